@@ -28,10 +28,10 @@ const KEPT: [&str; 8] = [
 /// Few rows and minutes: a small recording of a whole run.
 const OPTIONS: [&str; 6] =
     ["--agents", "offline", "--set", "subsample_limit=1500", "--set", "ensemble_rounds=1"];
-/// The seconds of the recorded run, and those of a run that its page is compared with.
-const SECONDS: [&str; 2] = ["360", "60"];
+/// The seconds of the recorded run.
+const SECONDS: &str = "360";
 /// The pictures in `docs/`, and the most that each may have in bytes.
-const PICTURES: [&str; 3] = ["page", "page-code", "page-compare"];
+const PICTURES: [&str; 2] = ["page", "page-code"];
 const LARGEST_PICTURE: u64 = 150_000;
 /// The largest recording, in bytes.
 const LARGEST: u64 = 2_100_000;
@@ -44,7 +44,7 @@ pub fn record() -> bool {
     let folder = std::env::temp_dir().join("mle-star");
     let recording = root().join("examples/recorded").join(NAME);
     let recorded = || {
-        let run = performed(&folder, NAME, SECONDS[0])?;
+        let run = performed(&folder, NAME, SECONDS)?;
         let scores = hidden_scores(&run)?;
         let size = keep(&run, &recording)?;
         fs::write(recording.join("hidden.json"), scores)?;
@@ -62,7 +62,7 @@ pub fn record() -> bool {
     }
 }
 
-/// Takes the pictures of the page: of the recorded run, and beside a run of a minute; `true` if all are small enough.
+/// Takes the pictures of the page of the recorded run; `true` if all are small enough.
 pub fn pictures() -> bool {
     let browser = match browser::prepare() {
         Ok(browser) => browser,
@@ -75,13 +75,10 @@ pub fn pictures() -> bool {
         return false;
     }
     let taken = || {
-        let run = performed(&std::env::temp_dir().join("mle-star"), "one-minute", SECONDS[1])?;
         let mut test = cargo("test --package mle-star-cli --test it pictures_are_taken");
         test.env("MLE_STAR_TEST_CHROMIUM", &browser.chromium);
         test.env("MLE_STAR_TEST_CHROMEDRIVER", &browser.driver);
-        let runs = run.parent().unwrap_or(&run);
-        copy(&root().join("examples/recorded").join(NAME), &runs.join(NAME))?;
-        test.env("MLE_STAR_TEST_PICTURED_RUNS", runs);
+        test.env("MLE_STAR_TEST_PICTURED_RUNS", root().join("examples/recorded"));
         let is_taken = succeeds(test);
         let size = |name: &str| {
             let picture = target().join(format!("screenshots/{name}.png"));

@@ -38,7 +38,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Solve one or more tasks
+    /// Solve a task
     ///
     /// In the folder of the run, final/submission.csv is the submission, and final/solution.py the script that wrote it. Ctrl-C
     /// stops a run, and `mle-star resume RUN` continues it. If something cannot be inferred, the program exits with 2 and
@@ -53,9 +53,8 @@ pub enum Command {
     /// Run tasks with several seeds and time limits, and compare the scores in one table
     ///
     /// Makes one run for each task, time limit (budget) and seed, one after the other. Runs are in BENCH/runs, where `show`,
-    /// `report` and `ui` find them; results in BENCH/results.json and BENCH/results.csv; what a benchmark asks to disclose in
-    /// BENCH/disclosure. The same command continues an interrupted bench: finished runs are kept, others are resumed.
-    /// Settings of runs come from the config file and the environment, as for `run`.
+    /// `report` and `ui` find them; results in BENCH/results.json and BENCH/results.csv. The same command continues an
+    /// interrupted bench: finished runs are kept, others are resumed. Settings of runs come from the config file and the environment, as for `run`.
     Bench(Box<BenchArgs>),
     /// Resume an interrupted or failed run, or one that a limit cut short
     ///
@@ -91,7 +90,7 @@ pub enum Command {
     Predict(PredictArgs),
     /// Write report.html for a run
     Report(RunRef),
-    /// Write a finished run as a notebook or a model card
+    /// Write a finished run as a notebook, or log it to MLflow
     Export(ExportArgs),
     /// Delete runs
     ///
@@ -154,9 +153,9 @@ pub enum Command {
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
     /// Folder with train.csv, test.csv, sample_submission.csv and description.md, one table (CSV, Parquet,
-    /// Excel and others), or task file (YAML, TOML or JSON). Several tasks, or a folder of task folders, run side by side
-    #[arg(value_name = "TASK", required = true)]
-    pub tasks: Vec<PathBuf>,
+    /// Excel and others), or task file (YAML, TOML or JSON)
+    #[arg(value_name = "TASK")]
+    pub path: PathBuf,
     #[command(flatten)]
     pub settings: SettingsArgs,
     /// Stop the run after this time; 10m and 2h work, too [default: 86400, a day]
@@ -237,9 +236,6 @@ pub struct BenchArgs {
     /// Store the bench in this folder [default: ./bench]
     #[arg(long, value_name = "BENCH")]
     pub out: Option<PathBuf>,
-    /// Make this many runs at once. They share the scripts that --jobs allows
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub parallel: Option<u16>,
     #[command(flatten)]
     pub task: TaskArgs,
     #[command(flatten)]
@@ -443,9 +439,17 @@ fn usage_trouble(error: &clap::Error) -> Trouble {
             .find_map(|kind| error.get(kind).map(suggestion));
     let hint = match suggested {
         Some(word) => format!("did you mean {word}?"),
+        None if is_second_task(error) => "give one task; `mle-star bench` runs several".to_owned(),
         None => "see `mle-star --help`, or `mle-star COMMAND --help`".to_owned(),
     };
     Trouble::new(message, hint)
+}
+
+fn is_second_task(error: &clap::Error) -> bool {
+    let is_value = |value: &ContextValue| !suggestion(value).starts_with('-');
+    error.kind() == ErrorKind::UnknownArgument
+        && error.get(ContextKind::InvalidArg).is_some_and(is_value)
+        && std::env::args_os().nth(1).is_some_and(|command| command == "run")
 }
 
 fn suggestion(value: &ContextValue) -> String {

@@ -1,24 +1,19 @@
 //! Expected agent calls, script runs and cost of a run.
 
-mod history;
-
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use mle_star::estimate::{Count, PhaseEstimate, estimate};
-use mle_star::money::{DEAREST, Prices};
+use mle_star::money::{DEAREST, Prices, expected_tokens};
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::figures::duration;
 use mle_star_report::words::{agent_name, phase_title};
 use mle_star_report::{money, usage::is_free};
-use mle_star_run::{Prepared, runs};
+use mle_star_run::Prepared;
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 use crate::output;
-use history::{CallCost, History, Source, history};
 
 /// The estimate for a run.
 #[derive(Debug, Serialize)]
@@ -34,11 +29,19 @@ pub struct Estimate {
     pub without_price: BTreeSet<String>,
     /// The cost of one call, by role.
     call_costs: BTreeMap<AgentType, CallCost>,
-    /// Seconds of all calls one after another, lowest and highest; `None` without earlier runs.
-    call_seconds: Option<(f64, f64)>,
-    /// The same of all scripts.
-    script_seconds: Option<(f64, f64)>,
     max_budget_usd: Option<f64>,
+}
+
+/// The expected cost of one call of a role: an assumed number of tokens at list prices, halved and doubled.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct CallCost {
+    model: String,
+    /// US dollars, lowest and highest.
+    usd: (f64, f64),
+    tokens_in: u32,
+    tokens_out: u32,
+    usd_per_mtok_in: f64,
+    usd_per_mtok_out: f64,
 }
 
 /// Prints the estimate; creates no run folder.
@@ -57,17 +60,12 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The estimate for a run, with what earlier runs in the same folder took.
+/// The estimate for a run.
 ///
 /// # Errors
 /// The offline agents cannot solve the task.
 pub fn of(prepared: &Prepared) -> Result<Estimate, Trouble> {
     prepared.rules()?;
-    let runs_dir = prepared.invocation.runs_dir.as_deref().unwrap_or(Path::new(runs::DEFAULT_DIR));
-    Ok(made(prepared, &history(runs_dir, &prepared.task.competition_id)))
-}
-
-fn made(prepared: &Prepared, history: &History) -> Estimate {
     let Prepared { config, task, retrieved_models, .. } = prepared;
     let phases = estimate(config, task, retrieved_models.as_ref().map(Vec::len));
     let roles = by_role(&phases);
@@ -78,29 +76,23 @@ fn made(prepared: &Prepared, history: &History) -> Estimate {
     let mut call_costs: BTreeMap<AgentType, CallCost> = BTreeMap::new();
     for role in roles.keys().filter(|_| !is_free(config.agents)) {
         let model = model(config, *role);
-        match history.call_cost(*role, model, price(config, model)) {
-            Some(cost) => drop(call_costs.insert(*role, cost)),
+        match price(config, model) {
+            Some(price) => drop(call_costs.insert(*role, assumed(*role, model, price))),
             None => drop(without_price.insert(model.to_owned())),
         }
     }
     let is_known = !call_costs.is_empty() && without_price.is_empty();
     let dollars = call_costs.iter().filter_map(|(role, cost)| Some(*roles.get(role)? * cost.usd));
-    let seconds =
-        roles.iter().map(|(role, count)| Some(*count * history.call_seconds(*role, model(config, *role))?));
-    // Roles that no earlier run called, such as the debugger, are missing from the sum.
-    let seconds: Vec<(f64, f64)> = seconds.flatten().collect();
-    Estimate {
+    Ok(Estimate {
         agents: config.agents,
-        cost_usd: is_known.then(|| dollars.fold((0.0, 0.0), both)),
+        cost_usd: is_known.then(|| dollars.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))),
         without_price,
         call_costs,
-        call_seconds: (!seconds.is_empty()).then(|| seconds.into_iter().fold((0.0, 0.0), both)),
-        script_seconds: history.script_seconds().map(|one| scripts * one),
         max_budget_usd: config.max_budget_usd,
         phases,
         calls,
         scripts,
-    }
+    })
 }
 
 fn by_role(phases: &[PhaseEstimate]) -> BTreeMap<AgentType, Count> {
@@ -122,8 +114,11 @@ fn price(config: &Config, model: &str) -> Option<(f64, f64)> {
     known.map(|price| (price.input, price.output))
 }
 
-fn both(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
-    (one.0 + other.0, one.1 + other.1)
+fn assumed(role: AgentType, model: &str, (usd_per_mtok_in, usd_per_mtok_out): (f64, f64)) -> CallCost {
+    let (tokens_in, tokens_out) = expected_tokens(role);
+    let usd = (f64::from(tokens_in) * usd_per_mtok_in + f64::from(tokens_out) * usd_per_mtok_out) / 1e6;
+    let (model, usd) = (model.to_owned(), (usd / 2.0, usd * 2.0));
+    CallCost { model, usd, tokens_in, tokens_out, usd_per_mtok_in, usd_per_mtok_out }
 }
 
 /// An estimate in lines; `repairs` is the most for each script.
@@ -148,7 +143,6 @@ pub fn lines(estimate: &Estimate, repairs: u32) -> Vec<String> {
     ));
     lines.push(String::new());
     lines.extend(cost_lines(estimate));
-    lines.extend(time_lines(estimate));
     lines
 }
 
@@ -167,7 +161,15 @@ fn cost_lines(estimate: &Estimate) -> Vec<String> {
     let mut lines = vec![format!("cost: {} to {}", money::usd(low), money::usd(high))];
     lines.extend(estimate.call_costs.iter().map(|(role, cost)| {
         let (low, high) = (money::usd(cost.usd.0), money::usd(cost.usd.1));
-        format!("  {:<14} {} {low} to {high} a call ({})", agent_name(*role), cost.model, source(cost.source))
+        format!(
+            "  {:<14} {} {low} to {high} a call (assumed: {} tokens in at ${} and {} out at ${} a million, half to double)",
+            agent_name(*role),
+            cost.model,
+            money::tokens(cost.tokens_in.into()),
+            cost.usd_per_mtok_in,
+            money::tokens(cost.tokens_out.into()),
+            cost.usd_per_mtok_out
+        )
     }));
     let over = estimate.max_budget_usd.filter(|max| *max < high);
     lines.extend(over.map(|max| {
@@ -175,34 +177,4 @@ fn cost_lines(estimate: &Estimate) -> Vec<String> {
         format!("note: max_budget_usd {} {how} end the search early", money::usd(max))
     }));
     lines
-}
-
-fn source(source: Source) -> String {
-    match source {
-        Source::Journals { calls: 1 } => "1 call in an earlier run".to_owned(),
-        Source::Journals { calls } => format!("{calls} calls in earlier runs"),
-        Source::Assumed { tokens_in, tokens_out, usd_per_mtok_in, usd_per_mtok_out } => format!(
-            "assumed: {} tokens in at ${usd_per_mtok_in} and {} out at ${usd_per_mtok_out} a million, half to double",
-            money::tokens(tokens_in.into()),
-            money::tokens(tokens_out.into())
-        ),
-    }
-}
-
-fn time_lines(estimate: &Estimate) -> Vec<String> {
-    let line = |what: &str, seconds: Option<(f64, f64)>| {
-        let (low, high) = seconds?;
-        Some(format!(
-            "{what}: {} to {}, one after another, as in earlier runs",
-            duration(low),
-            duration(high)
-        ))
-    };
-    let known = [line("agents", estimate.call_seconds), line("scripts", estimate.script_seconds)];
-    let known: Vec<String> = known.into_iter().flatten().collect();
-    if known.is_empty() {
-        vec!["time: unknown, there is no earlier run of this task".to_owned()]
-    } else {
-        known
-    }
 }

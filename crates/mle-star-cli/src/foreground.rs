@@ -1,21 +1,19 @@
 //! Runs of this process, in its terminal: signals stop them, and their events are shown and recorded.
-//!
-//! [`drive`] executes one run, [`drive_all`] and [`drive_in_turn`] several side by side.
 
 mod screen;
 pub mod signals;
-mod together;
 
 use std::path::Path;
 
 use mle_star_run::OpenRun;
-use mle_star_run::runtime::drive_with_threads;
+use mle_star_run::runtime::{cannot_start, drive_with_threads};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::{Exit, Failure};
 use screen::{Around, supervise};
+use signals::Signals;
 
 pub use screen::{Seen, View};
-pub use together::{Ended, Listening, drive_all, drive_in_turn};
 
 /// Called when a run has ended and its journal is unlocked, with its folder and its outcome.
 pub type Afterwards = fn(&Path, &Result<Exit, Failure>);
@@ -26,12 +24,47 @@ pub type Afterwards = fn(&Path, &Result<Exit, Failure>);
 /// # Errors
 /// What stopped the run.
 pub fn drive(run: OpenRun, view: View, afterwards: Afterwards) -> Result<Exit, Failure> {
-    drive_with_threads(async {
-        let around = Around::new(Seen::of(view), signals::listen()?, &[&run])?;
-        let folder = run.folder.clone();
-        let ended = supervise(run, &around, &around.terminal.only_run()).await;
-        afterwards(&folder, &ended);
-        around.finish().await;
-        ended
-    })
+    drive_with_threads(async { shown(run, Seen::of(view), signals::listen()?, afterwards).await })
+}
+
+/// Signals for several calls of [`drive_in_turn`], heard between them as well.
+pub struct Listening {
+    signals: Signals,
+    /// Runs the task that hears them.
+    _runtime: Runtime,
+}
+
+impl Listening {
+    /// Starts to listen.
+    ///
+    /// # Errors
+    /// The runtime cannot be started.
+    pub fn start() -> Result<Self, Failure> {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(|error| cannot_start(&error))?;
+        let signals = runtime.block_on(async { signals::listen() })?;
+        Ok(Self { signals, _runtime: runtime })
+    }
+
+    /// The exit code, if a signal was received.
+    pub fn stopped(&self) -> Option<Exit> {
+        self.signals.stopped()
+    }
+}
+
+/// As [`drive`], and can be called again for other runs.
+///
+/// # Errors
+/// What stopped the run.
+pub fn drive_in_turn(listening: &Listening, seen: Seen, run: OpenRun) -> Result<Exit, Failure> {
+    drive_with_threads(shown(run, seen, listening.signals.clone(), |_, _| {}))
+}
+
+async fn shown(run: OpenRun, seen: Seen, signals: Signals, afterwards: Afterwards) -> Result<Exit, Failure> {
+    let around = Around::new(seen, signals, &run);
+    let folder = run.folder.clone();
+    let ended = supervise(run, &around, &around.terminal.only_run()).await;
+    afterwards(&folder, &ended);
+    around.finish().await;
+    ended
 }

@@ -6,7 +6,6 @@
 
 mod completion;
 mod kept;
-mod marks;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -27,7 +26,6 @@ use mle_star_run::runs::{self, is_hidden};
 use serde::{Deserialize, Serialize};
 
 pub use completion::Completion;
-pub use marks::{Marks, read as read_marks, set_remark, set_star};
 
 /// How many newly read runs are worth a write to the cache.
 const WORTH_KEEPING: usize = 16;
@@ -99,8 +97,6 @@ pub struct Row {
     pub held_out: Option<String>,
     /// Why only a part of its journal could be read.
     pub damage: Option<String>,
-    /// What the user wrote about it.
-    pub marks: Marks,
 }
 
 /// Task, metric, direction and data: runs with equal scales have comparable scores.
@@ -277,7 +273,6 @@ impl Entry {
                         None => figure.score,
                     }),
                     damage: view.snapshot.damage,
-                    marks: marks::read(&folder.path),
                     summary: view.summary,
                 }))
             }
@@ -331,7 +326,7 @@ pub fn best(entries: &[Entry]) -> BTreeSet<String> {
 fn stamp(folder: &Path) -> String {
     let log = format!("{}-wal", layout::JOURNAL);
     let provisional = format!("{}/{}", layout::FINAL, layout::PROVISIONAL);
-    let names = [layout::JOURNAL, &log, layout::RESULT, &provisional, layout::STAR, layout::REMARK];
+    let names = [layout::JOURNAL, &log, layout::RESULT, &provisional];
     let mut stamp = String::new();
     for name in names {
         match files::stamp(folder, name) {

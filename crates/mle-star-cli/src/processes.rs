@@ -43,7 +43,7 @@ const GONE: &str = " (deleted)";
 pub struct Worker {
     id: Pid,
     /// The folders of its runs.
-    pub runs: Vec<PathBuf>,
+    runs: Vec<PathBuf>,
 }
 
 /// The process that works on the run in this folder, if any.

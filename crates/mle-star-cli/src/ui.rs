@@ -4,18 +4,17 @@
 //! update while a run goes on. [`server`] listens, [`access`] decides who may use the page, [`live`] renders each change
 //! once for all viewers. [`pages`] has what is served for each address. Viewing writes nothing into the runs directory,
 //! and keeps what was read in the user's cache folder: stop sends a signal, resume and start create separate processes, and
-//! only [`marks`] writes what the user says about a run, or deletes it.
+//! [`mod@delete`] deletes runs.
 
 mod access;
 mod act;
 mod answer;
-mod compare;
+mod delete;
 mod files;
 mod folder;
 mod list;
 mod live;
 mod logs;
-mod marks;
 mod pages;
 mod peer;
 mod run;

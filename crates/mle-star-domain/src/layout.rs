@@ -68,10 +68,6 @@ pub const PREDICT: &str = "predict.py";
 pub const PROVISIONAL: &str = "provisional.json";
 /// The `FinalResult`, written last.
 pub const RESULT: &str = "result.json";
-/// Whether the user gave the run a star: the file exists.
-pub const STAR: &str = "star";
-/// What the user wrote about the run.
-pub const REMARK: &str = "remark.md";
 /// The report, one self-contained page.
 pub const REPORT: &str = "report.html";
 /// What belongs to held-out rows, a folder that scripts cannot read.

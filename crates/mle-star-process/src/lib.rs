@@ -37,9 +37,11 @@
 //! - [`stream`], [`variables`], [`short_links`], [`remove`] and [`machine`] are what running untrusted scripts needs
 //!   besides: capped output, an environment without secrets, short temporary paths, safe removal, and what to share.
 //!
-//! Linux has all of it. Other systems have what POSIX offers (modules named `elsewhere`).
+//! All of it needs Linux.
 
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "control groups exist on Linux only"))]
+#[cfg(not(target_os = "linux"))]
+compile_error!("mle-star runs on Linux");
+
 pub mod cgroup;
 pub mod disk;
 pub mod enforce;
@@ -48,9 +50,7 @@ mod excess;
 pub mod machine;
 pub mod memory;
 pub mod open_files;
-#[cfg_attr(not(target_os = "linux"), path = "elsewhere/proc.rs")]
 mod proc;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "neither workers nor trials exist there"))]
 mod process_tree;
 pub mod remove;
 pub mod sandbox;

@@ -43,17 +43,6 @@ pub async fn machine() -> Machine {
     Machine { cores: cores(), memory_mib: memory_mib(), gpus: gpus().await }
 }
 
-/// The model of the processor, as the kernel names it; empty if it does not.
-pub fn processor() -> String {
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let names = ["model name", "Model", "cpu model", "Processor"];
-    let value = |name: &str| {
-        let mut lines = text.lines().filter_map(|line| line.split_once(':'));
-        lines.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned())
-    };
-    names.into_iter().find_map(value).unwrap_or_default()
-}
-
 fn cores() -> usize {
     available_parallelism().map_or(1, usize::from)
 }

@@ -15,21 +15,11 @@ use crate::excess::{Excess, Resource};
 
 /// How often the limit is checked.
 const EVERY: Duration = Duration::from_millis(100);
-/// Enough for a thousand runs. The program asks for no more, because some programs walk through all allowed
-/// descriptors.
-const MANY_FILES: u64 = 16_384;
 
 /// The limit when the first child was started.
 static AT_FIRST: OnceLock<u64> = OnceLock::new();
 /// How often the limit was found lower than that.
 static LOWERED: AtomicU64 = AtomicU64::new(0);
-
-/// Raises this process's limit on open files as far as the system allows. The usual limit suits one run, not many.
-pub fn allow_many() {
-    // If it cannot be raised, the limit stays, and whatever reaches it reports it.
-    let _ = getrlimit(Limited::RLIMIT_NOFILE)
-        .and_then(|(now, most)| setrlimit(Limited::RLIMIT_NOFILE, now.max(most.min(MANY_FILES)), most));
-}
 
 /// How often the limit was lowered since the first child was started. Raises it again if it is lower now.
 ///

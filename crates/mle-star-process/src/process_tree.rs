@@ -97,16 +97,6 @@ impl ProcessTree {
     /// # Errors
     /// The command cannot be started or confined.
     pub fn spawn_confined(
-        command: Command,
-        stdin: Stdio,
-        confinement: Confinement,
-    ) -> io::Result<(Self, Streams)> {
-        Self::spawn_under(arrange, command, stdin, confinement)
-    }
-
-    /// Starts `command` under the supervisor that `arrange` sets up.
-    pub(crate) fn spawn_under(
-        arrange: impl FnOnce(&mut std::process::Command, OwnedFd, OwnedFd, Confinement),
         mut command: Command,
         stdin: Stdio,
         confinement: Confinement,

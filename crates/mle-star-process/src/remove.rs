@@ -19,8 +19,6 @@ use nix::unistd::{UnlinkatFlags, unlinkat};
 
 /// Opens a folder without following a link.
 const FOLDER: OFlag = OFlag::O_DIRECTORY.union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
-/// The error for unlinking a folder.
-const IS_FOLDER: Errno = if cfg!(target_os = "linux") { Errno::EISDIR } else { Errno::EPERM };
 /// How often a folder is listed again while other processes create files in it.
 const TRIES: usize = 10;
 
@@ -104,7 +102,7 @@ fn each(folder: &OwnedFd, mut see: impl FnMut(&CStr) -> nix::Result<()>) -> nix:
 fn unlink(above: &OwnedFd, name: &CStr) -> nix::Result<bool> {
     match unlinkat(above, name, UnlinkatFlags::NoRemoveDir) {
         Ok(()) | Err(Errno::ENOENT) => Ok(true),
-        Err(IS_FOLDER) => Ok(false),
+        Err(Errno::EISDIR) => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -145,7 +143,6 @@ fn open_up(above: &OwnedFd, name: &CStr) -> nix::Result<OwnedFd> {
 }
 
 /// Gives the owner all permissions on a folder that cannot be opened.
-#[cfg(target_os = "linux")]
 fn allow_owner(above: &OwnedFd, name: &CStr) -> nix::Result<()> {
     use nix::fcntl::AT_FDCWD;
     use std::os::fd::AsRawFd;
@@ -153,12 +150,6 @@ fn allow_owner(above: &OwnedFd, name: &CStr) -> nix::Result<()> {
     let folder = openat(above, name, FOLDER | OFlag::O_PATH, Mode::empty())?;
     let named = format!("/proc/self/fd/{}", folder.as_raw_fd());
     fchmodat(AT_FDCWD, named.as_str(), Mode::S_IRWXU, FchmodatFlags::FollowSymlink)
-}
-
-/// Gives the owner all permissions on a folder that cannot be opened.
-#[cfg(not(target_os = "linux"))]
-fn allow_owner(above: &OwnedFd, name: &CStr) -> nix::Result<()> {
-    fchmodat(above, name, Mode::S_IRWXU, FchmodatFlags::NoFollowSymlink)
 }
 
 #[cfg(test)]

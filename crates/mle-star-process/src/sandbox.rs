@@ -17,14 +17,10 @@ use crate::machine::Machine;
 use crate::spawn::{Confinement, Namespaces};
 
 mod access;
-#[cfg(target_os = "linux")]
 mod hidden;
 mod layers;
-#[cfg(target_os = "linux")]
 mod own_proc;
-#[cfg_attr(not(target_os = "linux"), path = "sandbox/elsewhere.rs")]
 mod probe;
-#[cfg(target_os = "linux")]
 mod rules;
 
 use access::Access;

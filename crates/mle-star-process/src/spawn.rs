@@ -11,33 +11,17 @@
 
 use std::time::Duration;
 
-#[cfg_attr(not(target_os = "linux"), path = "spawn/elsewhere/confine.rs")]
-#[cfg_attr(
-    not(target_os = "linux"),
-    expect(dead_code, reason = "what confines a child on Linux has no effect there")
-)]
 mod confine;
-#[cfg(target_os = "linux")]
 mod descriptors;
-#[cfg(target_os = "linux")]
 mod mounts;
 mod session;
-#[cfg_attr(not(target_os = "linux"), path = "spawn/elsewhere/supervisor.rs")]
 mod supervisor;
-#[cfg(all(test, target_os = "linux"))]
-#[path = "spawn/elsewhere/supervisor.rs"]
-mod supervisor_elsewhere;
 
-pub(crate) use confine::Rules;
 pub use confine::{Confinement, Namespaces};
-#[cfg(target_os = "linux")]
-pub(crate) use confine::{OOM_SCORE_ADJ, landlock_version};
-#[cfg(target_os = "linux")]
+pub(crate) use confine::{OOM_SCORE_ADJ, Rules, landlock_version};
 pub(crate) use mounts::{Mounts, Shown, TMP};
 pub use session::{handle_child_signals, in_own_session};
 pub(crate) use supervisor::{REPORT, TERMINATE, arrange};
-#[cfg(all(test, target_os = "linux"))]
-pub(crate) use supervisor_elsewhere::arrange as arrange_elsewhere;
 
 /// How long helpers that clean up after a child (the resource trackers of multiprocessing and joblib) may take to end.
 /// They compute for milliseconds, but other processes may keep them from it.

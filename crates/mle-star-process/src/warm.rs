@@ -17,12 +17,10 @@ pub use failure::Failure;
 use modules::{DEFAULT, TORCH, packages, worth_importing};
 pub use worker::{BusyWorker, Worker, WorkerSetup, remove_left};
 
-#[cfg(target_os = "linux")]
 mod bounds;
 mod failure;
 mod modules;
 pub(crate) mod stall;
-#[cfg_attr(not(target_os = "linux"), path = "warm/elsewhere.rs")]
 mod worker;
 
 /// The limit on workers of this process. Each takes the memory of its libraries.

@@ -3,7 +3,6 @@
 //! Colours are the fixed values in [`ink`]; the style sheet gives them other values where the page is dark. A
 //! chart has a title and a description for screen readers; its figures belong in a table beside it.
 
-mod compared;
 mod diagnostics;
 mod effects;
 mod intervals;
@@ -17,7 +16,6 @@ use crate::figures::{duration, number};
 use crate::markup::escaped;
 use crate::sanitize::{plain, shortened};
 
-pub use compared::{Compared, WithInterval, compared};
 pub use diagnostics::{Line, histogram, scatter, shares};
 pub use effects::{Effect, effects};
 pub use intervals::{Band, Measured, intervals, outside};
@@ -36,7 +34,7 @@ mod ink {
     /// Held-out rows, the test table, and the way to the best solution.
     pub const WAY: RGBColor = RGBColor(0x8a, 0x5a, 0x00);
     pub const PLAIN: RGBColor = RGBColor(0x77, 0x80, 0x8a);
-    /// The colours of compared runs, one after another.
+    /// The colours of lines, one after another.
     pub const COURSES: [RGBColor; 6] =
         [LINE, BAD, GOOD, WAY, RGBColor(0x7a, 0x3f, 0xb0), RGBColor(0x0b, 0x7a, 0x75)];
 }
@@ -68,15 +66,6 @@ pub struct Point {
     pub best: f64,
     /// Whether it was better than all before it.
     pub improved: bool,
-}
-
-/// The scores of one run among several.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Course<'a> {
-    /// A letter or two.
-    pub name: &'a str,
-    /// Seconds into the run, in order.
-    pub points: &'a [Point],
 }
 
 /// The horizontal axis of a score chart.
@@ -197,40 +186,6 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis, spots: &[Spot]) -
         )?;
         let drawn = points.iter().enumerate().filter(|(_, point)| inside(point));
         Ok(drawn.map(|(index, point)| (index, chart.backend_coord(&(point.x, point.score)))).collect())
-    })
-}
-
-/// Draws the best scores of several runs over time, with the name at the end of each line; `None` if there are no
-/// scores.
-pub fn courses(about: &About<'_>, courses: &[Course<'_>]) -> Option<String> {
-    let points: Vec<Point> = courses.iter().flat_map(|course| course.points.iter().copied()).collect();
-    let bests = courses.iter().filter_map(|course| course.points.last()).map(|point| point.best);
-    let (low, high) = with(range(&points)?, bests);
-    let last = last(&points).max(1.0);
-    draw(about, 320, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .x_label_area_size(40)
-            .y_label_area_size(72)
-            .build_cartesian_2d(0.0..last * 1.08, low..high)?;
-        let style = label(TextSize::Small);
-        let mut mesh = chart.configure_mesh();
-        mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID);
-        mesh.axis_style(ink::GRID).label_style(style.clone()).axis_desc_style(style.clone());
-        mesh.x_desc("time into the run").x_label_formatter(&|x| duration(*x));
-        mesh.y_label_formatter(&|y| number(*y)).y_labels(6).x_labels(8).draw()?;
-        for (course, colour) in courses.iter().zip(ink::COURSES.iter().cycle()) {
-            let end = course.points.last().map_or(0.0, |point| point.x);
-            let steps = stairs(course.points, end).into_iter();
-            let line = steps.map(|(x, score)| (x.clamp(0.0, last), score.clamp(low, high)));
-            let line: Vec<(f64, f64)> = line.collect();
-            let at = line.last().copied();
-            chart.draw_series(line.iter().map(|at| Circle::new(*at, 2, colour.filled())))?;
-            chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?;
-            let style = label(TextSize::Normal).pos(Pos::new(HPos::Left, VPos::Center));
-            chart.draw_series(at.map(|(x, y)| Text::new(format!(" {}", course.name), (x, y), style)))?;
-        }
-        Ok(())
     })
 }
 

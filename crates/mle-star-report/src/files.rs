@@ -14,7 +14,7 @@ use nix::sys::stat::Mode;
 
 /// Opens a regular file by its path below a folder. The folder itself may be a symbolic link.
 ///
-/// `openat2` does this in one call, but macOS and the system call filters of older containers lack it. cap-std follows
+/// `openat2` does this in one call, but the system call filters of older containers lack it. cap-std follows
 /// links that stay below the folder.
 ///
 /// # Errors

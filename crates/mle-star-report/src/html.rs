@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use minijinja::{Environment, Error, ErrorKind, context};
 use sha2::{Digest as _, Sha256};
 
-use crate::export::{MODEL_CARD, NOTEBOOK, model_card, notebook};
+use crate::export::{NOTEBOOK, notebook};
 use crate::page::{self, Part};
 use crate::run_report::RunReport;
 use crate::run_view::RunView;
@@ -69,19 +69,15 @@ pub fn render(view: &RunView) -> Result<String, Error> {
     })
 }
 
-/// The notebook and the model card of a finished run, as names and addresses that hold the files themselves. What is too large
-/// is left out.
+/// The notebook of a finished run, as a name and an address that holds the file itself. One that is too large is left out.
 fn downloads(view: &RunView) -> Vec<[String; 2]> {
     let Some(result) = &view.result else { return Vec::new() };
     let report = RunReport::of(view);
     let notebook = notebook(&report, &result.task.competition_id, &result.final_solution.content);
-    let files = [
-        (NOTEBOOK, "application/x-ipynb+json", serde_json::to_string_pretty(&notebook).unwrap_or_default()),
-        (MODEL_CARD, "text/markdown", model_card(&report, result)),
-    ];
-    let small = files.into_iter().filter(|(_, _, text)| text.len() <= LARGEST_DOWNLOAD);
-    let address = |kind: &str, text: &str| format!("data:{kind};base64,{}", STANDARD.encode(text));
-    small.map(|(name, kind, text)| [name.to_owned(), address(kind, &text)]).collect()
+    let text = serde_json::to_string_pretty(&notebook).unwrap_or_default();
+    let small = Some(text).filter(|text| text.len() <= LARGEST_DOWNLOAD);
+    let address = |text| format!("data:application/x-ipynb+json;base64,{}", STANDARD.encode(text));
+    small.map(|text| [NOTEBOOK.to_owned(), address(text)]).into_iter().collect()
 }
 
 /// One part as HTML: a `<section>` whose id is the part's name. Empty if the run has no such part.

@@ -11,7 +11,6 @@ pub mod at_work;
 pub mod chart;
 pub mod cut;
 pub mod cuts;
-pub mod disclosure;
 pub mod event_line;
 #[cfg(feature = "html")]
 pub mod export;

@@ -17,7 +17,6 @@ use serde::Serialize;
 
 use crate::cut::sentence;
 use crate::cuts::{self, More};
-use crate::disclosure;
 use crate::figures::{duration, number};
 use crate::model::words;
 use crate::run_view::{
@@ -68,8 +67,6 @@ pub struct Checks {
     pub probes: Vec<Probe>,
     /// The first leaks and warnings that were found in scripts.
     pub findings: Vec<Finding>,
-    /// What to tell where the score is published.
-    pub disclosure: Option<String>,
 }
 
 /// What cut a run short, and what went wrong.
@@ -238,7 +235,6 @@ impl Checks {
             leakage_suspected: result.leakage_suspected,
             probes: trust.map(|trust| trust.probes.clone()).unwrap_or_default(),
             findings: trust.map(|trust| trust.findings.clone()).unwrap_or_default(),
-            disclosure: trust.map(|trust| disclosure::disclosure(result, trust)),
         }
     }
 

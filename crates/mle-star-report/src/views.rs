@@ -38,10 +38,9 @@ use crate::at_work::AtWork;
 use crate::run_view::RunView;
 use context::Context;
 
-pub use diff::{diff, side_by_side};
+pub use diff::diff;
 pub use ledger::Entry;
 pub use runners::Figures;
-pub use scores::course;
 
 /// All views of a run. Scores are in the metric's unit, times in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -76,11 +75,6 @@ pub struct Views {
     pub costs: costs::Costs,
     /// The final script, and the inputs of the run.
     pub script: script::Script,
-}
-
-/// The final script of a run, or the best one so far if it has no result.
-pub fn last_script(run: &RunView) -> Option<String> {
-    script::last(&Context::of(run, &AtWork::of(run)))
 }
 
 /// The views of a run.

@@ -1,7 +1,6 @@
 //! Executes a run: connects journal, backends, algorithms and observers.
 //!
-//! `backends` makes the backends of scripts, [`Shared`] is what the runs of one process share, `results` writes the
-//! results, `provisional` keeps the answer so far.
+//! `backends` makes the backends of scripts, `results` writes the results, `provisional` keeps the answer so far.
 
 mod backends;
 pub(crate) mod delivery;
@@ -10,9 +9,9 @@ mod last_fold;
 mod model;
 mod provisional;
 mod results;
-mod shared;
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use futures_util::future::BoxFuture;
 use mle_star::backend::AgentBackend;
@@ -21,6 +20,7 @@ use mle_star::event::{Event, EventSink};
 use mle_star::journal::MadeWith;
 use mle_star::pipeline;
 use mle_star::result::FinalResult;
+use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star_backends::files::FileAgents;
 use mle_star_backends::runners::fleet::Fleet;
@@ -40,7 +40,18 @@ use backends::Backends;
 use mle_star_report::figures::duration;
 use mle_star_report::run_view::so_far;
 
-pub use shared::Shared;
+/// The runners of a run. They may end later than the run, so that its last lines do not wait for them.
+#[derive(Debug, Default)]
+pub struct Runners(OnceLock<Fleet>);
+
+impl Runners {
+    /// Ends them.
+    pub async fn end(&self) {
+        if let Some(fleet) = self.0.get() {
+            fleet.end().await;
+        }
+    }
+}
 
 /// Drives one run until it ends, on threads of its own. Must not be called from asynchronous code, which uses
 /// [`drive_with`].
@@ -49,15 +60,14 @@ pub use shared::Shared;
 /// What stopped the run.
 pub fn drive(run: &OpenRun, observer: &dyn Observer) -> Result<FinalResult, RunError> {
     drive_with_threads(async {
-        let shared = Shared::new(&[run])?;
-        let never = watch::channel(false).1;
-        let ended = drive_with(run, &shared, observer, &never).await;
-        shared.end().await;
+        let (runners, never) = (Runners::default(), watch::channel(false).1);
+        let ended = drive_with(run, &runners, observer, &never).await;
+        runners.end().await;
         ended
     })
 }
 
-/// Drives one run until it ends or `cancel` becomes true. Several runs of one process share `shared`.
+/// Drives one run until it ends or `cancel` becomes true. Its runners stay until the caller ends them.
 ///
 /// The future is on the heap, so that it is compiled here, and not again in each crate that waits for it.
 ///
@@ -65,16 +75,16 @@ pub fn drive(run: &OpenRun, observer: &dyn Observer) -> Result<FinalResult, RunE
 /// What stopped the run.
 pub fn drive_with<'run>(
     run: &'run OpenRun,
-    shared: &'run Shared,
+    runners: &'run Runners,
     observer: &'run dyn Observer,
     cancel: &'run watch::Receiver<bool>,
 ) -> BoxFuture<'run, Result<FinalResult, RunError>> {
-    Box::pin(driven(run, shared, observer, cancel))
+    Box::pin(driven(run, runners, observer, cancel))
 }
 
 async fn driven(
     run: &OpenRun,
-    shared: &Shared,
+    runners: &Runners,
     observer: &dyn Observer,
     cancel: &watch::Receiver<bool>,
 ) -> Result<FinalResult, RunError> {
@@ -82,7 +92,7 @@ async fn driven(
     let say = |text: &str| observer.emit(Event::Said { text: text.to_owned() });
     run.opening.iter().for_each(|line| say(line));
     let backends = tokio::select! {
-        backends = Backends::make(run, shared, &say) => backends?,
+        backends = Backends::make(run, runners, &say) => backends?,
         () = wanted(cancel) => return Err(interrupted(run)),
     };
     note_versions(run, &backends, &say)?;
@@ -96,7 +106,7 @@ async fn driven(
         cancel,
         environment: &backends.environment_text,
         script_slots: &backends.slots,
-        agent_slots: shared.agent_slots(),
+        agent_slots: &Slots::new(run.frozen.config.max_concurrent_agents as usize),
     };
     let finished = tokio::select! {
         finished = pipeline::run(&run.frozen, &run.prompts, &run.journal, outside) => finished,

@@ -35,7 +35,7 @@ use crate::prefetch::{self, Likely};
 use crate::prompts::Prompts;
 use crate::record::{EffectRecord, Kind};
 use crate::reply::text as reply_text;
-use crate::slots::{Exclusivity, Lease, Share, Slots};
+use crate::slots::{Exclusivity, Lease, Slots};
 use crate::stop::Stop;
 use about::{beginning, summary};
 use mle_star_domain::answers::RetrievedModel;
@@ -71,9 +71,9 @@ pub struct Outside<'a> {
     /// The scripts' environment, described in a few lines for the prompts: Python, libraries, cores, GPUs,
     /// network.
     pub environment: &'a str,
-    /// The script slots, shared with the other runs of this process.
+    /// The slots for scripts.
     pub script_slots: &'a Slots,
-    /// The slots for agent calls, shared with the other runs of this process.
+    /// The slots for agent calls.
     pub agent_slots: &'a Slots,
 }
 
@@ -95,8 +95,6 @@ pub(crate) struct Run<'a> {
     models_by_hand: Option<&'a [RetrievedModel]>,
     outside: Outside<'a>,
     gate: &'a dyn Gate,
-    agents: Share,
-    scripts: Share,
     history: Mutex<steps::History>,
     /// The paths and phases that failed in earlier processes, each with its cause.
     failures: Mutex<Vec<(Place, String)>>,
@@ -126,7 +124,6 @@ impl<'a> Run<'a> {
         gate: &'a dyn Gate,
     ) -> Result<Self, Stop> {
         let config = &frozen.config;
-        let most_scripts = config.max_concurrent_scripts.map_or(usize::MAX, |most| most as usize);
         Ok(Self {
             task: &frozen.task,
             config,
@@ -137,8 +134,6 @@ impl<'a> Run<'a> {
             models_by_hand: frozen.retrieved_models.as_deref(),
             outside,
             gate,
-            agents: outside.agent_slots.share(config.max_concurrent_agents as usize),
-            scripts: outside.script_slots.share(most_scripts),
             history: Mutex::default(),
             failures: Mutex::new(journal.failures()?),
             common: render::common(frozen, outside.environment),
@@ -429,7 +424,7 @@ impl<'a> Ctx<'a> {
     /// Waits for a slot, or until a limit refuses scripts: runners may never come.
     async fn slot(&self, place: &Place, exclusivity: Exclusivity) -> Result<Result<Lease, Limit>, Stop> {
         let (limits, journal) = (&self.run.limits, self.run.journal);
-        let mut lease = std::pin::pin!(self.run.scripts.lease(place.path(), exclusivity));
+        let mut lease = std::pin::pin!(self.run.outside.script_slots.lease(place.path(), exclusivity));
         loop {
             // Less than timers measure would be no pause at all.
             let left = limits.time_left(place, journal.elapsed()).max(Duration::from_millis(1));

@@ -17,15 +17,12 @@ mod fork;
 mod image;
 mod lock;
 mod notes;
-#[cfg_attr(not(target_os = "linux"), path = "journal/owner/elsewhere.rs")]
 mod owner;
 mod reader;
-mod rollback;
 mod storage;
 mod store;
 mod tables;
 mod wait;
-mod wal;
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,10 +1,8 @@
 //! Limits how many scripts run and how many agents work at the same time.
 //!
-//! All runs of a process share [`Slots`]. The slots belong to hosts: this machine, and runners on others, which come and
-//! go. Each run has a [`Share`] and waits for a [`Lease`]. The next free slot goes to the run with the fewest leases, so
-//! that a run with many paths does not starve the others. Among equal runs it goes to the one that has waited longest
-//! since its last lease, and within the run to the path that has. Of several free slots, the one of the oldest host is
-//! taken, so that a runner that is not needed becomes idle. Dropping a lease returns its slot.
+//! [`Slots`] belong to hosts: this machine, and runners on others, which come and go. A run waits for a [`Lease`]. The next
+//! free slot goes to the path that has waited longest since its last lease. Of several free slots, the one of the oldest host
+//! is taken, so that a runner that is not needed becomes idle. Dropping a lease returns its slot.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,13 +21,6 @@ struct Pool {
     waiting: watch::Sender<usize>,
 }
 
-/// One run's share of [`Slots`].
-pub struct Share {
-    slots: Slots,
-    run: usize,
-    most: usize,
-}
-
 /// Whether other leases of the same host may exist at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exclusivity {
@@ -42,7 +33,6 @@ pub enum Exclusivity {
 /// One slot, returned on drop.
 pub struct Lease {
     slots: Slots,
-    run: usize,
     slot: Slot,
     name: Option<Arc<str>>,
 }
@@ -62,11 +52,10 @@ struct State {
     open: BTreeSet<Host>,
     /// Of these, those without a lease.
     idle: BTreeSet<Host>,
-    runs: Vec<Client>,
-    /// The runs with requests, in the order in which they are served.
-    order: BTreeSet<Turn>,
-    /// The run of each request, by ticket.
-    queue: BTreeMap<u64, usize>,
+    /// The requests, by ticket.
+    queue: BTreeMap<u64, Waiting>,
+    /// When each path got its last lease.
+    served: BTreeMap<Option<usize>, u64>,
     /// Counts requests and leases.
     clock: u64,
     /// How many hosts there have been.
@@ -76,9 +65,6 @@ struct State {
     /// The ticket of an exclusive request whose turn it is, and the host that nobody else is given.
     reserved: Option<(u64, Host)>,
 }
-
-/// Leases held, when the last was given, the oldest request, and the run.
-type Turn = (usize, u64, u64, usize);
 
 /// The slots of one host.
 struct HostSlots {
@@ -93,24 +79,9 @@ struct HostSlots {
 
 struct Waiting {
     ticket: u64,
-    run: usize,
     path: Option<usize>,
     exclusivity: Exclusivity,
     grant: oneshot::Sender<Lease>,
-}
-
-/// The queue's record of a run. Times are values of the request counter.
-#[derive(Default)]
-struct Client {
-    held: usize,
-    /// Of these, slots of this machine.
-    held_here: usize,
-    /// The maximum of `held_here`.
-    most: usize,
-    served: u64,
-    paths_served: BTreeMap<Option<usize>, u64>,
-    /// By ticket.
-    waiting: BTreeMap<u64, Waiting>,
 }
 
 impl Slots {
@@ -164,12 +135,22 @@ impl Slots {
         self.0.waiting.subscribe()
     }
 
-    /// The share of another run, which holds at most `most` slots of this machine at a time.
-    pub fn share(&self, most: usize) -> Share {
-        let most = most.min(self.count());
-        let mut state = self.state();
-        state.runs.push(Client { most, ..Client::default() });
-        Share { slots: self.clone(), run: state.runs.len() - 1, most }
+    /// The number of slots there can be at most.
+    pub fn most(&self) -> usize {
+        self.count() + self.state().expected
+    }
+
+    /// Waits for a slot on behalf of one of the run's paths.
+    pub async fn lease(&self, path: Option<usize>, exclusivity: Exclusivity) -> Lease {
+        let (grant, granted) = oneshot::channel();
+        let ticket = self.state().enqueue(|ticket| Waiting { ticket, path, exclusivity, grant });
+        let _queued = Queued { slots: self, ticket };
+        self.serve();
+        match granted.await {
+            Ok(lease) => lease,
+            // Only a request that left the queue loses its sender.
+            Err(_) => std::future::pending().await,
+        }
     }
 
     fn open(&self, name: Option<Arc<str>>, count: usize) -> Host {
@@ -191,7 +172,7 @@ impl Slots {
         loop {
             let next = self.state().next();
             let Some((slot, name, waiting)) = next else { break };
-            let lease = Lease { slots: self.clone(), run: waiting.run, slot, name };
+            let lease = Lease { slots: self.clone(), slot, name };
             // When the receiver is gone, this drops the lease, which returns the slot.
             drop(waiting.grant.send(lease));
         }
@@ -202,27 +183,6 @@ impl Slots {
     /// The guard has to be gone before a lease is dropped.
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Share {
-    /// The maximum number of slots that the run can hold.
-    pub fn most(&self) -> usize {
-        self.most + self.slots.state().expected
-    }
-
-    /// Waits for a slot on behalf of one of the run's paths.
-    pub async fn lease(&self, path: Option<usize>, exclusivity: Exclusivity) -> Lease {
-        let (grant, granted) = oneshot::channel();
-        let ticket =
-            self.slots.state().enqueue(|ticket| Waiting { ticket, run: self.run, path, exclusivity, grant });
-        let _queued = Queued { slots: &self.slots, ticket };
-        self.slots.serve();
-        match granted.await {
-            Ok(lease) => lease,
-            // Only a request that left the queue loses its sender.
-            Err(_) => std::future::pending().await,
-        }
     }
 }
 
@@ -246,7 +206,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.slots.state().take_back(self.run, self.slot);
+        self.slots.state().take_back(self.slot);
         self.slots.serve();
     }
 }
@@ -263,28 +223,15 @@ impl Drop for Queued<'_> {
 impl State {
     fn enqueue(&mut self, waiting: impl FnOnce(u64) -> Waiting) -> u64 {
         self.clock += 1;
-        let (ticket, waiting) = (self.clock, waiting(self.clock));
-        self.queue.insert(ticket, waiting.run);
-        self.change(waiting.run, |run| run.waiting.insert(ticket, waiting));
-        ticket
+        self.queue.insert(self.clock, waiting(self.clock));
+        self.clock
     }
 
     /// Takes a request out of the queue, if it is there.
     fn leave(&mut self, ticket: u64) -> Option<Waiting> {
-        let run = self.queue.remove(&ticket)?;
+        let left = self.queue.remove(&ticket)?;
         self.reserved = self.reserved.filter(|(reserved, _)| *reserved != ticket);
-        self.change(run, |run| run.waiting.remove(&ticket))
-    }
-
-    /// Changes the record of a run, and with it its turn.
-    fn change<T>(&mut self, index: usize, change: impl FnOnce(&mut Client) -> T) -> T {
-        let run = &mut self.runs[index];
-        if let Some(turn) = run.turn(index) {
-            self.order.remove(&turn);
-        }
-        let changed = change(run);
-        self.order.extend(run.turn(index));
-        changed
+        Some(left)
     }
 
     fn remove(&mut self, host: Host) {
@@ -313,7 +260,7 @@ impl State {
         while self.free > 0 {
             let (first, slot) = self.first()?;
             let Some(slot) = slot else {
-                self.reserved = self.to_reserve(first).map(|host| (first.ticket, host));
+                self.reserved = self.to_reserve().map(|host| (first.ticket, host));
                 continue;
             };
             let waiting = self.leave(first.ticket)?;
@@ -326,20 +273,17 @@ impl State {
     /// The next request that can be served, with its slot, or without one if a host is to be reserved for it.
     fn first(&self) -> Option<(&Waiting, Option<Slot>)> {
         if let Some((ticket, host)) = self.reserved {
-            let waiting = self.queue.get(&ticket).and_then(|run| self.runs[*run].waiting.get(&ticket));
-            let served = waiting.and_then(|waiting| Some((waiting, Some(self.slot_for(waiting)?))));
+            let served =
+                self.queue.get(&ticket).and_then(|waiting| Some((waiting, Some(self.slot_for(waiting)?))));
             // Nobody else gets this host, and nobody reserves another.
             if served.is_some() || self.open.iter().all(|open| *open == host) {
                 return served;
             }
         }
-        self.order.iter().find_map(|(.., run)| {
-            let run = &self.runs[*run];
-            let can = |waiting: &&Waiting| self.slot_for(waiting).is_some() || self.may_reserve(waiting);
-            let served = |waiting: &&Waiting| run.paths_served.get(&waiting.path).copied();
-            let first = run.waiting.values().filter(can).min_by_key(served)?;
-            Some((first, self.slot_for(first)))
-        })
+        let can = |waiting: &&Waiting| self.slot_for(waiting).is_some() || self.may_reserve(waiting);
+        let served = |waiting: &&Waiting| self.served.get(&waiting.path).copied();
+        let first = self.queue.values().filter(can).min_by_key(served)?;
+        Some((first, self.slot_for(first)))
     }
 
     /// A free slot that a request may have now.
@@ -350,10 +294,8 @@ impl State {
         };
         let mine = self.reserved.filter(|(ticket, _)| *ticket == waiting.ticket);
         let host = match mine {
-            Some((_, host)) => hosts.get(&host).filter(|host| self.may_use(waiting, **host)),
-            None => hosts.iter().find(|host| {
-                self.may_use(waiting, **host) && self.reserved.is_none_or(|(_, reserved)| reserved != **host)
-            }),
+            Some((_, host)) => hosts.get(&host),
+            None => hosts.iter().find(|host| self.reserved.is_none_or(|(_, reserved)| reserved != **host)),
         };
         let host = *host?;
         Some(Slot { host, index: *self.hosts.get(&host)?.free.first()? })
@@ -362,31 +304,20 @@ impl State {
     /// Whether a host can be reserved for a request.
     fn may_reserve(&self, waiting: &Waiting) -> bool {
         let is_exclusive = waiting.exclusivity == Exclusivity::Exclusive;
-        is_exclusive && self.reserved.is_none() && self.hosts.keys().any(|host| self.may_use(waiting, *host))
+        is_exclusive && self.reserved.is_none() && self.to_reserve().is_some()
     }
 
-    /// The host that is to be kept free for an exclusive request: the one with the fewest leases.
-    fn to_reserve(&self, waiting: &Waiting) -> Option<Host> {
-        let hosts = self.hosts.iter().filter(|(host, _)| self.may_use(waiting, **host));
+    /// The host that is to be kept free for an exclusive request: of those with a free slot, the one with the fewest leases.
+    fn to_reserve(&self) -> Option<Host> {
+        let hosts = self.hosts.iter().filter(|(_, slots)| !slots.free.is_empty());
         let least = hosts.min_by_key(|(_, slots)| slots.overlapped.len() - slots.free.len());
         least.map(|(host, _)| *host)
-    }
-
-    fn may_use(&self, waiting: &Waiting, host: Host) -> bool {
-        let run = &self.runs[waiting.run];
-        host != Host::HERE || run.held_here < run.most
     }
 
     /// Returns the name of the host.
     fn lend(&mut self, slot: Slot, waiting: &Waiting) -> Option<Arc<str>> {
         self.clock += 1;
-        let clock = self.clock;
-        self.change(waiting.run, |run| {
-            run.held += 1;
-            run.held_here += usize::from(slot.host == Host::HERE);
-            run.served = clock;
-            run.paths_served.insert(waiting.path, clock);
-        });
+        self.served.insert(waiting.path, self.clock);
         let slots = self.hosts.get_mut(&slot.host)?;
         slots.exclusive = waiting.exclusivity == Exclusivity::Exclusive;
         slots.free.remove(&slot.index);
@@ -400,23 +331,12 @@ impl State {
         name
     }
 
-    fn take_back(&mut self, run: usize, slot: Slot) {
-        self.change(run, |run| {
-            run.held -= 1;
-            run.held_here -= usize::from(slot.host == Host::HERE);
-        });
+    fn take_back(&mut self, slot: Slot) {
         if let Some(slots) = self.hosts.get_mut(&slot.host) {
             self.free += usize::from(slots.free.insert(slot.index));
             slots.exclusive = false;
             self.sort(slot.host);
         }
-    }
-}
-
-impl Client {
-    /// `None` without requests.
-    fn turn(&self, run: usize) -> Option<Turn> {
-        self.waiting.keys().next().map(|oldest| (self.held, self.served, *oldest, run))
     }
 }
 
@@ -435,25 +355,24 @@ mod tests {
 
     use super::*;
 
-    /// Requests (run, path, exclusivity) made at once, in this order. The leases are returned one at a time, oldest
-    /// first. Gives runs and paths in the order in which they were served, with `|` before each return.
-    async fn served(count: usize, most: &[usize], asked: &[(usize, usize, Exclusivity)]) -> String {
+    /// Requests (number, path, exclusivity) made at once, in this order. The leases are returned one at a time, oldest
+    /// first. Gives the numbers in the order in which they were served, with `|` before each return.
+    async fn served(count: usize, asked: &[(usize, usize, Exclusivity)]) -> String {
         let slots = Slots::new(count);
-        let shares: Vec<Share> = most.iter().map(|most| slots.share(*most)).collect();
         let mut waiting: Vec<_> = asked
             .iter()
-            .map(|(run, path, how)| ((*run, *path), Box::pin(shares[*run].lease(Some(*path), *how))))
+            .map(|(number, path, how)| (*number, Box::pin(slots.lease(Some(*path), *how))))
             .collect();
         let (mut held, mut order) = (std::collections::VecDeque::new(), Vec::new());
         while !waiting.is_empty() || !held.is_empty() {
             let mut granted = Vec::new();
-            for ((run, path), lease) in &mut waiting {
+            for (number, lease) in &mut waiting {
                 if let Poll::Ready(lease) = poll!(lease) {
-                    granted.push(((*run, *path), lease));
+                    granted.push((*number, lease));
                 }
             }
             waiting.retain(|(who, _)| granted.iter().all(|(granted, _)| granted != who));
-            order.extend(granted.iter().map(|((run, path), _)| format!("{run}.{path}")));
+            order.extend(granted.iter().map(|(number, _)| number.to_string()));
             held.extend(granted);
             order.push("|".to_owned());
             assert!(held.pop_front().is_some(), "no request is served: {order:?}");
@@ -462,28 +381,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn slots_go_round_among_runs_and_then_among_paths() {
+    async fn slots_go_round_among_paths() {
         use Exclusivity::{Exclusive, Shared};
-        let check = async |count, most: &[usize], asked: &[(usize, usize, Exclusivity)], expected: &str| {
-            assert_eq!(served(count, most, asked).await, expected, "{asked:?}");
+        let check = async |count, asked: &[(usize, usize, Exclusivity)], expected: &str| {
+            assert_eq!(served(count, asked).await, expected, "{asked:?}");
         };
-        let many = [(0, 0, Shared), (0, 1, Shared), (0, 2, Shared), (1, 0, Shared), (1, 1, Shared)];
-        check(1, &[9], &many[..3], "0.0 | 0.1 | 0.2 |").await;
-        check(1, &[9, 9], &many, "0.0 | 1.0 | 0.1 | 1.1 | 0.2 |").await;
-        check(2, &[9, 9], &many, "0.0 0.1 | 1.0 | 0.2 | 1.1 | |").await;
-        // A run limited to one slot leaves the other to the rest.
-        check(2, &[1, 9], &many, "0.0 1.0 | 0.1 | 1.1 | 0.2 | |").await;
+        let many = [(0, 0, Shared), (1, 0, Shared), (2, 0, Shared), (3, 1, Shared), (4, 1, Shared)];
+        check(1, &many[..3], "0 | 1 | 2 |").await;
+        check(1, &many, "0 | 3 | 1 | 4 | 2 |").await;
+        check(2, &many, "0 1 | 3 | 2 | 4 | |").await;
         // An exclusive request waits for the others to end, and no other request is served before it.
-        let exclusive = [(0, 0, Shared), (1, 0, Exclusive), (0, 1, Shared), (0, 2, Shared)];
-        check(2, &[9, 9], &exclusive, "0.0 | 1.0 | 0.1 0.2 | |").await;
-        check(1, &[9], &[(0, 0, Exclusive), (0, 1, Shared)], "0.0 | 0.1 |").await;
+        let exclusive = [(0, 0, Shared), (1, 1, Exclusive), (2, 2, Shared), (3, 3, Shared)];
+        check(2, &exclusive, "0 | 1 | 2 3 | |").await;
+        check(1, &[(0, 0, Exclusive), (1, 1, Shared)], "0 | 1 |").await;
     }
 
     #[tokio::test]
     async fn leases_are_distinct_and_come_back_however_they_go() {
         let slots = Slots::new(2);
-        let share = slots.share(2);
-        let lease = || share.lease(None, Exclusivity::Shared);
+        let lease = || slots.lease(None, Exclusivity::Shared);
         let (a, b) = (lease().await, lease().await);
         assert_ne!(a.slot(), b.slot());
         let (freed, kept) = (a.slot(), b.slot());
@@ -496,7 +412,7 @@ mod tests {
         assert_eq!(second.await.slot(), freed);
         assert_eq!(lease().await.slot(), freed);
         // A dropped exclusive request stops blocking the others.
-        let mut exclusive = Box::pin(share.lease(None, Exclusivity::Exclusive));
+        let mut exclusive = Box::pin(slots.lease(None, Exclusivity::Exclusive));
         assert!(poll!(&mut exclusive).is_pending());
         let mut behind = pin!(lease());
         assert!(poll!(&mut behind).is_pending());
@@ -508,8 +424,7 @@ mod tests {
     async fn an_exclusive_request_waits_for_one_host_and_the_others_go_on() {
         let slots = Slots::new(1);
         let far = slots.add("far", 2);
-        let share = slots.share(1);
-        let lease = |exclusivity| share.lease(None, exclusivity);
+        let lease = |exclusivity| slots.lease(None, exclusivity);
         let (here, one) = (lease(Exclusivity::Shared).await, lease(Exclusivity::Shared).await);
         let mut alone = Box::pin(lease(Exclusivity::Exclusive));
         assert!(poll!(&mut alone).is_pending());

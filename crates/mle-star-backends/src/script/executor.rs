@@ -135,8 +135,7 @@ impl Executor {
         let (environment, isolation) = (&setup.environment, setup.isolation.clone());
         let removed = environment.removed_variables();
         let sandbox = Sandbox::new(isolation, &environment.python, removed, &setup.machine).without(closed);
-        let start = setup.warm_start.as_ref().filter(|_| cfg!(target_os = "linux"));
-        let warm = start.map(|start| Warm::new(&start.modules));
+        let warm = setup.warm_start.as_ref().map(|start| Warm::new(&start.modules));
         let links = Arc::new(ShortLinks::new(std::env::temp_dir()));
         Ok(Self { setup: ExecutorSetup { folder, ..setup }, sandbox, links, warm })
     }

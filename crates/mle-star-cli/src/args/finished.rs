@@ -26,16 +26,13 @@ pub struct PredictArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(["notebook", "model_card", "mlflow"])))]
+#[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(["notebook", "mlflow"])))]
 pub struct ExportArgs {
     /// Run ID, or path of the run folder
     pub run: String,
     /// Write the final solution as a Jupyter notebook that runs from top to bottom
     #[arg(long, value_name = "FILE")]
     pub notebook: Option<PathBuf>,
-    /// Write what the solution is for, its data, scores, checks and limits, as Markdown
-    #[arg(long, value_name = "FILE")]
-    pub model_card: Option<PathBuf>,
     /// Log the run to MLflow: `sqlite:///mlflow.db`, the address of a server, or a folder
     #[arg(long, value_name = "URI")]
     pub mlflow: Option<String>,

@@ -1,56 +1,15 @@
 //! One run of a bench: started, resumed or finished.
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_process::machine::{machine, processor};
-use mle_star_process::sandbox::Isolation;
 use mle_star_report::run_view;
 use mle_star_run::resume::{Reopened, ResumeOptions, reopen};
 use mle_star_run::runs;
-use mle_star_run::runtime::wait_for;
 use mle_star_run::{OpenRun, prepare};
 
-use super::folder::{BenchProcess, Folder, Hardware};
+use super::folder::Folder;
 use super::plan::Cell;
 use crate::args::RunArgs;
 use crate::exit::Failure;
-
-/// This process and its machine.
-#[derive(Debug)]
-pub struct Here {
-    hardware: Hardware,
-    side_by_side: usize,
-}
-
-impl Here {
-    /// Inspects the machine.
-    ///
-    /// # Errors
-    /// The runtime cannot be started.
-    pub fn look(side_by_side: usize) -> Result<Self, Failure> {
-        let machine = wait_for(machine())?;
-        let hardware = Hardware {
-            processor: processor(),
-            cores: machine.cores,
-            memory_mib: machine.memory_mib,
-            gpus: machine.gpus,
-            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        };
-        Ok(Self { hardware, side_by_side })
-    }
-
-    /// What is noted about a run that this process works on now.
-    pub fn process(&self, cell: &Cell<'_>, run: &OpenRun) -> BenchProcess {
-        let isolation = Isolation::new(mle_star_backends::script::network(run.frozen.config.network));
-        BenchProcess {
-            at: jiff::Timestamp::now(),
-            hardware: self.hardware.clone(),
-            isolation: isolation.line(),
-            reads_closed: isolation.closes_reads() && run.runners.is_empty(),
-            has_answers: cell.task.grading.is_on(),
-            side_by_side: self.side_by_side,
-        }
-    }
-}
 
 /// Whether a run has a result.
 pub fn is_finished(folder: &Folder, cell: &Cell<'_>) -> bool {
@@ -82,7 +41,7 @@ pub fn of_cell(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> RunArgs {
     let mut settings = options.settings.clone();
     settings.set.push(format!("seed={}", cell.seed));
     RunArgs {
-        tasks: vec![cell.task.task.clone()],
+        path: cell.task.task.clone(),
         runs_dir: Some(folder.runs()),
         run_id: Some(cell.id()),
         time_limit: cell.budget.map(|seconds| seconds.to_string()),
@@ -108,5 +67,5 @@ pub fn graded(folder: &Folder, cell: &Cell<'_>) -> Result<(), Failure> {
     let grade = cell.task.grading.grade(&cell.task.name, &result, &submission);
     let grade =
         grade.map_err(|Trouble { message, hint, .. }| Failure::failed(Trouble::new(message, hint)))?;
-    folder.keep(cell, &submission, &run.join(mle_star_domain::layout::RESULT), &grade)
+    folder.keep(cell, &submission, &grade)
 }

@@ -4,15 +4,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use mle_star::journal::{self, JournalError, Lock};
 use mle_star_domain::trouble::Trouble;
-use mle_star_process::machine::Gpu;
 use mle_star_run::runs::inputs::{write_atomically, write_json};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::grade::{Kept, written_at};
+use super::grade::Kept;
 use super::plan::{Cell, Plan};
 use super::scale::{Grade, digest_of};
 use crate::exit::Failure;
@@ -22,7 +20,7 @@ const PLAN: &str = "bench.json";
 const LOCK: &str = "bench.lock";
 /// The runs, a runs directory.
 pub const RUNS: &str = "runs";
-const RECORDS: &str = "cells";
+const FAILURES: &str = "failures";
 const GRADES: &str = "grades";
 
 /// The folder of a bench, locked by this process.
@@ -32,48 +30,6 @@ pub struct Folder {
     pub path: PathBuf,
     /// Keeps the lock.
     _lock: (File, Lock),
-}
-
-/// What is known about a run beside its run folder.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Record {
-    /// The processes that worked on it, in order.
-    #[serde(rename = "sittings")]
-    pub processes: Vec<BenchProcess>,
-    /// Why it has no result, if something other than an interruption ended it.
-    pub failure: Option<Failed>,
-}
-
-/// A process that worked on a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BenchProcess {
-    /// When it began.
-    pub at: Timestamp,
-    /// Where.
-    pub hardware: Hardware,
-    /// How scripts were isolated, in words.
-    pub isolation: String,
-    /// Whether scripts could read only what they were given.
-    pub reads_closed: bool,
-    /// Whether there were hidden answers on the machine that the bench knew of.
-    pub has_answers: bool,
-    /// How many runs were made at once.
-    pub side_by_side: usize,
-}
-
-/// A machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hardware {
-    /// The model of the processor; empty if it is unknown.
-    pub processor: String,
-    /// Logical cores that the program may use.
-    pub cores: usize,
-    /// Memory that it may use, in MiB.
-    pub memory_mib: u64,
-    /// GPUs that it may use.
-    pub gpus: Vec<Gpu>,
-    /// Operating system and architecture.
-    pub platform: String,
 }
 
 /// Why a run has no result.
@@ -120,20 +76,20 @@ impl Folder {
         self.runs().join(cell.id())
     }
 
-    /// What is known about a run beside its run folder.
-    pub fn record(&self, cell: &Cell<'_>) -> Record {
-        read_json(&self.of_cell(RECORDS, cell)).unwrap_or_default()
+    /// Why a run has no result, if something other than an interruption ended it.
+    pub fn failure(&self, cell: &Cell<'_>) -> Option<Failed> {
+        read_json(&self.of_cell(FAILURES, cell))
     }
 
-    /// Notes that this process works on a run.
+    /// Forgets why a run had no result: it is made again.
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub fn note_process(&self, cell: &Cell<'_>, process: BenchProcess) -> Result<(), Failure> {
-        let mut record = self.record(cell);
-        record.processes.push(process);
-        record.failure = None;
-        self.write(RECORDS, cell, &record)
+    pub fn forget_failure(&self, cell: &Cell<'_>) -> Result<(), Failure> {
+        match fs::remove_file(self.of_cell(FAILURES, cell)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unwritable(&self.path, &error)),
+            _ => Ok(()),
+        }
     }
 
     /// Notes why a run has no result.
@@ -141,9 +97,8 @@ impl Folder {
     /// # Errors
     /// The folder cannot be written.
     pub fn note_failure(&self, cell: &Cell<'_>, failure: &Failure) -> Result<(), Failure> {
-        let mut record = self.record(cell);
-        record.failure = Some(Failed { exit: failure.exit.code(), error: failure.trouble.message.clone() });
-        self.write(RECORDS, cell, &record)
+        let failed = Failed { exit: failure.exit.code(), error: failure.trouble.message.clone() };
+        self.write(FAILURES, cell, &failed)
     }
 
     /// The grade of a run's submission; `None` if this submission was not graded like this.
@@ -153,24 +108,14 @@ impl Folder {
         is_same.then_some(kept)
     }
 
-    /// Keeps a grade. `result` is the file that the run wrote last.
+    /// Keeps a grade.
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub fn keep(
-        &self,
-        cell: &Cell<'_>,
-        submission: &Path,
-        result: &Path,
-        grade: &Grade,
-    ) -> Result<(), Failure> {
-        let before: Option<Kept> = read_json(&self.of_cell(GRADES, cell));
+    pub fn keep(&self, cell: &Cell<'_>, submission: &Path, grade: &Grade) -> Result<(), Failure> {
         let kept = Kept {
             submission: digest_of(submission).map_err(|error| unwritable(&self.path, &error))?,
             grading: cell.task.grading.clone(),
-            at: Timestamp::now(),
-            after: written_at(result),
-            times: before.map_or(0, |before| before.times) + 1,
             grade: grade.clone(),
         };
         self.write(GRADES, cell, &kept)

@@ -2,10 +2,8 @@
 //!
 //! A grade is kept in the folder of the bench and belongs to one submission, so each submission is graded once.
 
-use std::fs;
 use std::path::Path;
 
-use jiff::Timestamp;
 use mle_star::result::FinalResult;
 use mle_star_domain::trouble::Trouble;
 use serde::{Deserialize, Serialize};
@@ -35,12 +33,6 @@ pub struct Kept {
     pub submission: String,
     /// How it was graded.
     pub grading: Grading,
-    /// When.
-    pub at: Timestamp,
-    /// When the run had ended: the time of its `result.json`.
-    pub after: Option<Timestamp>,
-    /// How often a submission of this run was graded.
-    pub times: u64,
     /// The grade.
     pub grade: Grade,
 }
@@ -97,10 +89,4 @@ impl Grading {
         grade.has_medals |= self.medals.is_some();
         Ok(grade)
     }
-}
-
-/// When a file was last written, if it is known.
-pub fn written_at(path: &Path) -> Option<Timestamp> {
-    let time = fs::metadata(path).and_then(|about| about.modified()).ok()?;
-    Timestamp::try_from(time).ok()
 }

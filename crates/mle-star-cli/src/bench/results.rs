@@ -253,7 +253,6 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> RunRow {
         suspect: None,
         error: None,
     };
-    let record = folder.record(cell);
     if let Some(result) = run_view::read_result(&run) {
         row.tell(&RunReport::of_result(&run, &result));
         row.state = State::Finished;
@@ -266,7 +265,7 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> RunRow {
         row.tell(&RunReport::of(&view));
         row.state = State::Unfinished;
     }
-    if let Some(failed) = record.failure {
+    if let Some(failed) = folder.failure(cell) {
         row.state = State::Failed;
         (row.exit, row.error) = (Some(failed.exit), Some(failed.error));
     }

@@ -2,23 +2,21 @@
 
 mod estimate;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mle_star::shell;
 use mle_star_domain::trouble::Trouble;
-use mle_star_process::open_files::allow_many;
 use mle_star_report::figures::count;
 use mle_star_report::figures::{duration, number};
-use mle_star_run::OpenRun;
+use mle_star_run::prepare::task_source;
 use mle_star_run::settings::process_environment;
 
-use super::tasks::say_skipped;
 use crate::args::{BenchArgs, RunArgs};
-use crate::bench::cell::{Here, begun, graded, is_finished};
+use crate::bench::cell::{begun, graded, is_finished};
 use crate::bench::folder::{Folder, RUNS};
 use crate::bench::plan::{Cell, Described, Plan, described};
 use crate::bench::results::{Results, RunRow, State, results, row};
-use crate::bench::{disclosure, table};
+use crate::bench::table;
 use crate::exit::{Exit, Failure};
 use crate::foreground::{Listening, Seen, drive_in_turn};
 use crate::output;
@@ -33,7 +31,6 @@ struct Bench<'a> {
     /// One for each cell.
     rows: Vec<RunRow>,
     options: RunArgs,
-    here: Here,
     seen: Seen,
 }
 
@@ -48,16 +45,14 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
         say_skipped(&args.tasks);
     }
     if args.estimate {
-        return estimate::print(args, &plan, &options, &out);
+        return estimate::print(args, &plan, &options);
     }
-    allow_many();
     let folder = Folder::open(&out, &plan)?;
     let listening = Listening::start()?;
-    let mut bench = Bench::new(args, folder, &plan, options)?;
+    let mut bench = Bench::new(args, folder, &plan, options);
     bench.announce();
     bench.make(&listening)?;
     let results = bench.write()?;
-    disclosure::write(&bench.folder, &plan, &results)?;
     if let Some(exit) = listening.stopped().filter(|_| !results.complete) {
         return Err(interrupted(exit, &results));
     }
@@ -67,19 +62,17 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
         table::lines(&results, output::data_columns()).iter().for_each(|line| output::shown(line));
     }
     bench.say(&format!("\nresults: {0}/results.json, {0}/results.csv", out.display()));
-    bench.say(&format!("disclosure: {}/disclosure/disclosure.md", out.display()));
     bench.say(&format!("runs: mle-star ui --runs-dir {}", shell::quoted(&out.join(RUNS))));
     Ok(results.exit())
 }
 
 impl<'a> Bench<'a> {
-    fn new(args: &'a BenchArgs, folder: Folder, plan: &'a Plan, options: RunArgs) -> Result<Self, Failure> {
+    fn new(args: &'a BenchArgs, folder: Folder, plan: &'a Plan, options: RunArgs) -> Self {
         let cells = plan.cells();
         let rows = cells.iter().map(|cell| row(&folder, cell)).collect();
-        let here = Here::look(side_by_side(args))?;
         let look = if args.quiet { Look::plain() } else { Look::of(&process_environment) };
         let seen = Seen { show: Show::Status, look, json: false };
-        Ok(Self { args, folder, plan, cells, rows, options, here, seen })
+        Self { args, folder, plan, cells, rows, options, seen }
     }
 
     fn say(&self, line: &str) {
@@ -111,50 +104,37 @@ impl<'a> Bench<'a> {
             (0..self.cells.len()).partition(|at| is_finished(&self.folder, &self.cells[*at]));
         // A grader may have failed before, or have been added.
         finished.into_iter().for_each(|at| self.close(at));
-        for batch in open.chunks(side_by_side(self.args)) {
+        for at in open {
             if listening.stopped().is_some() {
                 break;
             }
-            self.make_batch(batch, listening)?;
+            self.make_one(at, listening)?;
             self.write()?;
         }
         Ok(())
     }
 
-    /// Makes some runs side by side.
-    fn make_batch(&mut self, batch: &[usize], listening: &Listening) -> Result<(), Failure> {
-        let mut runs: Vec<(String, OpenRun)> = Vec::new();
-        let mut running = Vec::new();
-        for &at in batch {
-            let cell = &self.cells[at];
-            self.say(&format!("[{}/{}] {}", at + 1, self.cells.len(), cell.words()));
-            match begun(&self.folder, cell, &self.options) {
-                Ok(Some(run)) => {
-                    self.folder.note_process(cell, self.here.process(cell, &run))?;
-                    runs.push((cell.words(), run));
-                    running.push(at);
-                }
-                Ok(None) => self.close(at),
-                Err(failure) => self.failed(at, &failure)?,
+    /// Makes one run.
+    fn make_one(&mut self, at: usize, listening: &Listening) -> Result<(), Failure> {
+        let cell = &self.cells[at];
+        self.say(&format!("[{}/{}] {}", at + 1, self.cells.len(), cell.words()));
+        let run = match begun(&self.folder, cell, &self.options) {
+            Ok(Some(run)) => run,
+            Ok(None) => {
+                self.close(at);
+                return Ok(());
             }
-        }
-        if runs.is_empty() {
-            return Ok(());
-        }
-        let ended = drive_in_turn(listening, self.seen, runs, |_, _| {})?;
-        for (at, ended) in running.into_iter().zip(ended) {
-            match ended.exit {
-                Ok(_) => self.close(at),
-                Err(failure) if matches!(failure.exit, Exit::Interrupted | Exit::Terminated) => {
-                    self.rows[at] = row(&self.folder, &self.cells[at]);
-                }
-                Err(failure) => {
-                    self.failed(at, &failure)?;
-                    continue;
-                }
+            Err(failure) => return self.failed(at, &failure),
+        };
+        self.folder.forget_failure(cell)?;
+        match drive_in_turn(listening, self.seen, run) {
+            Ok(_) => self.close(at),
+            Err(failure) if matches!(failure.exit, Exit::Interrupted | Exit::Terminated) => {
+                self.rows[at] = row(&self.folder, &self.cells[at]);
             }
-            self.say(&format!("    {}", outcome(&self.rows[at])));
+            Err(failure) => return self.failed(at, &failure),
         }
+        self.say(&format!("    {}", outcome(&self.rows[at])));
         Ok(())
     }
 
@@ -186,8 +166,12 @@ impl<'a> Bench<'a> {
     }
 }
 
-fn side_by_side(args: &BenchArgs) -> usize {
-    args.parallel.map_or(1, usize::from)
+/// Names the folders beside tasks that are no tasks.
+fn say_skipped(tasks: &[PathBuf]) {
+    for folder in task_source::skipped(tasks) {
+        let folder = folder.display();
+        output::talk(&format!("note: skipped {folder}: it has no task file, train.csv or description.md"));
+    }
 }
 
 /// How a run ended, in words.

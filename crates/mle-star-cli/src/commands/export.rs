@@ -1,4 +1,4 @@
-//! `export`: a finished run as a notebook, as a model card, and as a run of MLflow.
+//! `export`: a finished run as a notebook, and as a run of MLflow.
 
 mod mlflow;
 
@@ -9,7 +9,7 @@ use std::path::Path;
 use mle_star::result::FinalResult;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::export::{NOTEBOOK, model_card, notebook};
+use mle_star_report::export::notebook;
 use mle_star_report::files;
 use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::{self, RunView, resume_command};
@@ -32,36 +32,27 @@ pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
     let view = run_view::read(&folder).map_err(|error| Failure::journal(&error))?;
     let result = finished(&view)?;
-    let report = RunReport::of(&view);
-    let wanted = [args.notebook.as_deref(), args.model_card.as_deref()];
-    if let Some(file) = wanted.into_iter().flatten().find(|file| file.is_file() && !args.force) {
+    if let Some(file) = args.notebook.as_ref().filter(|file| file.is_file() && !args.force) {
         let message = format!("{} exists", file.display());
         return Err(Trouble::new(message, "choose another name, or replace it with --force").into());
     }
     if let Some(file) = &args.notebook {
-        write(file, &notebook_text(&view, result, &report)?)?;
-    }
-    if let Some(file) = &args.model_card {
-        write(file, &model_card(&report, result))?;
+        write(file, &notebook_text(&view)?)?;
     }
     if let Some(uri) = &args.mlflow {
-        mlflow::log(&view, result, &report, uri)?;
+        mlflow::log(&view, result, &RunReport::of(&view), uri)?;
     }
     Ok(Exit::Done)
 }
 
-/// The notebook or the model card of a finished run, by the name that its page calls it.
+/// The notebook of a finished run.
 ///
 /// # Errors
 /// The run is not finished, or has no solution.
-pub fn text(view: &RunView, name: &str) -> Result<String, Trouble> {
-    let (result, report) = (finished(view)?, RunReport::of(view));
-    if name == NOTEBOOK { notebook_text(view, result, &report) } else { Ok(model_card(&report, result)) }
-}
-
-fn notebook_text(view: &RunView, result: &FinalResult, report: &RunReport) -> Result<String, Trouble> {
+pub fn notebook_text(view: &RunView) -> Result<String, Trouble> {
+    let result = finished(view)?;
     let solution = read(&view.folder, &format!("{}/{}", layout::FINAL, layout::SOLUTION))?;
-    let notebook = notebook(report, &result.task.competition_id, &solution);
+    let notebook = notebook(&RunReport::of(view), &result.task.competition_id, &solution);
     Ok(serde_json::to_string_pretty(&notebook).unwrap_or_default() + "\n")
 }
 

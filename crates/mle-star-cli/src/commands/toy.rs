@@ -40,7 +40,7 @@ pub fn solve(python: Option<&Path>) -> Result<Exit, Failure> {
     let mut set: Vec<String> = SEARCH.map(str::to_owned).to_vec();
     set.extend(python.map(|python| format!("python={}", python.display())));
     let args = RunArgs {
-        tasks: vec![data],
+        path: data,
         settings: SettingsArgs { agents: Some("offline".to_owned()), set, ..SettingsArgs::default() },
         time_limit: Some("300".to_owned()),
         runs_dir: Some(PathBuf::from(folder.path()).join("runs")),

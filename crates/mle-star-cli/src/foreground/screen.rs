@@ -10,7 +10,7 @@ use mle_star_domain::effects::{AgentReply, AgentRequest, Answer};
 use mle_star_domain::layout;
 use mle_star_report::run_report::RunReport;
 use mle_star_report::words::agent_name;
-use mle_star_run::drive::{Shared, drive_with};
+use mle_star_run::drive::{Runners, drive_with};
 use mle_star_run::runs::resume_command;
 use mle_star_run::settings::{Invocation, process_environment};
 use mle_star_run::{ErrorKind, Observer, OpenRun};
@@ -29,7 +29,7 @@ pub struct View {
     pub quiet: bool,
 }
 
-/// What is seen of runs, and where.
+/// What is seen of a run, and where.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     /// What the terminal shows.
@@ -40,12 +40,12 @@ pub struct Seen {
     pub json: bool,
 }
 
-/// What all runs of this process share.
+/// What is around a run.
 pub struct Around {
     pub terminal: Terminal,
     json: Option<JsonLines>,
     signals: Signals,
-    shared: Shared,
+    runners: Runners,
     /// Whether the terminal shows the log instead of the usual lines, as with `log_level: DEBUG`.
     shows_log: bool,
 }
@@ -67,7 +67,7 @@ pub async fn supervise(mut run: OpenRun, around: &Around, screen: &OfRun<'_>) ->
     run.opening.extend(notes.into_iter().chain(note));
     let reporting = Mutex::new(Some(Reporting::start(&run.folder)));
     let audience = Audience { watchers: &watchers, log: &log, reporting };
-    let driven = drive_with(&run, &around.shared, &audience, around.signals.cancel()).await;
+    let driven = drive_with(&run, &around.runners, &audience, around.signals.cancel()).await;
     drop(audience.end_reporting().await);
     let ended = match driven {
         Ok(result) => {
@@ -155,18 +155,17 @@ impl Observer for Audience<'_> {
 
 impl Around {
     /// Requires a runtime.
-    pub fn new(seen: Seen, signals: Signals, runs: &[&OpenRun]) -> Result<Self, Failure> {
-        let wants_log = runs.iter().any(|run| run.frozen.config.log_level == "DEBUG");
-        let shows_log = wants_log && seen.show == Show::Everything;
+    pub fn new(seen: Seen, signals: Signals, run: &OpenRun) -> Self {
+        let shows_log = run.frozen.config.log_level == "DEBUG" && seen.show == Show::Everything;
         let show = if shows_log { Show::Frame } else { seen.show };
         let terminal = Terminal::new(show, seen.look);
         let json = seen.json.then(JsonLines::new);
-        Ok(Self { terminal, json, signals, shared: Shared::new(runs)?, shows_log })
+        Self { terminal, json, signals, runners: Runners::default(), shows_log }
     }
 
     /// Ends the runners, and waits until everything is printed.
     pub async fn finish(&self) {
-        self.shared.end().await;
+        self.runners.end().await;
         if let Some(json) = &self.json {
             json.finish();
         }

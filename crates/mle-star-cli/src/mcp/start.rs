@@ -166,7 +166,7 @@ impl RunInput {
     /// As the command line would have it.
     pub fn into_arguments(self, hub: &Hub) -> RunArgs {
         RunArgs {
-            tasks: vec![expanded(&self.task)],
+            path: expanded(&self.task),
             settings: SettingsArgs {
                 agents: self.agents,
                 config: self.config.as_deref().map(expanded),

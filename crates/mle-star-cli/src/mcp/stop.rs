@@ -16,7 +16,7 @@ use super::caller::Caller;
 use crate::processes::{Stopping, working};
 
 pub const ABOUT: &str = "Stop a run, as Ctrl-C does. What was done is recorded: resume continues it, and result names the best \
-answer so far. Waits up to 10 seconds for its end. Runs that one process works on stop together.";
+answer so far. Waits up to 10 seconds for its end.";
 
 /// How long the end of a run is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -39,8 +39,6 @@ pub struct Stopped {
     run_id: String,
     /// Whether its process has ended; if not, it is still stopping.
     has_ended: bool,
-    /// Other runs of the same process.
-    also_stopped: Vec<String>,
 }
 
 /// Stops a run.
@@ -49,8 +47,6 @@ pub async fn stop(hub: Arc<Hub>, input: StopInput, caller: Caller) -> Result<Ans
     let worker = working(&folder)?;
     let stopping = if input.at_once { Stopping::AtOnce } else { Stopping::InOrder };
     hub.interrupted.interrupt(&worker, stopping)?;
-    let others = worker.runs.iter().filter(|run| run.canonicalize().ok() != folder.canonicalize().ok());
-    let also_stopped: Vec<String> = others.filter_map(|run| runs::name(run)).collect();
     let has_ended = ended(&folder, &caller).await;
     let run_id = runs::name(&folder).unwrap_or(input.run);
     let what = match has_ended {
@@ -59,10 +55,8 @@ pub async fn stop(hub: Arc<Hub>, input: StopInput, caller: Caller) -> Result<Ans
         true => "has stopped; resume continues it",
         false => "is still stopping",
     };
-    let mut lines = vec![format!("run {run_id} {what}")];
-    lines
-        .extend(also_stopped.iter().map(|run| format!("run {run} stops with it: one process works on both")));
-    Ok(Answer::new(&lines, Stopped { run_id, has_ended, also_stopped }))
+    let lines = [format!("run {run_id} {what}")];
+    Ok(Answer::new(&lines, Stopped { run_id, has_ended }))
 }
 
 /// Waits for the end of the process that works on a run; `false` if it takes too long.

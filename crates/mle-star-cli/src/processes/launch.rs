@@ -48,13 +48,8 @@ pub fn launch(args: &RunArgs, runs_dir: &Path, late: &Late) -> Result<Launched, 
 /// # Errors
 /// The task or an option is wrong, or there are several tasks.
 pub fn prepared(intent: Intent, args: &RunArgs) -> Result<Prepared, Trouble> {
-    let tasks = task_source::all(&args.tasks);
-    let [task] = tasks.as_slice() else {
-        let names: Vec<String> = tasks.iter().map(|task| task.display().to_string()).collect();
-        let hint = format!("start a run for each: {}", names.join(", "));
-        return Err(Trouble::new(format!("there are {} tasks", tasks.len()), hint));
-    };
-    prepare_for(intent, &args.options()?, task, &process_environment).map_err(|error| error.trouble)
+    let task = task_source::one(&args.path)?;
+    prepare_for(intent, &args.options()?, &task, &process_environment).map_err(|error| error.trouble)
 }
 
 /// Resumes a run in a separate process, with the limits of `args`.
@@ -168,7 +163,7 @@ fn run_line(args: &RunArgs, runs_dir: &Path, id: &str) -> Vec<OsString> {
     line.extend(settings.runner.iter().map(|runner| format!("--runner={runner}").into()));
     line.extend(args.learn_from.iter().map(|run| format!("--learn-from={run}").into()));
     line.push("--".into());
-    line.extend(args.tasks.iter().map(|task| task.as_os_str().to_owned()));
+    line.push(args.path.as_os_str().to_owned());
     line
 }
 

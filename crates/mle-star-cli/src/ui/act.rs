@@ -55,16 +55,12 @@ pub struct StopWish {
 /// There is no such run, no process works on it, or the process belongs to another user or program.
 pub async fn stop_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageResponse {
     let of = id.clone();
-    let (worker, folder, is_asked) = in_background(move || {
-        let folder = site.find(&of)?;
-        let worker = working(&folder).map_err(ErrorResponse::conflict)?;
-        let is_asked = site.interrupted.holds(&worker);
-        Ok((worker, folder, is_asked))
+    let is_asked = in_background(move || {
+        let worker = working(&site.find(&of)?).map_err(ErrorResponse::conflict)?;
+        Ok(site.interrupted.holds(&worker))
     })
     .await?;
-    let others = worker.runs.iter().filter(|run| run.canonicalize().ok() != folder.canonicalize().ok());
-    let others: Vec<String> = others.filter_map(|run| runs::name(run)).collect();
-    Page::rendered("ui/stop.html", &json!({"id": id, "others": others, "is_asked": is_asked}))
+    Page::rendered("ui/stop.html", &json!({"id": id, "is_asked": is_asked}))
 }
 
 /// Stops a run. A form that is sent twice, as by a double click, asks once.

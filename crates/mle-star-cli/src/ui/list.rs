@@ -10,7 +10,6 @@ use std::time::Duration;
 use mle_star_domain::metric::Score;
 use mle_star_report::figures::{count, duration};
 use mle_star_report::run_view::Summary;
-use mle_star_report::sanitize::first_line;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -26,8 +25,6 @@ pub const READING: &str = "reading";
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The runs on a page.
 const ON_A_PAGE: usize = 100;
-/// The characters of a remark that a row shows.
-const LONGEST_REMARK: usize = 120;
 /// The value of [`Wanted::group`] for one long list.
 const UNGROUPED: &str = "none";
 
@@ -35,14 +32,12 @@ const UNGROUPED: &str = "none";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Wanted {
-    /// Text in the run's or the task's name, or in the remark.
+    /// Text in the run's or the task's name.
     text: String,
     /// A metric; empty for any.
     metric: String,
     /// A state's name; empty for any.
     state: String,
-    /// `yes` for runs with a star only.
-    star: String,
     /// `none` for runs that are not grouped by task.
     group: String,
     /// A column.
@@ -163,7 +158,6 @@ fn values(entry: &Entry, best: &BTreeSet<String>) -> Value {
         "direction": summary.run.direction, "held_out": row.held_out, "progress": row.completion,
         "cost": summary.cost().unwrap_or_else(|| "none".to_owned()), "created_at": summary.created_at,
         "begun": begun(&summary.created_at), "time": duration(summary.spent.elapsed_seconds),
-        "star": row.marks.star, "remark": first_line(&row.marks.remark, LONGEST_REMARK),
     })
 }
 
@@ -213,19 +207,16 @@ impl Wanted {
         let row = entry.row();
         let text = self.text.trim().to_lowercase();
         let has = |of: Option<&str>| of.is_some_and(|of| of.to_lowercase().contains(&text));
-        let has_text = has(Some(&entry.id))
-            || has(row.map(|row| row.summary.task.as_str()))
-            || has(row.map(|row| row.marks.remark.as_str()));
+        let has_text = has(Some(&entry.id)) || has(row.map(|row| row.summary.task.as_str()));
         let is = |wanted: &str, of: Option<&str>| wanted.is_empty() || of == Some(wanted);
         has_text
             && is(&self.state, row.map(|row| row.summary.run.state.name()))
             && is(&self.metric, row.map(|row| row.summary.run.metric.as_str()))
-            && (self.star.is_empty() || row.is_some_and(|row| row.marks.star))
     }
 
     /// Whether runs are left out.
     pub fn is_filter(&self) -> bool {
-        [&self.text, &self.metric, &self.state, &self.star].iter().any(|field| !field.is_empty())
+        [&self.text, &self.metric, &self.state].iter().any(|field| !field.is_empty())
     }
 
     /// Whether runs are grouped by task.
@@ -293,7 +284,6 @@ impl Wanted {
             ("text", &self.text),
             ("metric", &self.metric),
             ("state", &self.state),
-            ("star", &self.star),
             ("group", &self.group),
             ("sort", &self.sort),
             ("order", &self.order),
@@ -349,7 +339,7 @@ mod tests {
     use mle_star_domain::metric::Direction;
     use mle_star_report::run_view::{Identity, Spent, State, Submissions};
 
-    use crate::listing::{Completion, Marks};
+    use crate::listing::Completion;
 
     use super::*;
 
@@ -377,7 +367,6 @@ mod tests {
             data: "d".to_owned(),
             held_out: None,
             damage: None,
-            marks: Marks { star: id == "c", remark: String::new() },
         };
         Entry { id: id.to_owned(), is_link: false, read: Read::Run(Box::new(row)) }
     }

@@ -12,7 +12,7 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::export::{MODEL_CARD, NOTEBOOK};
+use mle_star_report::export::NOTEBOOK;
 use mle_star_report::html::PARTS;
 use mle_star_report::run_view::{self, State};
 use serde_json::json;
@@ -26,8 +26,8 @@ use super::live::{self, Since};
 use super::run::{FIRST, LOGS, nothing};
 use super::site::Site;
 use super::{files, logs};
-use crate::commands::export::text;
-use crate::listing::{Entry, Read, read_marks};
+use crate::commands::export::notebook_text;
+use crate::listing::{Entry, Read};
 use crate::processes::Late;
 
 /// Bytes that are sent at a time.
@@ -80,8 +80,6 @@ pub async fn list_events(
 pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageResponse {
     let (of, at) = (Arc::clone(&site), id.clone());
     let folder = in_background(move || of.find(&at)).await?;
-    let of = folder.clone();
-    let marks = in_background(move || Ok(read_marks(&of))).await?;
     let sections = site.run(&id, folder).now().await;
     let mut shown: Vec<&str> = vec![sections.html(FIRST)];
     for (name, _) in PARTS {
@@ -95,7 +93,7 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageRe
     let parts = PARTS.iter().filter(|(name, _)| is_there(name));
     let parts: Vec<_> = parts.map(|(name, title)| json!({"name": name, "title": title})).collect();
     let values = json!({
-        "id": id, "address": address, "marks": marks, "parts": parts, "sections": shown, "revision": sections.revision,
+        "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
         "now": jiff::Timestamp::now().as_second(),
     });
     Page::rendered("ui/run.html", &values)
@@ -124,8 +122,8 @@ pub async fn result_file(
     Of(site): Of<Arc<Site>>,
     Path((id, wanted)): Path<(String, String)>,
 ) -> Result<Response, Page> {
-    if [NOTEBOOK, MODEL_CARD].contains(&wanted.as_str()) {
-        return exported(&site, id, wanted).await;
+    if wanted == NOTEBOOK {
+        return exported(&site, id).await;
     }
     let found = in_background(move || {
         let folder = site.find(&id)?;
@@ -139,15 +137,15 @@ pub async fn result_file(
     Ok(stream(file, Some(name)))
 }
 
-/// Makes the notebook or the model card of a run, as a download.
-async fn exported(site: &Arc<Site>, id: String, wanted: String) -> Result<Response, Page> {
-    let (site, name) = (Arc::clone(site), wanted.clone());
+/// Makes the notebook of a run, as a download.
+async fn exported(site: &Arc<Site>, id: String) -> Result<Response, Page> {
+    let site = Arc::clone(site);
     let made = in_background(move || {
         let view =
             run_view::read(&site.find(&id)?).map_err(|error| ErrorResponse::missing(error.trouble()))?;
-        text(&view, &name).map_err(ErrorResponse::missing)
+        notebook_text(&view).map_err(ErrorResponse::missing)
     });
-    let saved = format!("attachment; filename=\"{wanted}\"");
+    let saved = format!("attachment; filename=\"{NOTEBOOK}\"");
     let headers = [(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, saved)];
     Ok((headers, made.await?).into_response())
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use mle_star::result::FinalResult;
 use mle_star_domain::layout::{self, EVENTS};
 use mle_star_report::at_work::AtWork;
-use mle_star_report::export::{MODEL_CARD, NOTEBOOK};
+use mle_star_report::export::NOTEBOOK;
 use mle_star_report::html::{self, PARTS};
 use mle_star_report::run_view::{self, RunView, State};
 use mle_star_report::views;
@@ -110,8 +110,7 @@ impl RunSections {
 fn downloads(view: &RunView) -> Vec<&'static str> {
     let files = files::present(&view.folder);
     let has_solution = view.result.is_some() && files.contains(&layout::SOLUTION);
-    let exported = [NOTEBOOK, MODEL_CARD].into_iter().filter(|_| has_solution);
-    files.iter().copied().chain(exported).collect()
+    files.iter().copied().chain(has_solution.then_some(NOTEBOOK)).collect()
 }
 
 impl Source for RunSections {

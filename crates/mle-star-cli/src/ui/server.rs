@@ -9,7 +9,7 @@ use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::get;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::html;
 use tokio::net::TcpListener;
@@ -18,7 +18,7 @@ use super::access::{self, Access};
 use super::answer::{ErrorResponse, Page};
 use super::peer::can_tell;
 use super::site::Site;
-use super::{act, compare, marks, pages, start};
+use super::{act, delete, pages, start};
 
 /// A bound address, before requests are answered.
 pub struct Bound {
@@ -86,7 +86,6 @@ fn routes(site: Arc<Site>) -> Router {
     let mut routes = Router::new()
         .route("/", get(pages::list_page))
         .route("/events", get(pages::list_events))
-        .route("/compare", get(compare::page))
         .route("/start", get(start::page).post(start::start))
         .route("/runs/{run}", get(pages::run_page))
         .route("/runs/{run}/events", get(pages::run_events))
@@ -96,9 +95,7 @@ fn routes(site: Arc<Site>) -> Router {
         .route("/runs/{run}/note", get(act::note_page).post(act::note))
         .route("/runs/{run}/fork", get(act::fork_page).post(act::fork))
         .route("/runs/{run}/resume", get(act::resume_page).post(act::resume))
-        .route("/runs/{run}/star", post(marks::star))
-        .route("/runs/{run}/remark", post(marks::remark))
-        .route("/delete", get(marks::delete_page).post(marks::delete))
+        .route("/delete", get(delete::page).post(delete::delete))
         .fallback(nowhere);
     for (path, kind, text) in FILES {
         routes = routes.route(path, get(move || async move { ([(CONTENT_TYPE, kind)], text) }));

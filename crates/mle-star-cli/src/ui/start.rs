@@ -146,7 +146,7 @@ impl Entered {
     fn arguments(&self) -> RunArgs {
         let value = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         RunArgs {
-            tasks: vec![self.path()],
+            path: self.path(),
             settings: SettingsArgs {
                 agents: value(&self.agents),
                 set: self.settings.lines().filter_map(value).collect(),

@@ -1,4 +1,4 @@
-//! The status at the bottom of the terminal: several lines for one run, or one line for each of several.
+//! The status of a run at the bottom of the terminal.
 //!
 //! Pure functions from [`Progress`], the time and the size of the screen to [`Text`].
 
@@ -9,7 +9,7 @@ use mle_star_report::figures::{brief, count, number, roughly};
 use mle_star_report::money;
 use mle_star_report::pace::seconds;
 use mle_star_report::progress::{Best, PathState, Progress, RunningCall};
-use mle_star_report::sanitize::{one_line, shortened, width};
+use mle_star_report::sanitize::width;
 use mle_star_report::words::{on_runner, phase_title, place_name};
 
 use super::runners;
@@ -53,68 +53,12 @@ struct StatusRow {
     doing: Text,
 }
 
-/// One run.
-pub fn one(progress: &Progress, frame: &Frame) -> Vec<Text> {
+/// The status.
+pub fn lines(progress: &Progress, frame: &Frame) -> Vec<Text> {
     let head = [vec![heading(progress, frame)], vec![score(progress, frame)], vec![counts(progress)]];
     let head = head.into_iter().flatten().flat_map(|parts| flowing(parts, frame.columns));
     let runners = runners::line(&progress.runners, &progress.busy().collect(), frame.now);
     bounded(head.chain(runners).collect(), rows(progress, frame), frame.rows)
-}
-
-/// Several runs with their names.
-pub fn several<'a>(runs: impl Iterator<Item = (&'a str, &'a Progress)> + Clone, frame: &Frame) -> Vec<Text> {
-    let going = || runs.clone().filter(|(_, progress)| progress.exit_code.is_none());
-    let elapsed = runs.clone().map(|(_, progress)| progress.elapsed(frame.now)).fold(0.0, f64::max);
-    let at_work = going().map(|(_, progress)| progress.at_work());
-    let (agents, scripts) = at_work.fold((0, 0), |(a, s), (b, t)| (a + b, s + t));
-    let parts = vec![
-        Text::of(
-            Style::Bold,
-            format!("{} of {} going", going().count(), count(runs.clone().count() as u64, "run")),
-        ),
-        Text::of(Style::Plain, brief(elapsed)),
-        Text::of(
-            Style::Plain,
-            format!("{}, {}", count(agents as u64, "agent"), count(scripts as u64, "script")),
-        ),
-    ];
-    let widest = runs.clone().map(|(name, _)| width(name)).max().unwrap_or(0);
-    let room = widest.min(frame.columns / 3);
-    let rows = runs.clone().map(|(name, progress)| {
-        let name = Text::of(Style::Plain, shortened(&one_line(name), room)).padded(room + 2);
-        name.then(in_a_line(progress, frame))
-    });
-    let head = flowing(parts, frame.columns).into_iter().chain(shared_runners(runs, frame));
-    bounded(head.collect(), rows.collect(), frame.rows)
-}
-
-/// The runners of several runs of one process, which share them.
-fn shared_runners<'a>(
-    runs: impl Iterator<Item = (&'a str, &'a Progress)> + Clone,
-    frame: &Frame,
-) -> Option<Text> {
-    let busy = runs.clone().flat_map(|(_, progress)| progress.busy()).collect();
-    runs.filter_map(|(_, progress)| runners::line(&progress.runners, &busy, frame.now)).next()
-}
-
-/// One of several runs: phase, best score, current activity, time left.
-fn in_a_line(progress: &Progress, frame: &Frame) -> Text {
-    let phase = progress.phase.map_or("begins", Phase::title);
-    let best = progress.best.as_ref().map_or_else(|| "no score".to_owned(), |best| number(best.score));
-    let doing = match (progress.exit_code, longest(progress.running.iter())) {
-        (Some(0), _) => Text::of(Style::Good, "finished"),
-        (Some(code), _) => Text::of(Style::Bad, format!("ended with exit code {code}")),
-        (None, Some((place, effect))) => {
-            let at = place_name(&step_of(place));
-            Text::of(Style::Dim, format!("{at}: ")).then(activity(place, effect, frame))
-        }
-        (None, None) => Text::of(Style::Dim, "waits for its turn"),
-    };
-    let left = progress.seconds_left(frame.now).map(roughly);
-    let left = left.map_or_else(Text::default, |left| Text::of(Style::Plain, format!("{left} left, ")));
-    let (phase, gap) = if frame.columns < WIDE { ("", 0) } else { (phase, "initial solution".len() + 2) };
-    let start = Text::of(Style::Plain, phase).padded(gap).and(Style::Plain, best);
-    start.padded(gap + "0.00000".len() + 2).and(Style::Plain, " ").then(left).then(doing)
 }
 
 /// Phase, elapsed time, estimated end.

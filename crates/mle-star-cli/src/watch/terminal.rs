@@ -1,15 +1,13 @@
 //! The terminal: lines about completed work scroll, and the status below them shows current work.
 //!
-//! There is one [`Terminal`]; each run writes to it through its [`OfRun`]. A separate thread writes, so that a stopped
-//! (Ctrl-S) or slow terminal does not block a run.
+//! A run writes to the [`Terminal`] through its [`OfRun`]. A separate thread writes, so that a stopped (Ctrl-S) or slow
+//! terminal does not block a run.
 
 use std::io::{self, IsTerminal};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use mle_star::event::{Event, Line};
-use mle_star_domain::trouble::Trouble;
 use mle_star_report::event_line::{self, Weight};
 use mle_star_report::progress::{Progress, StepSummary};
 
@@ -49,47 +47,23 @@ pub struct Look {
 /// Writes to stderr.
 pub struct Terminal {
     queue: Option<Queue<Message>>,
-    runs: AtomicUsize,
 }
 
 /// The terminal for one run. Dropping it ends the run's output.
-pub struct OfRun<'a> {
-    terminal: &'a Terminal,
-    run: usize,
-}
+pub struct OfRun<'a>(&'a Terminal);
 
 enum Message {
-    /// A run with its name, numbered from 0.
-    Run {
-        run: usize,
-        name: Option<String>,
-        past: Box<Progress>,
-    },
-    Line {
-        run: usize,
-        line: Box<Line>,
-    },
-    Words {
-        run: usize,
-        text: String,
-    },
-    Over {
-        run: usize,
-    },
-    Error(Trouble),
+    /// What is known of the run.
+    Run(Box<Progress>),
+    Line(Box<Line>),
+    Words(String),
+    Over,
 }
 
 /// The state of the thread.
 struct Screen {
     show: Show,
     look: Look,
-    runs: Vec<Run>,
-}
-
-#[derive(Default)]
-struct Run {
-    /// With several runs.
-    name: Option<String>,
     progress: Progress,
     replay: Replay,
     is_over: bool,
@@ -113,31 +87,19 @@ impl Terminal {
     /// The process's own terminal.
     pub fn new(show: Show, look: Look) -> Self {
         let queue = (show != Show::Nothing)
-            .then(|| Queue::new(move |messages| Screen { show, look, runs: Vec::new() }.work(messages)));
-        Self { queue, runs: AtomicUsize::new(0) }
+            .then(|| Queue::new(move |messages| Screen::new(show, look).work(messages)));
+        Self { queue }
     }
 
     /// The only run.
     pub fn only_run(&self) -> OfRun<'_> {
-        self.add(None, Progress::default())
+        self.run_with(Progress::default())
     }
 
     /// The only run, which began earlier.
     pub fn run_with(&self, past: Progress) -> OfRun<'_> {
-        self.add(None, past)
-    }
-
-    /// One of several runs, whose lines start with its name.
-    pub fn run_called(&self, name: &str) -> OfRun<'_> {
-        self.add(Some(name.to_owned()), Progress::default())
-    }
-
-    /// An error that ended a run. It is shown even with `Show::Nothing`, but not with `Show::Status`, whose caller shows errors.
-    pub fn error(&self, trouble: &Trouble) {
-        match &self.queue {
-            Some(queue) => queue.send(Message::Error(trouble.clone())),
-            None => output::error(trouble),
-        }
+        self.send(Message::Run(Box::new(past)));
+        OfRun(self)
     }
 
     /// Writes the remaining lines and removes the status.
@@ -145,12 +107,6 @@ impl Terminal {
         if let Some(queue) = &self.queue {
             queue.finish();
         }
-    }
-
-    fn add(&self, name: Option<String>, past: Progress) -> OfRun<'_> {
-        let run = self.runs.fetch_add(1, Ordering::Relaxed);
-        self.send(Message::Run { run, name, past: Box::new(past) });
-        OfRun { terminal: self, run }
     }
 
     fn send(&self, message: Message) {
@@ -163,23 +119,28 @@ impl Terminal {
 impl OfRun<'_> {
     /// One line that scrolls.
     pub fn line(&self, text: &str) {
-        self.terminal.send(Message::Words { run: self.run, text: text.to_owned() });
+        self.0.send(Message::Words(text.to_owned()));
     }
 }
 
 impl Watch for OfRun<'_> {
     fn see(&self, line: &Line) {
-        self.terminal.send(Message::Line { run: self.run, line: Box::new(line.clone()) });
+        self.0.send(Message::Line(Box::new(line.clone())));
     }
 }
 
 impl Drop for OfRun<'_> {
     fn drop(&mut self) {
-        self.terminal.send(Message::Over { run: self.run });
+        self.0.send(Message::Over);
     }
 }
 
 impl Screen {
+    fn new(show: Show, look: Look) -> Self {
+        // Nothing stands before there is a run.
+        Self { show, look, progress: Progress::default(), replay: Replay::default(), is_over: true }
+    }
+
     /// Processes messages until the channel is closed.
     fn work(mut self, messages: &Receiver<Message>) {
         let is_drawn = self.look.live && matches!(self.show, Show::Everything | Show::Status);
@@ -202,34 +163,26 @@ impl Screen {
 
     fn take(&mut self, message: Message) {
         match message {
-            Message::Run { run, name, past } => {
-                // Parallel runs may start in any order.
-                self.runs.resize_with(self.runs.len().max(run + 1), Run::default);
-                self.runs[run] = Run { name, progress: *past, ..Run::default() };
-            }
-            Message::Line { run, line } => {
-                let of_run = &mut self.runs[run];
-                let ended = of_run.progress.take(&line);
-                let passed = of_run.replay.take(&line.event);
+            Message::Run(past) => (self.progress, self.is_over) = (*past, false),
+            Message::Line(line) => {
+                let ended = self.progress.take(&line);
+                let passed = self.replay.take(&line.event);
                 if let Some(phase) = passed.phase {
-                    self.report(run, &Event::PhaseStarted { phase }, StepSummary::default());
+                    self.report(&Event::PhaseStarted { phase }, StepSummary::default());
                 }
                 if passed.is_shown {
-                    self.report(run, &line.event, ended);
+                    self.report(&line.event, ended);
                 }
             }
-            Message::Words { .. } | Message::Error(_) if self.show == Show::Status => {}
-            Message::Words { run, text } => {
-                self.write(&Text::of(Style::Plain, self.runs[run].named(&text)), None);
-            }
-            Message::Over { run } => self.runs[run].is_over = true,
-            Message::Error(trouble) => output::error(&trouble),
+            Message::Words(_) if self.show == Show::Status => {}
+            Message::Words(text) => self.write(&Text::of(Style::Plain, text), None),
+            Message::Over => self.is_over = true,
         }
     }
 
     /// Writes an event as a line, if it is to be shown.
-    fn report(&self, run: usize, event: &Event, ended: StepSummary) {
-        if let Some(text) = self.text_of(run, event, ended) {
+    fn report(&self, event: &Event, ended: StepSummary) {
+        if let Some(text) = self.text_of(event, ended) {
             // A step's note may be long; the log has all of it. Why a runner fails is for the user to mend.
             let is_whole = matches!(event, Event::Said { .. } | Event::Runner { .. });
             self.write(&text, if is_whole { None } else { Some(output::columns()) });
@@ -237,7 +190,7 @@ impl Screen {
     }
 
     /// An event as a line; `None` if it is not shown.
-    fn text_of(&self, run: usize, event: &Event, ended: StepSummary) -> Option<Text> {
+    fn text_of(&self, event: &Event, ended: StepSummary) -> Option<Text> {
         let is_wanted = match self.show {
             Show::Everything => true,
             Show::Frame => matches!(event, Event::Said { .. }),
@@ -251,7 +204,7 @@ impl Screen {
             (Weight::Warning, _) => Style::Bad,
             (Weight::News, _) => Style::Plain,
         };
-        Some(Text::of(style, self.runs[run].named(&text)))
+        Some(Text::of(style, text))
     }
 
     /// A line that scrolls, on a live terminal no wider than `columns`.
@@ -263,27 +216,8 @@ impl Screen {
 
     /// The status now.
     fn standing(&self, frame: &Frame) -> Vec<Drawn> {
-        let lines = match self.runs.as_slice() {
-            [] => Vec::new(),
-            [only] if only.name.is_none() => {
-                if only.is_over {
-                    Vec::new()
-                } else {
-                    status::one(&only.progress, frame)
-                }
-            }
-            runs => {
-                let named = runs.iter().map(|run| (run.name.as_deref().unwrap_or_default(), &run.progress));
-                status::several(named, frame)
-            }
-        };
+        let lines = if self.is_over { Vec::new() } else { status::lines(&self.progress, frame) };
         lines.iter().map(|line| line.drawn(frame.columns, self.look.colour)).collect()
-    }
-}
-
-impl Run {
-    fn named(&self, text: &str) -> String {
-        self.name.as_ref().map_or_else(|| text.to_owned(), |name| format!("{name}: {}", text.trim_start()))
     }
 }
 

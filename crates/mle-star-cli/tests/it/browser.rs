@@ -42,7 +42,6 @@ fn every_page_is_accessible() {
     }
     for (name, path) in [
         ("list", "/"),
-        ("compare", "/compare?run=good&run=other"),
         ("start", "/start?folder=data"),
         ("start-wrong", "/start?folder=data&metric=nonsense&direction=maximize&agents=offline"),
         ("delete", "/delete?run=bad"),

@@ -235,13 +235,7 @@ fn an_estimate_counts_what_a_run_will_do_and_makes_none() {
     let rules = estimate("", &[]);
     assert!(rules.contains("cost: none") && rules.contains("  agent calls "), "{rules}");
     let assumed = estimate("--max-budget-usd 0.0001 --set agent_models.coder=haiku", &[KEY]);
-    for part in [
-        "coder          haiku $",
-        "(assumed: 3.0k tokens in at $1",
-        "sonnet $",
-        "$0.0001 will end",
-        "time: unknown",
-    ] {
+    for part in ["coder          haiku $", "(assumed: 3.0k tokens in at $1", "sonnet $", "$0.0001 will end"] {
         assert!(assumed.contains(part), "{part}: {assumed}");
     }
     assert!(!sealed.path("runs").exists());
@@ -252,16 +246,6 @@ fn an_estimate_counts_what_a_run_will_do_and_makes_none() {
         usage["by_role"].as_object().unwrap().values().map(|role| role["calls"].as_u64().unwrap()).sum();
     let estimated = json(&estimate("--json", &[KEY]));
     assert_eq!(estimated["calls"]["fewest"], made);
-    let low = estimated["cost_usd"][0].as_f64().unwrap();
-    assert!((low - result_cost(&sealed)).abs() < 1e-9, "{estimated}");
-    assert!(estimated["cost_usd"][1].as_f64().unwrap() > low);
-    assert_eq!(estimated["call_costs"]["coder"]["source"]["kind"], "journals");
-    assert_eq!(estimated["call_costs"]["debugger"]["source"]["kind"], "assumed");
-    assert!(estimated["script_seconds"][1].as_f64().is_some());
-    assert!(estimate("", &[KEY]).contains("scripts: "));
+    assert!(estimated["cost_usd"][1].as_f64() > estimated["cost_usd"][0].as_f64(), "{estimated}");
     assert_eq!(sealed.names("runs"), ["r"]);
-}
-
-fn result_cost(sealed: &Sealed) -> f64 {
-    json(&sealed.read("runs/r/result.json"))["total_cost_usd"].as_f64().unwrap()
 }

@@ -1,4 +1,4 @@
-//! A finished run as a notebook and a model card.
+//! A finished run as a notebook.
 
 use std::process::Command;
 
@@ -52,41 +52,22 @@ fn the_notebook_of_a_run_makes_its_submission() {
 }
 
 #[test]
-fn the_card_says_what_the_run_says() {
-    let sealed = copied();
-    let said = sealed.run("export recorded/flight-delays --model-card CARD.md --notebook a.ipynb");
-    assert_eq!(said.code, 0, "{said:?}");
-    let card = sealed.read("CARD.md");
-    let said = sealed.run("export recorded/flight-delays --model-card /dev/stdout");
-    assert!(said.code == 0 && said.stdout.starts_with(&card), "{said:?}");
-    let trust =
-        &serde_json::from_str::<Value>(&sealed.read("recorded/flight-delays/result.json")).unwrap()["trust"];
-    let held_out = format!("{:.5} held out", trust["holdout_score"].as_f64().unwrap());
-    for words in
-        ["# flight-delays", "`delayed`", "ROC-AUC (higher is better)", &held_out, "## Limits", "Versions: "]
-    {
-        assert!(card.contains(words), "{words}: {card}");
-    }
-    assert!(sealed.read("a.ipynb").contains("ROC-AUC: "));
-}
-
-#[test]
 fn what_cannot_be_exported_is_refused() {
     let sealed = copied();
-    sealed.write("CARD.md", b"mine");
+    sealed.write("a.ipynb", b"mine");
     let check = |line: &str, code: i32, words: &str| {
         let said = sealed.run(line);
         assert!(said.code == code && said.stderr.contains(words), "{line}: {said:?}");
     };
     check("export recorded/flight-delays", 2, "--notebook");
-    check("export recorded/flight-delays --model-card CARD.md", 2, "CARD.md exists");
-    check("export recorded/flight-delays --model-card no/CARD.md", 2, "cannot write no/CARD.md");
-    check("export nothing --model-card x.md", 2, "nothing");
-    assert_eq!(sealed.read("CARD.md"), "mine");
-    check("export recorded/flight-delays --model-card CARD.md --force", 0, "wrote CARD.md");
-    let printed = sealed.run("export recorded/flight-delays --model-card /dev/stdout --force");
-    assert!(printed.code == 0 && printed.stdout.starts_with("# flight-delays"), "{printed:?}");
+    check("export recorded/flight-delays --notebook a.ipynb", 2, "a.ipynb exists");
+    check("export recorded/flight-delays --notebook no/a.ipynb", 2, "cannot write no/a.ipynb");
+    check("export nothing --notebook x.ipynb", 2, "nothing");
+    assert_eq!(sealed.read("a.ipynb"), "mine");
+    check("export recorded/flight-delays --notebook a.ipynb --force", 0, "wrote a.ipynb");
+    let printed = sealed.run("export recorded/flight-delays --notebook /dev/stdout --force");
+    assert!(printed.code == 0 && printed.stdout.contains("ROC-AUC: "), "{printed:?}");
     assert!(std::fs::symlink_metadata("/dev/stdout").unwrap().is_symlink());
     std::fs::remove_file(sealed.path("recorded/flight-delays/result.json")).unwrap();
-    check("export recorded/flight-delays --model-card x.md", 2, "has no result yet");
+    check("export recorded/flight-delays --notebook x.ipynb", 2, "has no result yet");
 }

@@ -37,7 +37,6 @@ mod retrieval;
 mod runners;
 mod runs;
 mod sealed;
-mod several;
 mod single_table;
 mod skill;
 mod steer;

@@ -66,10 +66,7 @@ fn check_logged(sealed: &Sealed, uri: &str) {
     );
     let files: Vec<&str> =
         found["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()).collect();
-    assert_eq!(
-        files,
-        ["model", "model-card.md", "report.html", "requirements.txt", "solution.py", "submission.csv"]
-    );
+    assert_eq!(files, ["model", "report.html", "requirements.txt", "solution.py", "submission.csv"]);
     let children: Vec<&str> =
         found["children"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert!(

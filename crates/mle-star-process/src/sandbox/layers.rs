@@ -6,9 +6,6 @@ use serde::Serialize;
 
 use crate::cgroup::Cgroups;
 
-/// Why a layer is missing on other systems.
-const NEEDS_LINUX: &str = "needs Linux";
-
 /// May children use the network?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
@@ -35,9 +32,6 @@ pub struct Layers {
     pub limits: bool,
     /// The control group for those of children, or why there is none.
     pub cgroups: Result<Cgroups, String>,
-    /// Can all processes of a child and their memory be seen, those included that left its group? Other systems have
-    /// only resource limits of the layers above.
-    pub is_linux: bool,
 }
 
 /// One layer, described.
@@ -68,16 +62,7 @@ impl Layers {
             refusal: Some("switched off".to_owned()),
             limits: false,
             cgroups: Err("switched off".to_owned()),
-            is_linux: cfg!(target_os = "linux"),
         }
-    }
-
-    /// What systems other than Linux offer.
-    #[cfg(any(test, not(target_os = "linux")))]
-    pub(super) fn elsewhere() -> Self {
-        let refusal = Some(NEEDS_LINUX.to_owned());
-        let cgroups = Err(NEEDS_LINUX.to_owned());
-        Self { refusal, limits: true, cgroups, is_linux: false, ..Self::none() }
     }
 
     /// Every layer, with those that are always enforced.
@@ -98,25 +83,19 @@ impl Layers {
         let by = if tcp_only { "landlock, TCP only" } else { "namespace" };
         let closed = network == Network::Denied && (self.network || tcp_only);
         let open = if network == Network::Allowed { "switched on".to_owned() } else { refusal() };
-        let unprotected =
-            || if self.is_linux { "the kernel has no Landlock" } else { NEEDS_LINUX }.to_owned();
+        let unprotected = || "the kernel has no Landlock".to_owned();
         let no_cgroups = self.cgroups.as_ref().err().cloned().unwrap_or_default();
-        let of_linux = |name| layer(name, self.is_linux, "", NEEDS_LINUX.to_owned());
-        let mut layers = vec![
+        vec![
             layer("writes", files || self.shared_memory, writes, unprotected()),
             layer("reads", files || self.shared_memory, reads, unprotected()),
             layer("network", closed, by, open),
             layer("processes", self.processes, "namespace", refusal()),
             layer("shared memory", self.shared_memory, "namespace", refusal()),
             layer("resource limits", self.limits, "", "switched off".to_owned()),
-            of_linux("memory watch"),
+            always("memory watch"),
             always("folder watch"),
             layer("cgroup limits", self.cgroups.is_ok(), "memory, processes and threads", no_cgroups),
-        ];
-        if !self.is_linux {
-            layers.extend(["process count", "daemons that leave the group", "warm start"].map(of_linux));
-        }
-        layers
+        ]
     }
 
     /// One line: what is enforced, and what is not and why.
@@ -150,7 +129,6 @@ mod tests {
                 refusal: None,
                 limits: true,
                 cgroups: Err("no delegated cgroup".to_owned()),
-                is_linux: true,
             };
             change(&mut layers);
             assert_eq!(layers.line(network), expected);
@@ -163,14 +141,6 @@ mod tests {
             |_| (),
             Network::Allowed,
             &format!("{open}{end}network (switched on), cgroup limits (no delegated cgroup)"),
-        );
-        check(
-            |layers| *layers = Layers::elsewhere(),
-            Network::Denied,
-            "resource limits, folder watch; not enforced: writes (needs Linux), reads (needs Linux), \
-             network (needs Linux), processes (needs Linux), shared memory (needs Linux), memory watch (needs Linux), \
-             cgroup limits (needs Linux), process count (needs Linux), daemons that leave the group (needs Linux), \
-             warm start (needs Linux)",
         );
     }
 }

@@ -3,8 +3,6 @@
 //! That isolation holds against hostile scripts, and that workers confine like cold starts, is tested where scripts are
 //! run: in the tests of `mle-star-backends`.
 
-#![cfg(target_os = "linux")]
-
 #[cfg(test)]
 mod confined;
 #[cfg(test)]

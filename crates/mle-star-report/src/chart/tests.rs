@@ -17,7 +17,6 @@ fn points(scores: &[f64], x: fn(usize) -> f64) -> Vec<Point> {
 /// Every chart that shows the values.
 fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
     let points = points(values, x);
-    let course = Course { name: "A", points: &points };
     let bar =
         |value: &f64| Bar { name: "n".to_owned(), value: *value, shown: String::new(), mood: Mood::Plain };
     let of_bars: Vec<Bar> = values.iter().map(bar).collect();
@@ -37,7 +36,6 @@ fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
         intervals(&ABOUT, "metric", &of_scripts, band, &[]),
         scores(&ABOUT, &points, Axis::Scripts, &[]),
         scores(&ABOUT, &points, Axis::Time, &[]),
-        courses(&ABOUT, &[course]),
         bars(&ABOUT, &of_bars),
         scatter(&ABOUT, &pairs),
         histogram(&ABOUT, &bins),

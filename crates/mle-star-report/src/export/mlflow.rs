@@ -69,8 +69,8 @@ pub struct Measured {
     pub step: usize,
 }
 
-/// A finished run for MLflow; `more` are further files of it.
-pub fn mlflow(view: &RunView, result: &FinalResult, report: &RunReport, more: &[PathBuf]) -> MlflowExport {
+/// A finished run for MLflow.
+pub fn mlflow(view: &RunView, result: &FinalResult, report: &RunReport) -> MlflowExport {
     let folder = std::path::absolute(&view.folder).unwrap_or_else(|_| view.folder.clone());
     let start = moment(&view.summary.created_at).unwrap_or_default();
     let ends = view.snapshot.effects.iter().filter(|effect| effect.counts());
@@ -83,7 +83,7 @@ pub fn mlflow(view: &RunView, result: &FinalResult, report: &RunReport, more: &[
     metrics.extend(course(&scored, report, start));
     let scripts = scored.iter().enumerate();
     let own = [layout::SUBMISSION, layout::SOLUTION, layout::REQUIREMENTS].map(|name| last.join(name));
-    let files = own.into_iter().chain([folder.join(REPORT)]).chain(more.iter().cloned());
+    let files = own.into_iter().chain([folder.join(REPORT)]);
     let parts = [layout::MODEL, layout::MODEL_RECORD, layout::PREDICT];
     let is_whole = parts.iter().all(|part| last.join(part).exists());
     let notes: String = report.score_lines().iter().map(|line| format!("- {line}\n")).collect();

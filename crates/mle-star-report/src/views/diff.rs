@@ -58,15 +58,6 @@ pub struct Line {
 
 /// Compares two texts. The result is deterministic.
 pub fn diff(before: &str, after: &str) -> Diff {
-    compared(before, after, CONTEXT)
-}
-
-/// Compares two texts, with every unchanged line.
-pub fn side_by_side(before: &str, after: &str) -> Diff {
-    compared(before, after, COMPARABLE)
-}
-
-fn compared(before: &str, after: &str, context: usize) -> Diff {
     if [before, after].iter().any(|text| text.lines().count() > COMPARABLE) {
         return Diff { note: "too long to be compared", ..Diff::default() };
     }
@@ -77,7 +68,7 @@ fn compared(before: &str, after: &str, context: usize) -> Diff {
         shown.removed += op.old_range().len();
     }
     let mut left = SHOWN;
-    for group in diff.grouped_ops(context) {
+    for group in diff.grouped_ops(CONTEXT) {
         let line = group.first().map_or(0, |op| op.new_range().start) + 1;
         let mut blocks: Vec<Block> = Vec::new();
         for op in &group {

@@ -100,13 +100,6 @@ pub fn scores(context: &Context<'_>) -> Scores {
     }
 }
 
-/// The scores of a run over its time.
-pub fn course(run: &RunView) -> Vec<Point> {
-    let point =
-        |one: ScoredScript| Point { x: one.ended, score: one.score, best: one.best, improved: one.improved };
-    scored(run).into_iter().map(point).collect()
-}
-
 /// The scored scripts of a run, in the order in which they ended.
 pub fn scored(run: &RunView) -> Vec<ScoredScript> {
     let direction = run.snapshot.frozen.task.metric_direction;

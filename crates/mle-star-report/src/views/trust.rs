@@ -50,8 +50,6 @@ pub struct TrustView {
     pub findings: Vec<FindingRow>,
     /// The results of probes.
     pub probes: Vec<ProbeRow>,
-    /// What to tell about the score where it is published.
-    pub disclosure: String,
 }
 
 /// Both scores of the chosen solution.
@@ -161,7 +159,6 @@ pub fn trust(context: &Context<'_>) -> Option<TrustView> {
         choice: choice(context, &trust.choice, &trust.equivalence),
         findings: trust.findings.iter().map(|one| finding(context, one)).collect(),
         probes: trust.probes.iter().map(probe).collect(),
-        disclosure: context.report.checks.disclosure.clone().unwrap_or_default(),
     })
 }
 

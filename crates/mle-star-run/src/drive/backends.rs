@@ -12,15 +12,15 @@ use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::environment::{Environment, Origin};
 use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
 use mle_star_domain::config::Switch;
-use mle_star_process::machine::Machine;
+use mle_star_process::machine::{Machine, machine};
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
 use mle_star_tables::profile;
 
-use super::held_out;
-use super::shared::Shared;
+use super::{Runners, held_out};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
+use crate::python_environment::environment;
 use mle_star_report::figures::count;
 
 /// How long the first runner may take to tell what its machine is. It may wait in a queue.
@@ -69,11 +69,15 @@ impl Backends {
     ///
     /// # Errors
     /// No usable Python, or the environment cannot be created.
-    pub async fn make(run: &OpenRun, shared: &Shared, say: &(dyn Fn(&str) + Sync)) -> Result<Self, RunError> {
+    pub async fn make(
+        run: &OpenRun,
+        runners: &Runners,
+        say: &(dyn Fn(&str) + Sync),
+    ) -> Result<Self, RunError> {
         let config = &run.frozen.config;
-        let environment = shared.environment(config.python.as_ref(), say).await?;
-        let (machine, slots) = (shared.machine().await.clone(), shared.script_slots().await.clone());
-        let at_once = slots.count();
+        let (environment, machine) = (environment(config.python.as_ref(), say).await?, machine().await);
+        let at_once = config.max_concurrent_scripts.map_or(machine.gpus.len().max(1), |most| most as usize);
+        let slots = Slots::new(at_once);
         say(&format!("python: {}", environment_line(&environment, &machine, at_once)));
         if let Some(names) = run.rules.as_ref().and_then(|_| missing(&environment)) {
             let python = environment.python.display();
@@ -96,16 +100,15 @@ impl Backends {
         let setup =
             runner(run, data_dir.clone(), environment.clone(), machine.clone(), at_once, isolation.clone());
         let usable = without_unusable(&machine, &tried_gpus(&setup, say).await);
-        let fleet = shared.fleet().await.cloned();
+        let fleet = (!run.runners.is_empty())
+            .then(|| runners.0.get_or_init(|| Fleet::new(run.runners.clone(), slots.clone())).clone());
         let setup = ScriptSetup { evaluation, fleet: fleet.clone(), ..setup };
         let scripts = ScriptBackend::new(setup).map_err(RunError::failed)?;
         run.runners.iter().for_each(|runner| say(&runner_line(runner)));
         let here = (at_once > 0).then(|| hardware(&usable, at_once));
         let machines = machines(here, &run.runners, fleet.as_ref()).await;
         let environment_text = environment_text(&environment, &machines, &isolation);
-        if shared.is_for_one_run() {
-            scripts.warm_up();
-        }
+        scripts.warm_up();
         let kept_from = run.runners.is_empty().then_some(kept_from);
         Ok(Self { scripts, environment, environment_text, slots, fleet, kept_from, data_dir, all_rows })
     }

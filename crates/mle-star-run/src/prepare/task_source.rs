@@ -78,6 +78,21 @@ pub fn all(given: &[PathBuf]) -> Vec<PathBuf> {
     given.iter().flat_map(tasks).collect()
 }
 
+/// The task at the given path, or the only one in it.
+///
+/// # Errors
+/// There are several.
+pub fn one(given: &Path) -> Result<PathBuf, Trouble> {
+    let mut tasks = all(&[given.to_owned()]);
+    if tasks.len() > 1 {
+        let names: Vec<String> = tasks.iter().map(|task| task.display().to_string()).collect();
+        let message = format!("{} holds {} tasks: {}", given.display(), tasks.len(), names.join(", "));
+        let hint = format!("name one of them; `mle-star bench {}` runs all", given.display());
+        return Err(Trouble::new(message, hint));
+    }
+    Ok(tasks.remove(0))
+}
+
 /// The folders beside tasks that [`all`] skips because they do not look like a task.
 pub fn skipped(given: &[PathBuf]) -> Vec<PathBuf> {
     let tasks = all(given);

@@ -40,7 +40,7 @@ pub(crate) async fn ens_planner(
         .rendering("history", tried)
         .rendering("num_solutions", solutions.len())
         .telling("members", members(solutions))
-        .telling("best", best_round(best, solutions))
+        .telling("best", best_round(best))
         .telling(
             "tried",
             rounds.iter().enumerate().map(|(index, _)| outcome(rounds, index)).collect::<Value>(),

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::excerpts::beside;
 use crate::lessons::{number, rounded, seconds};
 use crate::reply;
 use crate::scored::Scored;
@@ -27,7 +26,7 @@ pub(crate) async fn ensembler(
     let call = Call::new(AgentType::Ensembler, "ensembler.md", inputs)
         .rendering("num_solutions", solutions.len())
         .telling("members", members(solutions))
-        .telling("best", best_round(best, solutions));
+        .telling("best", best_round(best));
     let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);
     if code.is_none() {
@@ -36,28 +35,18 @@ pub(crate) async fn ensembler(
     Ok(code.map(|text| Solution::new(text, SolutionPhase::Ensemble)))
 }
 
-/// What is told about the runs of the solutions, in their order; of each, what those before it do not say.
+/// What is told about the runs of the solutions, in their order.
 pub(super) fn members(solutions: &[Scored]) -> Value {
-    let member = |(index, solution): (usize, &Scored)| {
-        let mut told = run_of(solution);
-        told["new"] = json!(new_in(solution, &solutions[..index]));
-        told
-    };
-    solutions.iter().enumerate().map(member).collect()
+    solutions.iter().map(run_of).collect()
 }
 
-/// The best ensemble so far, by what is new in it; `null` in the first round.
-pub(super) fn best_round(best: Option<&Scored>, solutions: &[Scored]) -> Value {
+/// The best ensemble so far; `null` in the first round.
+pub(super) fn best_round(best: Option<&Scored>) -> Value {
     best.map_or(Value::Null, |best| {
         let mut told = run_of(best);
-        (told["script"], told["new"]) = (json!(best.text()), json!(new_in(best, solutions)));
+        told["script"] = json!(best.text());
         told
     })
-}
-
-/// The script of a solution without what these say; `None` if that is little.
-fn new_in(solution: &Scored, known: &[Scored]) -> Option<String> {
-    beside(solution.text(), &known.iter().map(Scored::text).collect::<Vec<_>>())
 }
 
 /// How long a run took, and whether other scripts ran beside it.

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::ensembler::beside_simple_ones;
 use crate::call::Call;
-use crate::changes::Changes;
 use crate::ctx::Ctx;
 use crate::evaluation::Failure;
 use crate::findings::CodeFinding;
@@ -28,16 +27,6 @@ impl Gain<'_> {
         let before = self.rival.map(|rival| number(rival.score().value()));
         json!({"score": beside_simple_ones(self.scored), "before": before})
     }
-
-    /// What the script changes of the solution that it would replace, if that was checked and does not leak.
-    fn changes<'s>(&'s self, solution: &'s Solution) -> Option<Changes<'s>> {
-        let checked = self.rival.filter(|rival| rival.is_checked() && !rival.leaks())?;
-        Changes::of(checked.text(), solution.text())
-    }
-}
-
-fn changed(changes: &Changes<'_>) -> Value {
-    json!({"parts": changes.parts(), "gone": changes.gone()})
 }
 
 /// The blocks that leak, as the agent quotes them; none if the reply cannot be parsed. `Err` is why the call was refused or
@@ -51,9 +40,7 @@ pub(crate) async fn detect_leakage(
     let question = inputs.to_string();
     let call = Call::new(AgentType::Leakage, "leakage_detection.md", inputs);
     let call = call.variant(Variant::Detection).reading_back();
-    let changes = gain.and_then(|gain| gain.changes(solution));
     let call = call.telling("run", gain.map_or(Value::Null, Gain::told));
-    let call = call.telling("changed", changes.as_ref().map_or(Value::Null, changed));
     let answer = ctx.ask(call).await?;
     if let Some(failure) = Failure::of_agent(&answer) {
         return Ok(Err(failure));
@@ -69,10 +56,8 @@ pub(crate) async fn detect_leakage(
     for LeakageAnswer { code_block, .. } in
         answers.filter(|answer| answer.leakage_status == LeakageStatus::Yes)
     {
-        // Those who see only parts cannot know what occurs elsewhere.
-        let block = changes.as_ref().map_or(code_block.clone(), |changes| changes.excerpt(&code_block));
-        if !leaks.contains(&block) {
-            leaks.push(block);
+        if !leaks.contains(&code_block) {
+            leaks.push(code_block);
         }
     }
     Ok(Ok(leaks))

@@ -6,7 +6,6 @@ use super::attempts::{Tried, history, plans, scores, told};
 use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::excerpts::{around, ends};
 use crate::lessons::rounded;
 use crate::reply;
 use crate::result::RefinementAttempt;
@@ -14,9 +13,6 @@ use crate::scored::Scored;
 use crate::solution::CodeBlock;
 use crate::stop::Stop;
 use mle_star_domain::role::AgentType;
-
-/// Solutions of at least this many bytes are shown around the block. What a shorter one leaves out costs more than it saves.
-const LONG: usize = 16_000;
 
 /// What is refined in an outer step.
 pub(crate) struct Focus<'a> {
@@ -31,17 +27,11 @@ pub(crate) struct Focus<'a> {
 impl Focus<'_> {
     /// Tells an agent the solution, and where the block stands in it.
     pub(super) fn shown(&self, call: Call) -> Call {
-        let (solution, block) = (self.current.solution(), self.block);
-        let range = solution.lines_of(block);
-        let long = range.as_ref().filter(|_| solution.text().len() >= LONG);
-        let around = long.and_then(|range| around(solution.text(), block, range));
-        let lines = range.map(|lines| match lines.into_inner() {
+        let lines = self.current.solution().lines_of(self.block).map(|lines| match lines.into_inner() {
             (first, last) if first == last => format!("line {first}"),
             (first, last) => format!("lines {first} to {last}"),
         });
         call.telling("solution_script", self.current.text())
-            .telling("around", around)
-            .telling("block_ends", ends(self.block.as_str(), self.current.text()))
             .telling("current", run_of(self.current))
             .telling("block_lines", lines)
     }

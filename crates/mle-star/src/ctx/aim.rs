@@ -16,7 +16,7 @@ const LEAST: f64 = 0.1;
 impl Ctx<'_> {
     /// The seconds that a script at this place should not exceed; `None` where nothing is planned, or where no time is left.
     pub(super) fn aim(&self) -> Option<f64> {
-        let slots = u32::try_from(self.run.scripts.most()).unwrap_or(u32::MAX);
+        let slots = u32::try_from(self.run.outside.script_slots.most()).unwrap_or(u32::MAX);
         let scripts = scripts_left(self.place.step()?, self.config(), slots)?;
         let planned = self.run.limits.planned(self.run.journal.elapsed());
         let limit = self.script_limit(Purpose::Score) * ROOM;

@@ -373,7 +373,12 @@ impl<'a> Ctx<'a> {
     /// Divides the phase's time among the paths, which begin with this solution, if they share the script slots.
     pub(crate) fn divide_among_paths(&self, paths: u32, initial: &Scored) -> Result<(), Stop> {
         let (began, seconds) = (self.run.journal.mark(&self.place)?, initial.facts().seconds);
-        self.run.limits.divide_among_paths(paths as usize, self.run.scripts.most(), seconds, began);
+        self.run.limits.divide_among_paths(
+            paths as usize,
+            self.run.outside.script_slots.most(),
+            seconds,
+            began,
+        );
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use super::files::{log_of, rollback_of};
 use super::storage::Mode;
 use super::tables::{TABLES, is_known};
-use super::{JournalError, checksum, image, wal};
+use super::{JournalError, checksum, image};
 
 /// Opens a journal in place. Only the process that works on the run may do this, since SQLite writes files beside
 /// it.
@@ -25,14 +25,12 @@ pub(super) fn open_in_place(path: &Path) -> Result<Connection, JournalError> {
     Ok(db)
 }
 
-/// Checks the log, SQLite's structures and every record.
+/// Checks SQLite's structures and every record.
 pub(super) fn check(path: &Path, mode: Mode) -> Result<(), JournalError> {
-    wal::check(&log_of(path))?;
     // SQLite cannot undo a transaction without writing.
     let is_in_memory = mode == Mode::Rollback || length(&rollback_of(path)) > 0;
     let (db, log_is_read) = if is_in_memory {
-        let (db, has_log, _) = image::open(path)?;
-        (db, has_log)
+        image::open(path)?
     } else {
         let db = open_in_place(path)?;
         let log_is_read = pragma_text(&db, "journal_mode").is_ok_and(|mode| mode == "wal");

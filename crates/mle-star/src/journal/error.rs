@@ -54,20 +54,6 @@ pub enum JournalError {
         /// The damage and its position in the file.
         what: String,
     },
-    /// The write-ahead log is damaged.
-    #[error(
-        "{path} is damaged in frame {frame} (from byte {offset}); what was recorded there and later cannot be read"
-    )]
-    LogDamaged {
-        /// The file.
-        path: PathBuf,
-        /// The frame, counted from 1; 0 is the header.
-        frame: usize,
-        /// Its offset in bytes.
-        offset: usize,
-        /// Bytes up to the end of the last transaction before it.
-        good: usize,
-    },
     /// The input of an effect differs from the recorded one.
     #[error("{place} was recorded with another input: {what}")]
     OtherInput {
@@ -139,12 +125,6 @@ impl JournalError {
             Self::Format { .. } => "use the version of mle-star that wrote it",
             Self::Damaged { .. } => {
                 "restore the file from a copy, or start a new run; nothing was changed in it, and `mle-star show` shows what can be read"
-            }
-            Self::LogDamaged { path, good, .. } => {
-                return format!(
-                    "restore the file from a copy, or cut off what cannot be read and have it done again: truncate -s {good} {}; nothing was changed in it",
-                    shell::quoted(path)
-                );
             }
             Self::OtherInput { .. } => {
                 "a script, prompt, model or data file differs from the first time; restore it or start a new run"

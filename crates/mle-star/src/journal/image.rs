@@ -1,15 +1,14 @@
-//! A journal as bytes in memory, for readers.
+//! A journal in memory, for readers.
 //!
-//! SQLite writes files beside a database with a log even when it only reads: it creates a shared-memory file, and
-//! an empty log if there is none. Readers therefore do not open the files with SQLite. They read both files, copy
-//! the log's pages over the database's as a checkpoint would, and open the result in memory. They take no SQLite
-//! lock and need no write access. The pages of a rollback journal are copied back in the same way.
+//! SQLite writes files beside a database with a log even when it only reads. Readers therefore read the files, and where
+//! there is a log or an unfinished transaction, let SQLite bring it into a copy in a temporary folder. They take no SQLite
+//! lock and need no write access.
 //!
-//! The result is consistent. A writer only appends to its log, and the log is read last, so whatever a checkpoint
+//! The copy is consistent. A writer only appends to its log, and the log is read last, so whatever a checkpoint
 //! copied during the read is still in it. If the log is restarted or a transaction begins or ends in between, the files
 //! are read again.
 
-#![expect(clippy::disallowed_types, reason = "the journal is a file")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the journal is a file")]
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
@@ -22,8 +21,9 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, MAIN_DB};
 
 use super::files::{log_of, open_regular, rollback_of};
+use super::store::FILE;
 use super::tables::{LOGGING, is_known};
-use super::{JournalError, checksum, lock, rollback, wal};
+use super::{JournalError, checksum};
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1 << 30;
@@ -36,41 +36,43 @@ const HEADER: u64 = 32;
 /// Where a database counts the transactions that were written into it, and the end of that number.
 const COUNTER: Range<usize> = 24..28;
 
-/// Reads a journal. The other values: does it have a log, and the damage in the log, if any.
-pub(super) fn open(path: &Path) -> Result<(Connection, bool, Option<JournalError>), JournalError> {
-    // While no process works on the run, an invalid frame is damage; otherwise it may be a write in progress.
-    let folder = path.parent().unwrap_or(path);
-    let still = lock::look(folder);
-    let Files { mut database, log, rollback } = read(path).map_err(|error| unreadable(path, &error))?;
-    let damage = still.and_then(|_| wal::damage(&log_of(path), &log));
-    rollback::apply(&rollback, &mut database);
-    let has_log = database.get(LOGGING) == Some(&[2, 2]);
-    if let Some(versions) = database.get_mut(LOGGING).filter(|versions| *versions == [2, 2]) {
-        // A database in memory has no log.
-        versions.fill(1);
-        wal::apply(&log, &mut database, LARGEST);
-        // The log also holds the first page.
-        database.get_mut(LOGGING).into_iter().for_each(|versions| versions.fill(1));
-    }
-    if database.is_empty() {
+/// Reads a journal. The other value: does it have a log?
+pub(super) fn open(path: &Path) -> Result<(Connection, bool), JournalError> {
+    let broken = |error: rusqlite::Error| JournalError::damaged(path, error.to_string());
+    let files = read(path).map_err(|error| unreadable(path, &error))?;
+    if files.database.is_empty() {
         return Err(JournalError::damaged(path, "it is empty"));
     }
-    let db = in_memory(&database, true).map_err(|error| JournalError::damaged(path, error.to_string()))?;
+    let has_log = files.database.get(LOGGING) == Some(&[2, 2]);
+    let is_whole = files.rollback.is_empty() && (files.log.is_empty() || !has_log);
+    let db = if is_whole { in_memory(files.database, true) } else { recovered(&files, has_log)? };
+    let db = db.map_err(broken)?;
     is_known(&db, path)?;
-    Ok((db, has_log, damage))
+    Ok((db, has_log))
 }
 
 /// A copy of an open journal in memory, which can be changed.
 pub(super) fn copy(mut journal: Connection) -> rusqlite::Result<Connection> {
-    let mut database = journal.serialize(MAIN_DB)?.to_vec();
-    // A database in memory has no log.
-    database.get_mut(LOGGING).into_iter().for_each(|versions| versions.fill(1));
-    in_memory(&database, false)
+    in_memory(journal.serialize(MAIN_DB)?.to_vec(), false)
 }
 
-fn in_memory(database: &[u8], is_read_only: bool) -> rusqlite::Result<Connection> {
+/// The journal with its log, or without its unfinished transaction.
+fn recovered(files: &Files, has_log: bool) -> io::Result<rusqlite::Result<Connection>> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join(FILE);
+    std::fs::write(&path, &files.database)?;
+    std::fs::write(rollback_of(&path), &files.rollback)?;
+    if has_log {
+        std::fs::write(log_of(&path), &files.log)?;
+    }
+    Ok(Connection::open(&path).and_then(|mut db| in_memory(db.serialize(MAIN_DB)?.to_vec(), true)))
+}
+
+fn in_memory(mut database: Vec<u8>, is_read_only: bool) -> rusqlite::Result<Connection> {
+    // A database in memory has no log.
+    database.get_mut(LOGGING).into_iter().for_each(|versions| versions.fill(1));
     let mut db = Connection::open_in_memory()?;
-    db.deserialize_read_exact(MAIN_DB, database, database.len(), is_read_only)?;
+    db.deserialize_read_exact(MAIN_DB, database.as_slice(), database.len(), is_read_only)?;
     checksum::provide(&db)?;
     Ok(db)
 }

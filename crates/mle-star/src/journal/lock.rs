@@ -100,14 +100,6 @@ pub fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EOPNOTSUPP | libc::ENOLCK))
 }
 
-/// Prevents writers from locking the folder while the returned file is open, if the file system has locks; they wait for it
-/// for a moment. `None` while a process works there.
-pub(super) fn look(folder: &Path) -> Option<File> {
-    let path = folder.join(FILE);
-    let file = files::open_regular(&path).ok()?;
-    (!is_locked(&file, &path)).then_some(file)
-}
-
 /// Whether this process itself works in the folder.
 pub(super) fn is_ours(folder: &Path) -> bool {
     let path = folder.join(FILE);

@@ -95,11 +95,10 @@ pub(super) fn read_whole(folder: &Path) -> Result<Snapshot, JournalError> {
 
 fn read_with_damage(folder: &Path) -> Result<(Snapshot, Option<JournalError>), JournalError> {
     let path = folder.join(store::FILE);
-    let (db, log) = connect(folder, &path)?;
-    let store = Store::reading(db);
+    let store = Store::reading(connect(folder, &path)?);
     let frozen = store.frozen(&path)?;
     let (effects, damage) = store.readable_effects();
-    let damage = damage.map(|what| JournalError::damaged(&path, what)).or(log);
+    let damage = damage.map(|what| JournalError::damaged(&path, what));
     let elapsed = store.elapsed().unwrap_or_default();
     let created_at = store.get("created_at").unwrap_or_default().unwrap_or_default();
     let made_with = store.made_with().unwrap_or_default();
@@ -122,18 +121,17 @@ fn read_with_damage(folder: &Path) -> Result<(Snapshot, Option<JournalError>), J
     Ok((snapshot, damage))
 }
 
-/// Opens the journal at `path` for reading. The other value: the damage in its log.
-fn connect(folder: &Path, path: &Path) -> Result<(Connection, Option<JournalError>), JournalError> {
+/// Opens the journal at `path` for reading.
+fn connect(folder: &Path, path: &Path) -> Result<Connection, JournalError> {
     if path.symlink_metadata().is_err() {
         return Err(JournalError::Missing(path.to_owned()));
     }
     // POSIX locks belong to the process: if the process that works on the run closed the file, it would drop the
     // locks of its own connection.
     if lock::is_ours(folder) && Mode::of(folder) == Mode::Log {
-        return Ok((check::open_in_place(path)?, None));
+        return check::open_in_place(path);
     }
-    let (db, _, damage) = image::open(path)?;
-    Ok((db, damage))
+    Ok(image::open(path)?.0)
 }
 
 /// A copy of the journal in a run folder, in memory.
@@ -141,6 +139,5 @@ fn connect(folder: &Path, path: &Path) -> Result<(Connection, Option<JournalErro
 /// # Errors
 /// It cannot be read.
 pub(super) fn copy(folder: &Path) -> Result<Connection, JournalError> {
-    let (db, _) = connect(folder, &folder.join(store::FILE))?;
-    Ok(image::copy(db)?)
+    Ok(image::copy(connect(folder, &folder.join(store::FILE))?)?)
 }

@@ -30,15 +30,16 @@ const SLOTS: usize = 1000;
 /// A recorded input or verdict is not what this build asks or decides, or the copy cannot be read or written.
 pub async fn check_recorded(frozen: &Frozen, prompts: &Prompts, copy: &Journal) -> Result<(), JournalError> {
     let (_sender, cancel) = tokio::sync::watch::channel(false);
-    let slots = Slots::new(SLOTS);
+    let scripts = frozen.config.max_concurrent_scripts.map_or(SLOTS, |most| most as usize);
+    let (script_slots, agent_slots) = (&Slots::new(scripts), &Slots::new(SLOTS));
     let outside = Outside {
         agents: &Nobody,
         scripts: &Nobody,
         events: &NoEvents,
         cancel: &cancel,
         environment: "",
-        script_slots: &slots,
-        agent_slots: &slots,
+        script_slots,
+        agent_slots,
     };
     let mut replay = Box::pin(run(frozen, prompts, copy, outside));
     let (mut idle, mut used) = (0, 0);

@@ -78,27 +78,6 @@ async fn a_verdict_that_cannot_be_read_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn long_solutions_are_shown_around_the_block() {
-    let other: String = (0..1200).map(|n| format!("other_{n} = load('table {n}')\n")).collect();
-    let merged = format!("rate = 0.1\n{other}fit(rate)\nblock = 'x'\nprint(block)\n");
-    let plans = serde_json::json!({"plans": [{"code_block": "rate = 0.1", "plan": "plan"}]}).to_string();
-    let world = World::new()
-        .agent("phase1/merge-1/merger", &format!("```python\n{merged}```"))
-        .agent("phase2/path-0/t0/extractor", &plans);
-    run(&world, &told()).await.unwrap();
-    assert!(prompt(&world, "phase2/path-0/t0/extractor").contains(&merged));
-    for name in ["k0/coder", "k1/planner", "k1/coder"] {
-        let asked = prompt(&world, &format!("phase2/path-0/t0/{name}"));
-        contains_all(
-            &asked,
-            &["# >>> the block begins\nrate = 0.1\n# <<< the block ends\n", "\nfit(rate)\n"],
-        );
-        contains_all(&asked, &["What stands between the two marks in the solution"]);
-        assert!(!asked.contains("other_100"), "{asked}");
-    }
-}
-
-#[tokio::test]
 async fn coders_are_told_what_earlier_attempts_changed_and_all_paths_what_studies_found() {
     let mut inputs = told();
     (inputs.config.inner_loop_steps, inputs.config.num_parallel_solutions) = (3, 2);
@@ -124,39 +103,6 @@ async fn coders_are_told_what_earlier_attempts_changed_and_all_paths_what_studie
     }
     assert!(!prompt(&world, "phase2/path-1/t1/ablation").contains(found));
     contains_all(&prompt(&world, "phase3/r0/ens_planner"), &[found]);
-}
-
-#[tokio::test]
-async fn a_change_is_judged_beside_the_checked_solution() {
-    let other: String = (0..40).map(|n| format!("other_{n} = {n}\n")).collect();
-    let script = |block: &str| format!("```python\nx = fit(0)\n{other}{block}\nprint(1)\nblock = 'x'\n```");
-    let plans = serde_json::json!({"plans": [{"code_block": "rate = 0.1", "plan": "plan"}]}).to_string();
-    let leak = LEAK.replace("print('start')", "x = fit(0)");
-    let world = World::new()
-        .agent("phase1/merge-1/merger", &script("rate = 0.1"))
-        .agent("phase2/path-0/t0/extractor", &plans)
-        .agent("phase2/path-0/t0/k0/coder", "```python\nrate = 0.2\nx = fit(0)\n```")
-        .scores("phase2/path-0/t0/k0/run", 0.9)
-        .agent("phase2/path-0/t0/k0/leakage", &leak)
-        .agent("phase2/path-0/t0/k0/leakage-fix-1", "```python\nrate = 0.2\nx = 3\nprint(1)\n```");
-    run(&world, &told()).await.unwrap();
-    let asked = prompt(&world, "phase2/path-0/t0/k0/leakage");
-    contains_all(
-        &asked,
-        &["The solution that it would replace was checked", "\nrate = 0.2\nx = fit(0)\n", "\n-rate = 0.1\n"],
-    );
-    assert!(!asked.contains("other_20"), "{asked}");
-    // The block occurs twice: the one that changed is corrected.
-    let fix = prompt(&world, "phase2/path-0/t0/k0/leakage-fix-1");
-    contains_all(
-        &fix,
-        &["# Block of the script that leaks data\n\n```python\nrate = 0.2\nx = fit(0)\nprint(1)\n```"],
-    );
-    let corrected = world.script_run("phase2/path-0/t0/k0/corrected/run").unwrap().script;
-    assert!(
-        corrected.starts_with("x = fit(0)\n") && corrected.contains("rate = 0.2\nx = 3\nprint(1)\n"),
-        "{corrected}"
-    );
 }
 
 #[tokio::test]

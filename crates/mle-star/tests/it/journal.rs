@@ -131,33 +131,6 @@ fn replace(bytes: &mut [u8], old: &[u8], new: &[u8]) {
 }
 
 #[tokio::test]
-async fn a_damaged_log_is_refused_untouched_and_what_is_before_the_damage_can_be_had() {
-    let run = with_a_run(Log::Full).await;
-    let check = |at: usize, expected: &str| {
-        let spoiled = spoiled(&run, "journal.db-wal", |bytes| bytes[at] ^= 4);
-        check_refused(&spoiled, expected);
-    };
-    let frame = |number: usize| 32 + (number - 1) * (2048 + 24);
-    check(0, "frame 0 (from byte 0)");
-    check(17, "frame 0 (from byte 0)");
-    check(frame(20) + 500, "frame 20 (from byte 39400)");
-    check(frame(20) + 9, "frame 20 (from byte 39400)");
-    let spoiled = spoiled(&run, "journal.db-wal", |bytes| bytes[frame(60) + 500] ^= 4);
-    let Err(error) = Journal::open(spoiled.path()) else { panic!("it was opened") };
-    let Err(JournalError::LogDamaged { path, good, .. }) = Journal::open(spoiled.path()) else {
-        panic!("{error}")
-    };
-    assert!(error.hint().contains(&format!("truncate -s {good} {}", path.display())), "{}", error.hint());
-    assert!(read(spoiled.path()).unwrap().damage.is_some());
-    std::fs::write(path, &bytes(&spoiled)[1][..good]).unwrap();
-    let (journal, _) = Journal::open(spoiled.path()).unwrap();
-    let whole = read(run.path()).unwrap().effects;
-    let kept = journal.effects().unwrap().into_iter().filter(|effect| effect.outcome.is_some());
-    let kept: Vec<EffectRecord> = kept.collect();
-    assert!(!kept.is_empty() && kept.iter().all(|effect| whole.contains(effect)));
-}
-
-#[tokio::test]
 async fn a_log_that_was_cut_short_loses_what_was_cut_off_and_nothing_else() {
     let run = with_a_run(Log::Full).await;
     let whole = read(run.path()).unwrap().effects;

@@ -10,9 +10,7 @@ use mle_star_run::prepare::{Intent, prepare_for};
 use mle_star_run::settings::process_environment;
 use serde::Serialize;
 
-use super::side_by_side;
 use crate::args::{BenchArgs, RunArgs};
-use crate::bench::folder::RUNS;
 use crate::bench::plan::{Plan, PlannedTask};
 use crate::estimate;
 use crate::exit::{Exit, Failure};
@@ -23,7 +21,7 @@ use crate::output;
 struct Estimate {
     /// The number of runs.
     runs: usize,
-    /// The longest time limit of each batch of runs side by side, added up.
+    /// The time limits of the runs, added up.
     most_seconds: f64,
     tasks: Vec<OfTask>,
     /// US dollars, lowest and highest; `None` for agents that are free, and if a price is unknown.
@@ -49,19 +47,16 @@ struct OfTask {
 ///
 /// # Errors
 /// JSON cannot be written.
-pub fn print(args: &BenchArgs, plan: &Plan, options: &RunArgs, out: &Path) -> Result<Exit, Failure> {
-    let tasks: Vec<OfTask> = plan.tasks.iter().map(|task| of_task(task, plan, options, out)).collect();
+pub fn print(args: &BenchArgs, plan: &Plan, options: &RunArgs) -> Result<Exit, Failure> {
+    let tasks: Vec<OfTask> = plan.tasks.iter().map(|task| of_task(task, plan, options)).collect();
     let costs: Option<Vec<(f64, f64)>> = tasks.iter().map(|task| task.cost_usd).collect();
     let sum = |costs: Vec<(f64, f64)>| {
         costs.into_iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     };
     let limit = |budget: Option<u64>, task: &PlannedTask| budget.unwrap_or(task.config.time_limit_seconds);
     let cells = plan.cells();
-    let batches = cells.chunks(side_by_side(args));
-    let longest =
-        batches.map(|batch| batch.iter().map(|cell| limit(cell.budget, cell.task)).max().unwrap_or(0));
     #[expect(clippy::cast_precision_loss, reason = "seconds")]
-    let most_seconds = longest.sum::<u64>() as f64;
+    let most_seconds = cells.iter().map(|cell| limit(cell.budget, cell.task)).sum::<u64>() as f64;
     let estimate = Estimate { runs: cells.len(), most_seconds, cost_usd: costs.map(sum), tasks };
     if args.json {
         output::json(&estimate)?;
@@ -71,15 +66,9 @@ pub fn print(args: &BenchArgs, plan: &Plan, options: &RunArgs, out: &Path) -> Re
     Ok(if estimate.tasks.iter().any(|task| task.error.is_some()) { Exit::Usage } else { Exit::Done })
 }
 
-fn of_task(task: &PlannedTask, plan: &Plan, options: &RunArgs, out: &Path) -> OfTask {
+fn of_task(task: &PlannedTask, plan: &Plan, options: &RunArgs) -> OfTask {
     let runs = plan.budgets.len() * plan.seeds.len();
-    let args = RunArgs {
-        estimate: true,
-        tasks: vec![task.task.clone()],
-        // Its runs tell what calls cost.
-        runs_dir: Some(out.join(RUNS)),
-        ..options.clone()
-    };
+    let args = RunArgs { estimate: true, path: task.task.clone(), ..options.clone() };
     let of_run = estimated(&args, &task.task);
     let nothing = OfTask {
         task: task.name.clone(),

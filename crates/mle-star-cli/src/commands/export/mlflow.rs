@@ -10,7 +10,7 @@ use mle_star::result::FinalResult;
 use mle_star_backends::script::environment::made_environment;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::export::{MODEL_CARD, MlflowExport, mlflow, model_card};
+use mle_star_report::export::{MlflowExport, mlflow};
 use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::RunView;
 use serde::{Deserialize, Serialize};
@@ -53,9 +53,7 @@ enum Reply {
 pub fn log(view: &RunView, result: &FinalResult, report: &RunReport, uri: &str) -> Result<(), Failure> {
     let python = python()?;
     let folder = tempfile::tempdir().map_err(|error| Trouble::io("write in", &env::temp_dir(), &error))?;
-    let card = folder.path().join(MODEL_CARD);
-    fs::write(&card, model_card(report, result)).map_err(|error| Trouble::io("write", &card, &error))?;
-    let export = mlflow(view, result, report, &[card]);
+    let export = mlflow(view, result, report);
     let file = view.folder.join(layout::RESULT);
     let text = fs::read(&file).map_err(|error| Trouble::io("read", &file, &error))?;
     let digest = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use mle_star::event::Line;
 
 use super::super::status::Frame;
-use super::{Look, Message, Run, Screen, Show};
+use super::{Look, Screen, Show};
 use crate::output::{Drawn, replaced};
 
 /// A real run of `examples/flight-delays` with two paths.
@@ -23,17 +23,15 @@ fn lines(stream: &str) -> Vec<Line> {
 }
 
 fn screen(colour: bool) -> Screen {
-    Screen { show: Show::Everything, look: Look { live: true, colour }, runs: Vec::new() }
+    Screen { is_over: false, ..Screen::new(Show::Everything, Look { live: true, colour }) }
 }
 
-/// Adds a run to a screen with the first `count` lines of a stream. Returns the time of the last line.
-fn shown(screen: &mut Screen, name: Option<&str>, stream: &str, count: usize) -> Timestamp {
-    let mut run = Run { name: name.map(str::to_owned), ..Run::default() };
+/// Gives a screen the first `count` lines of a stream. Returns the time of the last line.
+fn shown(screen: &mut Screen, stream: &str, count: usize) -> Timestamp {
     let lines = lines(stream);
     for line in &lines[..count] {
-        run.progress.take(line);
+        screen.progress.take(line);
     }
-    screen.runs.push(run);
     lines[count - 1].time
 }
 
@@ -51,19 +49,10 @@ fn written(title: &str, lines: &[Drawn], columns: usize) -> String {
 
 fn one(name: &str, stream: &str, count: usize, (columns, rows): (usize, usize), colour: bool) -> String {
     let mut screen = screen(colour);
-    let last = shown(&mut screen, None, stream, count);
+    let last = shown(&mut screen, stream, count);
     let colours = if colour { ", colours" } else { "" };
     let title = format!("{name} after {count} lines, {columns} x {rows}{colours}");
     written(&title, &screen.standing(&frame(last, columns, rows)), columns)
-}
-
-fn several(columns: usize, rows: usize) -> String {
-    let mut screen = screen(false);
-    shown(&mut screen, Some("flight-delays"), REAL, 225);
-    shown(&mut screen, Some("a-competition-with-a-name-of-some-length"), REAL, 44);
-    shown(&mut screen, Some("not-begun"), REAL, 1);
-    let last = shown(&mut screen, Some("日本"), REAL, 138);
-    written(&format!("four runs, {columns} x {rows}"), &screen.standing(&frame(last, columns, rows)), columns)
 }
 
 #[test]
@@ -82,14 +71,12 @@ fn views_are_as_written_down() {
     }
     for columns in [39, 79, 159] {
         text += &one("model", MODEL, 17, (columns, 24), false);
-        text += &several(columns, 24);
     }
     text += &one("model", MODEL, 20, (79, 24), true);
     for count in [2, 3, 16, 47, 52] {
         text += &one("runners", RUNNERS, count, (79, 24), false);
     }
     text += &one("runners", RUNNERS, 47, (39, 24), true);
-    text += &several(79, 4);
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/views.txt");
     mle_star_needs::assert_file(&file, &text);
 }
@@ -109,7 +96,6 @@ fn on_a_terminal_steps_scroll_and_the_rest_stands_below_them() {
     let check = |stream: &str, columns: u16, height: u16| {
         let mut terminal = vt100::Parser::new(height.try_into().unwrap(), columns.try_into().unwrap(), 0);
         let mut screen = screen(true);
-        screen.runs.push(Run::default());
         let (mut scrolled, mut standing) = (Vec::<String>::new(), Vec::<Drawn>::new());
         // Rows that have left the screen cannot be updated.
         let mut hidden = 0;
@@ -119,8 +105,8 @@ fn on_a_terminal_steps_scroll_and_the_rest_stands_below_them() {
                 terminal.process(bytes.replace('\n', "\r\n").as_bytes());
                 hidden = hidden.max((written + 1).saturating_sub(height.into()));
             };
-            let ended = screen.runs[0].progress.take(&line);
-            if let Some(text) = screen.text_of(0, &line.event, ended) {
+            let ended = screen.progress.take(&line);
+            if let Some(text) = screen.text_of(&line.event, ended) {
                 let text = text.drawn(usize::from(columns) - 1, true).text;
                 scrolled.push(readable(&text));
                 let bytes = replaced(&standing, Some(&text), &standing, columns.into());
@@ -149,15 +135,4 @@ fn readable(text: &str) -> String {
     let first = pieces.next().unwrap_or_default().to_owned();
     let rest = pieces.filter_map(|piece| Some(piece.split_once('m')?.1));
     rest.fold(first, |text, piece| text + piece).replace('\u{fffd}', "").trim_end().to_owned()
-}
-
-#[test]
-fn messages_of_several_runs_carry_their_names() {
-    let mut screen = Screen { show: Show::Everything, look: Look::plain(), runs: Vec::new() };
-    // The second run comes first.
-    screen.take(Message::Run { run: 1, name: Some("b".to_owned()), past: Box::default() });
-    screen.take(Message::Run { run: 0, name: Some("a".to_owned()), past: Box::default() });
-    assert_eq!(screen.runs[0].named("  step"), "a: step");
-    assert_eq!(screen.runs[1].named("  step"), "b: step");
-    assert_eq!(Run::default().named("  step"), "  step");
 }

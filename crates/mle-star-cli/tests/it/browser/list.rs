@@ -2,7 +2,6 @@
 
 use std::process::{Child, Command, Stdio};
 
-use fantoccini::key::Key;
 use mle_star_needs::needs;
 
 use crate::browser::chromium::{Browser, DESK};
@@ -95,39 +94,9 @@ fn runs_are_grouped_marked_remarked_on_and_deleted() {
     assert_eq!(browser.run(seen), true);
     browser.resize(DESK, 900);
 
-    // By mouse and by keyboard.
-    browser.click("#run-two button.star");
-    browser.until("document.querySelector('#run-two button.star').value === 'no'");
-    browser.run("document.querySelector('#run-one button.star').focus()");
-    browser.press(Key::Enter);
-    browser.until("document.querySelector('#run-one button.star').value === 'no'");
-    assert_eq!(sealed.read("runs/two/star"), "starred\n");
-    browser.choose("select[name=star]", "yes");
-    browser.click("form.filter button");
-    browser.until(
-        "location.search.includes('star=yes') && document.querySelectorAll('tbody tr[id]').length === 2",
-    );
-    browser.click("#run-one button.star");
-    browser.until(
-        "location.search.includes('star=yes') && document.querySelectorAll('tbody tr[id]').length === 1",
-    );
-
-    let remark = "<b>the best</b> & \"only\" one";
-    browser.click("#run-two td.mark a");
-    browser.until("location.pathname === '/runs/two'");
-    browser.click("#marks summary");
-    browser.fill("#marks textarea", remark);
-    browser.click("#marks form[action$=remark] button");
-    browser.until_shown("#marks", remark);
-    assert_eq!(sealed.read("runs/two/remark.md"), format!("{remark}\n"));
-    browser.open(&page.at("/?text=only"));
-    assert_eq!(rows("tbody tr[id] th a"), "two");
-    browser.until_shown("#run-two .remark", remark);
-
-    browser.open(&page.url);
     browser.click("input[value=one]");
     browser.click("input[value=four]");
-    browser.click("#compare button[formaction]");
+    browser.click("#chosen button");
     browser.until("location.pathname === '/delete'");
     assert_eq!(sealed.names("runs").len(), 4, "asking deletes nothing");
     browser.click("button.danger");

@@ -6,7 +6,7 @@ use crate::browser::chromium::Browser;
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
 
-/// The runs directory with the recorded run and one of a minute.
+/// The runs directory with the recorded run.
 const RUNS: &str = "MLE_STAR_TEST_PICTURED_RUNS";
 
 #[test]
@@ -29,9 +29,4 @@ fn pictures_are_taken_of_the_recorded_run() {
     browser.until("document.querySelector('details.beside[open] .inside')");
     browser.run("document.querySelector('details.beside').scrollIntoView({block: 'center'})");
     browser.capture("page-code");
-
-    browser.open(&page.at("/compare?run=flight-delays&run=one-minute"));
-    browser.resize(1100, 660);
-    browser.until("document.querySelectorAll('svg.chart').length > 0");
-    browser.capture("page-compare");
 }

@@ -22,14 +22,13 @@ fn the_report_of_a_finished_run_is_read() {
     assert_eq!(say(&sealed, &run_line(&sealed), &[KEY]).code, 0);
     let browser = Browser::start();
     open_report(&browser, &sealed, "r");
-    // Notebook and model card are in the report itself.
+    // The notebook is in the report itself.
     let saved = |name: &str| {
         let link = format!("document.querySelector('a[download=\"{name}\"]').href.split(',')[1]");
         browser.run(&format!("return atob({link})")).as_str().unwrap().to_owned()
     };
     let notebook: serde_json::Value = serde_json::from_str(&saved("solution.ipynb")).unwrap();
     assert!(notebook["cells"].as_array().unwrap().len() > 2, "{notebook}");
-    assert!(saved("model-card.md").contains("## Limits"));
     // The link of a change opens its solution with the diff.
     browser.click("#ledger article:nth-of-type(2) h3 a");
     browser.until("document.querySelector(location.hash).open");

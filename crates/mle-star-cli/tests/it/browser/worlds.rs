@@ -43,8 +43,6 @@ fn a_hostile_run_is_text() {
     let sealed = Sealed::with(&[]);
     // A valid folder name.
     let id = "\"><img src=x onerror=window.attacked=6> ' & \u{202e}%2e";
-    let other = "b\"c";
-    solve(&sealed.path("runs").join(other), &World::new(), &inputs);
     solve(&sealed.path("runs").join(id), &world, &inputs);
     sealed.write(&format!("runs/{id}/logs/mle-star.log"), attack().as_bytes());
     sealed.write(&format!("runs/{id}/runners.json"), b"[]");
@@ -71,10 +69,8 @@ fn a_hostile_run_is_text() {
         assert!(browser.text("main").contains(part), "{part} is shown");
     }
     assert_eq!(browser.run("return window.attacked || 0"), 0);
-    let ids = [id, other].map(|id| id.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>());
-    browser.open(&page.at(&format!("/compare?run={}&run={}", ids[0], ids[1])));
-    unharmed("hostile-compare");
-    browser.open(&page.at(&format!("/start?folder={}", ids[0])));
+    let id_in_address: String = id.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    browser.open(&page.at(&format!("/start?folder={id_in_address}")));
     unharmed("hostile-start");
 
     let mut report = sealed.command("report");

@@ -94,7 +94,7 @@ fn a_run_is_stopped_and_resumed() {
     client.data("run", &small_run(&sealed));
     assert!(client.error("resume", &json!({"run": "r"})).contains("already running"));
     let stopped = client.data("stop", &json!({"run": "r"}));
-    assert_eq!((&stopped["has_ended"], &stopped["also_stopped"]), (&json!(true), &json!([])), "{stopped}");
+    assert_eq!(stopped["has_ended"], true, "{stopped}");
     let seen = client.data("watch", &json!({"run": "r"}));
     assert_eq!((&seen["state"], &seen["exit_code"]), (&json!("unfinished"), &json!(130)), "{seen}");
     let worth = client.data("result", &json!({"run": "r"}));

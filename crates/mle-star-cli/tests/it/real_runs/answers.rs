@@ -139,25 +139,8 @@ pub fn place(asked: &Asked) -> String {
     asked.scenario.split_once('.').map_or(String::new(), |(_, place)| place.replace('.', "/"))
 }
 
-/// The Python blocks of a prompt, each whole: a comment that names lines of an earlier solution stands for these lines.
+/// The Python blocks of a prompt.
 fn python_blocks(prompt: &str) -> Vec<String> {
-    let mut blocks: Vec<String> = Vec::new();
-    for rest in prompt.split("\n```python\n").skip(1) {
-        let shown = rest.split("\n```").next().unwrap().lines();
-        let whole: Vec<String> =
-            shown.map(|line| named_lines(line, &blocks).unwrap_or_else(|| line.to_owned())).collect();
-        blocks.push(whole.join("\n") + "\n");
-    }
-    blocks
-}
-
-/// The lines that a comment such as `# [… as in the 1st solution, lines 1 to 30, from …]` stands for.
-fn named_lines(comment: &str, solutions: &[String]) -> Option<String> {
-    let (number, lines) = comment.trim().strip_prefix("# [… as in the ")?.split_once(" solution, lines ")?;
-    let (first, rest) = lines.split_once(" to ")?;
-    let [number, first, last] =
-        [number.trim_end_matches(char::is_alphabetic), first, rest.split(',').next()?]
-            .map(|figure| figure.parse::<usize>().unwrap());
-    let lines: Vec<&str> = solutions[number - 1].lines().collect();
-    Some(lines[first - 1..last].join("\n"))
+    let blocks = prompt.split("\n```python\n").skip(1);
+    blocks.map(|rest| rest.split("\n```").next().unwrap().to_owned() + "\n").collect()
 }

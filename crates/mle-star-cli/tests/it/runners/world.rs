@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star::slots::{Exclusivity, Lease, Share, Slots};
+use mle_star::slots::{Exclusivity, Lease, Slots};
 use mle_star_backends::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_backends::runners::fleet::Fleet;
@@ -34,7 +34,7 @@ pub struct World {
 /// A fleet without slots on this machine.
 pub struct TestFleet {
     pub fleet: Fleet,
-    share: Share,
+    slots: Slots,
 }
 
 impl World {
@@ -178,8 +178,7 @@ impl World {
     pub fn fleet_with(&self, entries: Value, here: usize) -> TestFleet {
         let entries: Vec<RunnerEntry> = serde_json::from_value(entries).unwrap();
         let slots = Slots::new(here);
-        let share = slots.share(here);
-        TestFleet { fleet: Fleet::new(selected(&entries, &[]).unwrap(), slots), share }
+        TestFleet { fleet: Fleet::new(selected(&entries, &[]).unwrap(), slots.clone()), slots }
     }
 
     pub fn scripts(&self, fleet: Option<&TestFleet>) -> ScriptBackend {
@@ -238,7 +237,7 @@ impl World {
 
 impl TestFleet {
     pub async fn lease(&self) -> Lease {
-        let lease = self.share.lease(None, Exclusivity::Shared);
+        let lease = self.slots.lease(None, Exclusivity::Shared);
         tokio::time::timeout(Duration::from_secs(60), lease).await.unwrap_or_else(|_| {
             panic!("no slot became free: {:?}", self.details());
         })

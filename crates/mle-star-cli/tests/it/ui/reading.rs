@@ -129,18 +129,16 @@ fn reading_with_write_access_writes_nothing_either() {
         "/",
         "/runs/finished",
         "/runs/killed",
-        "/compare?run=finished&run=killed",
         "/start",
         "/runs/finished/files/submission.csv",
         "/runs/finished/files/solution.ipynb",
-        "/runs/finished/files/model-card.md",
         "/runs/killed/logs/mle-star.log",
         "/runs/killed/resume",
     ] {
         assert_eq!(page.get(path).status, 200, "{path}");
     }
     assert_eq!(page.get("/runs/killed/files/solution.ipynb").status, 404, "a run without a result has none");
-    let of = |id: &str| page.get(&format!("/runs/{id}")).body.contains("files/model-card.md\"");
+    let of = |id: &str| page.get(&format!("/runs/{id}")).body.contains("files/solution.ipynb\"");
     assert!(of("finished") && !of("killed"));
     for line in
         ["list", "show finished", "show killed --json", "show finished --code finalization", "watch finished"]

@@ -50,8 +50,8 @@ fn forms_of_other_sites_do_nothing() {
     let page = Served::of(&sealed, "");
     let ours = format!("http://127.0.0.1:{}", page.port);
     let check = |headers: &[(&str, &str)], is_refused: bool| {
-        for path in ["/runs/none/stop", "/runs/none/star", "/runs/none/remark", "/delete"] {
-            let answered = page.ask("POST", path, headers, "star=yes&remark=x&run=none");
+        for path in ["/runs/none/stop", "/runs/none/note", "/delete"] {
+            let answered = page.ask("POST", path, headers, "text=x&run=none");
             assert_eq!(answered.status == 403, is_refused, "{path}, {headers:?}: {answered:?}");
         }
     };

@@ -31,11 +31,8 @@ async fn a_hostile_run_is_shown_as_text() {
         assert!(!page.contains(raw), "{raw:?}");
     }
     let outward = page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
-    // Notebook and model card are saved and never opened.
-    let is_saved = |link: &&str| {
-        link.starts_with("data:application/x-ipynb+json;base64,")
-            || link.starts_with("data:text/markdown;base64,")
-    };
+    // The notebook is saved and never opened.
+    let is_saved = |link: &&str| link.starts_with("data:application/x-ipynb+json;base64,");
     assert_eq!(page.matches("href=\"data:").count(), page.matches("\" download=\"").count());
     let outward: Vec<&str> = outward.filter(|link| !link.starts_with('#') && !is_saved(link)).collect();
     assert!(outward.iter().all(|link| link.starts_with("https://a.org/")), "{outward:?}");

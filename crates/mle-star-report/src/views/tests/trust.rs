@@ -1,6 +1,5 @@
 //! How far scores can be trusted: results with everything known about them, with less, and with hostile texts.
 
-use mle_star::journal::{KeptFrom, MadeWith};
 use mle_star::testing::{World, frozen, ran};
 use mle_star_domain::config::LeakageGate;
 use mle_star_domain::effects::ScriptOutcome;
@@ -170,55 +169,6 @@ async fn less_is_shown_if_less_is_known() {
         &[],
     )
     .await;
-}
-
-#[tokio::test]
-async fn the_disclosure_says_what_isolated_scripts() {
-    let disclosed = async |kept_from: Option<KeptFrom>| {
-        let mut made = with(&json!({})).await;
-        let result = made.view.result.as_mut().unwrap();
-        result.made_with = vec![MadeWith { kept_from, ..MadeWith::default() }];
-        of_run(&made.view).trust.unwrap().disclosure
-    };
-    let network = "The scripts were not allowed to use the network";
-    let reads = "Nothing on the machine kept scripts from looking for the labels of held-out rows.";
-    let unknown = disclosed(None).await;
-    assert!(unknown.contains(&format!("{network}.")) && !unknown.contains(reads), "{unknown}");
-    let closed = disclosed(Some(KeptFrom { network: true, other_files: true })).await;
-    assert!(closed.contains("The scripts could not use the network.") && !closed.contains(reads), "{closed}");
-    let open = disclosed(Some(KeptFrom { network: false, other_files: false })).await;
-    assert!(
-        open.contains(&format!("{network}, but the machine did not close all of it")) && open.contains(reads),
-        "{open}"
-    );
-}
-
-#[tokio::test]
-async fn the_disclosure_says_what_became_of_leaks() {
-    let disclosed = async |gate, blocked: usize, leakage_suspected| {
-        let finding = json!({"rule": "same-rows", "severity": "block", "place": "phase3/r0/run", "line": 8, "text": ""});
-        let mut made = with(&json!({"findings": vec![finding; blocked], "probes": []})).await;
-        let result = made.view.result.as_mut().unwrap();
-        (result.config.leakage_gate, result.leakage_suspected) = (gate, leakage_suspected);
-        let text = of_run(&made.view).trust.unwrap().disclosure;
-        text.lines().find_map(|line| line.strip_prefix("Leakage: ")).unwrap().to_owned()
-    };
-    let none = "rules found no leak in the scripts that were scored.";
-    let suspected = "The solution may leak the answers it is scored on.";
-    for (gate, blocked, leakage_suspected, expected) in [
-        (LeakageGate::Block, 0, false, none.to_owned()),
-        (LeakageGate::Block, 2, false, "rules found 2 leaks in scripts before they were scored.".to_owned()),
-        (LeakageGate::Block, 0, true, format!("{none} {suspected}")),
-        (
-            LeakageGate::Warn,
-            1,
-            false,
-            "rules found one leak in a script, which was scored nevertheless.".to_owned(),
-        ),
-        (LeakageGate::Off, 0, true, format!("scripts were not checked by rules. {suspected}")),
-    ] {
-        assert_eq!(disclosed(gate, blocked, leakage_suspected).await, expected);
-    }
 }
 
 #[tokio::test]
