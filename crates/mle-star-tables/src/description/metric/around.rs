@@ -2,6 +2,7 @@
 
 use mle_star_metrics::names::{Kind, Metric};
 
+use super::super::formula;
 use super::super::sentence::{Sentence, Word, among};
 use super::contrast::ends_clause;
 use super::mention::{Mention, is_one_name, joined};
@@ -32,7 +33,17 @@ pub(super) struct Around {
 pub(super) fn around(sentence: &Sentence, mention: &Mention, alias: Option<&Mention>, stop: usize) -> Around {
     let words = &sentence.words;
     let (start, mut modifiers) = before(words, mention);
-    let stop = stop.min(words.len());
+    let mut stop = stop.min(words.len());
+    let from = words[mention.end - 1].at;
+    match mention.metric.and_then(|metric| formula::in_code(&sentence.text, from, metric)) {
+        // The metric's own formula, and what is said before it, only explain the name.
+        Some((at, true)) => {
+            let at = sentence.text[from..at].find(':').map_or(at, |colon| from + colon);
+            stop = words.iter().position(|word| word.at >= at).unwrap_or(stop).clamp(mention.end, stop.max(mention.end));
+        }
+        Some((_, false)) => modifiers.push("in a formula".to_owned()),
+        None => {}
+    }
     let (end, after) = after(words, mention, alias, stop);
     modifiers.extend(after);
     modifiers.sort();
@@ -290,12 +301,15 @@ impl Right<'_> {
         const BY: &str =
             "relative compared normalized normalised scaled divided multiplied times plus minus squared";
         const NEXT: &str = "stability gain ratio improvement uplift difference skill reduction variance";
+        const OTHERS: &str = "totals sums means averages medians aggregates differences ratios relative";
         const WITH: &str = "skill penalty penalties penalized penalised capped trimmed truncated beta decay";
         let word = self.text(at);
         let is_near = self.distance(at) == 0 && matches!(self.words[at].before.as_str(), " " | "-");
         let changed = match word {
             word if is_near && among(NEXT, word) => true,
             "one" => matches!(self.text(at + 1), "vs" | "versus") && self.text(at + 2) == "one",
+            // "The MAE of the monthly totals".
+            "of" => self.distance(at) <= 1 && (at + 1..at + 5).any(|at| among(OTHERS, self.text(at))),
             "truncated" if is_logarithmic(self.mention.metric) => false,
             word if among(BY, word) => self.distance(at) <= 8 && changes(self.words, at, self.stop),
             word => among(WITH, word) && !is_without(self.words, at),
@@ -449,7 +463,7 @@ fn averaged(words: &[Word], from: usize, stop: usize, metric: Option<Metric>) ->
     let is_part =
         word == "time" && goes_on.is_some_and(|next| next.before == " " && !among(BOUNDARIES, &next.text));
     (is_word
-        && (is_part || !among("set holdout unseen leaderboard submission time competition others values other period real true actual", word)))
+        && (is_part || !among("cent set holdout unseen leaderboard submission time competition others values other period real true actual", word)))
     .then(|| format!("per {word}"))
 }
 
