@@ -63,7 +63,8 @@ pub(crate) fn unusual(
     let is_id = |table: &Table| id.and_then(|id| table.column(id)).is_some_and(|column| column.respelled);
     let named = id.filter(|id| time != Some(*id) && tables().chain(&profile.sample).any(is_id));
     let label = (padded || respelled).then_some(target.name.as_str());
-    let long = profile.train.columns.iter().filter(|column| column.long && time != Some(column.name.as_str()));
+    let long =
+        profile.train.columns.iter().filter(|column| column.long && time != Some(column.name.as_str()));
     let mut as_text: Vec<String> = named
         .into_iter()
         .chain(label)

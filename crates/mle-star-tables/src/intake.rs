@@ -203,7 +203,9 @@ impl Look {
         let (file, target) = (test.found.file.display(), quoted(target));
         Some(match is_empty {
             true => format!("{file} has the empty column {target}, which is to be predicted"),
-            false => format!("{file} has the target {target}: the column is left out, and no script sees its values"),
+            false => format!(
+                "{file} has the target {target}: the column is left out, and no script sees its values"
+            ),
         })
     }
 

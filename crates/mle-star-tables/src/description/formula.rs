@@ -39,21 +39,22 @@ const KERNELS: [(Metric, &[&str]); 6] = [
 /// What a formula has, but no name of a column or a file.
 const OPERATORS: [&str; 7] = [" - ", " / ", "|", "^", "**", ")/", "/("];
 
-/// Where the next formula between backticks begins, and whether it is that of the metric.
-pub(super) fn in_code(text: &str, from: usize, metric: Metric) -> Option<(usize, bool)> {
+/// The next formula between backticks, and whether it is that of the metric.
+pub(super) fn in_code(text: &str, from: usize, metric: Metric) -> Option<(Range<usize>, bool)> {
     let (_, kernels) = KERNELS.iter().find(|(of, _)| *of == metric)?;
     let mut at = from;
     while let Some((before, rest)) = text[at..].split_once('`') {
         let (code, _) = rest.split_once('`')?;
         let start = at + before.len();
+        let end = start + code.len() + 2;
         if OPERATORS.iter().any(|operator| code.contains(operator)) {
             let bare = bare(&code.replace("np.", ""));
             // What the errors of logarithms are called is read from words.
             let is_other = bare.contains("log(") && metric != Metric::Rmsle;
             let is_own = kernels.iter().any(|kernel| is_around(&bare, kernel));
-            return (!is_other).then_some((start, is_own));
+            return (!is_other).then_some((start..end, is_own));
         }
-        at = start + code.len() + 2;
+        at = end;
     }
     None
 }
@@ -73,7 +74,9 @@ fn bare(code: &str) -> String {
     let (mut bare, mut name) = (String::new(), String::new());
     let letters = code.chars().filter(|letter| !letter.is_whitespace()).chain(['\0']);
     for letter in letters {
-        if letter.is_alphabetic() && letter != 'Σ' || !name.is_empty() && (letter.is_alphanumeric() || letter == '_') {
+        if letter.is_alphabetic() && letter != 'Σ'
+            || !name.is_empty() && (letter.is_alphanumeric() || letter == '_')
+        {
             name.push(letter);
             continue;
         }
@@ -82,8 +85,18 @@ fn bare(code: &str) -> String {
         bare.push(letter);
     }
     let same = [
-        ("\0", ""), ("**", "^"), ("²", "^2"), ("×", "*"), ("·", "*"), ("Σ", "∑"), ("−", "-"), ("ln(", "log("), ("v+1", "1+v"),
-        ("log1p(v)", "log(1+v)"), ("abs(v-v)", "|v-v|"), ("abs(v)", "|v|"),
+        ("\0", ""),
+        ("**", "^"),
+        ("²", "^2"),
+        ("×", "*"),
+        ("·", "*"),
+        ("Σ", "∑"),
+        ("−", "-"),
+        ("ln(", "log("),
+        ("v+1", "1+v"),
+        ("log1p(v)", "log(1+v)"),
+        ("abs(v-v)", "|v-v|"),
+        ("abs(v)", "|v|"),
     ];
     same.iter().fold(bare, |bare, (one, other)| bare.replace(one, other))
 }

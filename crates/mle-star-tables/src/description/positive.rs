@@ -96,7 +96,8 @@ fn is_marked(words: &[Word], at: usize) -> bool {
     let is_listed = is_number(at + 1)
         || among("and to vs versus", text(words, at + 1)) && is_number(at + 2)
         || (at + 1..at + 6).any(|or| text(words, or) == "or" && (is_number(or + 1) || is_number(or + 2)));
-    let is_role = matches!(text(words, at + 1), "is" | "as") && (at + 2..at + 4).any(|at| text(words, at) == "positive");
+    let is_role = matches!(text(words, at + 1), "is" | "as")
+        && (at + 2..at + 4).any(|at| text(words, at) == "positive");
     let is_named = words[at].before.contains('=')
         || before(1) == "to" && matches!(before(2), "equal" | "equals")
         || among(MARKS, before(1)) && !among(PROBABILITIES, before(2)) && !words[at].before.contains('(');
@@ -231,19 +232,21 @@ fn by_probability(words: &[Word], names: &Names) -> Found {
     // "F1 of class 1", "the probability of a fault (y = 1)".
     let are_numbers = names.iter().all(|name| is_number(name));
     let is_score = |at: usize| are_numbers && among("f1 auc precision recall", &words[at].text);
-    (0..words.len()).filter(|at| among(PROBABILITIES, &words[*at].text) || is_function(*at) || is_score(*at)).find_map(|at| {
-        let end = clause_end(words, at + 1);
-        let is_cut = are_numbers && words.get(end).is_some_and(|word| word.before.contains('('));
-        let end = if is_cut { clause_end(words, end) } else { end };
-        first(words, names, at + 1, end).or_else(|| directly_behind(words, names, at + 1)).or_else(|| {
-            // "Default probability", "how likely a customer churns"; "a good risk" is a customer.
-            let is_one = at > 1
-                && matches!(words[at].text.as_str(), "risk" | "odds")
-                && among("a an", &words[at - 2].text);
-            let is_compound = at > 0 && words[at].text != "scores" && !is_one;
-            is_compound.then(|| first(words, names, at - 1, at)).flatten()
+    (0..words.len())
+        .filter(|at| among(PROBABILITIES, &words[*at].text) || is_function(*at) || is_score(*at))
+        .find_map(|at| {
+            let end = clause_end(words, at + 1);
+            let is_cut = are_numbers && words.get(end).is_some_and(|word| word.before.contains('('));
+            let end = if is_cut { clause_end(words, end) } else { end };
+            first(words, names, at + 1, end).or_else(|| directly_behind(words, names, at + 1)).or_else(|| {
+                // "Default probability", "how likely a customer churns"; "a good risk" is a customer.
+                let is_one = at > 1
+                    && matches!(words[at].text.as_str(), "risk" | "odds")
+                    && among("a an", &words[at - 2].text);
+                let is_compound = at > 0 && words[at].text != "scores" && !is_one;
+                is_compound.then(|| first(words, names, at - 1, at)).flatten()
+            })
         })
-    })
 }
 
 /// `predict whether it is X`.
@@ -313,8 +316,11 @@ fn named(words: &[Word], names: &Names, from: usize, until: usize) -> Vec<(usize
                     .all(|(word, name)| is_form_of(&word.text, name));
             // A label of one letter, or a word of every text such as "no", counts only if it is marked.
             let is_plain = among(PLAIN, &name.join(" "));
-            let is_word = if is_number(name) { is_marked(words, at) } else { !is_plain && name.iter().map(String::len).sum::<usize>() > 1 }
-                || words.get(at).is_some_and(|word| word.before.contains(['`', '"', '\'', '“']));
+            let is_word = if is_number(name) {
+                is_marked(words, at)
+            } else {
+                !is_plain && name.iter().map(String::len).sum::<usize>() > 1
+            } || words.get(at).is_some_and(|word| word.before.contains(['`', '"', '\'', '“']));
             if fits && is_word {
                 found.push((label, at, name.len()));
             }

@@ -73,13 +73,18 @@ fn check_values(profile: &Profile, target: &str, metric: Metric) -> Result<(), T
             rows += u64::from(value.is_some_and(|value| value.is_finite() && is_undefined(value)));
             true
         });
-        counted.map_err(|error| Trouble::new(format!("cannot read the training table: {error}"), "check that it did not change"))?;
+        counted.map_err(|error| {
+            Trouble::new(format!("cannot read the training table: {error}"), "check that it did not change")
+        })?;
     }
     if rows == 0 {
         return Ok(());
     }
     let has = if rows == 1 { "1 row has".to_owned() } else { format!("{rows} rows have") };
-    Err(refused(format!("{metric} has no value for a target of {which}, and {has} one in the column \"{target}\""), instead))
+    Err(refused(
+        format!("{metric} has no value for a target of {which}, and {has} one in the column \"{target}\""),
+        instead,
+    ))
 }
 
 fn check_column(column: &Column, metric: Metric) -> Result<(), Trouble> {
@@ -87,7 +92,10 @@ fn check_column(column: &Column, metric: Metric) -> Result<(), Trouble> {
     match metric.kind_for(column.distinct) {
         Kind::Labels | Kind::Probabilities | Kind::Guesses => {
             if column.kind == ColumnKind::Float && column.distinct > MOST_CLASSES && has_fractions(column) {
-                let why = format!("{metric} compares classes, and the column \"{name}\" has {} different numbers", column.distinct);
+                let why = format!(
+                    "{metric} compares classes, and the column \"{name}\" has {} different numbers",
+                    column.distinct
+                );
                 return Err(refused(why, "RMSE"));
             }
             match several_labels(column) {
@@ -109,7 +117,10 @@ fn check_column(column: &Column, metric: Metric) -> Result<(), Trouble> {
         {
             let examples: Vec<String> =
                 column.top_values.iter().take(3).map(|(value, _)| format!("\"{value}\"")).collect();
-            let why = format!("{metric} compares numbers, and the column \"{name}\" has words such as {}", examples.join(", "));
+            let why = format!(
+                "{metric} compares numbers, and the column \"{name}\" has words such as {}",
+                examples.join(", ")
+            );
             Err(refused(why, "accuracy"))
         }
         _ => Ok(()),

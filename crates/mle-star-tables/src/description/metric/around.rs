@@ -1,5 +1,7 @@
 //! Words around the name of a metric that change it.
 
+use std::ops::Range;
+
 use mle_star_metrics::names::{Kind, Metric};
 
 use super::super::formula;
@@ -33,18 +35,21 @@ pub(super) struct Around {
 pub(super) fn around(sentence: &Sentence, mention: &Mention, alias: Option<&Mention>, stop: usize) -> Around {
     let words = &sentence.words;
     let (start, mut modifiers) = before(words, mention);
-    let mut stop = stop.min(words.len());
+    let stop = stop.min(words.len());
     let from = words[mention.end - 1].at;
-    match mention.metric.and_then(|metric| formula::in_code(&sentence.text, from, metric)) {
-        // The metric's own formula, and what is said before it, only explain the name.
-        Some((at, true)) => {
-            let at = sentence.text[from..at].find(':').map_or(at, |colon| from + colon);
-            stop = words.iter().position(|word| word.at >= at).unwrap_or(stop).clamp(mention.end, stop.max(mention.end));
+    let formula = mention.metric.and_then(|metric| formula::in_code(&sentence.text, from, metric));
+    let explained = match formula {
+        // The metric's own formula, and what is said behind a colon before it, only explain the name.
+        Some((code, true)) => {
+            sentence.text[from..code.start].find(':').map_or(code.start, |at| from + at)..code.end
         }
-        Some((_, false)) => modifiers.push("in a formula".to_owned()),
-        None => {}
-    }
-    let (end, after) = after(words, mention, alias, stop);
+        Some((_, false)) => {
+            modifiers.push("in a formula".to_owned());
+            0..0
+        }
+        None => 0..0,
+    };
+    let (end, after) = after(words, mention, alias, (stop, &explained));
     modifiers.extend(after);
     modifiers.sort();
     modifiers.dedup();
@@ -161,15 +166,22 @@ fn transform(words: &[Word], start: usize) -> Option<(usize, String)> {
     Some((from, format!("{} of", joined(&words[from..=at - 2]))))
 }
 
-/// Words to the right, up to the end of the clause or `stop`.
-fn after(words: &[Word], mention: &Mention, alias: Option<&Mention>, stop: usize) -> (usize, Modifiers) {
+/// Words to the right, up to the end of the clause or `stop`, without those in the `explained` part of the sentence.
+fn after(
+    words: &[Word],
+    mention: &Mention,
+    alias: Option<&Mention>,
+    (stop, explained): (usize, &Range<usize>),
+) -> (usize, Modifiers) {
     let right = Right { words, mention, stop };
     let (mut end, mut modifiers) = (mention.end, Vec::new());
-    for at in mention.end..words.len().min(stop).min(mention.end + REACH) {
+    for at in mention.end..words.len().min(stop).min(mention.end + REACH + explained.len()) {
         if words[at].before.contains(';') || is_explanation(words, at) {
             break;
         }
-        if alias.is_some_and(|alias| (alias.start..alias.end).contains(&at)) {
+        if alias.is_some_and(|alias| (alias.start..alias.end).contains(&at))
+            || explained.contains(&words[at].at)
+        {
             continue;
         }
         for (modifier, until) in right.found(at) {
