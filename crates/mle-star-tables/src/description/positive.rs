@@ -449,4 +449,26 @@ mod tests {
         check(answers, "Submit the probability of no rain.", None);
         check(answers, "The answer is yes (1) or no (0).", Some("yes"));
     }
+
+    #[test]
+    fn labels_that_are_numbers_are_told_from_amounts() {
+        let let_or_not = ["1", "2"];
+        check(
+            let_or_not,
+            "A flat is let (1) or not (2). Predict the probability that status is 1.",
+            Some("1"),
+        );
+        check(let_or_not, "The score is the F1 of class 1.", Some("1"));
+        check(let_or_not, "The positive class is 2.", Some("2"));
+        check(let_or_not, "Class 1 is the positive class.", Some("1"));
+        check(let_or_not, "Predict the probability of a let flat (status = 1).", Some("1"));
+        check(let_or_not, "Predict the probability that `status` is not 1.", Some("2"));
+        check(let_or_not, "Predict whether status is 1 or 2.", None);
+        check(let_or_not, "Predict whether status is 1 (let) or 2 (not let).", None);
+        check(["0", "1"], "Submit the probability of `ok`, between 0 and 1.", None);
+        check(["0", "1"], "Submit a probability between 0 and 1. A sure case is 1.", None);
+        check(["0", "1"], "Predict the class (0 or 1) and its probability.", None);
+        check(["-1", "1"], "Predict the probability that y is -1.", Some("-1"));
+        check(["0.0", "1.0"], "Predict P(y = 0).", Some("0.0"));
+    }
 }

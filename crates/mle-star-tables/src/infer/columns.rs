@@ -79,7 +79,7 @@ pub(super) fn target(
         .or_else(|| by_description(description, &candidates))
         .or_else(|| by_usual_name(&candidates))
         .or_else(|| by_emptiness(profile, &all))
-        .or_else(|| by_description(description, &all));
+        .or_else(|| by_description(description, if candidates.is_empty() { &all } else { &[] }));
     let Some((name, reason)) = guess else {
         return Ok(Target::Unknown(unknown_target(profile, &candidates)));
     };

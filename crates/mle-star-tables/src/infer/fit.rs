@@ -110,7 +110,7 @@ fn check_column(column: &Column, metric: Metric) -> Result<(), Trouble> {
             }
         }
         Kind::Numbers | Kind::Intervals
-            if column.kind == ColumnKind::Category
+            if holds_words(column)
                 && !column.nearly_numbers
                 && column.distinct <= MOST_CLASSES
                 && !has_digits(column) =>
@@ -130,6 +130,15 @@ fn check_column(column: &Column, metric: Metric) -> Result<(), Trouble> {
 /// Whether frequent values are no whole numbers.
 pub(super) fn has_fractions(column: &Column) -> bool {
     column.top_values.iter().any(|(value, _)| value.parse::<f64>().is_ok_and(|number| number.fract() != 0.0))
+}
+
+/// Whether the cells are texts. Those of `true` and `false` are numbers, too.
+fn holds_words(column: &Column) -> bool {
+    let is_truth = |(value, _): &(String, usize)| {
+        value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false")
+    };
+    column.kind == ColumnKind::Category
+        || column.kind == ColumnKind::Boolean && !column.top_values.iter().any(is_truth)
 }
 
 fn has_digits(column: &Column) -> bool {

@@ -210,6 +210,7 @@ impl Right<'_> {
             self.logarithm(at),
             self.weights(at),
             self.average(at),
+            self.other_errors(at),
             self.change(at),
             self.limit(at),
             self.operator(at),
@@ -308,20 +309,25 @@ impl Right<'_> {
         }
     }
 
+    /// `of the monthly totals`.
+    fn other_errors(&self, at: usize) -> Found {
+        const OTHERS: &str = "totals sums means averages medians aggregates differences ratios relative";
+        let is_of = self.text(at) == "of" && self.distance(at) <= 1;
+        let place = (at + 1..at + 5).find(|at| among(OTHERS, self.text(*at))).filter(|_| is_of)?;
+        Some((format!("of {}", self.text(place)), place + 1))
+    }
+
     /// `relative to a baseline`, `divided by the range`, `with a penalty`.
     fn change(&self, at: usize) -> Found {
         const BY: &str =
             "relative compared normalized normalised scaled divided multiplied times plus minus squared";
         const NEXT: &str = "stability gain ratio improvement uplift difference skill reduction variance";
-        const OTHERS: &str = "totals sums means averages medians aggregates differences ratios relative";
         const WITH: &str = "skill penalty penalties penalized penalised capped trimmed truncated beta decay";
         let word = self.text(at);
         let is_near = self.distance(at) == 0 && matches!(self.words[at].before.as_str(), " " | "-");
         let changed = match word {
             word if is_near && among(NEXT, word) => true,
             "one" => matches!(self.text(at + 1), "vs" | "versus") && self.text(at + 2) == "one",
-            // "The MAE of the monthly totals".
-            "of" => self.distance(at) <= 1 && (at + 1..at + 5).any(|at| among(OTHERS, self.text(at))),
             "truncated" if is_logarithmic(self.mention.metric) => false,
             word if among(BY, word) => self.distance(at) <= 8 && changes(self.words, at, self.stop),
             word => among(WITH, word) && !is_without(self.words, at),
