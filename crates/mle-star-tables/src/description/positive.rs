@@ -90,7 +90,7 @@ fn signed(mut words: Vec<Word>) -> Vec<Word> {
 
 /// Whether a number is a label here rather than an amount: `status is 1`, `y = 1`, `class 1`, but not `is 1 or 2`.
 fn is_marked(words: &[Word], at: usize) -> bool {
-    const MARKS: &str = "is be being equals equal means mean class label category outcome value";
+    const MARKS: &str = "is not be being equals equal means mean class label category outcome value";
     let before = |back: usize| at.checked_sub(back).map_or("", |at| words[at].text.as_str());
     let is_number = |at: usize| text(words, at).parse::<f64>().is_ok();
     let is_listed = is_number(at + 1)
