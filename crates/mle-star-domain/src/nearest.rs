@@ -13,3 +13,9 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     // The first of equals.
     known.into_iter().min_by(|a, b| close(b).total_cmp(&close(a)))
 }
+
+/// The known word that `word` is a slip of the hand away from. Known words are in lower case.
+pub fn misspelt<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let (lower, allowed) = (word.to_lowercase(), 1 + word.len() / 8);
+    nearest(word, known).filter(|known| strsim::damerau_levenshtein(&lower, known) <= allowed)
+}

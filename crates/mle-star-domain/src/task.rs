@@ -247,7 +247,7 @@ impl TextColumn {
         let are = match quoted.as_slice() {
             [] => {
                 return format!(
-                    "Values of `{name}` are text, such as `007`: read every table that has the column with `dtype={{{literal}: str}}`."
+                    "Values of `{name}` are text, also where they look like numbers: read every table that has the column with `dtype={{{literal}: str}}`."
                 );
             }
             [word] => format!("{word} is a value of `{name}`, not a missing one"),
@@ -278,7 +278,7 @@ impl Task {
         });
         let texts = self.text_columns.iter().map(TextColumn::rule);
         let positive = self.positive_class.as_ref().map(|label| {
-            format!("A predicted probability or score is that of the label `{label}`: higher means `{label}`, in validation and in the submission.")
+            format!("A predicted probability or score is that of the label `{label}`, and so is F1: higher means `{label}`, in validation and in the submission.")
         });
         ignored.into_iter().chain(weight).chain(positive).chain(texts).collect()
     }

@@ -183,9 +183,11 @@ impl Tree<'_> {
             None => (&link.own, &link.columns),
         };
         let pairs = own.iter().zip(columns).filter(|_| keys.is_none());
-        let as_text: Vec<String> =
-            pairs.filter(|(_, column)| as_text.contains(column)).map(|(own, _)| own.clone()).collect();
         let mut table = self.profile.auxiliary[link.table].clone();
+        let of_text = pairs.filter(|(_, column)| as_text.contains(column)).map(|(own, _)| own);
+        let is_long = |column: &&Column| column.long && !own.contains(&column.name);
+        let long = table.columns.iter().filter(is_long).map(|column| &column.name);
+        let as_text: Vec<String> = of_text.chain(long).cloned().collect();
         let mut joins = self.joins_to(Some(link.table), &as_text);
         let is_key = |column: &Column| keys.iter().chain(&joins).any(|join| join.keys.contains(&column.name));
         for column in table.columns.iter_mut().filter(|column| !column.kind.is_number()) {

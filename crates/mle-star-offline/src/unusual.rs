@@ -1,5 +1,7 @@
 //! Values that scripts must treat with care: numbers too large for models, and texts that look like numbers.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use crate::columns::{Columns, input_path};
@@ -61,12 +63,17 @@ pub(crate) fn unusual(
     let is_id = |table: &Table| id.and_then(|id| table.column(id)).is_some_and(|column| column.respelled);
     let named = id.filter(|id| time != Some(*id) && tables().chain(&profile.sample).any(is_id));
     let label = (padded || respelled).then_some(target.name.as_str());
-    let as_text: Vec<String> = named
+    let long =
+        profile.train.columns.iter().filter(|column| column.long && time != Some(column.name.as_str()));
+    let mut as_text: Vec<String> = named
         .into_iter()
         .chain(label)
+        .chain(long.map(|column| column.name.as_str()))
         .map(str::to_owned)
         .chain(differently_read(profile, columns, time))
         .collect();
+    let mut seen = HashSet::new();
+    as_text.retain(|name| seen.insert(name.clone()));
     let words: Vec<(String, Vec<String>)> = profile
         .text_columns
         .iter()

@@ -128,6 +128,16 @@ impl Look {
         self.of(Role::Test).is_some() && self.of(Role::Train).is_some() && self.of(Role::Sample).is_none()
     }
 
+    /// Whether the test table may have a column to predict: it has one of the sample submission beside its first column, or
+    /// all of the training table.
+    pub fn may_have_target(&self) -> bool {
+        let Some(test) = self.of(Role::Test) else { return false };
+        let has = |column: &columns::Column| test.columns.find(&column.name).is_some();
+        let [train, sample] = [Role::Train, Role::Sample].map(|role| self.of(role));
+        sample.is_some_and(|sample| sample.columns.all.iter().skip(1).any(has))
+            || train.is_some_and(|train| train.columns.all.iter().all(has))
+    }
+
     /// The training table's file as the user calls it.
     pub fn name(&self) -> String {
         let name = self.of(Role::Train).map(|train| train.found.file.display().to_string());
@@ -184,6 +194,19 @@ impl Look {
     /// A table cannot be read, or a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), Trouble> {
         write::write(self, folder)
+    }
+
+    /// Leaves a column out of the test table, in which it is the target. What is there says so; it is empty or has values.
+    pub fn leave_out(&mut self, target: &str, is_empty: bool) -> Option<String> {
+        let test = self.tables.iter_mut().find(|taken| taken.role == Role::Test)?;
+        test.columns.leave_out(test.columns.find(target)?);
+        let (file, target) = (test.found.file.display(), quoted(target));
+        Some(match is_empty {
+            true => format!("{file} has the empty column {target}, which is to be predicted"),
+            false => format!(
+                "{file} has the target {target}: the column is left out, and no script sees its values"
+            ),
+        })
     }
 
     fn of(&self, role: Role) -> Option<&Taken> {

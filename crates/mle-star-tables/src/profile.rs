@@ -143,6 +143,8 @@ pub struct Column {
     /// Whether pandas would write a value in another way than the file, such as 7 for `007`. It is `false` if values mean
     /// the same. Only the values behind `top_values` are considered.
     pub respelled: bool,
+    /// Whether these are whole numbers too long for a float, which are read as text. Those to predict and to submit are not.
+    pub long: bool,
     /// Whether the middle half of whole numbers leaves out most numbers between them, as codes do. Only the values behind
     /// `top_values` are considered.
     pub scattered: bool,
@@ -225,7 +227,7 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
     let mut other_files = listing.other.clone();
     let (mut tables, mut auxiliary) = (Vec::new(), Vec::new());
     for source in &listing.auxiliary {
-        match read::read(data_dir, source, |_| false) {
+        match read::read(data_dir, source, is_asked) {
             Ok((table, profile)) => {
                 auxiliary.push(read::with_row_key(&table, profile, &train));
                 tables.push(table);
@@ -236,12 +238,16 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
     other_files.sort();
     let (mut test_table, mut test) = optional(&listing.test, &is_asked)?.unzip();
     let (mut sample_table, mut sample) = optional(&listing.sample, &is_known)?.unzip();
-    let text_columns = text_columns(
+    let mut text_columns = text_columns(
         (&mut train_table, &mut train),
         test_table.as_mut().zip(test.as_mut()),
         sample_table.as_mut().zip(sample.as_mut()),
         context,
     )?;
+    for column in auxiliary.iter().flat_map(|table| &table.columns) {
+        let is_known = text_columns.iter().any(|text| text.column == column.name);
+        text_columns.extend(words::long(column).filter(|_| !is_known));
+    }
     let predicted = test_table.as_ref().zip(test.as_ref());
     let groups = predicted.map_or_else(Vec::new, |test| groups::find((&train_table, &train), test));
     let media = media(data_dir, &other_files);

@@ -117,7 +117,7 @@ pub fn take_in(source: &TaskSource, invocation: &Invocation, place: Place<'_>) -
     let (told, submission) = (look.told().to_vec(), look.submission().cloned());
     let record = Record { given, told, submission, reading: look.reading(sheet.as_deref()) };
     let mut intake = Intake { record, share, ..Intake::none() };
-    if !look.is_plain() || look.is_single() || look.lacks_sample() {
+    if !look.is_plain() || look.is_single() || look.lacks_sample() || look.may_have_target() {
         let made = MadeFolder::new(place)?;
         if !look.is_plain() {
             look.write(&made.data())?;
@@ -210,6 +210,7 @@ impl Intake {
         seed: u32,
     ) -> Result<(Profile, Option<String>), Trouble> {
         let id = known.id.map(str::to_owned);
+        let profile = self.without_targets(profile, known)?;
         let (Some(look), Some(made)) = (&self.look, &self.made) else { return Ok((profile, id)) };
         if !look.is_single() && !look.lacks_sample() {
             return Ok((profile, id));
@@ -248,10 +249,22 @@ impl Intake {
             }
             sample.id
         };
-        let text_columns = profile.text_columns.clone();
-        drop(profile);
-        let context = Context { text_columns: Some(&text_columns), ..Context::default() };
-        Ok((profile::read_with(&made.data(), &context)?, Some(id)))
+        Ok((read_again(profile, &made.data())?, Some(id)))
+    }
+
+    /// Leaves the targets out of the test table.
+    fn without_targets(&mut self, profile: Profile, known: &Known<'_>) -> Result<Profile, Trouble> {
+        let (Some(look), Some(made)) = (&mut self.look, &self.made) else { return Ok(profile) };
+        let test = profile.test.as_ref();
+        let in_test = known.targets.iter().filter_map(|name| test?.column(name));
+        let told: Vec<String> =
+            in_test.filter_map(|column| look.leave_out(&column.name, column.distinct == 0)).collect();
+        if told.is_empty() {
+            return Ok(profile);
+        }
+        self.record.told.extend(told);
+        made.write(look)?;
+        read_again(profile, &made.data())
     }
 
     /// Moves what was made into the folder of a run. Returns the data folder of the run; `None` if nothing was made.
@@ -313,6 +326,13 @@ impl MadeFolder {
         self.root.path().join(layout::TEST_LABELS)
     }
 
+    /// Writes plain tables in the place of those that are there.
+    fn write(&self, look: &Look) -> Result<(), Trouble> {
+        let emptied = fs::remove_dir_all(self.data()).and_then(|()| fs::create_dir(self.data()));
+        emptied.map_err(|error| Trouble::io("write in", &self.data(), &error))?;
+        look.write(&self.data())
+    }
+
     fn is_filled(&self) -> bool {
         fs::read_dir(self.data()).is_ok_and(|mut entries| entries.next().is_some())
     }
@@ -326,6 +346,13 @@ impl Drop for MadeFolder {
             let _ = fs::remove_dir(above);
         }
     }
+}
+
+/// The profile of other tables with the columns of this one.
+fn read_again(profile: Profile, folder: &Path) -> Result<Profile, Trouble> {
+    let text_columns = profile.text_columns.clone();
+    drop(profile);
+    profile::read_with(folder, &Context { text_columns: Some(&text_columns), ..Context::default() })
 }
 
 /// How the test rows of a single table differ from the others: as the user says, else not at all.

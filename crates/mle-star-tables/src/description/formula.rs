@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use mle_star_metrics::names::Metric;
 
+use super::sentence::among;
+
 /// The text with a name in the place of its only equation, if that is how the metric is computed: `$$MAE = \\frac{1}{n} …$$`.
 /// One of several equations may be a part of another.
 pub(super) fn with_name(text: &str) -> String {
@@ -22,6 +24,81 @@ pub(super) fn with_name(text: &str) -> String {
         Some(name) => format!("{}{name}{}", &text[..equation.start], &text[equation.end..]),
         None => text,
     }
+}
+
+/// What is computed of a row's truth and prediction, which are both `v` here.
+const KERNELS: [(Metric, &[&str]); 6] = [
+    (Metric::Rmsle, &["(log(1+v)-log(1+v))^2"]),
+    (Metric::Smape, &["|v-v|/((|v|+|v|)/2)", "|v-v|/(|v|+|v|)"]),
+    (Metric::Mape, &["|v-v|/|v|", "|(v-v)/v|"]),
+    (Metric::Rmse, &["(v-v)^2", "v-v"]),
+    (Metric::Mse, &["(v-v)^2", "v-v"]),
+    (Metric::Mae, &["|v-v|", "v-v"]),
+];
+
+/// What a formula has, but no name of a column or a file.
+const OPERATORS: [&str; 7] = [" - ", " / ", "|", "^", "**", ")/", "/("];
+
+/// The next formula between backticks, and whether it is that of the metric.
+pub(super) fn in_code(text: &str, from: usize, metric: Metric) -> Option<(Range<usize>, bool)> {
+    let (_, kernels) = KERNELS.iter().find(|(of, _)| *of == metric)?;
+    let mut at = from;
+    while let Some((before, rest)) = text[at..].split_once('`') {
+        let (code, _) = rest.split_once('`')?;
+        let start = at + before.len();
+        let end = start + code.len() + 2;
+        if OPERATORS.iter().any(|operator| code.contains(operator)) {
+            let bare = bare(&code.replace("np.", ""));
+            // What the errors of logarithms are called is read from words.
+            let is_other = bare.contains("log(") && metric != Metric::Rmsle;
+            let is_own = kernels.iter().any(|kernel| is_around(&bare, kernel));
+            return (!is_other).then_some((start..end, is_own));
+        }
+        at = end;
+    }
+    None
+}
+
+/// Whether nothing but means, roots and factors stands around a part of a formula.
+fn is_around(formula: &str, kernel: &str) -> bool {
+    let Some((before, after)) = formula.split_once(kernel) else { return false };
+    let rest = ["sum", "mean", "average", "avg", "sqrt", "n"]
+        .iter()
+        .fold(format!("{before}{after}"), |rest, word| rest.replace(word, ""));
+    rest.chars().all(|letter| "0123456789./*()^√∑".contains(letter))
+}
+
+/// A formula without blanks, in which each quantity is called `v`.
+fn bare(code: &str) -> String {
+    const FUNCTIONS: &str = "sum mean average avg sqrt log log1p ln abs min max n";
+    let (mut bare, mut name) = (String::new(), String::new());
+    let letters = code.chars().filter(|letter| !letter.is_whitespace()).chain(['\0']);
+    for letter in letters {
+        if letter.is_alphabetic() && letter != 'Σ'
+            || !name.is_empty() && (letter.is_alphanumeric() || letter == '_')
+        {
+            name.push(letter);
+            continue;
+        }
+        let lower = std::mem::take(&mut name).to_lowercase();
+        bare.push_str(if lower.is_empty() || among(FUNCTIONS, &lower) { &lower } else { "v" });
+        bare.push(letter);
+    }
+    let same = [
+        ("\0", ""),
+        ("**", "^"),
+        ("²", "^2"),
+        ("×", "*"),
+        ("·", "*"),
+        ("Σ", "∑"),
+        ("−", "-"),
+        ("ln(", "log("),
+        ("v+1", "1+v"),
+        ("log1p(v)", "log(1+v)"),
+        ("abs(v-v)", "|v-v|"),
+        ("abs(v)", "|v|"),
+    ];
+    same.iter().fold(bare, |bare, (one, other)| bare.replace(one, other))
 }
 
 /// The next formula between dollar signs, with them. A sign before an amount of money begins none.

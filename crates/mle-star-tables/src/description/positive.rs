@@ -27,7 +27,7 @@ const INSTEAD: &str = "rather instead versus vs against unlike opposed otherwise
 
 /// The label that a sentence asks the probability of. A clear sentence wins over one that only names what is predicted.
 pub fn positive(description: &Description, labels: [&str; 2]) -> PositiveReading {
-    let names = labels.map(label_words);
+    let names = labels.map(names_of);
     if names[0] == names[1] {
         return PositiveReading::None;
     }
@@ -35,7 +35,7 @@ pub fn positive(description: &Description, labels: [&str; 2]) -> PositiveReading
         .sentences()
         .iter()
         .filter(|sentence| sentence.section != Section::Aside)
-        .map(|sentence| (sentence, with_limits(&sentence.words)))
+        .map(|sentence| (sentence, signed(with_limits(&sentence.words))))
         .collect();
     let rules: [fn(&[Word], &Names) -> Found; 3] = [by_role, by_probability, by_question];
     for rule in rules {
@@ -58,8 +58,50 @@ pub fn positive(description: &Description, labels: [&str; 2]) -> PositiveReading
 /// The label, of two, that a name contains, for example `churned` in `p_churned`.
 pub fn named_in(name: &str, labels: [&str; 2]) -> Option<usize> {
     let parts = words(&spaced(name));
-    let names = labels.map(label_words);
+    let names = labels.map(names_of);
+    // The last part of "p_1" and "status_1".
+    if names.iter().all(|name| is_number(name)) {
+        return names.iter().position(|name| parts.last().is_some_and(|last| last.text == name[0]));
+    }
     only(&parts, &names, 0, parts.len()).map(|(label, _)| label)
+}
+
+/// The words of a label. A number is one word, with its sign.
+fn names_of(label: &str) -> Vec<String> {
+    let number = label.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    number.map_or_else(|| label_words(label), |number| vec![number.to_string()])
+}
+
+fn is_number(name: &[String]) -> bool {
+    matches!(name, [only] if only.parse::<f64>().is_ok_and(f64::is_finite))
+}
+
+/// The words with the minus sign of each number.
+fn signed(mut words: Vec<Word>) -> Vec<Word> {
+    for word in &mut words {
+        // "0-1" is no difference.
+        let is_apart = word.before.chars().count() > 1 || word.at == word.before.len();
+        if is_apart && word.before.ends_with(['-', '−']) && word.text.parse::<f64>().is_ok() {
+            word.text.insert(0, '-');
+        }
+    }
+    words
+}
+
+/// Whether a number is a label here rather than an amount: `status is 1`, `y = 1`, `class 1`, but not `is 1 or 2`.
+fn is_marked(words: &[Word], at: usize) -> bool {
+    const MARKS: &str = "is not be being equals equal means mean class label category outcome value";
+    let before = |back: usize| at.checked_sub(back).map_or("", |at| words[at].text.as_str());
+    let is_number = |at: usize| text(words, at).parse::<f64>().is_ok();
+    let is_listed = is_number(at + 1)
+        || among("and to vs versus", text(words, at + 1)) && is_number(at + 2)
+        || (at + 1..at + 6).any(|or| text(words, or) == "or" && (is_number(or + 1) || is_number(or + 2)));
+    let is_role = matches!(text(words, at + 1), "is" | "as")
+        && (at + 2..at + 4).any(|at| text(words, at) == "positive");
+    let is_named = words[at].before.contains('=')
+        || before(1) == "to" && matches!(before(2), "equal" | "equals")
+        || among(MARKS, before(1)) && !among(PROBABILITIES, before(2)) && !words[at].before.contains('(');
+    is_role || is_named && !is_listed
 }
 
 /// The words of the two labels.
@@ -187,17 +229,24 @@ fn by_probability(words: &[Word], names: &Names) -> Found {
         matches!(words[at].text.as_str(), "p" | "pr")
             && words.get(at + 1).is_some_and(|word| word.before == "(")
     };
-    (0..words.len()).filter(|at| among(PROBABILITIES, &words[*at].text) || is_function(*at)).find_map(|at| {
-        let end = clause_end(words, at + 1);
-        first(words, names, at + 1, end).or_else(|| directly_behind(words, names, at + 1)).or_else(|| {
-            // "Default probability", "how likely a customer churns"; "a good risk" is a customer.
-            let is_one = at > 1
-                && matches!(words[at].text.as_str(), "risk" | "odds")
-                && among("a an", &words[at - 2].text);
-            let is_compound = at > 0 && words[at].text != "scores" && !is_one;
-            is_compound.then(|| first(words, names, at - 1, at)).flatten()
+    // "F1 of class 1", "the probability of a fault (y = 1)".
+    let are_numbers = names.iter().all(|name| is_number(name));
+    let is_score = |at: usize| are_numbers && among("f1 auc precision recall", &words[at].text);
+    (0..words.len())
+        .filter(|at| among(PROBABILITIES, &words[*at].text) || is_function(*at) || is_score(*at))
+        .find_map(|at| {
+            let end = clause_end(words, at + 1);
+            let is_cut = are_numbers && words.get(end).is_some_and(|word| word.before.contains('('));
+            let end = if is_cut { clause_end(words, end) } else { end };
+            first(words, names, at + 1, end).or_else(|| directly_behind(words, names, at + 1)).or_else(|| {
+                // "Default probability", "how likely a customer churns"; "a good risk" is a customer.
+                let is_one = at > 1
+                    && matches!(words[at].text.as_str(), "risk" | "odds")
+                    && among("a an", &words[at - 2].text);
+                let is_compound = at > 0 && words[at].text != "scores" && !is_one;
+                is_compound.then(|| first(words, names, at - 1, at)).flatten()
+            })
         })
-    })
 }
 
 /// `predict whether it is X`.
@@ -267,8 +316,11 @@ fn named(words: &[Word], names: &Names, from: usize, until: usize) -> Vec<(usize
                     .all(|(word, name)| is_form_of(&word.text, name));
             // A label of one letter, or a word of every text such as "no", counts only if it is marked.
             let is_plain = among(PLAIN, &name.join(" "));
-            let is_word = !is_plain && name.iter().map(String::len).sum::<usize>() > 1
-                || words.get(at).is_some_and(|word| word.before.contains(['`', '"', '\'', '“']));
+            let is_word = if is_number(name) {
+                is_marked(words, at)
+            } else {
+                !is_plain && name.iter().map(String::len).sum::<usize>() > 1
+            } || words.get(at).is_some_and(|word| word.before.contains(['`', '"', '\'', '“']));
             if fits && is_word {
                 found.push((label, at, name.len()));
             }
@@ -396,5 +448,27 @@ mod tests {
         check(answers, "Submit the probability of no for each client.", Some("no"));
         check(answers, "Submit the probability of no rain.", None);
         check(answers, "The answer is yes (1) or no (0).", Some("yes"));
+    }
+
+    #[test]
+    fn labels_that_are_numbers_are_told_from_amounts() {
+        let let_or_not = ["1", "2"];
+        check(
+            let_or_not,
+            "A flat is let (1) or not (2). Predict the probability that status is 1.",
+            Some("1"),
+        );
+        check(let_or_not, "The score is the F1 of class 1.", Some("1"));
+        check(let_or_not, "The positive class is 2.", Some("2"));
+        check(let_or_not, "Class 1 is the positive class.", Some("1"));
+        check(let_or_not, "Predict the probability of a let flat (status = 1).", Some("1"));
+        check(let_or_not, "Predict the probability that `status` is not 1.", Some("2"));
+        check(let_or_not, "Predict whether status is 1 or 2.", None);
+        check(let_or_not, "Predict whether status is 1 (let) or 2 (not let).", None);
+        check(["0", "1"], "Submit the probability of `ok`, between 0 and 1.", None);
+        check(["0", "1"], "Submit a probability between 0 and 1. A sure case is 1.", None);
+        check(["0", "1"], "Predict the class (0 or 1) and its probability.", None);
+        check(["-1", "1"], "Predict the probability that y is -1.", Some("-1"));
+        check(["0.0", "1.0"], "Predict P(y = 0).", Some("0.0"));
     }
 }

@@ -77,7 +77,9 @@ pub(super) fn target(
         .or_else(|| by_absence(profile, &candidates))
         .or_else(|| by_classes(profile, &candidates, id))
         .or_else(|| by_description(description, &candidates))
-        .or_else(|| by_usual_name(&candidates));
+        .or_else(|| by_usual_name(&candidates))
+        .or_else(|| by_emptiness(profile, &all))
+        .or_else(|| by_description(description, if candidates.is_empty() { &all } else { &[] }));
     let Some((name, reason)) = guess else {
         return Ok(Target::Unknown(unknown_target(profile, &candidates)));
     };
@@ -284,6 +286,17 @@ fn by_absence<'a>(profile: &Profile, candidates: &[&'a Column]) -> Option<(&'a s
     let [only] = candidates else { return None };
     let train = profile.train.file.display();
     Some((&only.name, format!("the only column of {train} that {} lacks", test.file.display())))
+}
+
+/// The column that the test table has without values.
+fn by_emptiness<'a>(profile: &Profile, all: &[&'a Column]) -> Option<(&'a str, String)> {
+    let test = profile.test.as_ref()?;
+    let is_empty = |column: &&&Column| {
+        column.distinct > 0 && test.column(&column.name).is_some_and(|twin| twin.distinct == 0)
+    };
+    let mut empty = all.iter().filter(is_empty);
+    let (Some(only), None) = (empty.next(), empty.next()) else { return None };
+    Some((&only.name, format!("the only column that {} has without values", test.file.display())))
 }
 
 /// If the sample has one column per class, the target is the column with these values.

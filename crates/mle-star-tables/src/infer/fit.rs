@@ -13,6 +13,11 @@ use crate::profile::{Column, ColumnKind, Profile};
 const SEPARATORS: [char; 4] = [' ', ',', ';', '|'];
 /// The largest number of labels of which some or all are in each cell.
 const MOST_LABELS: usize = 1_000;
+/// Metrics without a value for some targets: which these are, in words, too, and metrics that take them.
+const UNDEFINED: [(Metric, fn(f64) -> bool, &str, &str); 2] = [
+    (Metric::Mape, |target| target == 0.0, "0", "SMAPE or MAE"),
+    (Metric::Rmsle, |target| target <= -1.0, "-1 or less", "RMSE or MAE"),
+];
 
 /// Refuses to take logarithms of what may be logarithms.
 ///
@@ -40,34 +45,58 @@ pub(super) fn check_logarithm(target: &str, metric: Option<Metric>) -> Result<()
 /// The target's values do not fit the metric; the message names both.
 pub(super) fn check(profile: &Profile, target: &str, metric: Option<Metric>) -> Result<(), Trouble> {
     match (profile.train.column(target), metric) {
-        (Some(column), Some(metric)) => check_column(column, metric),
+        (Some(column), Some(metric)) => {
+            check_values(profile, target, metric)?;
+            check_column(column, metric)
+        }
         _ => Ok(()),
     }
 }
 
-fn check_column(column: &Column, metric: Metric) -> Result<(), Trouble> {
-    let refuse = |why: String| {
-        Err(Trouble::new(
-            why,
-            "give the right metric with --metric, another column with --target, or compute it with --metric-file",
-        ))
+fn refused(why: String, instead: &str) -> Trouble {
+    let hint = format!(
+        "give another metric with --metric, for example {instead}, another column with --target, or compute it with --metric-file"
+    );
+    Trouble::new(why, hint)
+}
+
+fn check_values(profile: &Profile, target: &str, metric: Metric) -> Result<(), Trouble> {
+    let Some((_, is_undefined, which, instead)) = UNDEFINED.iter().find(|(of, ..)| *of == metric) else {
+        return Ok(());
     };
-    let name = &column.name;
-    if metric == Metric::Rmsle
-        && let Some((low, _)) = column.range
-        && low <= -1.0
+    let mut rows = 0;
+    if let Ok(train) = profile.tables.train()
+        && let Some(at) = train.find(target)
     {
-        return refuse(format!(
-            "the column \"{name}\" has values down to {low}, and {metric} has no value for targets of -1 or less"
-        ));
+        let counted = train.each(&[at], |row| {
+            let value = row.value(0).and_then(|text| text.trim().parse::<f64>().ok());
+            rows += u64::from(value.is_some_and(|value| value.is_finite() && is_undefined(value)));
+            true
+        });
+        counted.map_err(|error| {
+            Trouble::new(format!("cannot read the training table: {error}"), "check that it did not change")
+        })?;
     }
+    if rows == 0 {
+        return Ok(());
+    }
+    let has = if rows == 1 { "1 row has".to_owned() } else { format!("{rows} rows have") };
+    Err(refused(
+        format!("{metric} has no value for a target of {which}, and {has} one in the column \"{target}\""),
+        instead,
+    ))
+}
+
+fn check_column(column: &Column, metric: Metric) -> Result<(), Trouble> {
+    let name = &column.name;
     match metric.kind_for(column.distinct) {
         Kind::Labels | Kind::Probabilities | Kind::Guesses => {
             if column.kind == ColumnKind::Float && column.distinct > MOST_CLASSES && has_fractions(column) {
-                return refuse(format!(
-                    "the column \"{name}\" holds {} different amounts, and {metric} is about classes",
+                let why = format!(
+                    "{metric} compares classes, and the column \"{name}\" has {} different numbers",
                     column.distinct
-                ));
+                );
+                return Err(refused(why, "RMSE"));
             }
             match several_labels(column) {
                 Some(example) => {
@@ -81,17 +110,18 @@ fn check_column(column: &Column, metric: Metric) -> Result<(), Trouble> {
             }
         }
         Kind::Numbers | Kind::Intervals
-            if column.kind == ColumnKind::Category
+            if holds_words(column)
                 && !column.nearly_numbers
                 && column.distinct <= MOST_CLASSES
                 && !has_digits(column) =>
         {
             let examples: Vec<String> =
                 column.top_values.iter().take(3).map(|(value, _)| format!("\"{value}\"")).collect();
-            refuse(format!(
-                "the column \"{name}\" holds words such as {}, and {metric} is about numbers",
+            let why = format!(
+                "{metric} compares numbers, and the column \"{name}\" has words such as {}",
                 examples.join(", ")
-            ))
+            );
+            Err(refused(why, "accuracy"))
         }
         _ => Ok(()),
     }
@@ -100,6 +130,15 @@ fn check_column(column: &Column, metric: Metric) -> Result<(), Trouble> {
 /// Whether frequent values are no whole numbers.
 pub(super) fn has_fractions(column: &Column) -> bool {
     column.top_values.iter().any(|(value, _)| value.parse::<f64>().is_ok_and(|number| number.fract() != 0.0))
+}
+
+/// Whether the cells are texts. Those of `true` and `false` are numbers, too.
+fn holds_words(column: &Column) -> bool {
+    let is_truth = |(value, _): &(String, usize)| {
+        value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false")
+    };
+    column.kind == ColumnKind::Category
+        || column.kind == ColumnKind::Boolean && !column.top_values.iter().any(is_truth)
 }
 
 fn has_digits(column: &Column) -> bool {

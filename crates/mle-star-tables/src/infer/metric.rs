@@ -1,6 +1,7 @@
 //! Infers the metric and its direction.
 
 use mle_star_domain::metric::Direction;
+use mle_star_domain::nearest;
 use mle_star_domain::task::TaskType;
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
@@ -148,7 +149,7 @@ pub(super) fn direction(
             }
             DirectionReading::None => {
                 let message = format!("it is not known whether a larger or a smaller \"{metric}\" is better");
-                return Err(Trouble::new(message, DIRECTIONS));
+                return Err(Trouble::new(message, misspelt(metric)));
             }
         },
     };
@@ -158,6 +159,13 @@ pub(super) fn direction(
 
 const DIRECTIONS: &str =
     "give --direction maximize or --direction minimize (metric_direction in the task file)";
+
+/// The known metric that may be meant, and how to give one of the user's own.
+fn misspelt(name: &str) -> String {
+    let known = Metric::ALL.map(|metric| metric.name().to_lowercase());
+    let near = nearest::misspelt(name, known.iter().map(String::as_str)).and_then(Metric::parse);
+    near.map_or_else(|| DIRECTIONS.to_owned(), |known| format!("did you mean {known}? If not, {DIRECTIONS}"))
+}
 
 fn agreeing(known: Metric, given: Direction) -> Result<Direction, Trouble> {
     let right = known.direction();

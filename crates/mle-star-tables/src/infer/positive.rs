@@ -51,11 +51,15 @@ pub(super) fn positive(
         return if is_asked { told(&label, "as given") } else { Ok(Some(label)) };
     }
     let [one, other] = labels[..] else { return Ok(None) };
-    if column.distinct != 2 || column.kind.is_number() || !is_asked {
+    if column.distinct != 2 || !is_asked {
         return Ok(None);
     }
     // In order, so that what is told does not depend on their counts.
-    let labels = if one < other { [one, other] } else { [other, one] };
+    let is_less = match number(one).zip(number(other)) {
+        Some((one, other)) => one < other,
+        None => one < other,
+    };
+    let labels = if is_less { [one, other] } else { [other, one] };
     let predicted = asked.predicted();
     if predicted.len() > 1 {
         return Ok(None);
@@ -80,11 +84,15 @@ impl<'a> Asked<'a> {
 
     /// The place of the label, and why.
     fn read(self, labels: [&str; 2], predicted: Option<&str>) -> Result<(usize, String), Trouble> {
-        let from = match description::positive(self.description, labels) {
-            PositiveReading::Said(label, from) => return Ok((label, format!("from {from}"))),
+        let reading = description::positive(self.description, labels);
+        let from = match &reading {
+            PositiveReading::Said(label, from) => return Ok((*label, format!("from {from}"))),
             PositiveReading::Both(one, other) => format!("the description names both: {one}, and {other}"),
             PositiveReading::None => "nothing says which".to_owned(),
         };
+        let are_numbers = labels.iter().all(|label| number(label).is_some());
+        // The number in the name of the target itself, such as `q1`, is no label.
+        let predicted = predicted.filter(|name| !are_numbers || *name != self.target);
         if let Some((name, label)) =
             predicted.and_then(|name| Some((name, description::named_in(name, labels)?)))
         {
@@ -92,6 +100,9 @@ impl<'a> Asked<'a> {
         }
         if let Some(label) = usual(labels) {
             return Ok((label, "which is the usual meaning".to_owned()));
+        }
+        if are_numbers && reading == PositiveReading::None {
+            return Ok((1, "the larger number, since nothing says which".to_owned()));
         }
         if self.may_choose {
             return Ok((1, "the later of the two; --positive-class sets the other".to_owned()));
@@ -105,6 +116,10 @@ impl<'a> Asked<'a> {
     }
 }
 
+fn number(label: &str) -> Option<f64> {
+    label.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
 fn choose(one: &str, other: &str) -> String {
     format!(
         "give --positive-class \"{one}\" or --positive-class \"{other}\" (positive_class in the task file)"
@@ -113,7 +128,9 @@ fn choose(one: &str, other: &str) -> String {
 
 /// The label that usually is the positive one.
 fn usual(labels: [&str; 2]) -> Option<usize> {
-    let is = |label: &str, word: &str| label.trim().eq_ignore_ascii_case(word);
+    let is = |label: &str, word: &str| {
+        label.trim().eq_ignore_ascii_case(word) || number(label).is_some() && number(label) == number(word)
+    };
     (0..2).find(|at| {
         USUAL.iter().any(|[negative, positive]| is(labels[*at], positive) && is(labels[1 - at], negative))
     })
@@ -122,7 +139,7 @@ fn usual(labels: [&str; 2]) -> Option<usize> {
 /// The given label as the table spells it.
 fn agreeing(given: &str, column: &Column, labels: &[&str]) -> Result<String, Trouble> {
     let same = |label: &&&str| {
-        let numbers = label.trim().parse::<f64>().ok().zip(given.trim().parse::<f64>().ok());
+        let numbers = number(label).zip(number(given));
         label.trim() == given.trim() || numbers.is_some_and(|(one, other)| one == other)
     };
     let lower = |label: &&&str| label.trim().eq_ignore_ascii_case(given.trim());

@@ -103,6 +103,12 @@ impl Columns {
         }
     }
 
+    /// Leaves out the column at this position.
+    pub(super) fn leave_out(&mut self, at: usize) {
+        self.all.remove(at);
+        self.is_changed = true;
+    }
+
     /// Leaves out an unnamed first column of whole numbers from 0 on, no two of them equal.
     ///
     /// # Errors

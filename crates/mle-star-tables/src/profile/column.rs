@@ -16,6 +16,9 @@ const KEPT_BYTES: usize = 4 << 20;
 /// A column with more texts than this, and more than five percent of its cells, does not hold numbers.
 const FEW_TEXTS: usize = 20;
 
+/// Between greater whole numbers, floats leave some out.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+
 const BOOLEANS: [[&str; 2]; 4] = [["false", "true"], ["no", "yes"], ["n", "y"], ["f", "t"]];
 
 type FastHasher = BuildHasherDefault<DefaultHasher>;
@@ -24,6 +27,7 @@ type FastHasher = BuildHasherDefault<DefaultHasher>;
 pub(crate) struct Values {
     name: String,
     words: Words,
+    keeps_long: bool,
     missing: usize,
     blank: usize,
     seen: usize,
@@ -47,6 +51,7 @@ impl Values {
         Self {
             name,
             words: Words::default(),
+            keeps_long: false,
             missing: 0,
             blank: 0,
             seen: 0,
@@ -68,6 +73,11 @@ impl Values {
     /// The same column, in which these words are values.
     pub(crate) fn keeping(self, words: Words) -> Self {
         Self { words, ..self }
+    }
+
+    /// The same column, in which numbers too long for a float stay numbers.
+    pub(crate) fn keeping_long(self, keeps_long: bool) -> Self {
+        Self { keeps_long, ..self }
     }
 
     /// Adds one cell.
@@ -115,10 +125,11 @@ impl Values {
 
     /// The profile after the last cell, without parts.
     pub(crate) fn finish(self) -> Column {
-        let kind = self.kind();
+        let long = !self.keeps_long && self.is_long();
+        let kind = if long { ColumnKind::Category } else { self.kind() };
         let numeric = kind.is_number();
         let nearly_numbers = match kind {
-            ColumnKind::Category => self.numbers * 20 >= self.seen * 19,
+            ColumnKind::Category => !long && self.numbers * 20 >= self.seen * 19,
             _ => numeric && self.blank > 0,
         };
         let distinct = self.counts.len() + self.further.len();
@@ -151,6 +162,7 @@ impl Values {
             huge: if numeric || nearly_numbers { self.huge } else { 0 },
             nearly_numbers,
             respelled,
+            long,
             scattered,
             day_first: kind == ColumnKind::Date && self.day_first,
             parts: None,
@@ -187,6 +199,19 @@ impl Values {
     fn is_respelled(&self, kind: ColumnKind) -> bool {
         let written: HashSet<String> = self.counts.keys().map(|value| written(value, kind)).collect();
         written.len() == self.counts.len() && self.counts.keys().any(|value| !written.contains(value))
+    }
+
+    /// Whether the numbers are whole ones of which several would become others as floats.
+    fn is_long(&self) -> bool {
+        let is_number = |value: &&String| value.parse::<f64>().is_ok();
+        let is_whole = |value: &String| value.bytes().all(|letter| letter.is_ascii_digit() || letter == b'-');
+        let is_inexact = |value: &&String| {
+            value.len() > 15 && value.parse::<f64>().is_ok_and(|number| format!("{number:.0}") != **value)
+        };
+        self.numbers * 20 >= self.seen * 19
+            && self.range.is_some_and(|(low, high)| high.max(-low) >= MOST_EXACT)
+            && self.counts.keys().filter(is_number).all(is_whole)
+            && self.counts.keys().filter(is_inexact).take(2).count() == 2
     }
 
     /// Whether most whole numbers between the first and the third quartile are left out.

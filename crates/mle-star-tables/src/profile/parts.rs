@@ -49,7 +49,7 @@ pub enum PartKind {
 pub(super) fn with_parts(values: Values) -> Column {
     let (kept, repeat) = values.kept();
     let column = values.finish();
-    let may_have = column.kind == ColumnKind::Category && !column.nearly_numbers;
+    let may_have = column.kind == ColumnKind::Category && !column.nearly_numbers && !column.long;
     let kept: Vec<&str> = kept.iter().filter(|_| may_have).map(String::as_str).collect();
     Column { parts: if may_have { parts(&kept, repeat) } else { None }, ..column }
 }

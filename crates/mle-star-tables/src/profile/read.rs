@@ -13,7 +13,7 @@ use super::column::Values;
 use super::parts::with_parts;
 use super::words::words_of;
 use super::{Column, ColumnKind, ROWS_LOOKED_AT, Table};
-use crate::column_names::{says_code, says_role, without_id, words};
+use crate::column_names::{says_code, says_role, says_time, without_id, words};
 use crate::folder::Source;
 use crate::missing::Words;
 use crate::records;
@@ -23,7 +23,7 @@ use crate::table;
 const MOST_ROLES: usize = 4;
 const SAVE_AS_CSV: &str = "save it as comma-separated UTF-8 text with one header line";
 
-/// Reads one table. Columns that are `kept` are in memory whatever they hold.
+/// Reads one table. Columns that are `kept` are in memory whatever they hold, and their numbers stay numbers, however long.
 ///
 /// # Errors
 /// The file cannot be opened or is not CSV text that scripts can read.
@@ -37,14 +37,14 @@ pub(crate) fn read(
     // Of several mistakes, that of the header is named.
     let header = records::read(data_dir, source, |rows| Ok(rows.header().clone())).map_err(failed)?;
     let names = names(&header, &name)?;
-    let loaded = table::read(data_dir, source, kept).map_err(failed)?;
+    let loaded = table::read(data_dir, source, &kept).map_err(failed)?;
     if loaded.rows() == 0 {
         return Err(Trouble::new(
             format!("{name} has no rows below its header"),
             "check that the file is complete",
         ));
     }
-    let columns = columns(&loaded, names, &name)?;
+    let columns = columns(&loaded, names, &kept, &name)?;
     let rows = usize::try_from(loaded.rows()).unwrap_or(usize::MAX);
     let profile = Table { file: source.file.clone(), rows, columns, row_key: Vec::new() };
     Ok((loaded, profile))
@@ -63,14 +63,24 @@ pub(super) fn with_words(
     if words.iter().any(|words| !words.is_empty()) {
         let names = profile.columns.iter().map(|column| column.name.clone()).collect();
         loaded.keep(words);
-        profile.columns = self::columns(loaded, names, &profile.file.display().to_string())?;
+        let keeps = |name: &str| !profile.column(name).is_some_and(|column| column.long);
+        profile.columns = self::columns(loaded, names, keeps, &profile.file.display().to_string())?;
     }
     Ok(())
 }
 
 /// The profiles of the columns, from the rows that are looked at.
-fn columns(table: &table::Table, names: Vec<String>, file: &str) -> Result<Vec<Column>, Trouble> {
-    let values = |(at, name)| Values::new(name).keeping(table.kept(at));
+fn columns(
+    table: &table::Table,
+    names: Vec<String>,
+    keeps_long: impl Fn(&str) -> bool,
+    file: &str,
+) -> Result<Vec<Column>, Trouble> {
+    let values = |(at, name): (usize, String)| {
+        // A clock counts billionths of seconds.
+        let keeps_long = keeps_long(&name) || says_time(&name);
+        Values::new(name).keeping(table.kept(at)).keeping_long(keeps_long)
+    };
     let mut columns: Vec<Values> = names.into_iter().enumerate().map(values).collect();
     let rows = usize::try_from(table.rows()).unwrap_or(usize::MAX);
     let numbers = (0..rows).filter(|row| *row < ROWS_LOOKED_AT || is_spread(*row, rows));

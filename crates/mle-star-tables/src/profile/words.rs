@@ -46,10 +46,16 @@ pub(crate) fn decide(known: &Known<'_>) -> io::Result<Vec<TextColumn>> {
     }
     for column in &known.train.profile.columns {
         if id.as_ref() != Some(&column.name) {
-            found.extend(known.of_values(column)?);
+            found.extend(known.of_values(column)?.or_else(|| long(column)));
         }
     }
     Ok(found)
+}
+
+/// A column of whole numbers that are too long for a float.
+pub(super) fn long(column: &Column) -> Option<TextColumn> {
+    let why = "no float holds its numbers".to_owned();
+    column.long.then(|| TextColumn { column: column.name.clone(), words: Vec::new(), why })
 }
 
 /// The words that are values of a column.
@@ -113,7 +119,7 @@ impl Known<'_> {
         for side in self.tables() {
             let once = side.words(id)?.into_iter().filter(|(_, rows)| *rows == 1).map(|(word, _)| word);
             words = words.with(Words::of(once));
-            respelled |= side.profile.column(id).is_some_and(|column| column.respelled);
+            respelled |= side.profile.column(id).is_some_and(|column| column.respelled || column.long);
         }
         let why = "IDs are text unless all are numbers in one notation".to_owned();
         let column =

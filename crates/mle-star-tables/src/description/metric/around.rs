@@ -1,7 +1,10 @@
 //! Words around the name of a metric that change it.
 
+use std::ops::Range;
+
 use mle_star_metrics::names::{Kind, Metric};
 
+use super::super::formula;
 use super::super::sentence::{Sentence, Word, among};
 use super::contrast::ends_clause;
 use super::mention::{Mention, is_one_name, joined};
@@ -33,7 +36,20 @@ pub(super) fn around(sentence: &Sentence, mention: &Mention, alias: Option<&Ment
     let words = &sentence.words;
     let (start, mut modifiers) = before(words, mention);
     let stop = stop.min(words.len());
-    let (end, after) = after(words, mention, alias, stop);
+    let from = words[mention.end - 1].at;
+    let formula = mention.metric.and_then(|metric| formula::in_code(&sentence.text, from, metric));
+    let explained = match formula {
+        // The metric's own formula, and what is said behind a colon before it, only explain the name.
+        Some((code, true)) => {
+            sentence.text[from..code.start].find(':').map_or(code.start, |at| from + at)..code.end
+        }
+        Some((_, false)) => {
+            modifiers.push("in a formula".to_owned());
+            0..0
+        }
+        None => 0..0,
+    };
+    let (end, after) = after(words, mention, alias, (stop, &explained));
     modifiers.extend(after);
     modifiers.sort();
     modifiers.dedup();
@@ -150,15 +166,22 @@ fn transform(words: &[Word], start: usize) -> Option<(usize, String)> {
     Some((from, format!("{} of", joined(&words[from..=at - 2]))))
 }
 
-/// Words to the right, up to the end of the clause or `stop`.
-fn after(words: &[Word], mention: &Mention, alias: Option<&Mention>, stop: usize) -> (usize, Modifiers) {
+/// Words to the right, up to the end of the clause or `stop`, without those in the `explained` part of the sentence.
+fn after(
+    words: &[Word],
+    mention: &Mention,
+    alias: Option<&Mention>,
+    (stop, explained): (usize, &Range<usize>),
+) -> (usize, Modifiers) {
     let right = Right { words, mention, stop };
     let (mut end, mut modifiers) = (mention.end, Vec::new());
-    for at in mention.end..words.len().min(stop).min(mention.end + REACH) {
+    for at in mention.end..words.len().min(stop).min(mention.end + REACH + explained.len()) {
         if words[at].before.contains(';') || is_explanation(words, at) {
             break;
         }
-        if alias.is_some_and(|alias| (alias.start..alias.end).contains(&at)) {
+        if alias.is_some_and(|alias| (alias.start..alias.end).contains(&at))
+            || explained.contains(&words[at].at)
+        {
             continue;
         }
         for (modifier, until) in right.found(at) {
@@ -187,6 +210,7 @@ impl Right<'_> {
             self.logarithm(at),
             self.weights(at),
             self.average(at),
+            self.other_errors(at),
             self.change(at),
             self.limit(at),
             self.operator(at),
@@ -283,6 +307,14 @@ impl Right<'_> {
             "over" | "across" if distance <= 1 => over(at + 1).filter(|(modifier, _)| modifier != "per row"),
             _ => None,
         }
+    }
+
+    /// `of the monthly totals`.
+    fn other_errors(&self, at: usize) -> Found {
+        const OTHERS: &str = "totals sums means averages medians aggregates differences ratios relative";
+        let is_of = self.text(at) == "of" && self.distance(at) <= 1;
+        let place = (at + 1..at + 5).find(|at| among(OTHERS, self.text(*at))).filter(|_| is_of)?;
+        Some((format!("of {}", self.text(place)), place + 1))
     }
 
     /// `relative to a baseline`, `divided by the range`, `with a penalty`.
@@ -449,7 +481,7 @@ fn averaged(words: &[Word], from: usize, stop: usize, metric: Option<Metric>) ->
     let is_part =
         word == "time" && goes_on.is_some_and(|next| next.before == " " && !among(BOUNDARIES, &next.text));
     (is_word
-        && (is_part || !among("set holdout unseen leaderboard submission time competition others values other period real true actual", word)))
+        && (is_part || !among("cent set holdout unseen leaderboard submission time competition others values other period real true actual", word)))
     .then(|| format!("per {word}"))
 }
 

@@ -148,7 +148,10 @@ fn is_value(words: &[Word], mention: &Mention) -> bool {
     // "Above 80 % true positive rate" says which part of the curve counts.
     let is_of_rate =
         after.take(4).any(|word| among("rate tpr fpr sensitivity specificity recall", &word.text));
-    let is_equation = first.is_some_and(|word| is_number(word) && word.before.contains(['=', ':', '≈', '~']));
+    // "SMAPE: 100 / n" begins a formula.
+    let is_factor_of = words.get(mention.end + 1).is_some_and(|word| word.before.contains(['/', '*', '(']));
+    let is_equation = !is_factor_of
+        && first.is_some_and(|word| is_number(word) && word.before.contains(['=', ':', '≈', '~']));
     let before = mention.start.checked_sub(1).map(|at| &words[at]);
     // "0.7 * AUC" is a part of a score.
     let is_factor = words[mention.start].before.contains(['*', '×', '·', '/', '+', '-', '−']);

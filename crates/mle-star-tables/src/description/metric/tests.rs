@@ -64,6 +64,12 @@ fn words_around_a_metric_change_it() {
         ("The score is one minus the accuracy.", "\"one minus the accuracy\""),
         ("The score is 100*(1-RMSE).", "\"1-RMSE (in a formula)\""),
         ("# Evaluation\nThe RMSE is only computed for items of today.", "\"RMSE is only (partial)\""),
+        ("Scored by MAE: `mean(|p - a|)`, weighted by sales.", "\"MAE: mean(|p - a|), weighted\""),
+        ("Scored by MAE: `1/n * sum(abs(y_i - y_hat_i))`.", "MAE"),
+        ("Scored by MAE: `mean(w * |p - a|)`.", "\"MAE (in a formula)\""),
+        ("Scored by RMSE, `np.sqrt(np.mean((y - p)**2))`.", "RMSE"),
+        ("Scored by SMAPE: `100 / n * sum(|p - a| / ((|p| + |a|) / 2))`.", "SMAPE"),
+        ("Scored by the RMSE of `price (EUR/m2)`.", "RMSE"),
     ]);
 }
 
