@@ -87,7 +87,7 @@ pub fn line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
             (weight, format!("  note: {}{at}", in_line(text)))
         }
         Event::Stopped(diagnostics) => (Weight::News, stopped_line(diagnostics)),
-        Event::Said { text } => (Weight::News, text.clone()),
+        Event::Said { text, .. } => (Weight::News, text.clone()),
         Event::RunEnded { exit_code, .. } => (Weight::Detail, format!("ended with exit code {exit_code}")),
         _ => return effect_line(event, ended),
     };
