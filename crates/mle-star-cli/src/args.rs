@@ -53,7 +53,7 @@ pub enum Command {
     /// MLE_STAR_TIME_LIMIT, MLE_STAR_CLAUDE_PATH, MLE_STAR_CODEX_PATH, MLE_STAR_OPENAI_URL, MLE_STAR_AGENTS_DIR and
     /// MLE_STAR_RUNS_DIR.
     Run(Box<RunArgs>),
-    /// Run tasks with several seeds and time limits, and compare the scores in one table
+    /// Run tasks with several seeds and limits, and compare their scores
     ///
     /// Makes one run for each task, time limit (budget) and seed, one after the other. Runs are in BENCH/runs, where `show`,
     /// `report` and `ui` find them; results in BENCH/results.json and BENCH/results.csv; what a benchmark asks to disclose in
@@ -446,7 +446,8 @@ pub fn parse() -> Result<Cli, Exit> {
 fn command() -> clap::Command {
     let command = Cli::command();
     let line = |command: &clap::Command| {
-        format!("\n  {:<13}{}", command.get_name(), command.get_about().unwrap_or_default())
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        format!("\n  {:<13}{about}", command.get_name())
     };
     let is_daily = |command: &&clap::Command| DAILY.contains(&command.get_name());
     let daily: String = DAILY.iter().filter_map(|name| command.find_subcommand(name)).map(line).collect();

@@ -302,7 +302,7 @@ impl Row {
     /// The metric, in one spelling: RMSE for root mean squared error.
     pub fn metric(&self) -> Cow<'_, str> {
         let name = &self.summary.run.metric;
-        Metric::parse(name).map_or(Cow::Borrowed(name), Metric::name)
+        Metric::parse(name).map_or(Cow::Borrowed(name.as_str()), |metric| metric.name())
     }
 
     /// The best score, for people.

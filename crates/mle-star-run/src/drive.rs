@@ -81,8 +81,9 @@ async fn driven(
     observer.emit(Event::RunStarted(Box::new(run.outline()?)));
     let say = |text: &str| observer.emit(Event::said(text));
     run.opening.iter().for_each(|message| observer.emit(message.clone()));
+    let emit = |message| observer.emit(message);
     let backends = tokio::select! {
-        backends = Backends::make(run, shared, &|message| observer.emit(message)) => backends?,
+        backends = Backends::make(run, shared, &emit) => backends?,
         () = wanted(cancel) => return Err(interrupted(run)),
     };
     note_versions(run, &backends, &say)?;
