@@ -29,6 +29,7 @@ use mle_star_domain::protocol::Protocol;
 use mle_star_domain::search::{plain_rule, solution_pages};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
+use mle_star_metrics::names::Metric;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::holdout::Plan;
 use mle_star_tables::infer::Guess;
@@ -287,7 +288,10 @@ fn task_line(source: &TaskSource, task: &Task, guesses: &[Guess]) -> String {
         line += &format!("; target: {target}{}", why("target_column"));
     }
     line += &format!("; metric: {}{}", task.evaluation_metric, why("evaluation_metric"));
-    line += &format!("; {better} is better{}", why("metric_direction"));
+    line += &format!(", {better} is better");
+    if Metric::parse(&task.evaluation_metric).is_none() {
+        line += &why("metric_direction");
+    }
     if let Some(label) = &task.positive_class {
         line += &format!("; higher means `{label}`{}", why("positive_class"));
     }

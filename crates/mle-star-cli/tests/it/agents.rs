@@ -33,7 +33,7 @@ const KEY: (&str, &str) = ("ANTHROPIC_API_KEY", "very-secret");
 fn agents_are_chosen_by_login_and_executable_and_the_reason_is_shown_first() {
     let check = |version: &str, environment: &[(&str, &str)], first: &str| {
         // The model may cost nothing where nobody agreed to it.
-        for (budget, model) in [("", "; for a language model, use --agents claude)"), ("--max-budget-usd 1", "")] {
+        for (budget, model) in [("", "; for a model, use --agents claude)"), ("--max-budget-usd 1", "")] {
             let said = say(&with_claude(version), &format!("{RUN} {budget}"), environment);
             let line = said.stderr.lines().next().unwrap();
             let first = if budget.is_empty() { "agents: offline (" } else { first };

@@ -234,7 +234,7 @@ fn a_run_is_stopped_from_elsewhere() {
         let said = sealed.run(line);
         assert!(said.code == code && said.stderr.contains(words), "{line}: {said:?}");
     };
-    check("stop r", 0, "run r has stopped; continue with: mle-star resume runs/r");
+    check("stop r", 0, "run r has stopped; continue with: mle-star resume r");
     assert_eq!(run.wait().unwrap().code(), Some(130));
     check("stop r", 1, "error: no process works on this run");
     check("stop s", 2, "error: no run s");

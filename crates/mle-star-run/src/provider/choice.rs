@@ -259,7 +259,7 @@ impl Choice {
     /// What `auto` chooses without a model, and how to get one.
     fn offline(why: &str, environment: &Environment<'_>) -> Self {
         let codex = codex::login(environment).map_or("", |_| " or codex");
-        let reason = format!("{why}; for a language model, use --agents claude{codex}");
+        let reason = format!("{why}; for a model, use --agents claude{codex}");
         Self { chosen: Chosen::Offline, reason }
     }
 
