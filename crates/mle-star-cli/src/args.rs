@@ -9,7 +9,7 @@ mod task;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::RunOptions;
 use mle_star_run::VERSION;
@@ -22,7 +22,7 @@ use crate::output;
 pub use check::CheckArgs;
 pub use finished::{ExportArgs, PredictArgs};
 pub use runs::{DeleteArgs, ListArgs};
-pub use steer::{ForkArgs, NoteArgs};
+pub use steer::{ForkArgs, NoteArgs, StopArgs};
 pub use task::TaskArgs;
 
 /// Turn a machine-learning task into a checked submission.
@@ -35,6 +35,9 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 }
+
+/// The commands that the help lists first.
+const DAILY: [&str; 9] = ["run", "resume", "show", "list", "predict", "check", "ui", "init", "doctor"];
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -50,7 +53,7 @@ pub enum Command {
     /// MLE_STAR_TIME_LIMIT, MLE_STAR_CLAUDE_PATH, MLE_STAR_CODEX_PATH, MLE_STAR_OPENAI_URL, MLE_STAR_AGENTS_DIR and
     /// MLE_STAR_RUNS_DIR.
     Run(Box<RunArgs>),
-    /// Run tasks with several seeds and time limits, and compare the scores in one table
+    /// Run tasks with several seeds and limits, and compare their scores
     ///
     /// Makes one run for each task, time limit (budget) and seed, one after the other. Runs are in BENCH/runs, where `show`,
     /// `report` and `ui` find them; results in BENCH/results.json and BENCH/results.csv. The same command continues an
@@ -60,6 +63,11 @@ pub enum Command {
     ///
     /// Finished steps are not repeated. Task, settings and templates are those of the run.
     Resume(ResumeArgs),
+    /// Stop a run that another process works on
+    ///
+    /// Does what Ctrl-C does where the run was started, and waits until it has stopped. `mle-star resume RUN` continues it. A
+    /// second `stop` ends a run at once that is still stopping.
+    Stop(StopArgs),
     /// Make a new run from a place of another one
     ///
     /// The new run has all records of RUN before the place, pays none of them again, and goes on with changed settings. RUN stays
@@ -72,8 +80,8 @@ pub enum Command {
     Note(NoteArgs),
     /// List runs
     ///
-    /// The runs of a task stand together, oldest first. `best of its task` marks the run with the best score among those of
-    /// the same task, metric and data.
+    /// The runs of a task and metric stand together, oldest first, with their validated and held-out scores. A star marks the
+    /// best validated score among runs of the same task, metric and data.
     List(ListArgs),
     /// Follow a run that another process works on
     ///
@@ -413,7 +421,8 @@ pub enum PromptsCommand {
 /// # Errors
 /// Help, version or an error was printed; its exit code.
 pub fn parse() -> Result<Cli, Exit> {
-    Cli::try_parse().map_err(|error| match error.kind() {
+    let matches = command().try_get_matches();
+    matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             output::text(&error.render().to_string());
             Exit::Done
@@ -427,6 +436,21 @@ pub fn parse() -> Result<Cli, Exit> {
             Exit::Usage
         }
     })
+}
+
+/// The program, with its commands in two groups.
+fn command() -> clap::Command {
+    let command = Cli::command();
+    let line = |command: &clap::Command| {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        format!("\n  {:<13}{about}", command.get_name())
+    };
+    let is_daily = |command: &&clap::Command| DAILY.contains(&command.get_name());
+    let daily: String = DAILY.iter().filter_map(|name| command.find_subcommand(name)).map(line).collect();
+    let more: String = command.get_subcommands().filter(|command| !is_daily(command)).map(line).collect();
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\nCommands:{daily}\n\nMore commands:{more}\n\nOptions:\n{{options}}"
+    ))
 }
 
 fn usage_trouble(error: &clap::Error) -> Trouble {

@@ -19,18 +19,35 @@ pub mod run;
 pub mod runner;
 pub mod show;
 pub mod skill;
+pub mod stop;
 pub mod temporary;
 mod toy;
 pub mod ui;
 pub mod watch;
 
+use std::io::{IsTerminal, stderr, stdin};
 use std::path::PathBuf;
 
 use mle_star_report::run_view::DEFAULT_DIR;
 use mle_star_run::settings::process_environment;
 
+use crate::output;
+
 /// The runs directory of a command that reads no config file.
 pub fn runs_dir(given: Option<PathBuf>) -> PathBuf {
     let from_environment = || process_environment("MLE_STAR_RUNS_DIR").map(PathBuf::from);
     given.or_else(from_environment).unwrap_or_else(|| PathBuf::from(DEFAULT_DIR))
+}
+
+/// Whether somebody can answer a question.
+fn can_ask() -> bool {
+    stdin().is_terminal() && stderr().is_terminal()
+}
+
+/// Asks a question; anything but a yes is a no.
+fn agreed(question: &str) -> bool {
+    output::talk(&format!("{question} [y/N]"));
+    let mut answer = String::new();
+    let read = stdin().read_line(&mut answer);
+    read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }

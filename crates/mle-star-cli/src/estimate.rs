@@ -53,7 +53,7 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
     if prepared.invocation.json {
         output::json(&estimate)?;
     } else {
-        prepared.sources.iter().for_each(|line| output::talk(line));
+        prepared.lines().iter().for_each(|line| output::talk(line));
         prepared.guesses.iter().for_each(|guess| output::talk(&format!("  {guess}")));
         lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| output::shown(line));
     }

@@ -7,6 +7,7 @@
 mod completion;
 mod kept;
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -19,8 +20,9 @@ use std::time::{Duration, Instant};
 
 use mle_star_domain::layout;
 use mle_star_domain::metric::Score;
+use mle_star_metrics::names::Metric;
 use mle_star_report::run_view::{self, Summary};
-use mle_star_report::score_report::ScoreReport;
+use mle_star_report::score_report::{Figure, ScoreReport};
 use mle_star_report::{figures, files};
 use mle_star_run::runs::{self, is_hidden};
 use serde::{Deserialize, Serialize};
@@ -94,13 +96,13 @@ pub struct Row {
     /// The digest of its data.
     pub data: String,
     /// The score on held-out rows with its 95 % interval, for people.
-    pub held_out: Option<String>,
+    pub held_out: Option<Figure>,
     /// Why only a part of its journal could be read.
     pub damage: Option<String>,
 }
 
 /// Task, metric, direction and data: runs with equal scales have comparable scores.
-pub type Scale<'a> = (&'a str, &'a str, &'a str, &'a str);
+pub type Scale<'a> = (&'a str, Cow<'a, str>, &'a str, &'a str);
 
 /// How much time a look may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,19 +265,13 @@ impl Entry {
     fn read(folder: &Folder) -> Self {
         let read = match run_view::read(&folder.path) {
             Err(error) => Read::Unreadable(error.to_string()),
-            Ok(view) => {
-                let held_out = view.result.as_ref().and_then(|result| ScoreReport::of(result).held_out());
-                Read::Run(Box::new(Row {
-                    completion: completion::completion(&view),
-                    data: view.snapshot.frozen.data_id,
-                    held_out: held_out.map(|figure| match figure.interval {
-                        Some(interval) => format!("{} {interval}", figure.score),
-                        None => figure.score,
-                    }),
-                    damage: view.snapshot.damage,
-                    summary: view.summary,
-                }))
-            }
+            Ok(view) => Read::Run(Box::new(Row {
+                completion: completion::completion(&view),
+                data: view.snapshot.frozen.data_id,
+                held_out: view.result.as_ref().and_then(|result| ScoreReport::of(result).held_out()),
+                damage: view.snapshot.damage,
+                summary: view.summary,
+            })),
         };
         Self { id: folder.id.clone(), is_link: folder.is_link, read }
     }
@@ -293,7 +289,13 @@ impl Row {
     /// What makes its score comparable with others.
     pub fn scale(&self) -> Scale<'_> {
         let summary = &self.summary;
-        (&summary.task, &summary.run.metric, summary.run.direction.name(), &self.data)
+        (&summary.task, self.metric(), summary.run.direction.name(), &self.data)
+    }
+
+    /// The metric, in one spelling: RMSE for root mean squared error.
+    pub fn metric(&self) -> Cow<'_, str> {
+        let name = &self.summary.run.metric;
+        Metric::parse(name).map_or(Cow::Borrowed(name.as_str()), |metric| metric.name())
     }
 
     /// The best score, for people.

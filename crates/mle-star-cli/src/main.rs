@@ -87,6 +87,7 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Bench(args) => commands::bench::bench(&args),
         Command::Resume(args) => commands::resume::resume(&args),
         Command::Fork(args) => commands::fork::fork(&args),
+        Command::Stop(args) => commands::stop::stop(&args),
         Command::Note(args) => commands::note::note(&args),
         Command::Runner(args) => commands::runner::runner(&args),
         Command::List(args) => commands::list::list(&args),

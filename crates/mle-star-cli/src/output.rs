@@ -10,7 +10,7 @@ use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::sanitize::plain;
+use mle_star_report::sanitize::{plain, width};
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -138,6 +138,33 @@ pub fn install_panic_hook() {
             Err(TryLockError::WouldBlock) => write(&format!("{line}\n")),
         }
     }));
+}
+
+/// The text in lines of at most `columns` columns, all but the first further to the right.
+pub fn paragraph(text: &str, columns: usize) -> String {
+    let words = text.trim_start();
+    let indent = text.len() - words.len();
+    let lines = wrapped(words, columns, indent + 2).replace('\n', &format!("\n{:1$}", "", indent + 2));
+    format!("{:indent$}{lines}", "")
+}
+
+/// The text in lines of at most `columns` columns, if `indent` columns stand before each.
+pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+    let most = columns.saturating_sub(indent).max(20);
+    let (mut lines, mut taken) = (String::new(), 0);
+    for word in text.split(' ') {
+        let needed = width(word);
+        if taken > 0 && taken + 1 + needed > most {
+            lines.push('\n');
+            taken = 0;
+        } else if taken > 0 {
+            lines.push(' ');
+            taken += 1;
+        }
+        lines.push_str(word);
+        taken += needed;
+    }
+    lines
 }
 
 fn of_trouble(trouble: &Trouble) -> String {

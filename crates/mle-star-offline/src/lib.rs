@@ -115,12 +115,10 @@ impl OfflineAgents {
         let problem = self.problem.plain();
         let script = |slug| Ok(writer::solution(&problem, Model::named(slug))?.text());
         let linear = if problem.columns.texts.is_empty() { "linear_quick" } else { "tfidf_linear" };
-        ["constant", linear].into_iter().map(script).collect::<Result<_, TemplateError>>().map_err(
-            |error| {
-                let message = format!("a built-in template does not render: {error:#}");
-                Trouble::new(message, "this is a bug in mle-star, please report it")
-            },
-        )
+        ["constant", linear].into_iter().map(script).collect::<Result<_, TemplateError>>().map_err(|error| {
+            let message = format!("a built-in template does not render: {error:#}");
+            Trouble::new(message, "this is a bug in mle-star, please report it")
+        })
     }
 
     /// What models get beside the columns of the training table, in one line; `None` if it is nothing.

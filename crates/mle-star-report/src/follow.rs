@@ -129,7 +129,7 @@ mod tests {
                 .write_all(piece.as_bytes())
                 .unwrap();
             let text = |read: FollowedLine| match read.line.map(|line| line.event) {
-                Some(Event::Said { text }) => text,
+                Some(Event::Said { text, .. }) => text,
                 other => format!("{other:?}"),
             };
             follow.new_lines().unwrap().into_iter().map(text).collect()

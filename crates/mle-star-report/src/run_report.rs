@@ -11,6 +11,7 @@ use mle_star::result::{Cut, FinalResult, StoppedBy};
 use mle_star::spending::Spending;
 use mle_star_domain::effects::DATA_CHANGED;
 use mle_star_domain::layout;
+use mle_star_domain::place::Place;
 use mle_star_domain::trust::{Finding, Probe};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,6 +26,7 @@ use crate::run_view::{
 use crate::sanitize::first_line;
 use crate::score_report::{ScoreReport, leak};
 use crate::usage;
+use crate::words::place_name;
 
 /// The longest cause in a sentence, in characters.
 const LONGEST_CAUSE: usize = 300;
@@ -339,7 +341,7 @@ impl SoFar {
         format!(
             "a checked submission so far: {} ({}, from a solution that scored {})",
             self.path,
-            self.place,
+            place_name(&Place::from(self.place.as_str())),
             number(self.score)
         )
     }

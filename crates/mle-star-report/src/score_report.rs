@@ -9,7 +9,7 @@ use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::trust::{ExpectedScore, PeriodScore, Trust};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::figures::{grouped, interval, number};
 use crate::sanitize::first_line;
@@ -70,7 +70,7 @@ pub struct FewClusters {
 }
 
 /// A score with its 95 % interval.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figure {
     /// The score.
     pub score: String,

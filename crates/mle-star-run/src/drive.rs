@@ -89,10 +89,11 @@ async fn driven(
     cancel: &watch::Receiver<bool>,
 ) -> Result<FinalResult, RunError> {
     observer.emit(Event::RunStarted(Box::new(run.outline()?)));
-    let say = |text: &str| observer.emit(Event::Said { text: text.to_owned() });
-    run.opening.iter().for_each(|line| say(line));
+    let say = |text: &str| observer.emit(Event::said(text));
+    run.opening.iter().for_each(|message| observer.emit(message.clone()));
+    let emit = |message| observer.emit(message);
     let backends = tokio::select! {
-        backends = Backends::make(run, runners, &say) => backends?,
+        backends = Backends::make(run, runners, &emit) => backends?,
         () = wanted(cancel) => return Err(interrupted(run)),
     };
     note_versions(run, &backends, &say)?;

@@ -137,7 +137,6 @@ fn changed(config: &Config, settings: &[Setting]) -> Result<Config, RunError> {
         let chosen = wait_for(provider::choose(&config, &process_environment))??.chosen;
         // What the parent was given stands.
         given.extend((chosen.name() == before).then(|| "model".to_owned()));
-        given.extend(config.max_budget_usd.map(|_| "max_budget_usd".to_owned()));
         fix_agents(&mut config, &given, &chosen)?;
     }
     config.validate().map_err(|error| unfit(error.to_string()))?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mle_star::event::Outline;
+use mle_star::event::{Event, Outline};
 use mle_star::journal::{Frozen, Journal};
 use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
@@ -35,8 +35,8 @@ pub struct OpenRun {
     pub held_out: Option<Plan>,
     /// Runners on other machines.
     pub runners: Vec<RunnerEntry>,
-    /// Where its inputs come from and what was inferred, a line each.
-    pub opening: Vec<String>,
+    /// Where its inputs come from and what was inferred, a message each.
+    pub opening: Vec<Event>,
 }
 
 impl OpenRun {

@@ -24,10 +24,12 @@ use mle_star::lessons::EarlierRun;
 use mle_star::prompts::Prompts;
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::search::{plain_rule, solution_pages};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
+use mle_star_metrics::names::Metric;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::holdout::Plan;
 use mle_star_tables::infer::Guess;
@@ -111,8 +113,10 @@ pub struct Prepared {
     pub intake: Intake,
     /// What was inferred, with reasons.
     pub guesses: Vec<Guess>,
-    /// Where the task, the configuration and the agents come from, a line each.
+    /// The agents, the task, and what was found in its data: the first lines that a run shows.
     pub sources: Vec<String>,
+    /// Where the configuration comes from, and how rows are split; a line each.
+    pub details: Vec<String>,
 }
 
 impl Prepared {
@@ -123,6 +127,11 @@ impl Prepared {
     /// written.
     pub fn freeze(self) -> Result<OpenRun, RunError> {
         freeze::freeze(self)
+    }
+
+    /// The first lines of the run, and those that only its log has.
+    pub fn lines(&self) -> Vec<String> {
+        self.sources.iter().chain(&self.details).cloned().collect()
     }
 
     /// The rules of the offline agents; `None` for other agents.
@@ -188,10 +197,12 @@ pub fn prepare_for(
         (rows, _) => rows.and_then(Result::err),
     };
     complete.task.data_dir = absolute(&intake.folder())?;
-    let mut sources = sources(&source, &configured, &choice, &complete, &data, &intake);
-    sources.extend(unmatched.map(|trouble| format!("note: {}", trouble.message)));
+    let mut notes = notes(&configured, &data);
+    notes.extend(unmatched.map(|trouble| format!("note: {}", trouble.message)));
+    let mut found = found(&complete.task, data.profile.as_ref(), &intake);
     let CompleteTask { mut task, guesses, .. } = complete;
-    let Configured { config, invocation, prompts, retrieved_models, learned, .. } = configured;
+    let agents = choice.line();
+    let Configured { config, invocation, prompts, retrieved_models, learned, file, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);
     let decided = protocol::decide_for(&task, &config, profile.as_ref(), intake.drawn.as_ref())?;
     let data_summary = makes_output
@@ -210,8 +221,14 @@ pub fn prepare_for(
         Ok::<_, Trouble>(Protocol { baselines, ..protocol })
     };
     let protocol = protocol.map(with_baselines).transpose()?;
-    sources.extend(columns::lines(&KnownColumns::of(&task, &task.column_roles()), profile.as_ref()));
-    sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
+    found.extend(columns::lines(&KnownColumns::of(&task, &task.column_roles()), profile.as_ref()));
+    let mut sources = vec![agents, task_line(&source, &task, &guesses)];
+    sources.extend(notes);
+    sources.extend((!found.is_empty()).then(|| format!("data: {}", found.join("; "))));
+    sources.extend(protocol.iter().flat_map(|protocol| protocol::opening(protocol, &config)));
+    let mut details: Vec<String> =
+        file.map(|path| format!("config: {}", path.display())).into_iter().collect();
+    details.extend(protocol.iter().flat_map(protocol::details));
     Ok(Prepared {
         task,
         config,
@@ -227,6 +244,7 @@ pub fn prepare_for(
         intake,
         guesses,
         sources,
+        details,
     })
 }
 
@@ -260,30 +278,49 @@ fn blocked_domains(configured: &Configured, task: &Task) -> Vec<String> {
     }
 }
 
-/// The first lines that a run shows.
-fn sources(
-    source: &TaskSource,
-    configured: &Configured,
-    choice: &Choice,
-    complete: &CompleteTask,
-    data: &ProfiledData,
-    intake: &Intake,
-) -> Vec<String> {
+/// The task, what it predicts, and by which metric, with the reasons for what was inferred.
+fn task_line(source: &TaskSource, task: &Task, guesses: &[Guess]) -> String {
     let path = source.path.as_ref().unwrap_or(&source.data_dir);
-    let mut lines =
-        vec![choice.line(), format!("task: {} ({})", complete.task.competition_id, path.display())];
-    lines.splice(1..1, configured.budget());
-    lines.extend(configured.file.as_ref().map(|path| format!("config: {}", path.display())));
+    let why = |field: &str| {
+        let guess = guesses.iter().find(|guess| guess.field == field);
+        guess.map_or_else(String::new, |guess| format!(" ({})", guess.reason))
+    };
+    let better = match task.metric_direction {
+        Direction::Maximize => "higher",
+        Direction::Minimize => "lower",
+    };
+    let mut line = format!("task: {} ({})", task.competition_id, path.display());
+    if let Some(target) = &task.target_column {
+        line += &format!("; target: {target}{}", why("target_column"));
+    }
+    line += &format!("; metric: {}{}", task.evaluation_metric, why("evaluation_metric"));
+    line += &format!(", {better} is better");
+    if Metric::parse(&task.evaluation_metric).is_none() {
+        line += &why("metric_direction");
+    }
+    if let Some(label) = &task.positive_class {
+        line += &format!("; higher means `{label}`{}", why("positive_class"));
+    }
+    line
+}
+
+/// What the settings lead to that a user may not expect.
+fn notes(configured: &Configured, data: &ProfiledData) -> Vec<String> {
     let models = configured.retrieved_models.as_deref();
-    lines.extend(given_models::opening(&configured.config, models));
+    let mut lines: Vec<String> = given_models::opening(&configured.config, models).into_iter().collect();
     lines.extend(earlier_runs::opening(&configured.learned, &configured.config));
     lines.extend(configured.without_effect());
     lines.extend(data.note.clone());
-    lines.extend(intake.lines());
-    if let (Some(profile), Some(target)) = (&data.profile, complete.task.target()) {
-        let id = complete.task.id_column.as_deref();
+    lines
+}
+
+/// What was found in the data.
+fn found(task: &Task, profile: Option<&Profile>, intake: &Intake) -> Vec<String> {
+    let mut lines = intake.lines();
+    if let (Some(profile), Some(target)) = (profile, task.target()) {
+        let id = task.id_column.as_deref();
         lines.extend(lost_columns(profile, &profile.targets(target, id)));
         lines.extend(lost_classes(profile, target, id));
     }
-    lines
+    lines.iter().map(|line| line.trim_start_matches("data: ").to_owned()).collect()
 }

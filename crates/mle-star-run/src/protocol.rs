@@ -24,7 +24,7 @@ pub use evaluated::Evaluated;
 use own_folds::{own_folds, without_time};
 pub use times::timeline_again;
 use times::{with_new_series, with_timeline};
-pub use told::lines;
+pub use told::{details, lines, opening};
 pub use verified::{id_column, verified_columns};
 
 /// The evaluation protocol of a new run, and the rows that it holds out.

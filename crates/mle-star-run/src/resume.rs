@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use mle_star::event::Event;
 use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
 use mle_star::pipeline::check_recorded;
 use mle_star::prompts::Prompts;
@@ -103,6 +104,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     opening.extend(replayed(&effects, &frozen.config));
     opening.extend((!cuts.is_empty()).then(|| format!("goes on with: {}", cuts::in_words(&cuts))));
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
+    let opening = opening.into_iter().map(Event::said).collect();
     let chosen = choice.chosen;
     let (held_out, folder) = (None, folder.to_owned());
     let run =

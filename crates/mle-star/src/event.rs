@@ -87,8 +87,12 @@ pub struct Planned {
 pub enum Event {
     /// A process starts work on the run.
     RunStarted(Box<Outline>),
-    /// A message for people, such as the Python version or the path of the submission.
-    Said { text: String },
+    /// A message for people, such as the Python version or the path of the submission. A terminal leaves out a `detail`.
+    Said {
+        text: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        detail: bool,
+    },
     /// Something ended the run early. Its results so far are kept.
     Stopped(Box<Diagnostics>),
     /// The process ended with this exit code. After a failure, `error` and `hint` say why.
@@ -238,6 +242,18 @@ pub enum RunnerState {
     Lost,
     /// It could not be started, or is not accepted.
     Failed,
+}
+
+impl Event {
+    /// A message for people.
+    pub fn said(text: impl Into<String>) -> Self {
+        Self::Said { text: text.into(), detail: false }
+    }
+
+    /// A message that a terminal leaves out.
+    pub fn detail(text: impl Into<String>) -> Self {
+        Self::Said { text: text.into(), detail: true }
+    }
 }
 
 impl Outline {

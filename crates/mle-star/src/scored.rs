@@ -92,6 +92,12 @@ impl Scored {
         self.evidence.step
     }
 
+    /// That step for people, with the model that it began with: `candidate 1 (LightGBM)`.
+    pub(crate) fn title(&self) -> String {
+        let model = self.solution.source_model().map(|model| format!(" ({model})")).unwrap_or_default();
+        format!("{}{model}", self.step().title())
+    }
+
     /// Whether that run left a valid submission.
     pub fn wrote_submission(&self) -> bool {
         self.evidence.wrote_submission

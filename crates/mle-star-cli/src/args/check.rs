@@ -15,7 +15,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FOLDER")]
     pub data: Option<PathBuf>,
     /// Set the target column
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(short, long, value_name = "COLUMN")]
     pub target: Option<String>,
     /// Use this column as the row ID
     #[arg(long, value_name = "COLUMN")]

@@ -12,7 +12,7 @@ pub struct PredictArgs {
     #[arg(value_name = "TABLE")]
     pub rows: PathBuf,
     /// Write the predictions to this file instead of stdout
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Compare the predictions with the target in the table, and print the metric with its interval
     #[arg(long)]

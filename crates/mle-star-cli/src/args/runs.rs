@@ -12,7 +12,7 @@ pub struct ListArgs {
     #[arg(long, value_name = "TEXT")]
     pub task: Option<String>,
     /// Only runs whose metric has this in its name
-    #[arg(long, value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT")]
     pub metric: Option<String>,
     /// Only runs in this state: running, finished or unfinished
     #[arg(long, value_name = "STATE", value_parser = states(), hide_possible_values = true)]

@@ -51,6 +51,15 @@ pub struct NoteArgs {
     pub runs_dir: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+pub struct StopArgs {
+    /// Run ID, or path of the run folder
+    pub run: String,
+    /// Look for the run in this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+}
+
 impl ForkArgs {
     /// The options for the library.
     ///

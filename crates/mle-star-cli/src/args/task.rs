@@ -8,13 +8,13 @@ use clap::Args;
 #[derive(Clone, Debug, Default, Args)]
 pub struct TaskArgs {
     /// Set the evaluation metric
-    #[arg(long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME")]
     pub metric: Option<String>,
     /// Set the direction of the metric: maximize or minimize
     #[arg(long, value_name = "DIRECTION")]
     pub direction: Option<String>,
     /// Set the target column
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(short, long, value_name = "COLUMN")]
     pub target: Option<String>,
     /// Use this column as the row ID
     #[arg(long, value_name = "COLUMN")]

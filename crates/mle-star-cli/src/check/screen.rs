@@ -5,11 +5,12 @@ use std::io::{self, IsTerminal};
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 use mle_star_leakage::Finding;
-use mle_star_report::sanitize::{one_line, width};
+use mle_star_report::sanitize::one_line;
 use mle_star_run::settings::Environment;
 
 use super::excerpt::Excerpt;
 use super::{Counts, Findings, rules};
+use crate::output::wrapped;
 
 /// The columns of an output that is no terminal.
 const COLUMNS: usize = 120;
@@ -124,23 +125,4 @@ fn renderer(look: Look) -> Renderer {
     let renderer = if look.colour { Renderer::styled() } else { Renderer::plain() };
     // Lines are cut already.
     renderer.term_width(2 * look.columns).decor_style(DecorStyle::Ascii)
-}
-
-/// The text in lines of at most `columns` columns, if `indent` columns stand before each.
-fn wrapped(text: &str, columns: usize, indent: usize) -> String {
-    let most = columns.saturating_sub(indent).max(FEWEST / 2);
-    let (mut lines, mut taken) = (String::new(), 0);
-    for word in text.split(' ') {
-        let needed = width(word);
-        if taken > 0 && taken + 1 + needed > most {
-            lines.push('\n');
-            taken = 0;
-        } else if taken > 0 {
-            lines.push(' ');
-            taken += 1;
-        }
-        lines.push_str(word);
-        taken += needed;
-    }
-    lines
 }

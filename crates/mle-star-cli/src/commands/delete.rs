@@ -1,15 +1,15 @@
 //! `delete`: deletes runs.
 
 use std::collections::HashSet;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use mle_star::shell::quoted;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view::is_held;
 use mle_star_report::sanitize::one_line;
 use mle_star_run::runs;
 
-use super::runs_dir;
+use super::{agreed, can_ask, runs_dir};
 use crate::args::DeleteArgs;
 use crate::deletion;
 use crate::exit::{Exit, Failure};
@@ -29,12 +29,10 @@ pub fn delete(args: &DeleteArgs) -> Result<Exit, Failure> {
     folders.retain(|folder| known.insert(folder.canonicalize().unwrap_or_else(|_| folder.clone())));
     if let Some(running) = folders.iter().find(|folder| is_held(folder)) {
         let message = format!("a process works on {}", running.display());
-        return Err(Failure::failed(Trouble::new(
-            message,
-            "stop it first, with Ctrl-C where it was started",
-        )));
+        let hint = format!("stop it first: mle-star stop {}", quoted(running));
+        return Err(Failure::failed(Trouble::new(message, hint)));
     }
-    if !args.yes && !agreed(&folders)? {
+    if !args.yes && !is_agreed(&folders)? {
         output::talk("nothing was deleted");
         return Ok(Exit::Done);
     }
@@ -45,15 +43,12 @@ pub fn delete(args: &DeleteArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn agreed(folders: &[PathBuf]) -> Result<bool, Trouble> {
+fn is_agreed(folders: &[PathBuf]) -> Result<bool, Trouble> {
     for folder in folders {
         output::talk(&one_line(&folder.display().to_string()));
     }
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+    if !can_ask() {
         return Err(Trouble::new("nobody can be asked whether to delete these runs", "repeat it with --yes"));
     }
-    output::talk("delete these runs with their submissions, scripts and logs? [y/N]");
-    let mut answer = String::new();
-    let read = std::io::stdin().read_line(&mut answer);
-    Ok(read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+    Ok(agreed("delete these runs with their submissions, scripts and logs?"))
 }

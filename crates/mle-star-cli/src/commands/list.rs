@@ -3,15 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use mle_star_report::figures::{duration, number};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use mle_star_report::figures::duration;
 use mle_star_report::run_view::Summary;
-use mle_star_report::sanitize::one_line;
+use mle_star_report::sanitize::{one_line, shortened, width};
 
 use super::runs_dir;
 use crate::args::ListArgs;
 use crate::exit::{Exit, Failure};
-use crate::listing::{Entry, Listing, Look, Read, best};
+use crate::listing::{Entry, Listing, Look, Read, Row, best};
 use crate::output;
+
+/// The most columns of a metric's name.
+const LONGEST_METRIC: usize = 12;
 
 /// Lists runs.
 ///
@@ -26,20 +31,20 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     runs.retain(|run| takes(args, run));
     notes.iter().for_each(|note| output::talk(note));
     if args.json {
-        output::json(&runs)?;
+        output::json(&runs.iter().map(|run| &run.summary).collect::<Vec<_>>())?;
     } else if all == 0 {
         output::talk(&format!("no runs in {}", dir.display()));
     } else if runs.is_empty() {
         output::talk(&format!("none of the {all} runs in {} matches", dir.display()));
     } else {
-        by_task(&mut runs);
+        by_scale(&mut runs);
         table(&runs, &best).iter().for_each(|line| output::shown(line));
     }
     Ok(Exit::Done)
 }
 
 /// The runs of a directory, oldest first, and notes about those that cannot be read.
-pub fn summaries(dir: &Path) -> (Vec<Summary>, Vec<String>) {
+pub fn rows(dir: &Path) -> (Vec<Row>, Vec<String>) {
     told(dir, entries(dir))
 }
 
@@ -51,68 +56,105 @@ fn entries(dir: &Path) -> Vec<Entry> {
     entries
 }
 
-fn told(dir: &Path, entries: Vec<Entry>) -> (Vec<Summary>, Vec<String>) {
-    let (mut summaries, mut notes) = (Vec::new(), Vec::new());
+fn told(dir: &Path, entries: Vec<Entry>) -> (Vec<Row>, Vec<String>) {
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
     for entry in entries {
         match entry.read {
             Read::Run(row) => {
-                notes.extend(row.damage.map(|damage| format!("note: {damage}")));
-                summaries.push(row.summary);
+                notes.extend(row.damage.as_ref().map(|damage| format!("note: {damage}")));
+                rows.push(*row);
             }
             Read::Unreadable(why) => notes.push(format!("note: {}: {why}", dir.join(entry.id).display())),
             Read::NotYet => {}
         }
     }
-    summaries.sort_by(|a, b| a.created_at.cmp(&b.created_at));
-    (summaries, notes)
+    rows.sort_by(|a, b| a.summary.created_at.cmp(&b.summary.created_at));
+    (rows, notes)
 }
 
-fn takes(args: &ListArgs, run: &Summary) -> bool {
+fn takes(args: &ListArgs, run: &Row) -> bool {
     let has = |wanted: &Option<String>, of: &str| {
         wanted.as_ref().is_none_or(|wanted| of.to_lowercase().contains(&wanted.to_lowercase()))
     };
-    has(&args.task, &run.task)
-        && has(&args.metric, &run.run.metric)
-        && args.state.is_none_or(|state| state == run.run.state)
+    let of = &run.summary.run;
+    has(&args.task, &run.summary.task)
+        && (has(&args.metric, &of.metric) || has(&args.metric, &run.metric()))
+        && args.state.is_none_or(|state| state == of.state)
 }
 
-/// The runs of a task stand together; the task of the newest run is last.
-fn by_task(runs: &mut [Summary]) {
+/// The runs of a task and metric stand together; the task of the newest run is last.
+fn by_scale(runs: &mut [Row]) {
     let newest: BTreeMap<String, String> =
-        runs.iter().map(|run| (run.task.clone(), run.created_at.clone())).collect();
-    runs.sort_by(|a, b| {
-        let key = |run: &Summary| (newest.get(&run.task).cloned(), run.task.clone());
-        key(a).cmp(&key(b))
+        runs.iter().map(|run| (run.summary.task.clone(), run.summary.created_at.clone())).collect();
+    runs.sort_by_cached_key(|run| {
+        let task = &run.summary.task;
+        (newest.get(task).cloned(), task.clone(), run.metric().into_owned())
     });
 }
 
-/// The runs in lines under a heading. With several tasks, each has a line of its own.
-fn table(runs: &[Summary], best: &BTreeSet<String>) -> Vec<String> {
-    let heading =
-        format!("{:<40} {:<11} {:>12}  {:<24} {:>8} {:>8}", "RUN", "STATE", "BEST", "METRIC", "TIME", "COST");
-    let mut lines = vec![heading];
-    let has_several = runs.iter().any(|run| run.task != runs[0].task);
-    let mut task = None;
-    for run in runs {
-        if has_several && task != Some(&run.task) {
-            lines.extend([String::new(), one_line(&run.task)]);
-            task = Some(&run.task);
-        }
-        let mark = if best.contains(&run.run.run_id) { "  best of its task" } else { "" };
-        lines.push(format!("{}{mark}", line(run)));
+/// The runs in aligned columns, those of each task and metric under a heading. What no run has is left out.
+fn table(runs: &[Row], best: &BTreeSet<String>) -> Vec<String> {
+    let heading = |run: &Row| {
+        let metric = shortened(&one_line(&run.metric()), LONGEST_METRIC);
+        [
+            one_line(&run.summary.task),
+            "STATE".into(),
+            metric,
+            "HELD OUT".into(),
+            "STARTED".into(),
+            "TIME".into(),
+            "COST".into(),
+        ]
+    };
+    let mut rows: Vec<[String; 7]> = Vec::new();
+    for group in runs.chunk_by(|a, b| (&a.summary.task, a.metric()) == (&b.summary.task, b.metric())) {
+        rows.extend((!rows.is_empty()).then(Default::default));
+        rows.push(heading(&group[0]));
+        rows.extend(group.iter().map(|run| cells(run, best.contains(&run.summary.run.run_id))));
+    }
+    let is_told = |column: &usize| match column {
+        3 => runs.iter().any(|run| run.held_out.is_some()),
+        6 => runs.iter().any(|run| run.summary.cost().is_some()),
+        _ => true,
+    };
+    let columns: Vec<usize> = (0..7).filter(is_told).collect();
+    let widths: Vec<usize> =
+        columns.iter().map(|column| rows.iter().map(|row| width(&row[*column])).max().unwrap_or(0)).collect();
+    let mut lines: Vec<String> = rows.iter().map(|row| aligned(row, &columns, &widths)).collect();
+    if runs.iter().any(|run| best.contains(&run.summary.run.run_id)) {
+        lines.push("* best of its task, metric and data".to_owned());
     }
     lines
 }
 
+fn aligned(row: &[String], columns: &[usize], widths: &[usize]) -> String {
+    let cell = |(column, most): (&usize, &usize)| {
+        let text = &row[*column];
+        format!("{text}{}", " ".repeat(most - width(text)))
+    };
+    columns.iter().zip(widths).map(cell).collect::<Vec<_>>().join("  ").trim_end().to_owned()
+}
+
+/// The cells of a run.
+fn cells(run: &Row, is_best: bool) -> [String; 7] {
+    let Summary { run: of, spent, created_at, .. } = &run.summary;
+    let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let mark = if is_best { "*" } else { "" };
+    let date = created_at.parse::<Timestamp>().map(|time| time.to_zoned(TimeZone::system()));
+    [
+        one_line(&of.run_id),
+        of.state.name().to_owned(),
+        format!("{}{mark}", or_none(run.best())),
+        or_none(run.held_out.as_ref().map(|figure| figure.score.clone())),
+        date.map_or_else(|_| created_at.clone(), |date| date.strftime("%Y-%m-%d").to_string()),
+        duration(spent.elapsed_seconds),
+        or_none(run.summary.cost()),
+    ]
+}
+
 /// A run in a line.
-pub fn line(summary: &Summary) -> String {
-    let best = summary.best_score.map_or_else(|| "-".to_owned(), number);
-    let time = duration(summary.spent.elapsed_seconds);
-    let cost = summary.cost().unwrap_or_else(|| "-".to_owned());
-    format!(
-        "{:<40} {:<11} {best:>12}  {:<24} {time:>8} {cost:>8}",
-        one_line(&summary.run.run_id),
-        summary.run.state.name(),
-        one_line(&summary.run.metric)
-    )
+pub fn line(run: &Row) -> String {
+    let [id, state, best, held_out, date, time, cost] = cells(run, false);
+    let (task, metric) = (one_line(&run.summary.task), one_line(&run.metric()));
+    format!("{id}  {state}  {task}  {metric} {best}, held out {held_out}  {date}  {time}  {cost}")
 }

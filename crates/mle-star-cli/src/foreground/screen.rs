@@ -64,7 +64,7 @@ pub async fn supervise(mut run: OpenRun, around: &Around, screen: &OfRun<'_>) ->
     all.extend((!around.shows_log).then_some(screen as &dyn Watch));
     all.extend(around.json.as_ref().map(|json| json as &dyn Watch));
     let watchers = Watchers { run_id: run.frozen.run_id.clone(), all };
-    run.opening.extend(notes.into_iter().chain(note));
+    run.opening.extend(notes.into_iter().chain(note).map(Event::said));
     let reporting = Mutex::new(Some(Reporting::start(&run.folder)));
     let audience = Audience { watchers: &watchers, log: &log, reporting };
     let driven = drive_with(&run, &around.runners, &audience, around.signals.cancel()).await;
@@ -90,7 +90,7 @@ fn say_last_lines(run: &OpenRun, result: &FinalResult, watchers: &Watchers<'_>, 
     // A blank line is no event.
     screen.line("");
     let lines = RunReport::of_result(&run.folder, result).last_lines();
-    lines.into_iter().for_each(|text| watchers.emit(Event::Said { text }));
+    lines.into_iter().for_each(|text| watchers.emit(Event::said(text)));
 }
 
 fn end_of(ended: &Result<Exit, Failure>) -> Event {

@@ -54,7 +54,8 @@ pub fn preview(hub: &Hub, input: RunInput) -> Result<Answer<Preview>, Trouble> {
     let prepared = prepared(Intent::Preview, &input.into_arguments(hub))?;
     let estimate = estimate::of(&prepared)?;
     let guesses: Vec<Guessed> = guesses(&prepared);
-    let mut lines = prepared.sources.clone();
+    let notes = prepared.lines();
+    let mut lines = notes.clone();
     lines.extend(guesses.iter().map(|guess| format!("{}: {} ({})", guess.field, guess.value, guess.reason)));
     lines.push(String::new());
     let estimated = estimate::lines(&estimate, prepared.config.max_debug_attempts);
@@ -76,7 +77,7 @@ pub fn preview(hub: &Hub, input: RunInput) -> Result<Answer<Preview>, Trouble> {
         guesses,
         columns,
         columns_left_out,
-        notes: prepared.sources,
+        notes,
         estimate: serde_json::to_value(&estimate).unwrap_or_default(),
     };
     Ok(Answer::new(&lines, preview))

@@ -57,7 +57,7 @@ pub struct ListOutput {
 
 /// Lists runs.
 pub fn list(hub: &Hub, ListInput { most }: ListInput) -> Result<Answer<ListOutput>, Trouble> {
-    let (mut runs, notes) = listing::summaries(&hub.runs_dir);
+    let (mut runs, notes) = listing::rows(&hub.runs_dir);
     runs.reverse();
     let most = most.unwrap_or(MOST_RUNS);
     let left_out = runs.len().saturating_sub(most);
@@ -70,6 +70,7 @@ pub fn list(hub: &Hub, ListInput { most }: ListInput) -> Result<Answer<ListOutpu
         lines.push(format!("{left_out} older runs are not listed"));
     }
     lines.extend(notes.iter().cloned());
+    let runs = runs.into_iter().map(|run| run.summary).collect();
     Ok(Answer::new(&lines, ListOutput { runs_dir: hub.runs_dir.clone(), runs, left_out, notes }))
 }
 

@@ -17,8 +17,8 @@ use crate::args::{ResumeArgs, RunArgs, SettingsArgs, TaskArgs};
 use crate::processes::{self, Begun, Launched, expanded};
 
 pub const ABOUT: &str = "Start a run that solves a machine-learning task. Returns at once with the run's ID and folder; the \
-run works for minutes to hours in its own process and goes on when this session ends. Then call watch. Agents that are \
-language models cost money: set max_budget_usd, or agents to offline, which is free and needs no network. Call preview \
+run works for minutes to hours in its own process and goes on when this session ends. Then call watch. The agents are \
+built-in rules, free and without network, unless you set agents or max_budget_usd: language models cost money. Call preview \
 first to see what is inferred and expected.";
 
 pub const ABOUT_RESUME: &str = "Continue a run that was stopped, interrupted, or cut short by its time or money limit. \
@@ -58,7 +58,7 @@ pub struct RunInput {
     pub test_share: Option<f64>,
     /// Sheet of Excel files, the first by default
     pub sheet: Option<String>,
-    /// auto (default; claude if it can be used, else offline), claude, codex, openai, offline or files
+    /// auto (default; offline, or claude if it can be used and max_budget_usd is set), claude, codex, openai, offline or files
     pub agents: Option<String>,
     /// Model of the agents
     pub model: Option<String>,
@@ -106,7 +106,8 @@ pub fn run(hub: &Hub, input: RunInput) -> Result<Answer<Started>, Trouble> {
         Begun::Preparing => "preparing",
     };
     let mut lines = vec![format!("started run {id} ({state}) in {}", folder.display())];
-    lines.extend(prepared.sources.iter().cloned());
+    let notes = prepared.lines();
+    lines.extend(notes.iter().cloned());
     lines.push("next: watch with this run".to_owned());
     let started = Started {
         run_id: id,
@@ -119,7 +120,7 @@ pub fn run(hub: &Hub, input: RunInput) -> Result<Answer<Started>, Trouble> {
         agents: provider::name(prepared.config.agents).to_owned(),
         time_limit_seconds: prepared.config.time_limit_seconds,
         max_budget_usd: prepared.config.max_budget_usd,
-        notes: prepared.sources,
+        notes,
     };
     Ok(Answer::new(&lines, started))
 }

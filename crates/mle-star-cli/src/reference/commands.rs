@@ -53,7 +53,8 @@ fn row(arg: &Arg) -> String {
         arg.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
     let values =
         if values.is_empty() || !takes_value { String::new() } else { format!(": {}", values.join(", ")) };
-    format!("| `{arg}` | {} |\n", cell(&format!("{help}{values}{default}")))
+    let short = arg.get_short().map_or_else(String::new, |short| format!("-{short}, "));
+    format!("| `{short}{arg}` | {} |\n", cell(&format!("{help}{values}{default}")))
 }
 
 /// The text of a help, with a full stop and without its line breaks.

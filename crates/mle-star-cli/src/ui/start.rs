@@ -110,7 +110,7 @@ fn seen(prepared: &Prepared) -> Value {
         "description": prepared.task.description,
         "guesses": guesses.collect::<Vec<_>>(),
         "columns": columns.map(|column| column.name.clone()).collect::<Vec<_>>(),
-        "sources": prepared.sources,
+        "sources": prepared.lines(),
         "programs": programs(config),
         "search": [
             ("models", config.num_retrieved_models), ("outer steps", config.outer_loop_steps),

@@ -192,6 +192,7 @@ impl Screen {
     /// An event as a line; `None` if it is not shown.
     fn text_of(&self, event: &Event, ended: StepSummary) -> Option<Text> {
         let is_wanted = match self.show {
+            _ if matches!(event, Event::Said { detail: true, .. }) => false,
             Show::Everything => true,
             Show::Frame => matches!(event, Event::Said { .. }),
             Show::Status | Show::Nothing => false,
@@ -207,11 +208,13 @@ impl Screen {
         Some(Text::of(style, text))
     }
 
-    /// A line that scrolls, on a live terminal no wider than `columns`.
+    /// A line that scrolls, on a live terminal no wider than `columns`; without those, in as many rows as it needs.
     fn write(&self, text: &Text, columns: Option<usize>) {
-        let columns =
-            columns.filter(|_| self.look.live).map_or(usize::MAX, |columns| columns.saturating_sub(1));
-        output::drawn(&text.drawn(columns, self.look.colour));
+        output::drawn(&match columns {
+            _ if !self.look.live => text.drawn(usize::MAX, self.look.colour),
+            Some(columns) => text.drawn(columns.saturating_sub(1), self.look.colour),
+            None => text.wrapped(output::columns().saturating_sub(1), self.look.colour),
+        });
     }
 
     /// The status now.

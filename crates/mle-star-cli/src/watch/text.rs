@@ -2,7 +2,7 @@
 
 use mle_star_report::sanitize::{one_line, start, width};
 
-use crate::output::Drawn;
+use crate::output::{Drawn, paragraph};
 
 /// The style of a piece of text on terminals with colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,12 @@ impl Text {
             taken += 1;
         }
         Drawn { text, width: taken }
+    }
+
+    /// The whole line, in as many of at most `columns` columns as it needs.
+    pub fn wrapped(&self, columns: usize, colour: bool) -> Drawn {
+        let styled = |(style, piece): &(Style, String)| styled(*style, &paragraph(piece, columns), colour);
+        Drawn { text: self.pieces.iter().map(styled).collect(), width: self.width().min(columns) }
     }
 }
 

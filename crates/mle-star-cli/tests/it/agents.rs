@@ -32,10 +32,16 @@ const KEY: (&str, &str) = ("ANTHROPIC_API_KEY", "very-secret");
 #[test]
 fn agents_are_chosen_by_login_and_executable_and_the_reason_is_shown_first() {
     let check = |version: &str, environment: &[(&str, &str)], first: &str| {
-        let said = say(&with_claude(version), RUN, environment);
-        assert!(said.stderr.lines().next().unwrap().starts_with(first), "{first}: {said:?}");
-        assert!(!said.stderr.contains("secret"), "{said:?}");
+        // The model may cost nothing where nobody agreed to it.
+        for (budget, model) in [("", "; for a model, use --agents claude)"), ("--max-budget-usd 1", "")] {
+            let said = say(&with_claude(version), &format!("{RUN} {budget}"), environment);
+            let line = said.stderr.lines().next().unwrap();
+            let first = if budget.is_empty() { "agents: offline (" } else { first };
+            assert!(line.starts_with(first) && line.ends_with(model), "{first}: {said:?}");
+            assert!(!said.stderr.contains("secret"), "{said:?}");
+        }
     };
+    check(NEW, &[KEY], "agents: claude (ANTHROPIC_API_KEY is set; claude 2.1.329)");
     check(NEW, &[], "agents: offline (no ANTHROPIC_API_KEY ");
     check(NEW, &[("ANTHROPIC_API_KEY", "")], "agents: offline (no ANTHROPIC_API_KEY ");
     check(NEW, &[("ANTHROPIC_BASE_URL", "http://gateway")], "agents: offline (no ANTHROPIC_API_KEY ");

@@ -168,7 +168,7 @@ fn doctor_tells_of_codex_and_its_login() {
         (&json!("0.169.0"), &json!("CODEX_API_KEY"))
     );
     let auto = say(&sealed, "doctor").stdout;
-    let why = "CODEX_API_KEY is set, but codex is used only with --agents codex)\n";
+    let why = "for a model, use --agents claude or codex)\n";
     assert!(auto.contains("agents:      offline (") && auto.contains(why), "{auto}");
     let without = sealed.run_with("doctor", &[("MLE_STAR_CODEX_PATH", &path)]).stdout;
     assert!(without.contains("no login: set CODEX_API_KEY, or log in with `codex login`"), "{without}");

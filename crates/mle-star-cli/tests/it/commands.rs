@@ -104,7 +104,13 @@ fn lists_are_filtered_and_say_which_run_is_best() {
         fs::create_dir_all(sealed.path("runs").join(id)).unwrap();
         drop(Journal::create_in(hold(&sealed.path("runs").join(id)).unwrap(), &frozen).unwrap());
     };
-    for (id, task, metric) in [("a", "houses", "RMSE"), ("b", "flights", "AUC"), ("c", "houses", "MAE")] {
+    let runs = [
+        ("a", "houses", "RMSE"),
+        ("b", "flights", "AUC"),
+        ("c", "houses", "MAE"),
+        ("d", "houses", "root mean squared error"),
+    ];
+    for (id, task, metric) in runs {
         run(id, task, metric);
     }
     let check = |options: &str, expected: &str| {
@@ -113,8 +119,9 @@ fn lists_are_filtered_and_say_which_run_is_best() {
             said.stdout.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
         assert_eq!((said.code, shown.join(" ").as_str()), (0, expected), "{options}: {said:?}");
     };
-    check("", "flights b houses a c");
-    check("--task HOUSE", "a c");
+    check("", "b houses c houses a d");
+    check("--task HOUSE", "c houses a d");
+    check("-m rmse", "a d");
     check("--metric mae", "c");
     check("--state unfinished --metric auc", "b");
     check("--state running", "");

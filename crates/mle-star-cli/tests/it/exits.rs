@@ -91,7 +91,6 @@ fn exit_codes_say_how_a_run_ended() {
         assert_eq!(sealed.run("resume r").code, code);
     };
     check(&format!("{SUBMIT}; {SCORE}"), "", 0, "submission: ");
-    check(&format!("{SUBMIT}; {SCORE}"), "", 0, "\nisolation: ");
     check(SCORE, "", 3, "no valid submission");
     check(
         &format!("{SCORE}; mkdir -p final; echo id,price > final/submission.csv"),
@@ -221,6 +220,26 @@ fn a_reopened_run_that_was_killed_is_not_finished() {
     assert_eq!(sealed.read("runs/r/config.json"), config);
     sealed.write("runs/r/config.json", config.replace("\"sonnet\"", "\"opus\"").as_bytes());
     assert_eq!(sealed.run("resume r").code, 2);
+}
+
+#[test]
+fn a_run_is_stopped_from_elsewhere() {
+    let sealed = Sealed::with(&[]);
+    let line = format!("run data --run-id r --json --set python={} {SMALL}", slow_merge(&sealed));
+    let mut run =
+        sealed.command(&line).envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let is_merge = |line: String| line.contains("script_started") && line.contains("phase1/merge-1");
+    assert!(lines.into_iter().any(is_merge), "no merge was started");
+    let check = |line: &str, code: i32, words: &str| {
+        let said = sealed.run(line);
+        assert!(said.code == code && said.stderr.contains(words), "{line}: {said:?}");
+    };
+    check("stop r", 0, "run r has stopped; continue with: mle-star resume r");
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    check("stop r", 1, "error: no process works on this run");
+    check("stop s", 2, "error: no run s");
+    check("resume r", 0, "submission: ");
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use crate::sealed::Sealed;
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "",
     "run",
     "bench",
     "resume",
+    "stop",
     "list",
     "watch",
     "show",

@@ -150,6 +150,13 @@ const MISTAKES: &[Mistake] = &[
         hint: "choose another folder with agents_dir",
     },
     Mistake {
+        what: "no interpreter for a single table",
+        files: &[],
+        line: "run data/train.csv -t price -m RMSE --agents offline --runs-dir runs/deep --set python=/no/such/python",
+        error: "/no/such/python",
+        hint: "python",
+    },
+    Mistake {
         what: "unknown option",
         files: &[],
         line: "run data --modle x",
@@ -166,7 +173,7 @@ fn check(sealed: &Sealed, said: &Said, what: &str, error: &str, hint: &str) {
     let (first, second) = (lines[lines.len() - 2], lines[lines.len() - 1]);
     assert!(first.starts_with("error: ") && first.contains(error), "{what}: {first} / {error}");
     assert!(second.starts_with("hint: ") && second.contains(hint), "{what}: {second} / {hint}");
-    assert!(sealed.names("runs").is_empty(), "{what} left {:?}", sealed.names("runs"));
+    assert!(!sealed.path("runs").exists(), "{what} left {:?}", sealed.names("runs"));
 }
 
 #[test]

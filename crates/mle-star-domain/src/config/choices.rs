@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentsChoice {
-    /// `claude` if the command and a login are found, else `offline`.
+    /// `offline`; `claude`, if the command and a login are found, after a yes in the terminal or with `max_budget_usd`.
     Auto,
     /// A language model, through the `claude` command line.
     Claude,

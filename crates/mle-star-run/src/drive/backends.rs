@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use mle_star::event::Event;
 use mle_star::journal::KeptFrom;
 use mle_star::slots::Slots;
 use mle_star_backends::backend::{ScriptBackend, ScriptSetup};
@@ -65,27 +66,30 @@ pub struct Backends {
 }
 
 impl Backends {
-    /// Finds or creates the Python environment, inspects the machine and prepares the data; reports progress to `say`.
+    /// Finds or creates the Python environment, inspects the machine and prepares the data; passes messages to `emit`.
     ///
     /// # Errors
     /// No usable Python, or the environment cannot be created.
     pub async fn make(
         run: &OpenRun,
         runners: &Runners,
-        say: &(dyn Fn(&str) + Sync),
+        emit: &(dyn Fn(Event) + Sync),
     ) -> Result<Self, RunError> {
+        let say = &|text: &str| emit(Event::said(text));
         let config = &run.frozen.config;
         let (environment, machine) = (environment(config.python.as_ref(), say).await?, machine().await);
         let at_once = config.max_concurrent_scripts.map_or(machine.gpus.len().max(1), |most| most as usize);
         let slots = Slots::new(at_once);
-        say(&format!("python: {}", environment_line(&environment, &machine, at_once)));
+        emit(Event::detail(format!("python: {}", environment_line(&environment, &machine, at_once))));
         if let Some(names) = run.rules.as_ref().and_then(|_| missing(&environment)) {
             let python = environment.python.display();
             say(&format!("note: {python} has no {names}, which the scripts of the offline agents need"));
             say("hint: install it there, or leave `python` out to use the program's own environment");
         }
         let isolation = Isolation::new(mle_star_backends::script::network(config.network));
-        say(&format!("isolation: {}", isolation.line()));
+        let is_open =
+            !isolation.closes_reads() || isolation.network == Network::Denied && !isolation.closes_network();
+        emit(Event::Said { text: format!("isolation: {}", isolation.line()), detail: !is_open });
         let kept_from =
             KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
         let (all_rows, held_out) = held_out::folders(run).map_err(RunError::failed)?;
@@ -99,12 +103,12 @@ impl Backends {
         let evaluation = held_out::evaluation(run, &data_dir, held_out);
         let setup =
             runner(run, data_dir.clone(), environment.clone(), machine.clone(), at_once, isolation.clone());
-        let usable = without_unusable(&machine, &tried_gpus(&setup, say).await);
+        let usable = without_unusable(&machine, &tried_gpus(&setup, emit).await);
         let fleet = (!run.runners.is_empty())
             .then(|| runners.0.get_or_init(|| Fleet::new(run.runners.clone(), slots.clone())).clone());
         let setup = ScriptSetup { evaluation, fleet: fleet.clone(), ..setup };
         let scripts = ScriptBackend::new(setup).map_err(RunError::failed)?;
-        run.runners.iter().for_each(|runner| say(&runner_line(runner)));
+        run.runners.iter().for_each(|runner| emit(Event::detail(runner_line(runner))));
         let here = (at_once > 0).then(|| hardware(&usable, at_once));
         let machines = machines(here, &run.runners, fleet.as_ref()).await;
         let environment_text = environment_text(&environment, &machines, &isolation);
@@ -145,18 +149,18 @@ fn runner(
 }
 
 /// Tries the GPUs if scripts run here, and says of each whether scripts can use it.
-async fn tried_gpus(setup: &ScriptSetup, say: &(dyn Fn(&str) + Sync)) -> Vec<TriedGpu> {
+async fn tried_gpus(setup: &ScriptSetup, emit: &(dyn Fn(Event) + Sync)) -> Vec<TriedGpu> {
     if setup.slots == 0 {
         return Vec::new();
     }
     let tried = try_gpus(&setup.environment, &setup.machine, &setup.isolation).await;
     for gpu in &tried {
-        say(&format!("gpu: {}", gpu.line()));
+        emit(Event::Said { text: format!("gpu: {}", gpu.line()), detail: gpu.works_inside });
     }
     if tried.iter().any(|gpu| !gpu.works_inside) {
-        say(
+        emit(Event::said(
             "hint: see \"scripts cannot use it\" in docs/troubleshooting.md; `mle-star doctor` tries it again",
-        );
+        ));
     }
     tried
 }

@@ -18,9 +18,6 @@ use crate::runs::absolute;
 use crate::settings::{self, Environment, Invocation, Settings};
 use mle_star_domain::nearest::nearest;
 
-/// The most that a run spends, in US dollars, if nobody chose agents that cost money and nobody set a limit.
-const UNASKED: f64 = 10.0;
-
 /// The settings of a run, resolved, with the files that they name.
 #[derive(Debug)]
 pub struct Configured {
@@ -38,8 +35,6 @@ pub struct Configured {
     pub retrieved_models: Option<Vec<RetrievedModel>>,
     /// What the runs of `--learn-from` tried.
     pub learned: Vec<EarlierRun>,
-    /// Whether the agents cost money, and the user neither chose them nor set a limit.
-    unasked: bool,
 }
 
 /// Resolves environment, config file and options, and reads the files that they name.
@@ -60,7 +55,7 @@ pub fn configure(
     let retrieved_models = given_models::given_models(&config)?;
     let prompts = prompts(config.prompts.as_deref())?;
     let learned = earlier_runs::read(&options.learn_from, invocation.runs_dir.as_deref())?;
-    Ok(Configured { config, invocation, given, file, prompts, retrieved_models, learned, unasked: false })
+    Ok(Configured { config, invocation, given, file, prompts, retrieved_models, learned })
 }
 
 /// The resolved settings, and the config file.
@@ -82,15 +77,7 @@ impl Configured {
     /// # Errors
     /// The agents need a model, and none is named.
     pub fn answered_by(&mut self, chosen: &Chosen) -> Result<(), Trouble> {
-        self.unasked = fix_agents(&mut self.config, &self.given, chosen)?;
-        Ok(())
-    }
-
-    /// The line that tells of a limit that the user did not set.
-    pub fn budget(&self) -> Option<String> {
-        self.unasked.then(|| {
-            format!("budget: ${UNASKED:.2}, because nobody chose agents that cost money; change it with --max-budget-usd, or use --agents offline")
-        })
+        fix_agents(&mut self.config, &self.given, chosen)
     }
 
     /// A note that names the keys which were set but have no effect with these agents.
@@ -112,18 +99,12 @@ impl Configured {
     }
 }
 
-/// Fixes the agents, and what follows from them: people may take as long as the run has time, behind an endpoint only a
-/// search command can search, and agents that cost money without being asked for have a limit. Returns whether they are
-/// such. `given` are the top-level keys that the user set.
+/// Fixes the agents, and what follows from them: people may take as long as the run has time, and behind an endpoint only a
+/// search command can search. `given` are the top-level keys that the user set.
 ///
 /// # Errors
 /// The agents need a model, and none is named.
-pub fn fix_agents(config: &mut Config, given: &BTreeSet<String>, chosen: &Chosen) -> Result<bool, Trouble> {
-    let costs = matches!(chosen, Chosen::Claude(_));
-    let unasked = costs && config.agents == AgentsChoice::Auto && !given.contains("max_budget_usd");
-    if unasked {
-        config.max_budget_usd = Some(UNASKED);
-    }
+pub fn fix_agents(config: &mut Config, given: &BTreeSet<String>, chosen: &Chosen) -> Result<(), Trouble> {
     config.agents = chosen.name();
     match chosen {
         Chosen::Files => config.agent_timeout_seconds = config.time_limit_seconds,
@@ -137,7 +118,7 @@ pub fn fix_agents(config: &mut Config, given: &BTreeSet<String>, chosen: &Chosen
         Chosen::Codex(_) => provider::codex::check_model(given)?,
         Chosen::Offline | Chosen::Claude(_) => {}
     }
-    Ok(unasked)
+    Ok(())
 }
 
 /// Makes the paths of single values absolute: a resume may start in another directory.

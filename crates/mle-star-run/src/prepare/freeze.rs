@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::digest::digest;
@@ -55,7 +56,9 @@ pub fn freeze(mut prepared: Prepared) -> Result<OpenRun, RunError> {
     let guessed = guesses.iter().map(|guess| format!("  {guess}"));
     let run = format!("run: {}", folder.display());
     let features = rules.as_ref().and_then(OfflineAgents::features);
-    let opening = sources.into_iter().chain(tried).chain(features).chain(guessed).chain([run]).collect();
+    let details = prepared.details.into_iter().chain(features).chain(guessed).map(Event::detail);
+    let opening = sources.into_iter().chain(tried).map(Event::said).chain(details).chain([Event::said(run)]);
+    let opening = opening.collect();
     let runners = invocation.runners;
     Ok(OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, opening })
 }

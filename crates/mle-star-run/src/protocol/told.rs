@@ -3,11 +3,23 @@
 use mle_star_domain::config::{Acceptance, Config, FinalChoice};
 use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split};
 
-/// What was decided, in lines for the terminal and for a task file.
+/// What was decided, in lines for a task file.
 pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
+    details(protocol).into_iter().chain(opening(protocol, config)).collect()
+}
+
+/// How rows are split, in lines.
+pub fn details(protocol: &Protocol) -> Vec<String> {
     let split = protocol.split.as_ref().map(|split| format!("split: {} ({})", split.words(), split.why));
     let given = protocol.own_folds.as_ref();
     let given = given.map(|folds| format!("folds: {}, as given in `{}`", folds.count, folds.from));
+    let has_own_ends = protocol.split.as_ref().is_some_and(Split::has_own_ends);
+    let periods = protocol.periods.iter().flat_map(|periods| period_lines(periods, has_own_ends));
+    split.into_iter().chain(given).chain(periods).collect()
+}
+
+/// Which rows are kept from scripts, and which settings have no effect, in lines.
+pub fn opening(protocol: &Protocol, config: &Config) -> Vec<String> {
     let holdout = match &protocol.holdout {
         Holdout::On { rows, of, .. } => {
             format!("holdout: {rows} of {of} labelled rows are kept from all scripts until the final choice")
@@ -26,10 +38,7 @@ pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
     // It is not said twice.
     let scores = protocol.unverified.as_ref().filter(|why| *why != off);
     let scores = scores.map(|why| format!("scores: as scripts print them ({why})"));
-    let has_own_ends = protocol.split.as_ref().is_some_and(Split::has_own_ends);
-    let periods = protocol.periods.iter().flat_map(|periods| period_lines(periods, has_own_ends));
-    let notes = without_effect(protocol, config);
-    split.into_iter().chain(given).chain(periods).chain([holdout]).chain(scores).chain(notes).collect()
+    [holdout].into_iter().chain(scores).chain(without_effect(protocol, config)).collect()
 }
 
 /// The periods, a line each, the latest last.

@@ -86,7 +86,7 @@ async fn chosen(config: &Config, environment: &Environment<'_>) -> Result<Choice
             Ok(Choice { chosen: Chosen::Claude(claude), reason })
         }
         (Err(trouble), AgentsChoice::Claude) => Err(trouble),
-        (Err(trouble), _) => Ok(Choice::offline(trouble.message, environment)),
+        (Err(trouble), _) => Ok(Choice::offline(&trouble.message, environment)),
     }
 }
 
@@ -112,11 +112,12 @@ pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> 
             Ok(Choice { chosen: Chosen::Claude(Claude { executable, login }), reason })
         }
         (None, AgentsChoice::Claude) => Err(no_login()),
-        (None, _) => Ok(Choice::offline(no_login().message, environment)),
+        (None, _) => Ok(Choice::offline(&no_login().message, environment)),
     }
 }
 
-/// The agents that the user requested, if they are not those of a command line.
+/// The agents, if they are not those of a command line. A model that costs money is not used unless it was named or a limit
+/// of its cost was set.
 fn without_claude(config: &Config, environment: &Environment<'_>) -> Result<Option<Choice>, Trouble> {
     let as_requested = |chosen| Some(Choice { chosen, reason: REQUESTED.to_owned() });
     Ok(match config.agents {
@@ -126,6 +127,11 @@ fn without_claude(config: &Config, environment: &Environment<'_>) -> Result<Opti
             let endpoint = openai::endpoint(config, environment)?;
             let reason = openai::reason(&endpoint, config);
             Some(Choice { chosen: Chosen::OpenAi(endpoint), reason })
+        }
+        AgentsChoice::Auto if config.max_budget_usd.is_none() => {
+            let login = credentials::login(environment);
+            let found = login.map_or_else(|| no_login().message, |login| login.reason());
+            Some(Choice::offline(&found, environment))
         }
         AgentsChoice::Auto | AgentsChoice::Claude | AgentsChoice::Codex => None,
     })
@@ -271,12 +277,10 @@ impl Chosen {
 }
 
 impl Choice {
-    /// What `auto` chooses without a usable `claude`.
-    fn offline(why: String, environment: &Environment<'_>) -> Self {
-        let reason = match codex::login(environment) {
-            Some(login) => format!("{why}; {}, but codex is used only with --agents codex", login.reason()),
-            None => why,
-        };
+    /// What `auto` chooses without a model, and how to get one.
+    fn offline(why: &str, environment: &Environment<'_>) -> Self {
+        let codex = codex::login(environment).map_or("", |_| " or codex");
+        let reason = format!("{why}; for a model, use --agents claude{codex}");
         Self { chosen: Chosen::Offline, reason }
     }
 

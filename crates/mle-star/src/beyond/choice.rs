@@ -253,7 +253,7 @@ fn tell(ctx: &Ctx<'_>, finalists: &[Finalist], ranking: &[usize]) {
         own.difference(before).map(|difference| format!(" (± {})", number(difference.standard_error)));
     ctx.warn(format!(
         "this half chooses that of {} among {count}: {} instead of {} there{}",
-        chosen.solution.step(),
+        chosen.solution.title(),
         number(own.score),
         number(before.score),
         error.unwrap_or_default()

@@ -145,7 +145,7 @@ async fn are_clean(ctx: &Ctx<'_>, members: &mut Vec<Scored>, weights: &[f64]) ->
             None => Some("could not be checked for leakage"),
         };
         if let Some(why) = why {
-            ctx.warn(format!("the solution of {} {why}, so it is not combined with others", member.step()));
+            ctx.warn(format!("the solution of {} {why}, so it is not combined with others", member.title()));
             leaking = true;
         }
         if let Some(leaks) = leaks {

@@ -314,9 +314,9 @@ fn not_best(chosen: &Scored, submitted: &Scored, failure: &str) -> Option<String
     is_other.then(|| {
         format!(
             "the solution of {} (validation score {}) is submitted instead of the best one, that of {} ({}), because finalization failed: {failure}",
-            submitted.step().title(),
+            submitted.title(),
             number(submitted.score().value()),
-            chosen.step().title(),
+            chosen.title(),
             number(chosen.score().value())
         )
     })
