@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from . import _frames
 from ._program import Error
 from ._run import Run
-from ._start import run
+from ._settings import Settings
+from ._start import check_names, run
 
 try:
     import numpy as np
@@ -48,8 +49,9 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         agents: str = "auto",
         folder: str | os.PathLike[str] | None = None,
         quiet: bool = False,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> None:
+        check_names(settings, _Estimator.__init__)
         self.metric = metric
         self.direction = direction
         self.time_limit = time_limit
@@ -109,6 +111,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _features(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """The features as a frame whose columns have names and plain types."""
+        if _frames.is_frame(X) and not _frames.is_pandas(X):
+            X = _frames.as_pandas(X)
         if _frames.is_pandas(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if X.shape[0] == 0 or X.shape[1] == 0:

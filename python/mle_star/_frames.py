@@ -53,7 +53,22 @@ def is_pandas(table: object) -> TypeGuard[pd.DataFrame]:
 
 def is_frame(table: object) -> bool:
     """Whether this is a frame, and not a path."""
-    return is_pandas(table) or hasattr(table, "__arrow_c_stream__")
+    return is_pandas(table) or hasattr(table, "__arrow_c_stream__") or _is_of_polars(table, "LazyFrame")
+
+
+def as_pandas(table: Any) -> pd.DataFrame:
+    """A frame that is none of pandas, with the types of Arrow.
+
+    Raises:
+        Error: It is no table.
+    """
+    made: pd.DataFrame = _arrow(table).to_pandas(types_mapper=pandas().ArrowDtype)
+    return made
+
+
+def _is_of_polars(table: object, kind: str) -> bool:
+    module = sys.modules.get("polars")
+    return module is not None and isinstance(table, getattr(module, kind))
 
 
 def write(table: Any, stem: Path) -> Path:
@@ -81,25 +96,44 @@ def _write_pandas(frame: pd.DataFrame, stem: Path) -> Path:
 
 
 def _write_arrow(table: Any, stem: Path) -> Path:
+    made, file = _arrow(table), stem.with_name(f"{stem.name}.parquet")
+    from pyarrow import parquet
+
+    parquet.write_table(made, file)
+    return file
+
+
+def _arrow(table: Any) -> Any:
+    """The table with columns that any table file can hold.
+
+    Raises:
+        Error: It is no table, or pyarrow is not installed.
+    """
     kind = f"{type(table).__module__}.{type(table).__qualname__}"
     try:
         import pyarrow
-        from pyarrow import compute, parquet
+        from pyarrow import compute
     except ImportError as error:
         raise Error(
             f"pyarrow is not installed, and a {kind} needs it", "install it, or give a frame of pandas"
         ) from error
+    if _is_of_polars(table, "LazyFrame"):
+        table = table.collect()
+    if _is_of_polars(table, "DataFrame"):
+        # Arrow has no whole numbers of more than 64 bits.
+        table = table.cast({name: sys.modules["polars"].String for name, of in table.schema.items() if "Int128" in repr(of)})
     try:
         made = pyarrow.table(table)
     except _UNFIT as error:
         raise Error(f"a {kind} is no table: {error}", "give a frame, whose columns have names") from error
     for position, field in enumerate(made.schema):
+        column = made.column(position)
         if pyarrow.types.is_duration(field.type):
-            counts = made.column(position).cast("int64").cast("float64", safe=False)
+            counts = column.cast("int64").cast("float64", safe=False)
             made = made.set_column(position, field.name, compute.divide(counts, _PER_SECOND[field.type.unit]))
-    file = stem.with_name(f"{stem.name}.parquet")
-    parquet.write_table(made, file)
-    return file
+        elif pyarrow.types.is_dictionary(field.type):
+            made = made.set_column(position, field.name, column.cast(field.type.value_type))
+    return made
 
 
 def plain(frame: Any) -> pd.DataFrame:
@@ -145,6 +179,9 @@ def _plain_column(name: str, column: Any) -> Any:
         found = pd.api.types.infer_dtype(column, skipna=True)
         if found not in _KINDS:
             raise _odd(name, column)
+        if found == "integer" and any(not -(2**63) <= value < 2**63 for value in column.dropna()):
+            # More digits than a number of a table file has.
+            return column.astype("string")
     elif pd.api.types.is_complex_dtype(kind):
         raise Error(f"column {name!r} holds complex numbers", "give real and imaginary part as two columns")
     return column
