@@ -51,7 +51,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         quiet: bool = False,
         **settings: Unpack[Settings],
     ) -> None:
-        check_names(settings, _Estimator.__init__)
+        check_names(settings, _Estimator.__init__.__kwdefaults__ or ())
         self.metric = metric
         self.direction = direction
         self.time_limit = time_limit

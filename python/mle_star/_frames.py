@@ -19,8 +19,14 @@ class ArrowTable(Protocol):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
+class LazyTable(Protocol):
+    """A frame of polars that is computed when it is needed."""
+
+    def collect(self) -> Any: ...
+
+
 #: What a run can be given: a path or a frame.
-Table: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | ArrowTable"
+Table: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | ArrowTable | LazyTable"
 
 #: What pandas finds in a column of objects that has one kind of value, which both formats can write.
 _KINDS = {"string", "boolean", "integer", "floating", "mixed-integer-float", "decimal", "date", "datetime", "empty"}
@@ -66,9 +72,9 @@ def as_pandas(table: Any) -> pd.DataFrame:
     return made
 
 
-def _is_of_polars(table: object, kind: str) -> bool:
+def _is_of_polars(table: object, *kinds: str) -> bool:
     module = sys.modules.get("polars")
-    return module is not None and isinstance(table, getattr(module, kind))
+    return module is not None and isinstance(table, tuple(getattr(module, kind) for kind in kinds))
 
 
 def write(table: Any, stem: Path) -> Path:
@@ -117,13 +123,8 @@ def _arrow(table: Any) -> Any:
         raise Error(
             f"pyarrow is not installed, and a {kind} needs it", "install it, or give a frame of pandas"
         ) from error
-    if _is_of_polars(table, "LazyFrame"):
-        table = table.collect()
-    if _is_of_polars(table, "DataFrame"):
-        # Arrow has no whole numbers of more than 64 bits.
-        table = table.cast({name: sys.modules["polars"].String for name, of in table.schema.items() if "Int128" in repr(of)})
     try:
-        made = pyarrow.table(table)
+        made = _of_polars(table) if _is_of_polars(table, "DataFrame", "LazyFrame") else pyarrow.table(table)
     except _UNFIT as error:
         raise Error(f"a {kind} is no table: {error}", "give a frame, whose columns have names") from error
     for position, field in enumerate(made.schema):
@@ -134,6 +135,14 @@ def _arrow(table: Any) -> Any:
         elif pyarrow.types.is_dictionary(field.type):
             made = made.set_column(position, field.name, column.cast(field.type.value_type))
     return made
+
+
+def _of_polars(frame: Any) -> Any:
+    """Its table of Arrow, in types that pyarrow knows. Whole numbers beyond 64 bits, which Arrow lacks, become text."""
+    polars: Any = sys.modules["polars"]
+    frame = frame.lazy().collect()
+    large = [name for name, kind in frame.schema.items() if "Int128" in str(kind)]
+    return frame.cast(dict.fromkeys(large, polars.String)).to_arrow(compat_level=polars.CompatLevel.oldest())
 
 
 def plain(frame: Any) -> pd.DataFrame:

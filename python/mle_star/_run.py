@@ -189,8 +189,9 @@ class Run:
 
     @property
     def expected(self) -> dict[str, Any] | None:
-        """What to expect on new rows: `score`, its 95 % `interval`, where both are `from` (`"holdout"`, `"validation"` or
-        `"both"`), and what a `constant` prediction scores. `None` without a result, or where it is not known."""
+        """What to expect on new rows: `score`, its 95 % `interval`, the rows that they are `from` (`"holdout"`,
+        `"validation"` or `"both"`), and what a `constant` prediction scores. `None` without a result, or if not known.
+        """
         return self.result.get("expected") if self._has_result() else None
 
     @property

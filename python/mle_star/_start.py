@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self, Unpack
 
@@ -107,7 +107,7 @@ def start(
     Raises:
         Error: The input is refused.
     """
-    check_names(settings, run)
+    check_names(settings, run.__kwdefaults__ or ())
     runs = Path(folder or os.environ.get("MLE_STAR_RUNS_DIR") or "runs")
     columns = _columns(target)
     options = {
@@ -128,13 +128,13 @@ def start(
     return begun
 
 
-def check_names(names: Iterable[str], of: Callable[..., Any]) -> None:
+def check_names(names: Iterable[str], parameters: Iterable[str]) -> None:
     """Checks that these are settings.
 
     Raises:
-        Error: One is none. The hint names the parameter of `of`, or the setting, that is meant.
+        Error: One is none. The hint names what is meant: one of these other parameters, or a setting.
     """
-    known = [*of.__kwdefaults__, *Settings.__annotations__]
+    known = [*parameters, *Settings.__annotations__]
     for name in names:
         if name.partition(".")[0] not in Settings.__annotations__:
             word = _OTHER_WORDS.get(name.lower()) or "".join(difflib.get_close_matches(name.lower(), known, 1))

@@ -52,7 +52,7 @@ fn kind(name: &str, field: &Value, schema: &Value) -> String {
     match keys().find(|key| key.name == name).map(|key| key.form) {
         Some(Form::Switch) => "bool | Literal[\"on\", \"off\"]".to_owned(),
         Some(Form::Path | Form::Command) => PATH.to_owned(),
-        _ if name.ends_with("_seconds") => "float | str".to_owned(),
+        _ if name.ends_with("_seconds") => "int | str".to_owned(),
         _ => typed(field, &schema["$defs"]),
     }
 }
@@ -94,6 +94,7 @@ fn other_kind(name: &str) -> &'static str {
         "ignore_columns" | "runner" => "str | list[str]",
         "learn_from" => "str | os.PathLike[str] | list[str | os.PathLike[str]]",
         "jobs" => "int",
+        "positive_class" => "int | str",
         "runners" => "list[dict[str, Any]]",
         "test_share" => "float",
         _ => "str",
@@ -109,7 +110,7 @@ fn help(name: &str) -> String {
     let program = Cli::command();
     let arg = program.find_subcommand("run").and_then(|run| run.get_arguments().find(|arg| arg.get_id() == name));
     let help = arg.and_then(|arg| arg.get_help()).map(ToString::to_string);
-    help.map_or_else(|| "Runners on other machines.".to_owned(), |help| help.trim_end_matches('.').to_owned() + ".")
+    help.map_or_else(|| "Runners on other machines.".to_owned(), |help| help.replace(" (repeatable)", "") + ".")
 }
 
 /// A text in lines of at most 120 letters, indented.
