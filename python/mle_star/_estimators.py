@@ -51,7 +51,6 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         quiet: bool = False,
         **settings: Unpack[Settings],
     ) -> None:
-        check_names(settings, _Estimator.__init__.__kwdefaults__ or ())
         self.metric = metric
         self.direction = direction
         self.time_limit = time_limit
@@ -95,7 +94,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         rows = np.arange(len(features))
         test = features.assign(**{self._id: rows})
         train = features.assign(**{self._id: rows + len(rows), self._target: y})
-        params = self.get_params()
+        params, own = self.get_params(), _Estimator.__init__.__kwdefaults__ or {}
+        check_names(params.keys() - own.keys(), own)
         params["metric"] = params["metric"] or (None if params.get("metric_file") else default_metric)
         self.run_: Run = run(train, test=test, target=self._target, id_column=self._id, **params)
 

@@ -24,6 +24,9 @@ from ._progress import Progress, in_words
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Exit code of a run with a solution and without a valid submission, which is no error of the program.
+NO_SUBMISSION = 3
+
 #: Seconds between two looks at the clock of a run without news.
 TICK = 1.0
 
@@ -142,6 +145,9 @@ class Run:
         if exit_code == 0:
             return self
         error = process.error()
+        if exit_code == NO_SUBMISSION:
+            hint = "mle_star.Run.open(path).report(file) says why; resume(time_limit=…) continues a run that its limit cut"
+            error = Error("the run has a solution, but no valid submission", hint, exit_code)
         error.add_note(f"The run is {self._path}")
         raise error
 

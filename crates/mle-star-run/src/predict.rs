@@ -151,8 +151,11 @@ impl Answered {
         let linked = self.folder.join(layout::INPUT);
         let data = if linked.is_dir() { linked } else { runs::data_dir(&self.folder, &self.task) };
         TestTables::of(&data, self.task.id_column.as_deref()).map_err(|trouble| {
-            let message = format!("the data of the run is no longer at {}", self.task.data_dir.display());
-            let hint = "put it back there: the solution fits again; or predict with a run that has a fitted model";
+            let made = TablesMade::of_run(&self.folder).map(|record| record.given);
+            let given = made.unwrap_or_else(|| self.task.data_dir.clone());
+            let message = format!("the data of the run is no longer at {}", given.display());
+            let hint =
+                "put it back there: the solution fits again; or predict with a run that has a fitted model";
             RunError::failed(if is_gone(&data) { Trouble::new(message, hint) } else { trouble })
         })
     }

@@ -108,9 +108,13 @@ fn text(field: &Value) -> String {
 /// What the help of `mle-star run` says about an option.
 fn help(name: &str) -> String {
     let program = Cli::command();
-    let arg = program.find_subcommand("run").and_then(|run| run.get_arguments().find(|arg| arg.get_id() == name));
+    let arg =
+        program.find_subcommand("run").and_then(|run| run.get_arguments().find(|arg| arg.get_id() == name));
     let help = arg.and_then(|arg| arg.get_help()).map(ToString::to_string);
-    help.map_or_else(|| "Runners on other machines.".to_owned(), |help| help.replace(" (repeatable)", "") + ".")
+    help.map_or_else(
+        || "Runners on other machines.".to_owned(),
+        |help| help.replace(" (repeatable)", "") + ".",
+    )
 }
 
 /// A text in lines of at most 120 letters, indented.
