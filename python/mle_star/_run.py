@@ -146,7 +146,7 @@ class Run:
             return self
         error = process.error()
         if exit_code == NO_SUBMISSION:
-            hint = "mle_star.Run.open(path).report(file) says why; resume(time_limit=…) continues a run that its limit cut"
+            hint = "its report says why; `resume` with a larger `time_limit` goes on if the limit cut it short"
             error = Error("the run has a solution, but no valid submission", hint, exit_code)
         error.add_note(f"The run is {self._path}")
         raise error

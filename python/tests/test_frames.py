@@ -3,10 +3,13 @@
 import datetime
 import decimal
 import pathlib
+import runpy
+import sys
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import mle_star
 import numpy as np
@@ -14,7 +17,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from conftest import TINY
+from conftest import ROOT, TINY
 from mle_star import _frames
 
 
@@ -136,9 +139,18 @@ def test_the_hint_about_objects_works() -> None:
     assert _frames.plain(frame)["x"].isna().tolist() == [False, True]
 
 
-def test_labels_and_ids_stay_as_they_are_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_logged", [False, True])
+def test_labels_and_ids_stay_as_they_are_written(
+    is_logged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "out.csv").write_text("id,label,p,n\n007,NA,0.5,10\n010,,1e-05,\n")
-    frame = _frames.read(tmp_path / "out.csv")
+    model: dict[str, Any] = {"read": _frames.read}
+    if is_logged:
+        # The model of an export reads them without this package, and MLflow is not needed for that.
+        for name in ("mlflow", "mlflow.models", "mlflow.pyfunc"):
+            monkeypatch.setitem(sys.modules, name, MagicMock(PythonModel=object))
+        exec(runpy.run_path(str(ROOT / "crates/mle-star-cli/python/mlflow_export.py"))["MODEL"], model)
+    frame = model["read"](tmp_path / "out.csv")
     assert {name: values(frame[name]) for name in frame} == {
         "id": ["007", "010"],
         "label": ["NA", None],
