@@ -23,7 +23,7 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_formats::{AmbiguousColumn, Decimal, Options, Table, open};
+use mle_star_formats::{AmbiguousColumn, Decimal, Format, Options, Table, open};
 
 use crate::folder::Role;
 use crate::reading::Reading;
@@ -136,6 +136,13 @@ impl Look {
         let [train, sample] = [Role::Train, Role::Sample].map(|role| self.of(role));
         sample.is_some_and(|sample| sample.columns.all.iter().skip(1).any(has))
             || train.is_some_and(|train| train.columns.all.iter().all(has))
+    }
+
+    /// Whether the file of the training table has texts and missing cells of different kinds, as Parquet has.
+    pub fn marks_missing(&self) -> bool {
+        let typed = [Format::Parquet, Format::ArrowFile, Format::ArrowStream];
+        let table = self.of(Role::Train).and_then(|train| train.table.as_ref());
+        table.is_some_and(|table| typed.contains(&table.detected().format))
     }
 
     /// The training table's file as the user calls it.
