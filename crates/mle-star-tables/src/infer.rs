@@ -114,11 +114,9 @@ pub fn infer(
     if let (Some(profile), [only]) = (profile, targets.as_slice()) {
         targets = profile.targets(only, id.as_deref()).into_iter().map(str::to_owned).collect();
     }
-    let held = profile.into_iter().flat_map(|profile| {
-        let column = |name: &String| profile.train.column(name);
-        targets.iter().filter_map(column)
-    });
-    let named = metric::name(&text, given, &held.collect::<Vec<_>>(), &mut guesses);
+    let held = profile.map(|profile| targets.iter().filter_map(|name| profile.train.column(name)).collect());
+    let held: Vec<_> = held.unwrap_or_default();
+    let named = metric::name(&text, given, &held, &mut guesses);
     let metric = named.map_err(|metric| together(metric, target_unknown.as_ref()))?;
     let direction = metric::direction(&metric, &text, given.direction, &mut guesses)?;
     if let Some(profile) = profile {

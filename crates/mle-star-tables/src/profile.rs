@@ -246,10 +246,7 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
         sample_table.as_mut().zip(sample.as_mut()),
         context,
     )?;
-    for column in auxiliary.iter().flat_map(|table| &table.columns) {
-        let is_known = text_columns.iter().any(|text| text.column == column.name);
-        text_columns.extend(words::long(column).filter(|_| !is_known));
-    }
+    words::add_long(&mut text_columns, &auxiliary);
     let predicted = test_table.as_ref().zip(test.as_ref());
     let groups = predicted.map_or_else(Vec::new, |test| groups::find((&train_table, &train), test));
     let media = media(data_dir, &other_files);

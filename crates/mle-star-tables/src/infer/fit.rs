@@ -13,8 +13,9 @@ use crate::profile::{Column, ColumnKind, Profile};
 const SEPARATORS: [char; 4] = [' ', ',', ';', '|'];
 /// The largest number of labels of which some or all are in each cell.
 const MOST_LABELS: usize = 1_000;
+type Undefined = (Metric, fn(f64) -> bool, &'static str, &'static str);
 /// Metrics without a value for some targets: which these are, in words, too, and metrics that take them.
-const UNDEFINED: [(Metric, fn(f64) -> bool, &str, &str); 2] = [
+const UNDEFINED: [Undefined; 2] = [
     (Metric::Mape, |target| target == 0.0, "0", "SMAPE or MAE"),
     (Metric::Rmsle, |target| target <= -1.0, "-1 or less", "RMSE or MAE"),
 ];

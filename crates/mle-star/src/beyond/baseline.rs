@@ -56,7 +56,7 @@ fn closed(end: Result<Evaluation, String>, best: Option<&Scored>) -> (Option<Sco
     let note = scored.as_ref().err().map(|failure| failure.headline().to_owned());
     let verdict = Verdict::of(&scored, kept).note(note.unwrap_or_default());
     let best = scored.as_ref().ok().filter(|_| kept).or(best).cloned();
-    let verdict = best.iter().fold(verdict, |verdict, best| verdict.best(best));
+    let verdict = best.iter().fold(verdict, Verdict::best);
     (scored.ok(), verdict)
 }
 

@@ -80,7 +80,7 @@ impl Search {
         let run = answer.map(|best| best.run);
         let is_it = |one: &Scored| Some(one.place()) == run.as_ref();
         let best = self.answers().into_iter().find(is_it).unwrap_or_else(|| self.initial.best.clone());
-        let better = self.baseline.iter().filter(|own| own.score().beats(best.score()));
-        better.filter(|own| own.replaces(&best, rule)).next_back().cloned().unwrap_or(best)
+        let replaces = |own: &&Scored| own.score().beats(best.score()) && own.replaces(&best, rule);
+        self.baseline.iter().rfind(replaces).cloned().unwrap_or(best)
     }
 }
