@@ -295,7 +295,10 @@ impl Row {
     /// The metric, in one spelling: RMSE for root mean squared error.
     pub fn metric(&self) -> Cow<'_, str> {
         let name = &self.summary.run.metric;
-        Metric::parse(name).map_or(Cow::Borrowed(name.as_str()), |metric| metric.name())
+        match Metric::parse(name) {
+            Some(metric) => metric.name(),
+            None => Cow::Borrowed(name.as_str()),
+        }
     }
 
     /// The best score, for people.

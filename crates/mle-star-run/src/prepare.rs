@@ -167,6 +167,7 @@ pub fn prepare(options: &RunOptions, task: &Path) -> Result<Prepared, RunError> 
 ///
 /// # Errors
 /// As [`prepare()`]. A preview assumes that values it cannot check are valid.
+#[expect(clippy::too_many_lines, reason = "the stages, one after another")]
 pub fn prepare_for(
     intent: Intent,
     options: &RunOptions,

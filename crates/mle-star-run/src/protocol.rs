@@ -94,16 +94,11 @@ pub fn decide<'a>(
     };
     let script = target.zip(split.as_ref()).and_then(|(target, split)| {
         let left_out: Vec<&str> = task.ignored.iter().map(String::as_str).chain(task.weight).collect();
-        comparison::script(
-            &compared(profile, planned.as_ref().ok()),
-            target,
-            id,
-            split,
-            (classification, &left_out),
-        )
+        let profile = compared(profile, planned.as_ref().ok());
+        comparison::script(&profile, target, id, split, (classification, &left_out))
     });
-    let targets = target.map(|target| profile.targets(target, id)).unwrap_or_default();
-    let targets = targets.into_iter().map(str::to_owned).collect();
+    let targets =
+        target.into_iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
     let held_rows = planned.as_ref().ok().map(Plan::rows);
     let is_known = split.is_some() && target.is_some_and(|target| profile.train.column(target).is_some());
     let has_folds_file = is_known && config.preset != Preset::Paper;
