@@ -240,13 +240,13 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
     other_files.sort();
     let (mut test_table, mut test) = optional(&listing.test, &is_asked)?.unzip();
     let (mut sample_table, mut sample) = optional(&listing.sample, &is_known)?.unzip();
-    let mut text_columns = text_columns(
+    let text_columns = text_columns(
         (&mut train_table, &mut train),
         test_table.as_mut().zip(test.as_mut()),
         sample_table.as_mut().zip(sample.as_mut()),
+        &auxiliary,
         context,
     )?;
-    words::add_long(&mut text_columns, &auxiliary);
     let predicted = test_table.as_ref().zip(test.as_ref());
     let groups = predicted.map_or_else(Vec::new, |test| groups::find((&train_table, &train), test));
     let media = media(data_dir, &other_files);
@@ -279,6 +279,7 @@ fn text_columns(
     train: Side<'_>,
     test: Option<Side<'_>>,
     sample: Option<Side<'_>>,
+    auxiliary: &[Table],
     context: &Context<'_>,
 ) -> Result<Vec<TextColumn>, Trouble> {
     let found = match context.text_columns {
@@ -292,11 +293,15 @@ fn text_columns(
             marks_missing: context.marks_missing,
         }),
     };
-    let found = found.map_err(|error| {
+    let mut found = found.map_err(|error| {
         Trouble::new(format!("the tables cannot be read: {error}"), "check that they did not change")
     })?;
     for (loaded, profile) in [Some(train), test, sample].into_iter().flatten() {
         read::with_words(loaded, profile, &found)?;
+    }
+    for column in auxiliary.iter().flat_map(|table| &table.columns) {
+        let is_known = found.iter().any(|text| text.column == column.name);
+        found.extend(words::long(column).filter(|_| !is_known));
     }
     Ok(found)
 }

@@ -13,12 +13,24 @@ use crate::profile::{Column, ColumnKind, Profile};
 const SEPARATORS: [char; 4] = [' ', ',', ';', '|'];
 /// The largest number of labels of which some or all are in each cell.
 const MOST_LABELS: usize = 1_000;
-type Undefined = (Metric, fn(f64) -> bool, &'static str, &'static str);
-/// Metrics without a value for some targets: which these are, in words, too, and metrics that take them.
-const UNDEFINED: [Undefined; 2] = [
-    (Metric::Mape, |target| target == 0.0, "0", "SMAPE or MAE"),
-    (Metric::Rmsle, |target| target <= -1.0, "-1 or less", "RMSE or MAE"),
+/// Metrics without a value for some targets.
+const PARTIAL: [Partial; 2] = [
+    Partial { metric: Metric::Mape, lacks: |target| target == 0.0, which: "0", instead: "SMAPE or MAE" },
+    Partial {
+        metric: Metric::Rmsle,
+        lacks: |target| target <= -1.0,
+        which: "-1 or less",
+        instead: "RMSE or MAE",
+    },
 ];
+
+/// A metric without a value for targets that it `lacks`; others take them.
+struct Partial {
+    metric: Metric,
+    lacks: fn(f64) -> bool,
+    which: &'static str,
+    instead: &'static str,
+}
 
 /// Refuses to take logarithms of what may be logarithms.
 ///
@@ -62,7 +74,8 @@ fn refused(why: String, instead: &str) -> Trouble {
 }
 
 fn check_values(profile: &Profile, target: &str, metric: Metric) -> Result<(), Trouble> {
-    let Some((_, is_undefined, which, instead)) = UNDEFINED.iter().find(|(of, ..)| *of == metric) else {
+    let Some(Partial { lacks, which, instead, .. }) = PARTIAL.iter().find(|partial| partial.metric == metric)
+    else {
         return Ok(());
     };
     let mut rows = 0;
@@ -71,7 +84,7 @@ fn check_values(profile: &Profile, target: &str, metric: Metric) -> Result<(), T
     {
         let counted = train.each(&[at], |row| {
             let value = row.value(0).and_then(|text| text.trim().parse::<f64>().ok());
-            rows += u64::from(value.is_some_and(|value| value.is_finite() && is_undefined(value)));
+            rows += u64::from(value.is_some_and(|value| value.is_finite() && lacks(value)));
             true
         });
         counted.map_err(|error| {

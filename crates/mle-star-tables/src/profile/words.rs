@@ -61,14 +61,6 @@ pub(super) fn long(column: &Column) -> Option<TextColumn> {
     column.long.then(|| TextColumn { column: column.name.clone(), words: Vec::new(), why })
 }
 
-/// Adds such columns of further tables.
-pub(super) fn add_long(found: &mut Vec<TextColumn>, tables: &[Table]) {
-    for column in tables.iter().flat_map(|table| &table.columns) {
-        let is_known = found.iter().any(|text| text.column == column.name);
-        found.extend(long(column).filter(|_| !is_known));
-    }
-}
-
 /// The words that are values of a column.
 pub(crate) fn words_of(columns: &[TextColumn], name: &str) -> Words {
     let column = columns.iter().find(|column| column.column == name);
