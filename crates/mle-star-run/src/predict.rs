@@ -150,14 +150,14 @@ impl Answered {
     fn tables(&self) -> Result<TestTables, RunError> {
         let linked = self.folder.join(layout::INPUT);
         let data = if linked.is_dir() { linked } else { runs::data_dir(&self.folder, &self.task) };
-        if !data.is_dir() {
-            let message = format!("the data of the run is no longer at {}", self.task.data_dir.display());
-            return Err(RunError::failed(Trouble::new(
-                message,
-                "put it back there: the solution fits again",
-            )));
-        }
-        TestTables::of(&data, self.task.id_column.as_deref()).map_err(RunError::failed)
+        TestTables::of(&data, self.task.id_column.as_deref()).map_err(|trouble| {
+            let made = TablesMade::of_run(&self.folder).map(|record| record.given);
+            let given = made.unwrap_or_else(|| self.task.data_dir.clone());
+            let message = format!("the data of the run is no longer at {}", given.display());
+            let hint =
+                "put it back there: the solution fits again; or predict with a run that has a fitted model";
+            RunError::failed(if is_gone(&data) { Trouble::new(message, hint) } else { trouble })
+        })
     }
 
     /// Runs the script of the solution with these rows as its test table.
@@ -202,6 +202,11 @@ fn frozen<T: DeserializeOwned>(file: &Path) -> Result<T, RunError> {
         let message = format!("cannot read {}: {why}", file.display());
         RunError::failed(Trouble::new(message, "restore the folder of the run from a copy"))
     })
+}
+
+/// Whether a data folder, or what it links to, is not there.
+fn is_gone(data: &Path) -> bool {
+    fs::read_dir(data).map_or(true, |entries| entries.flatten().any(|entry| !entry.path().exists()))
 }
 
 fn are_unique(names: &[String]) -> bool {
