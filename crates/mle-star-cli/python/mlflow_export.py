@@ -62,7 +62,17 @@ class Model(PythonModel):
                     self.script.main(new, out)
             except SystemExit as end:
                 raise ValueError(getattr(end, "message", "the model does not predict these rows")) from None
-            return pd.read_csv(out)
+            return read(out)
+
+
+def read(file):
+    """The predictions. `None` and `NA` are labels, and what has digits after a leading zero stays a text."""
+    frame = pd.read_csv(file, keep_default_na=False, na_values=[""], low_memory=False)
+    written = pd.read_csv(file, dtype=str, keep_default_na=False)
+    for name in frame:
+        if written[name].str.match(r"[+-]?0\\d").any():
+            frame[name] = written[name].where(written[name] != "")
+    return frame
 
 
 set_model(Model())
