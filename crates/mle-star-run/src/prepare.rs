@@ -170,7 +170,8 @@ pub fn prepare_for(
     configured.answered_by(&choice.chosen)?;
     let spoken = infer_task::Spoken::of(&source, &configured.invocation)?;
     let mut intake = take_in(&source, &configured.invocation, place(intent, &configured.invocation))?;
-    let mut data = profile_data(&intake.folder(), &choice.chosen, &spoken.context(), intake.damaged())?;
+    let mut data =
+        profile_data(&intake.folder(), &choice.chosen, &spoken.context(&intake), intake.damaged())?;
     let mut complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen, &intake)?;
     configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
     let makes_output = intent == Intent::Begin;

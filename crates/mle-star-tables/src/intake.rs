@@ -23,7 +23,7 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_formats::{AmbiguousColumn, Decimal, Options, Table, open};
+use mle_star_formats::{AmbiguousColumn, Decimal, Format, Options, Table, open};
 
 use crate::folder::Role;
 use crate::reading::Reading;
@@ -126,6 +126,13 @@ impl Look {
     /// Whether there is a test table, but no sample submission.
     pub fn lacks_sample(&self) -> bool {
         self.of(Role::Test).is_some() && self.of(Role::Train).is_some() && self.of(Role::Sample).is_none()
+    }
+
+    /// Whether the file of the training table has texts and missing cells of different kinds, as Parquet has.
+    pub fn marks_missing(&self) -> bool {
+        let typed = [Format::Parquet, Format::ArrowFile, Format::ArrowStream];
+        let table = self.of(Role::Train).and_then(|train| train.table.as_ref());
+        table.is_some_and(|table| typed.contains(&table.detected().format))
     }
 
     /// The training table's file as the user calls it.

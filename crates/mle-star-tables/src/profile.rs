@@ -69,6 +69,8 @@ pub struct Context<'a> {
     pub description: &'a str,
     /// The ID column, if the user named it.
     pub id: Option<&'a str>,
+    /// Whether the training table comes from a file that marks missing cells, so that all its texts are values.
+    pub marks_missing: bool,
     /// What was decided before; `None` if nothing was.
     pub text_columns: Option<&'a [TextColumn]>,
 }
@@ -284,6 +286,7 @@ fn text_columns(
             sample: sample.as_ref().map(seen),
             description: context.description,
             id: context.id,
+            marks_missing: context.marks_missing,
         }),
     };
     let found = found.map_err(|error| {

@@ -56,8 +56,9 @@ impl Spoken {
     }
 
     /// How cells of the tables are to be read.
-    pub fn context(&self) -> Context<'_> {
-        Context { description: &self.description, id: self.id.as_deref(), text_columns: None }
+    pub fn context(&self, intake: &Intake) -> Context<'_> {
+        let (description, marks_missing) = (self.description.as_str(), intake.marks_missing());
+        Context { description, id: self.id.as_deref(), marks_missing, text_columns: None }
     }
 }
 
@@ -153,7 +154,8 @@ pub fn infer_folder(
     let folder = intake.folder();
     let description = read_description(source)?.text;
     let id = given.id.as_deref();
-    let context = Context { description: &description, id, text_columns: None };
+    let marks_missing = intake.marks_missing();
+    let context = Context { description: &description, id, marks_missing, text_columns: None };
     let read = intake
         .damaged()
         .map_or_else(|| profile::read_with(&folder, &context), |trouble| Err(trouble.clone()));
@@ -198,7 +200,7 @@ pub fn infer_without_metric(
 ) -> Result<(Profile, Inferred, Intake), Trouble> {
     let intake = take_in(source, invocation, Place::Temporary)?;
     let spoken = Spoken::of(source, invocation)?;
-    let profile = profile::read_with(&intake.folder(), &spoken.context())?;
+    let profile = profile::read_with(&intake.folder(), &spoken.context(&intake))?;
     let description = spoken.description;
     let given = intake.spelled(given(source, invocation), Some(&profile));
     let any = Given { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..given.clone() };

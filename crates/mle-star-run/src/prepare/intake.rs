@@ -162,6 +162,11 @@ impl Intake {
         self.look.as_ref()?.id_unknown()
     }
 
+    /// Whether the file of the training table marks missing cells.
+    pub fn marks_missing(&self) -> bool {
+        self.look.as_ref().is_some_and(Look::marks_missing)
+    }
+
     /// Why a table cannot be read, for agents that need it.
     pub fn damaged(&self) -> Option<&Trouble> {
         self.look.as_ref()?.damaged()

@@ -41,8 +41,12 @@ impl Sample {
             return Ok(Self(classes.into_iter().map(|class| (class, share.clone())).collect()));
         }
         let value = |column: Option<&Column>| {
-            let usual =
-                || column.and_then(|column| column.top_values.first()).map(|(value, _)| value.clone());
+            let usual = || {
+                let labels =
+                    || column.into_iter().flat_map(|column| &column.top_values).map(|(value, _)| value);
+                // Among labels such as `007`, one that is no number says that they are text.
+                labels().find(|label| label.parse::<f64>().is_err()).or_else(|| labels().next()).cloned()
+            };
             let is_number = column.is_some_and(|column| column.kind.is_number());
             match metric.map(Metric::kind) {
                 _ if wants_probabilities => "0.5".to_owned(),

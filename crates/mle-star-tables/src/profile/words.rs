@@ -1,7 +1,8 @@
 //! Words that look missing but are values: a class called `None`, a region `NA`, the ID `null`.
 //!
 //! pandas takes these words for missing values in every column. They are values of a column where the IDs, the sample
-//! submission or the description use them as such ([`decide`]), and missing everywhere else. What was decided is part of
+//! submission or the description use them as such ([`decide`]), or where the file marks missing cells, as Parquet does, and
+//! missing everywhere else. What was decided is part of
 //! a profile and of the task, and everything that reads tables follows it.
 
 mod described;
@@ -32,6 +33,8 @@ pub(crate) struct Known<'a> {
     pub(crate) description: &'a str,
     /// The ID column, if the user named it.
     pub(crate) id: Option<&'a str>,
+    /// Whether the file of the training table marks missing cells.
+    pub(crate) marks_missing: bool,
 }
 
 /// The columns that are read as text, with the words that are values there.
@@ -138,10 +141,12 @@ impl Known<'_> {
         let others: Vec<&str> = column.top_values.iter().map(|(value, _)| value.as_str()).collect();
         let by_description = match column.kind.is_number() {
             true => Words::default(),
+            false if self.marks_missing => Words::of(present.iter().copied()),
             false => described::words(self.description, &present, &others, is_predicted),
         };
         let words = by_sample.with(by_description);
         let why = match by_sample.is_empty() {
+            true if self.marks_missing => "the file of the training table marks missing cells".to_owned(),
             true => "the description has it among the values".to_owned(),
             false => format!("{file} has it"),
         };
