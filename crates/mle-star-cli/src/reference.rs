@@ -1,9 +1,11 @@
-//! The generated parts of `docs/`: commands, keys, variables, fields of `result.json` and of events.
+//! The generated parts of `docs/`: commands, keys, variables, fields of `result.json` and of events. And the settings of the
+//! Python package.
 //!
 //! Each test compares one part with its page. `INSTA_UPDATE=always cargo test -p mle-star-cli reference` writes them.
 
 mod commands;
 mod fields;
+mod python;
 
 use std::fs;
 use std::path::PathBuf;
@@ -64,4 +66,9 @@ fn the_page_of_the_result_is_up_to_date() {
 #[test]
 fn the_page_of_the_events_is_up_to_date() {
     part_agrees("events.md", "fields", &fields::of_events(&json(&line_schema())));
+}
+
+#[test]
+fn the_settings_of_the_python_package_are_up_to_date() {
+    agrees("../python/mle_star/_settings.py", &python::settings());
 }
