@@ -1,13 +1,18 @@
 """Solve machine-learning tasks with `mle-star`, from Python.
 
 >>> import mle_star
->>> run = mle_star.run("prices.csv", target="price", metric="MAE", time_limit=60)
+>>> run = mle_star.run("prices.csv", target="price", time_limit=60)
 >>> run.score, run.held_out
 >>> run.submission
 
 The package starts the program `mle-star`, follows it, and opens its run folders. It needs nothing else, but pandas for
 frames, and scikit-learn for `Classifier` and `Regressor`.
 """
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036
+    raise ImportError("mle_star needs Python 3.11 or newer; this is " + ".".join(map(str, sys.version_info[:3])))
 
 from importlib import metadata
 from typing import TYPE_CHECKING, Any

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from . import _frames
 from ._program import Error
 from ._run import Run
-from ._start import run
+from ._settings import Settings
+from ._start import check_names, run
 
 try:
     import numpy as np
@@ -48,7 +49,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         agents: str = "auto",
         folder: str | os.PathLike[str] | None = None,
         quiet: bool = False,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> None:
         self.metric = metric
         self.direction = direction
@@ -93,7 +94,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         rows = np.arange(len(features))
         test = features.assign(**{self._id: rows})
         train = features.assign(**{self._id: rows + len(rows), self._target: y})
-        params = self.get_params()
+        params, own = self.get_params(), _Estimator.__init__.__kwdefaults__ or {}
+        check_names(params.keys() - own.keys(), own)
         params["metric"] = params["metric"] or (None if params.get("metric_file") else default_metric)
         self.run_: Run = run(train, test=test, target=self._target, id_column=self._id, **params)
 
@@ -109,6 +111,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _features(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """The features as a frame whose columns have names and plain types."""
+        if _frames.is_frame(X) and not _frames.is_pandas(X):
+            X = _frames.as_pandas(X)
         if _frames.is_pandas(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if X.shape[0] == 0 or X.shape[1] == 0:

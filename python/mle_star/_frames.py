@@ -19,8 +19,14 @@ class ArrowTable(Protocol):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
+class LazyTable(Protocol):
+    """A frame of polars that is computed when it is needed."""
+
+    def collect(self) -> Any: ...
+
+
 #: What a run can be given: a path or a frame.
-Table: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | ArrowTable"
+Table: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | ArrowTable | LazyTable"
 
 #: What pandas finds in a column of objects that has one kind of value, which both formats can write.
 _KINDS = {"string", "boolean", "integer", "floating", "mixed-integer-float", "decimal", "date", "datetime", "empty"}
@@ -53,7 +59,22 @@ def is_pandas(table: object) -> TypeGuard[pd.DataFrame]:
 
 def is_frame(table: object) -> bool:
     """Whether this is a frame, and not a path."""
-    return is_pandas(table) or hasattr(table, "__arrow_c_stream__")
+    return is_pandas(table) or hasattr(table, "__arrow_c_stream__") or _is_of_polars(table, "LazyFrame")
+
+
+def as_pandas(table: Any) -> pd.DataFrame:
+    """A frame that is none of pandas, with the types of Arrow.
+
+    Raises:
+        Error: It is no table.
+    """
+    made: pd.DataFrame = _arrow(table).to_pandas(types_mapper=pandas().ArrowDtype)
+    return made
+
+
+def _is_of_polars(table: object, *kinds: str) -> bool:
+    module = sys.modules.get("polars")
+    return module is not None and isinstance(table, tuple(getattr(module, kind) for kind in kinds))
 
 
 def write(table: Any, stem: Path) -> Path:
@@ -81,25 +102,47 @@ def _write_pandas(frame: pd.DataFrame, stem: Path) -> Path:
 
 
 def _write_arrow(table: Any, stem: Path) -> Path:
+    made, file = _arrow(table), stem.with_name(f"{stem.name}.parquet")
+    from pyarrow import parquet
+
+    parquet.write_table(made, file)
+    return file
+
+
+def _arrow(table: Any) -> Any:
+    """The table with columns that any table file can hold.
+
+    Raises:
+        Error: It is no table, or pyarrow is not installed.
+    """
     kind = f"{type(table).__module__}.{type(table).__qualname__}"
     try:
         import pyarrow
-        from pyarrow import compute, parquet
+        from pyarrow import compute
     except ImportError as error:
         raise Error(
             f"pyarrow is not installed, and a {kind} needs it", "install it, or give a frame of pandas"
         ) from error
     try:
-        made = pyarrow.table(table)
+        made = _of_polars(table) if _is_of_polars(table, "DataFrame", "LazyFrame") else pyarrow.table(table)
     except _UNFIT as error:
         raise Error(f"a {kind} is no table: {error}", "give a frame, whose columns have names") from error
     for position, field in enumerate(made.schema):
+        column = made.column(position)
         if pyarrow.types.is_duration(field.type):
-            counts = made.column(position).cast("int64").cast("float64", safe=False)
+            counts = column.cast("int64").cast("float64", safe=False)
             made = made.set_column(position, field.name, compute.divide(counts, _PER_SECOND[field.type.unit]))
-    file = stem.with_name(f"{stem.name}.parquet")
-    parquet.write_table(made, file)
-    return file
+        elif pyarrow.types.is_dictionary(field.type):
+            made = made.set_column(position, field.name, column.cast(field.type.value_type))
+    return made
+
+
+def _of_polars(frame: Any) -> Any:
+    """Its table of Arrow, in types that pyarrow knows. Whole numbers beyond 64 bits, which Arrow lacks, become text."""
+    polars: Any = sys.modules["polars"]
+    frame = frame.lazy().collect()
+    large = [name for name, kind in frame.schema.items() if "Int128" in str(kind)]
+    return frame.cast(dict.fromkeys(large, polars.String)).to_arrow(compat_level=polars.CompatLevel.oldest())
 
 
 def plain(frame: Any) -> pd.DataFrame:
@@ -145,6 +188,9 @@ def _plain_column(name: str, column: Any) -> Any:
         found = pd.api.types.infer_dtype(column, skipna=True)
         if found not in _KINDS:
             raise _odd(name, column)
+        if found == "integer" and any(not -(2**63) <= value < 2**63 for value in column.dropna()):
+            # More digits than a number of a table file has.
+            return column.astype("string")
     elif pd.api.types.is_complex_dtype(kind):
         raise Error(f"column {name!r} holds complex numbers", "give real and imaginary part as two columns")
     return column

@@ -57,6 +57,10 @@ class Progress:
             self._shown = time.monotonic()
             self._show(self._line(), is_last=False)
 
+    def end(self, expected: dict[str, Any] | None) -> None:
+        """Leads the last line with the score to expect, if the run has one."""
+        self._scores = in_words(self._metric, expected) or self._scores
+
     def _line(self) -> str:
         seconds = _time(time.monotonic() - self._began)
         clock = seconds if self._limit is None else f"{seconds} of {_time(self._limit)}"
@@ -64,6 +68,16 @@ class Progress:
         agents = self._agents and f"{self._agents} agents"
         # What matters least comes last, where a narrow terminal cuts.
         return "mle-star: " + " · ".join(part for part in [self._phase, best, clock, agents, self._name] if part)
+
+
+def in_words(metric: str, expected: dict[str, Any] | None) -> str:
+    """The score to expect, with its interval and that of a constant prediction; empty if there is none."""
+    if not expected or expected["score"] is None:
+        return ""
+    words = f"{metric} {expected['score']:.5g} expected"
+    if expected["interval"] is not None:
+        words += " [{:.5g}, {:.5g}]".format(*expected["interval"])
+    return words if expected["constant"] is None else f"{words}, constant {expected['constant']:.5g}"
 
 
 def _time(seconds: float) -> str:

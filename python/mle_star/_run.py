@@ -19,10 +19,13 @@ from typing import TYPE_CHECKING, Any
 from . import _frames
 from ._frames import Table
 from ._program import Error, Process, call
-from ._progress import Progress
+from ._progress import Progress, in_words
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Exit code of a run with a solution and without a valid submission, which is no error of the program.
+NO_SUBMISSION = 3
 
 #: Seconds between two looks at the clock of a run without news.
 TICK = 1.0
@@ -134,12 +137,17 @@ class Run:
                 progress.update(event)
             for told in process.events(TICK):
                 progress.update(told)
-        return process.end()
+            exit_code = process.end()
+            progress.end(self.expected)
+        return exit_code
 
     def _ended(self, process: Process, exit_code: int) -> Run:
         if exit_code == 0:
             return self
         error = process.error()
+        if exit_code == NO_SUBMISSION:
+            hint = "its report says why; `resume` with a larger `time_limit` goes on if the limit cut it short"
+            error = Error("the run has a solution, but no valid submission", hint, exit_code)
         error.add_note(f"The run is {self._path}")
         raise error
 
@@ -186,6 +194,13 @@ class Run:
         return result  # type: ignore[no-any-return]
 
     @property
+    def expected(self) -> dict[str, Any] | None:
+        """What to expect on new rows: `score`, its 95 % `interval`, the rows that they are `from` (`"holdout"`,
+        `"validation"` or `"both"`), and what a `constant` prediction scores. `None` without a result, or if not known.
+        """
+        return self.result.get("expected") if self._has_result() else None
+
+    @property
     def score(self) -> float | None:
         """The validated score of the solution; the best one so far, while the run has no result."""
         trust = self._trust()
@@ -198,7 +213,7 @@ class Run:
 
     @property
     def held_out(self) -> float | None:
-        """The score on rows that no script saw: the one to report. `None` without a result, or if there are none."""
+        """The score on rows that no script saw. `None` without a result, or if there are none."""
         return self._trust().get("holdout_score")
 
     @property
@@ -208,7 +223,7 @@ class Run:
 
     def _trust(self) -> dict[str, Any]:
         """The part of the result about its scores; empty as long as there is none."""
-        return self.result["trust"] if self._has_result() else {}
+        return self.result["trust"] or {} if self._has_result() else {}
 
     def _has_result(self) -> bool:
         return (self._path / "result.json").exists()
@@ -317,7 +332,7 @@ class Run:
         return f"<mle_star.Run {self._path.name}: {self._summary()}>"
 
     def _repr_html_(self) -> str:
-        rows = [("run", self._path.name), ("state", self._summary()), ("folder", self._path)]
+        rows = [("state", self._summary()), ("run", self._path.name), ("folder", self._path)]
         if (self._path / "final/submission.csv").exists():
             rows.append(("submission", self._path / "final/submission.csv"))
         result = self.result if self._has_result() else {}
@@ -339,9 +354,9 @@ class Run:
             view = self._view()
         except Error as error:
             return error.message
-        parts = [view["state"]]
-        if view["best_score"] is not None:
-            parts.append(f"{view['metric']} {self.score:.5g}")
+        parts = [view["state"], *filter(None, [in_words(view["metric"], self.expected)])]
+        if (score := self.score) is not None:
+            parts.append(f"{view['metric']} {score:.5g}")
         if view["state"] == "finished" and self.held_out is not None:
             parts.append(f"held out {self.held_out:.5g}")
         return ", ".join(parts)

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from . import _frames
 from ._frames import Table
 from ._program import Error, Process
 from ._run import TICK, Run, seconds
+from ._settings import Settings
 
 #: Settings that are options of the program and no keys of its configuration.
 _ONLY_OPTIONS = {"config": "--config", "jobs": "--jobs", "learn_from": "--learn-from"}
+
+#: What users of other libraries write, and its name here.
+_OTHER_WORDS = {
+    "label": "target", "target_column": "target", "y": "target",
+    "x_test": "test", "test_data": "test",
+    "eval_metric": "metric", "scoring": "metric",
+    "time": "time_limit or time_column", "time_budget": "time_limit", "timeout": "time_limit",
+    "group": "group_column", "groups": "group_column", "sample_weight": "weight_column",
+    "pos_label": "positive_class", "holdout_frac": "holdout", "test_size": "test_share",
+    "random_state": "seed", "random_seed": "seed",
+    "n_jobs": "jobs", "path": "folder", "runs_dir": "folder", "verbose": "quiet", "verbosity": "quiet",
+}  # fmt: skip
 
 #: Endings of packed tables, after that of the table.
 _PACKED = {".gz", ".zip", ".zst", ".zstd"}
@@ -37,7 +52,7 @@ def run(
     agents: str = "auto",
     folder: str | os.PathLike[str] | None = None,
     quiet: bool = False,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Run:
     """Solves a task, and waits for it.
 
@@ -48,15 +63,16 @@ def run(
             is predicted and scored.
         target: The target column, or several: a list, or a text with commas.
         test: The rows to predict, beside a table or a frame; without the target.
-        metric: The metric, such as `"RMSE"` or `"log loss"`; a data folder may name it in its description.
+        metric: The metric, such as `"RMSE"` or `"log loss"`. Without it, the one that the description names, else RMSE
+            for numbers, ROC-AUC for two classes, and log loss for more.
         direction: `"maximize"` or `"minimize"`, for a metric that the program does not know.
         time_limit: Seconds, or a text such as `"10m"`; a day by default.
         agents: Who writes the solutions. `"offline"`: built-in rules, no key, no cost. `"auto"`: `claude` if the
-            command and a login are found, which costs up to 10 dollars, else `offline`.
+            command and a login are found and `max_budget_usd` is set, else `offline`.
         folder: The folder of runs; by default that of `MLE_STAR_RUNS_DIR`, else `runs`.
         quiet: Whether to show no progress.
-        settings: Any key of the configuration (docs/configuration.md), such as `group_column="city"`, `seed=1` or
-            `max_budget_usd=5`; also `config`, `jobs` and `learn_from`, as options of `mle-star run`.
+        settings: Keys of the configuration and options of `mle-star run`, such as `group_column="city"`, `seed=1` or
+            `max_budget_usd=5`: docs/configuration.md, or `mle_star.Settings`.
 
     Returns:
         The finished run.
@@ -82,7 +98,7 @@ def start(
     agents: str = "auto",
     folder: str | os.PathLike[str] | None = None,
     quiet: bool = True,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Run:
     """Starts a run as `run` does, and returns as soon as it has read the data.
 
@@ -91,6 +107,7 @@ def start(
     Raises:
         Error: The input is refused.
     """
+    check_names(settings, run.__kwdefaults__ or ())
     runs = Path(folder or os.environ.get("MLE_STAR_RUNS_DIR") or "runs")
     columns = _columns(target)
     options = {
@@ -109,6 +126,22 @@ def start(
         begun = Run(runs / _begun(process), process)
         task.keep()
     return begun
+
+
+def check_names(names: Iterable[str], parameters: Iterable[str]) -> None:
+    """Checks that these are settings.
+
+    Raises:
+        Error: One is none. The hint names what is meant: one of these other parameters, or a setting.
+    """
+    known = [*parameters, *Settings.__annotations__]
+    for name in names:
+        if name.partition(".")[0] not in Settings.__annotations__:
+            word = _OTHER_WORDS.get(name.lower()) or "".join(difflib.get_close_matches(name.lower(), known, 1))
+            hint = f"did you mean {word}?" if word else "docs/python.md and docs/configuration.md list all of them"
+            if {name, word} & {"target", "test"} and "target" not in known:
+                hint = "give the target to `fit`, and test rows to `predict`"
+            raise Error(f"there is no parameter {name!r}", hint)
 
 
 def _columns(target: Any) -> str | None:

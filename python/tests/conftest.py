@@ -1,6 +1,7 @@
 """What tests share. The program is the one that `mle_star` finds; the gate names it with MLE_STAR_BIN."""
 
 from pathlib import Path
+from typing import Any
 
 import mle_star
 import pandas as pd
@@ -9,7 +10,7 @@ from sklearn.datasets import load_wine
 
 ROOT = Path(__file__).parents[2]
 #: A run of one model, without search: it takes a few seconds.
-TINY = {
+TINY: dict[str, Any] = {
     "num_retrieved_models": 1,
     "num_parallel_solutions": 1,
     "outer_loop_steps": 1,

@@ -15,12 +15,15 @@ NOTEBOOKS = sorted((ROOT / "examples/python").glob("*.ipynb"))
 @pytest.mark.parametrize("page", PAGES)
 def test_the_python_of_a_page_runs_from_top_to_bottom(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = (ROOT / page).read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    # A text right after it is what it prints.
+    blocks = re.findall(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", text, flags=re.MULTILINE | re.DOTALL)
     assert blocks
     names: dict[str, object] = {}
-    for block in blocks:
+    for block, shown in blocks:
         exec(compile(block, page, "exec"), names)
-    assert capsys.readouterr().err == ""
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        assert shown in ("", printed.out)
 
 
 def test_the_page_begins_with_five_lines() -> None:

@@ -1,7 +1,9 @@
 """The package in an environment that has nothing else."""
 
+import ast
 import os
 import subprocess
+import sys
 import venv
 from pathlib import Path
 
@@ -61,6 +63,14 @@ def test_a_missing_program_is_one_error(python: Path, variables: dict[str, str],
     )  # fmt: skip
     assert message in ended.stderr
     assert "hint: " in ended.stderr
+
+
+def test_an_older_python_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = ast.parse((ROOT / "python/mle_star/__init__.py").read_text(), feature_version=(3, 7))
+    with monkeypatch.context() as older:
+        older.setattr(sys, "version_info", (3, 9, 18))
+        with pytest.raises(ImportError, match=r"^mle_star needs Python 3\.11 or newer; this is 3\.9\.18$"):
+            exec(compile(parsed, "mle_star", "exec"), {"__name__": "mle_star"})
 
 
 def test_the_program_of_the_environment_comes_before_that_of_the_path(python: Path) -> None:

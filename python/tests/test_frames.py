@@ -2,18 +2,23 @@
 
 import datetime
 import decimal
+import json
 import pathlib
+import runpy
+import sys
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import mle_star
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
-from conftest import TINY
+from conftest import ROOT, TINY
 from mle_star import _frames
 
 
@@ -50,6 +55,7 @@ def leveled(index: pd.Index) -> pd.DataFrame:
         (column(pd.arrays.SparseArray([0, 1])), {"x": [0, 1]}),
         (column(np.array([1, 2.5], dtype=object)), {"x": [1, 2.5]}),
         (column(np.array([None, None], dtype=object)), {"x": [None, None]}),
+        (column(np.array([2**70, None, -1], dtype=object)), {"x": [str(2**70), None, "-1"]}),
         (column([datetime.date(2024, 1, 2), None]), {"x": [datetime.date(2024, 1, 2), None]}),
         (column([decimal.Decimal("1.10"), None]), {"x": [decimal.Decimal("1.10"), None]}),
         (column(pd.array([90, None], dtype="duration[s][pyarrow]")), {"x": [90.0, None]}),
@@ -87,7 +93,6 @@ def test_any_file_can_hold_what_becomes_of_a_frame(
         (column([1j]), "column 'x' holds complex numbers"),
         (leveled(pd.MultiIndex.from_arrays([[1, 2], [3, 4]], names=["k", "k"])), "two levels of the index are called"),
         (leveled(pd.Index([("u", 1), ("v", 2)], tupleize_cols=False, name="k")), "column 'k' holds tuple objects"),
-        (column(np.array([2**70, 1], dtype=object)), "cannot be written"),
     ],
 )
 def test_what_no_table_can_hold_is_one_error(frame: pd.DataFrame, message: str, tmp_path: Path) -> None:
@@ -112,15 +117,41 @@ def test_tables_of_arrow_are_written_or_refused(tmp_path: Path) -> None:
             _frames.write(odd, tmp_path / "odd")
 
 
+def test_tables_of_polars_are_those_of_their_texts(tmp_path: Path) -> None:
+    kinds = ["b", "a", None]
+    frame = pl.DataFrame(
+        {
+            "category": pl.Series(kinds, dtype=pl.Categorical),
+            "enum": pl.Series(kinds, dtype=pl.Enum(["b", "a"])),
+            "large": pl.Series([2**70, -1, None], dtype=pl.Int128),
+        }
+    )
+    expected = {"category": kinds, "enum": kinds, "large": [str(2**70), "-1", None]}
+    for table in (frame, frame.lazy()):
+        written = pd.read_parquet(_frames.write(table, tmp_path / "table"))
+        assert {name: values(written[name]) for name in written} == expected
+        plain = _frames.plain(_frames.as_pandas(table))
+        assert {name: values(plain[name]) for name in plain} == expected
+
+
 def test_the_hint_about_objects_works() -> None:
     frame = column([{"a": 1}, None])
     frame["x"] = frame["x"].astype("string")
     assert _frames.plain(frame)["x"].isna().tolist() == [False, True]
 
 
-def test_labels_and_ids_stay_as_they_are_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_logged", [False, True])
+def test_labels_and_ids_stay_as_they_are_written(
+    is_logged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "out.csv").write_text("id,label,p,n\n007,NA,0.5,10\n010,,1e-05,\n")
-    frame = _frames.read(tmp_path / "out.csv")
+    model: dict[str, Any] = {"read": _frames.read}
+    if is_logged:
+        # The model of an export reads them without this package, and MLflow is not needed for that.
+        for name in ("mlflow", "mlflow.models", "mlflow.pyfunc"):
+            monkeypatch.setitem(sys.modules, name, MagicMock(PythonModel=object))
+        exec(runpy.run_path(str(ROOT / "crates/mle-star-cli/python/mlflow_export.py"))["MODEL"], model)
+    frame = model["read"](tmp_path / "out.csv")
     assert {name: values(frame[name]) for name in frame} == {
         "id": ["007", "010"],
         "label": ["NA", None],
@@ -178,3 +209,15 @@ def test_scripts_see_the_frame(prepare: Callable[[pytest.MonkeyPatch], None], mo
     for name in ["x", "y", "count", "yes", "text", "colour"]:
         assert values(seen[name]) == values(frame[name])
     assert seen["when"].iloc[[0, -1]].tolist() == ["2024-03-30 00:00:00+01:00", "2024-04-01 12:00:00+02:00"]
+
+
+def test_words_of_a_frame_that_look_missing_are_values() -> None:
+    labels = ["None", "007", "NA-fever", None]
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=80), "y": labels * 20})
+    run = mle_star.start(
+        frame, test=frame[["x"]], target="y", metric="accuracy", agents="offline", time_limit=60, **TINY
+    ).stop()
+    (text,) = json.loads((run.path / "task.json").read_text())["text_columns"]
+    assert (text["column"], text["words"]) == ("y", ["None"])
+    # A number would say that predictions are numbers.
+    assert set(_frames.read(run.path / "data/sample_submission.csv")["y"]) <= {"None", "NA-fever"}

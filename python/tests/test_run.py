@@ -5,6 +5,7 @@ import datetime
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -83,6 +84,17 @@ def test_a_run_shows_itself(finished: mle_star.Run, tmp_path: Path) -> None:
     assert finished.report(finished.path / "report.html").exists()
 
 
+def test_the_score_to_expect_comes_first(finished: mle_star.Run, tmp_path: Path) -> None:
+    shutil.copytree(finished.path, tmp_path / "copy", symlinks=True)
+    run = mle_star.Run(tmp_path / "copy")
+    expected = {"score": 0.12345678, "interval": [0.1, 0.25], "from": "both", "constant": 1.09}
+    (run.path / "result.json").write_text(json.dumps({**finished.result, "expected": expected}))
+    assert run.expected == expected
+    words = "finished, log loss 0.12346 expected [0.1, 0.25], constant 1.09, "
+    assert words in repr(run)
+    assert words in run._repr_html_()
+
+
 def test_importance_is_given_or_refused_with_a_reason(finished: mle_star.Run) -> None:
     if finished.result.get("importance") is None:
         with pytest.raises(mle_star.Error, match="importance"):
@@ -109,9 +121,15 @@ def test_a_table_file_and_a_test_table(wine: pd.DataFrame, tmp_path: Path) -> No
     ("arguments", "message", "hint"),
     [
         ({"data": "nothing.csv"}, "no such folder or file: nothing.csv", "give a data folder"),
-        ({"data": "table.csv"}, "evaluation metric is not given", "--metric"),
         ({"data": "table.csv", "metric": "RMSE", "target": "z"}, '"z"', ""),
-        ({"data": "table.csv", "metric": "RMSE", "target": "y", "sed": 1}, 'unknown config key "sed"', "seed"),
+        ({"data": "table.csv", "sed": 1}, "there is no parameter 'sed'", "did you mean seed?"),
+        ({"data": "table.csv", "timelimit": 1}, "there is no parameter 'timelimit'", "did you mean time_limit?"),
+        ({"data": "table.csv", "label": "y"}, "there is no parameter 'label'", "did you mean target?"),
+        ({"data": "table.csv", "y": "y"}, "there is no parameter 'y'", "did you mean target?"),
+        ({"data": "table.csv", "eval_metric": "r2"}, "there is no parameter 'eval_metric'", "did you mean metric?"),
+        ({"data": "table.csv", "time": 1}, "there is no parameter 'time'", "time_limit or time_column?"),
+        ({"data": "table.csv", "openAI.url": "x"}, "there is no parameter 'openAI.url'", "did you mean openai?"),
+        ({"data": "table.csv", "zzz": 1}, "there is no parameter 'zzz'", "docs/configuration.md"),
         ({"data": "table.csv", "metric": "RMSE", "seed": object()}, "the setting 'seed' cannot be passed on", ""),
         ({"data": "table.csv", "metric": "RMSE", "time_limit": "soon"}, 'time_limit_seconds is "soon"', "10m"),
         ({"data": "table.csv", "test": "table.csv", "folder": "table.csv"}, "the folder of runs cannot be", "`folder`"),

@@ -41,6 +41,8 @@ import mle_star
 score: str = mle_star.run("data").score
 mle_star.run(3)
 mle_star.Run.opened("x")
+mle_star.run("data", sed=1)
+mle_star.Classifier(leakage_gate="on")
 """
 
 
@@ -60,7 +62,7 @@ def test_a_program_is_typed(tmp_path: Path) -> None:
     assert mypy("program.py") == (0, "")
     exit_code, found = mypy("wrong.py")
     assert exit_code == 1
-    assert [line.split(":")[1] for line in found.splitlines() if ": error:" in line] == ["3", "4", "5"]
+    assert [line.split(":")[1] for line in found.splitlines() if ": error:" in line] == ["3", "4", "5", "6", "7"]
 
 
 @pytest.mark.parametrize("arguments", [["check", "--no-cache"], ["format", "--no-cache", "--check"]])

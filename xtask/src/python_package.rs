@@ -10,13 +10,14 @@ use crate::environments;
 use crate::report::{Count, Report};
 
 /// What the tests need. The package itself needs nothing.
-const PACKAGES: [&str; 11] = [
+const PACKAGES: [&str; 12] = [
     "ipykernel==7.4.0",
     "mypy==2.4.1",
     "nbclient==0.11.0",
     "nbformat==5.11.1",
     "pandas==3.1.1",
     "pandas-stubs==3.1.0.261029",
+    "polars==2.1.0",
     "pyarrow==26.0.1",
     "pytest==9.2.0",
     "pytest-xdist==3.8.0",
