@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import json
 import pathlib
 import runpy
 import sys
@@ -208,3 +209,15 @@ def test_scripts_see_the_frame(prepare: Callable[[pytest.MonkeyPatch], None], mo
     for name in ["x", "y", "count", "yes", "text", "colour"]:
         assert values(seen[name]) == values(frame[name])
     assert seen["when"].iloc[[0, -1]].tolist() == ["2024-03-30 00:00:00+01:00", "2024-04-01 12:00:00+02:00"]
+
+
+def test_words_of_a_frame_that_look_missing_are_values() -> None:
+    labels = ["None", "007", "NA-fever", None]
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=80), "y": labels * 20})
+    run = mle_star.start(
+        frame, test=frame[["x"]], target="y", metric="accuracy", agents="offline", time_limit=60, **TINY
+    ).stop()
+    (text,) = json.loads((run.path / "task.json").read_text())["text_columns"]
+    assert (text["column"], text["words"]) == ("y", ["None"])
+    # A number would say that predictions are numbers.
+    assert set(_frames.read(run.path / "data/sample_submission.csv")["y"]) <= {"None", "NA-fever"}
