@@ -269,16 +269,14 @@ impl Entry {
     fn read(folder: &Folder) -> Self {
         let read = match run_view::read(&folder.path) {
             Err(error) => Read::Unreadable(error.to_string()),
-            Ok(view) => {
-                Read::Run(Box::new(Row {
-                    completion: completion::completion(&view),
-                    data: view.snapshot.frozen.data_id,
-                    held_out: view.result.as_ref().and_then(|result| ScoreReport::of(result).held_out()),
-                    damage: view.snapshot.damage,
-                    marks: marks::read(&folder.path),
-                    summary: view.summary,
-                }))
-            }
+            Ok(view) => Read::Run(Box::new(Row {
+                completion: completion::completion(&view),
+                data: view.snapshot.frozen.data_id,
+                held_out: view.result.as_ref().and_then(|result| ScoreReport::of(result).held_out()),
+                damage: view.snapshot.damage,
+                marks: marks::read(&folder.path),
+                summary: view.summary,
+            })),
         };
         Self { id: folder.id.clone(), is_link: folder.is_link, read }
     }

@@ -51,8 +51,12 @@ pub fn line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
         Event::PathEnded { path, status, cause, best } => {
             let cause = cause.as_ref().map_or_else(String::new, |cause| format!(": {}", in_line(cause)));
             let weight = if *status == PathStatus::Failed { Weight::Warning } else { Weight::Detail };
-            let text =
-                format!("  path {} {}{cause}; its best solution: {}", path + 1, status.name(), best.step.title());
+            let text = format!(
+                "  path {} {}{cause}; its best solution: {}",
+                path + 1,
+                status.name(),
+                best.step.title()
+            );
             (weight, text)
         }
         Event::PhaseEnded { phase, seconds, best, .. } => {
@@ -63,9 +67,10 @@ pub fn line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
         Event::Info { place, text } => {
             (Weight::Detail, format!("  {:<28} {}", place_name(place), in_line(text)))
         }
-        Event::Answer { solution, .. } => {
-            (Weight::Detail, format!("  the answer now: {}, score {}", solution.step.title(), number(solution.score)))
-        }
+        Event::Answer { solution, .. } => (
+            Weight::Detail,
+            format!("  the answer now: {}, score {}", solution.step.title(), number(solution.score)),
+        ),
         Event::Look { run, part, score, .. } => {
             let score =
                 score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
@@ -185,10 +190,19 @@ fn stopped_line(diagnostics: &Diagnostics) -> String {
                 .as_ref()
                 .map(|period| format!(", its scripts predict {}", period.words()));
             let instead = instead.unwrap_or_default();
-            format!("solution of {}, score {}; no submission yet{instead}", best.step.title(), number(best.score))
+            format!(
+                "solution of {}, score {}; no submission yet{instead}",
+                best.step.title(),
+                number(best.score)
+            )
         }
         (Some(best), Some(made)) => {
-            format!("solution of {}, score {}; submission of {}", best.step.title(), number(best.score), made.step.title())
+            format!(
+                "solution of {}, score {}; submission of {}",
+                best.step.title(),
+                number(best.score),
+                made.step.title()
+            )
         }
     };
     format!("stopped after {}, {cost} spent; last success: {last}; {exists}", duration(*elapsed_seconds))

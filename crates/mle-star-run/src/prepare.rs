@@ -221,7 +221,8 @@ pub fn prepare_for(
     sources.extend(notes);
     sources.extend((!found.is_empty()).then(|| format!("data: {}", found.join("; "))));
     sources.extend(protocol.iter().flat_map(|protocol| protocol::opening(protocol, &config)));
-    let mut details: Vec<String> = file.map(|path| format!("config: {}", path.display())).into_iter().collect();
+    let mut details: Vec<String> =
+        file.map(|path| format!("config: {}", path.display())).into_iter().collect();
     details.extend(protocol.iter().flat_map(protocol::details));
     Ok(Prepared {
         task,

@@ -96,7 +96,15 @@ fn by_scale(runs: &mut [Row]) {
 fn table(runs: &[Row], best: &BTreeSet<String>) -> Vec<String> {
     let heading = |run: &Row| {
         let metric = shortened(&one_line(&run.metric()), LONGEST_METRIC);
-        [one_line(&run.summary.task), "STATE".into(), metric, "HELD OUT".into(), "STARTED".into(), "TIME".into(), "COST".into()]
+        [
+            one_line(&run.summary.task),
+            "STATE".into(),
+            metric,
+            "HELD OUT".into(),
+            "STARTED".into(),
+            "TIME".into(),
+            "COST".into(),
+        ]
     };
     let mut rows: Vec<[String; 7]> = Vec::new();
     for group in runs.chunk_by(|a, b| (&a.summary.task, a.metric()) == (&b.summary.task, b.metric())) {

@@ -83,7 +83,8 @@ fn offered(args: &RunArgs, settings: &Settings) -> Result<Option<Claude>, Failur
 
 fn question(claude: &Claude, paid: &Prepared) -> Result<String, Failure> {
     let cost = estimate::of(paid)?.cost_usd;
-    let cost = cost.map_or("an unknown amount".to_owned(), |(low, high)| format!("{} to {}", usd(low), usd(high)));
+    let cost =
+        cost.map_or("an unknown amount".to_owned(), |(low, high)| format!("{} to {}", usd(low), usd(high)));
     Ok(format!(
         "claude can write the solutions ({}).\n\
          This run may cost {cost}, and sends parts of the data to the provider.\n\

@@ -226,7 +226,8 @@ fn a_reopened_run_that_was_killed_is_not_finished() {
 fn a_run_is_stopped_from_elsewhere() {
     let sealed = Sealed::with(&[]);
     let line = format!("run data --run-id r --json --set python={} {SMALL}", slow_merge(&sealed));
-    let mut run = sealed.command(&line).envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut run =
+        sealed.command(&line).envs([SLOW]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
     let is_merge = |line: String| line.contains("script_started") && line.contains("phase1/merge-1");
     assert!(lines.into_iter().any(is_merge), "no merge was started");

@@ -87,8 +87,8 @@ impl Backends {
             say("hint: install it there, or leave `python` out to use the program's own environment");
         }
         let isolation = Isolation::new(mle_star_backends::script::network(config.network));
-        let is_open = !isolation.closes_reads()
-            || isolation.network == Network::Denied && !isolation.closes_network();
+        let is_open =
+            !isolation.closes_reads() || isolation.network == Network::Denied && !isolation.closes_network();
         emit(Event::Said { text: format!("isolation: {}", isolation.line()), detail: !is_open });
         let kept_from =
             KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
