@@ -4,7 +4,6 @@
 //! the runs directory: looking at runs writes nothing there. A [`Look`] may be limited in time; what it leaves unread is
 //! read in the background, the newest runs first.
 
-mod completion;
 mod kept;
 mod marks;
 
@@ -26,7 +25,6 @@ use mle_star_report::{figures, files};
 use mle_star_run::runs::{self, is_hidden};
 use serde::{Deserialize, Serialize};
 
-pub use completion::Completion;
 pub use marks::{Marks, read as read_marks, set_remark, set_star};
 
 /// How many newly read runs are worth a write to the cache.
@@ -91,8 +89,6 @@ pub enum Read {
 pub struct Row {
     /// Its summary.
     pub summary: Summary,
-    /// Its progress.
-    pub completion: Completion,
     /// The digest of its data.
     pub data: String,
     /// The score on held-out rows with its 95 % interval, for people.
@@ -270,7 +266,6 @@ impl Entry {
             Ok(view) => {
                 let held_out = view.result.as_ref().and_then(|result| ScoreReport::of(result).held_out());
                 Read::Run(Box::new(Row {
-                    completion: completion::completion(&view),
                     data: view.snapshot.frozen.data_id,
                     held_out: held_out.map(|figure| match figure.interval {
                         Some(interval) => format!("{} {interval}", figure.score),

@@ -12,6 +12,7 @@ pub mod chart;
 pub mod cut;
 pub mod cuts;
 pub mod disclosure;
+pub mod done;
 pub mod event_line;
 #[cfg(feature = "html")]
 pub mod export;
