@@ -32,11 +32,11 @@ pub async fn write(
     let folder = &run.folder;
     let is_new = !finished.keeps_earlier_answer;
     keep_diagnostics(folder, backends, &finished).await.map_err(|error| unwritable(folder, &error))?;
-    let kept = finished.model.clone();
+    let (kept, search) = (finished.model.clone(), finished.search_models.clone());
     let submission = submission(backends, &finished);
     let mut result = delivered(folder, backends, finished).map_err(|error| unwritable(folder, &error))?;
     if is_new {
-        let keeping = model::keep(run, backends, (&result, submission.as_deref()), kept);
+        let keeping = model::keep(run, backends, (&result, submission.as_deref()), (kept, &search));
         result.model = tokio::select! {
             biased;
             model = keeping => model,
