@@ -13,7 +13,7 @@ pub fn words(model: &ModelRecord) -> Option<String> {
         ModelKind::Fitted => {
             let size = model.bytes.map(|bytes| format!(" of {}", size(bytes))).unwrap_or_default();
             let speed = model.milliseconds_per_row.map(|time| format!(", {} ms a row", two_digits(time)));
-            let whose = other(model).map(|whose| format!(" {whose}")).unwrap_or_default();
+            let whose = other(model).map(|whose| format!(", {whose}")).unwrap_or_default();
             Some(format!("a fitted model{size}{}{whose}", speed.unwrap_or_default()))
         }
         ModelKind::Refit => Some(format!("by fitting again: {}", first_line(&model.why, LONGEST))),
