@@ -230,7 +230,8 @@ impl ScriptBackend {
         Some(self.kept_model(stem, script)).filter(|folder| folder.exists())
     }
 
-    fn kept_model(&self, stem: &str, script: &str) -> PathBuf {
+    /// Where the model is kept that `script` leaves at this place.
+    pub fn kept_model(&self, stem: &str, script: &str) -> PathBuf {
         let submission = self.kept_submission(stem, script);
         let name = submission.file_stem().unwrap_or_default();
         self.setup.run_folder.join(layout::WORK).join(layout::MODEL).join(name)
