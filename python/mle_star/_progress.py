@@ -29,6 +29,7 @@ class Progress:
         self._limit: float | None = None
         self._agents = self._phase = ""
         self._metric, self._best, self._scores = "score", None, ""
+        self._done = ""
 
     def __enter__(self) -> Self:
         return self
@@ -39,6 +40,8 @@ class Progress:
 
     def update(self, event: dict[str, Any] | None) -> None:
         """Takes an event in, or `None` if only time has passed, and shows the line."""
+        if done := (event or {}).get("done"):
+            self._done = f"{done['percent']} % of the {done['of']}"
         match event:
             case {"event": "run_started", "elapsed": elapsed, "time_limit": limit, "metric": metric}:
                 self._began = time.monotonic() - elapsed
@@ -67,7 +70,9 @@ class Progress:
         best = self._scores or ("" if self._best is None else f"{self._metric} {self._best:.5g}")
         agents = self._agents and f"{self._agents} agents"
         # What matters least comes last, where a narrow terminal cuts.
-        return "mle-star: " + " · ".join(part for part in [self._phase, best, clock, agents, self._name] if part)
+        return "mle-star: " + " · ".join(
+            part for part in [self._phase, best, self._done, clock, agents, self._name] if part
+        )
 
 
 def in_words(metric: str, expected: dict[str, Any] | None) -> str:

@@ -98,7 +98,7 @@ class Run:
     def resume(
         self, time_limit: float | str | None = None, max_budget_usd: float | None = None, *, quiet: bool = False
     ) -> Run:
-        """Continues an interrupted or failed run, or one that a limit cut short, and waits for it as `run` does.
+        """Continues an interrupted or failed run, or one that used its limit, and waits for it as `run` does.
 
         Args:
             time_limit: A larger limit, for all of the run: seconds, or a text such as `"2h"`.
@@ -338,10 +338,8 @@ class Run:
         result = self.result if self._has_result() else {}
         if result.get("not_run"):
             rows.append(("note", f"final/solution.py did not write the submission: {result['not_run']}"))
-        if result.get("stopped_by"):
-            rows.append(
-                ("note", f"cut short by its {result['stopped_by']} limit: resume with a larger one continues it")
-            )
+        if result and (used := self._view()["used"]):
+            rows.append(("note", used))
         cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows)
         said = [event["text"] for event in self.events() if event["event"] == "said"]
         # The program says how it read the data before it names the run.

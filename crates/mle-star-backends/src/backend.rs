@@ -14,7 +14,7 @@ use mle_star::stop::Stop;
 use mle_star_domain::config::Switch;
 use mle_star_domain::diagnostics::Diagnostics;
 use mle_star_domain::effects::{
-    Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest, DataView, Importance,
+    Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest, Importance,
     ImportanceRequest, ImportanceRows, Look, LookRequest, Member, Purpose, Refit, RefitRequest,
     ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
@@ -43,6 +43,8 @@ use seen::{FoldData, ScriptData};
 pub const KEEPS_MODEL: &str = "\nif KEEPS_MODEL:";
 /// The largest fitted model that is kept, in bytes.
 pub const MOST_OF_A_MODEL: u64 = 4 << 30;
+/// The largest model of a script of the search, which is one of many, in bytes. A larger one is fitted again if it is needed.
+const MOST_OF_A_SEARCH_MODEL: u64 = 32 << 20;
 
 mod combine;
 mod finish;
@@ -213,10 +215,14 @@ impl ScriptBackend {
         in_background(work).await?
     }
 
-    /// Whether this may be the last run of the solution on the original files, whose model can be kept.
-    fn may_keep_model(&self, request: &ScriptRequest) -> bool {
-        let sees_all = request.data == DataView::Whole || self.whole.is_none();
-        request.purpose == Purpose::Submission && sees_all && request.slot.host == Host::HERE
+    /// The most bytes of the model that this run may keep. Any script of the search may write what is submitted.
+    fn most_of_a_model(request: &ScriptRequest) -> Option<u64> {
+        match request.purpose {
+            Purpose::Submission => Some(MOST_OF_A_MODEL),
+            Purpose::Score if request.script.contains(KEEPS_MODEL) => Some(MOST_OF_A_SEARCH_MODEL),
+            _ => None,
+        }
+        .filter(|_| request.slot.host == Host::HERE)
     }
 
     /// The fitted model that `script` kept when it ran at the place with the file stem `stem`.
@@ -224,7 +230,8 @@ impl ScriptBackend {
         Some(self.kept_model(stem, script)).filter(|folder| folder.exists())
     }
 
-    fn kept_model(&self, stem: &str, script: &str) -> PathBuf {
+    /// Where the model is kept that `script` leaves at this place.
+    pub fn kept_model(&self, stem: &str, script: &str) -> PathBuf {
         let submission = self.kept_submission(stem, script);
         let name = submission.file_stem().unwrap_or_default();
         self.setup.run_folder.join(layout::WORK).join(layout::MODEL).join(name)
@@ -241,7 +248,7 @@ impl ScriptBackend {
             // watched imports libraries while they are watched.
             may_be_warm: request.purpose != Purpose::Submission && watched.is_none(),
             modules: watched.map_or_else(Vec::new, |evaluation| watch::modules(&evaluation.setup)),
-            keeps_model: request.script.contains(KEEPS_MODEL) && self.may_keep_model(request),
+            keeps_model: request.script.contains(KEEPS_MODEL) && Self::most_of_a_model(request).is_some(),
             heard: None,
         }
     }

@@ -59,7 +59,7 @@ pub enum Command {
     /// `report` and `ui` find them; results in BENCH/results.json and BENCH/results.csv. The same command continues an
     /// interrupted bench: finished runs are kept, others are resumed. Settings of runs come from the config file and the environment, as for `run`.
     Bench(Box<BenchArgs>),
-    /// Resume an interrupted or failed run, or one that a limit cut short
+    /// Resume an interrupted or failed run, or one that used its limit
     ///
     /// Finished steps are not repeated. Task, settings and templates are those of the run.
     Resume(ResumeArgs),

@@ -4,7 +4,6 @@
 //! the runs directory: looking at runs writes nothing there. A [`Look`] may be limited in time; what it leaves unread is
 //! read in the background, the newest runs first.
 
-mod completion;
 mod kept;
 
 use std::borrow::Cow;
@@ -27,7 +26,6 @@ use mle_star_report::{figures, files};
 use mle_star_run::runs::{self, is_hidden};
 use serde::{Deserialize, Serialize};
 
-pub use completion::Completion;
 
 /// How many newly read runs are worth a write to the cache.
 const WORTH_KEEPING: usize = 16;
@@ -91,8 +89,6 @@ pub enum Read {
 pub struct Row {
     /// Its summary.
     pub summary: Summary,
-    /// Its progress.
-    pub completion: Completion,
     /// The digest of its data.
     pub data: String,
     /// The score on held-out rows with its 95 % interval, for people.
@@ -266,7 +262,6 @@ impl Entry {
         let read = match run_view::read(&folder.path) {
             Err(error) => Read::Unreadable(error.to_string()),
             Ok(view) => Read::Run(Box::new(Row {
-                completion: completion::completion(&view),
                 data: view.snapshot.frozen.data_id,
                 held_out: view.result.as_ref().and_then(|result| ScoreReport::of(result).held_out()),
                 damage: view.snapshot.damage,

@@ -1,6 +1,6 @@
 //! The outputs of a running run: the terminal, JSON lines, the log files.
 //!
-//! [`Watchers`] adds time and run ID to each event and passes the [`Line`] to every output. In the terminal,
+//! [`Watchers`] adds time, run ID and progress to each event and passes the [`Line`] to every output. In the terminal,
 //! `status` is the text for the state after the lines so far, which the output keeps at the bottom of the screen.
 
 mod json;
@@ -13,8 +13,11 @@ mod status;
 mod terminal;
 mod text;
 
+use std::sync::{Mutex, PoisonError};
+
 use jiff::{Timestamp, Unit};
 use mle_star::event::{Event, EventSink, Line};
+use mle_star_report::progress::Progress;
 
 pub use json::{JsonLines, Recorder};
 pub use log::Log;
@@ -33,13 +36,25 @@ pub struct Watchers<'a> {
     pub run_id: String,
     /// The outputs.
     pub all: Vec<&'a dyn Watch>,
+    progress: Mutex<Progress>,
+}
+
+impl<'a> Watchers<'a> {
+    /// Passes the events of the run with this ID on.
+    pub fn new(run_id: impl Into<String>, all: Vec<&'a dyn Watch>) -> Self {
+        Self { run_id: run_id.into(), all, progress: Mutex::default() }
+    }
 }
 
 impl EventSink for Watchers<'_> {
     fn emit(&self, event: Event) {
         let now = Timestamp::now();
         let time = now.round(Unit::Millisecond).unwrap_or(now);
-        let line = Line { time, run_id: self.run_id.clone(), event };
+        let mut line = Line { time, run_id: self.run_id.clone(), done: None, event };
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.take(&line);
+        line.done = progress.done(time);
+        drop(progress);
         for watcher in &self.all {
             watcher.see(&line);
         }

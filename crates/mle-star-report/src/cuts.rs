@@ -2,11 +2,58 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::result::Cut;
+use mle_star::result::{Cut, FinalResult, StoppedBy};
+use mle_star_domain::config::Config;
 use mle_star_domain::effects::Limit;
 use mle_star_domain::place::{Phase, Step, StepRow};
 
-use crate::figures;
+use crate::{figures, money};
+
+/// What a finished run used of its limit, if that left steps undone: `used its 40 s (5 of 12 steps)`.
+pub fn used(result: &FinalResult) -> Option<String> {
+    let FinalResult { config, cuts, stopped_by, .. } = result;
+    let steps = steps(result);
+    let is_left = |step: &&Step| cuts.iter().any(|cut| step.place().is_within(&cut.place));
+    let left = steps.iter().filter(is_left).count();
+    let used = match stopped_by {
+        Some(limit) => used_up(*limit, config),
+        None if left == 0 => return None,
+        None => {
+            let used = figures::duration(result.total_duration_seconds);
+            format!("used {used} of its {}", time_limit(config))
+        }
+    };
+    Some(format!("{used} ({} of {} steps)", steps.len() - left, steps.len()))
+}
+
+/// That a run used a limit: `used its $2.00`.
+pub fn used_up(limit: StoppedBy, config: &Config) -> String {
+    match (limit, config.max_budget_usd) {
+        (StoppedBy::Budget, Some(budget)) => format!("used its {}", money::usd(budget)),
+        _ => format!("used its {}", time_limit(config)),
+    }
+}
+
+fn time_limit(config: &Config) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]
+    figures::duration(config.time_limit_seconds as f64)
+}
+
+/// The steps of the algorithms with this configuration and the models that were found.
+fn steps(result: &FinalResult) -> Vec<Step> {
+    let Config { num_parallel_solutions: paths, outer_loop_steps, inner_loop_steps, .. } = result.config;
+    let models = result.phase1.retrieved_models.len() as u32;
+    let rounds = if paths > 1 { result.config.ensemble_rounds } else { 0 };
+    let outer = (0..paths).flat_map(|path| (0..outer_loop_steps).map(move |outer| (path, outer)));
+    let of_path = outer.flat_map(|(path, outer)| {
+        let attempts = (0..inner_loop_steps).map(move |inner| Step::Attempt { path, outer, inner });
+        std::iter::once(Step::Outer { path, outer }).chain(attempts)
+    });
+    let first = (0..models).map(Step::Candidate).chain((1..models).map(Step::Merge));
+    let checks = [Step::DataCheck, Step::LeakageCheck];
+    let last = (0..rounds).map(Step::Round).chain([Step::Finalization]);
+    first.chain(checks).chain(of_path).chain(last).collect()
+}
 
 /// The cuts that more time or more money would go on with.
 pub fn of(cuts: &[Cut], more: More) -> Vec<Cut> {

@@ -21,7 +21,7 @@ const LONGEST_REASON: usize = 400;
 pub enum Weight {
     /// What only a log shows: effects, the ends of phases, new best scores.
     Detail,
-    /// What everybody sees: a phase begins, a step ends or is skipped, the run stops.
+    /// What everybody sees: a phase begins, a step ends, the run stops.
     News,
     /// A warning.
     Warning,
@@ -34,16 +34,13 @@ pub fn line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
     let line = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
         Event::StepEnded { place, verdict } => {
-            // A skipped step has its own line. One that had begun was cut short.
-            let is_skipped = verdict.limit.is_some() && ended.seconds.is_none();
-            let weight = if is_skipped { Weight::Detail } else { Weight::News };
+            // The last lines count the steps that a limit left out.
+            let is_left_out = verdict.limit.is_some() && !verdict.kept;
+            let weight = if is_left_out { Weight::Detail } else { Weight::News };
             (weight, step_line(*place, verdict, ended))
         }
         Event::Skipped { place, limit } => {
-            // A skipped step is shown; skipped calls and scripts inside a step are not.
-            let is_step = place.step().is_some_and(|step| step.place() == *place);
-            let weight = if is_step { Weight::News } else { Weight::Detail };
-            (weight, format!("  {:<28} skipped: {}", place_name(place), limit.name()))
+            (Weight::Detail, format!("  {:<28} skipped: {}", place_name(place), limit.name()))
         }
         Event::Best { score, from, .. } => {
             let before = from.map_or_else(String::new, |from| format!(" (was {})", number(from)));
@@ -123,14 +120,10 @@ fn effect_line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
             let text = format!("  {:<28} {who} used {tool}: {}{failed}", place_name(place), in_line(about));
             (Weight::Detail, text)
         }
-        Event::ScriptEnded { place, end, seconds, .. }
-            if (place.is_probe() || place.is_importance()) && *end == ScriptEnd::TimedOut.words() =>
-        {
+        // The user gave the run so much time.
+        Event::ScriptEnded { place, end, seconds, .. } if *end == ScriptEnd::TimedOut.words() => {
             let (place, took) = (place_name(place), duration(*seconds));
-            (
-                Weight::Warning,
-                format!("  {place:<28} took longer than its share of the time ({took}); skipped"),
-            )
+            (Weight::Detail, format!("  {place:<28} script stopped: it used its time ({took})"))
         }
         Event::ScriptEnded { place, failure: Some(failure), runner, .. } => {
             let (place, at) = (place_name(place), on_runner(runner.as_deref()));
@@ -220,7 +213,7 @@ fn step_line(step: Step, verdict: &Verdict, ended: StepSummary) -> String {
         (false, true) => "kept",
         (_, false) if matches!(step, Step::Provisional(_)) => "none",
         (_, false) if matches!(step, Step::DataCheck | Step::LeakageCheck) => "unchanged",
-        (_, false) if verdict.limit.is_some() => "cut short",
+        (_, false) if verdict.limit.is_some() => "not ended",
         (_, false) => "not kept",
     };
     let time = ended.seconds.map_or_else(String::new, duration);
@@ -237,12 +230,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_skipped_step_is_reported_once() {
+    fn what_a_limit_leaves_out_is_for_the_log() {
         let weight = |event: Event| line(&event, StepSummary::default()).unwrap().0;
         use mle_star_domain::effects::Limit;
         let skipped = |place: &str| Event::Skipped { place: Place::from(place), limit: Limit::Share };
-        assert_eq!(weight(skipped("phase2/path-0/t1")), Weight::News);
-        assert_eq!(weight(skipped("phase2/path-0/t1/extractor")), Weight::Detail);
+        assert_eq!(weight(skipped("phase2/path-0/t1")), Weight::Detail);
         let warning = |limit| Event::Warning { place: Place::root(), text: "no code".to_owned(), limit };
         assert_eq!(weight(warning(Some(Limit::Share))), Weight::Detail);
         assert_eq!(weight(warning(None)), Weight::Warning);
@@ -252,10 +244,6 @@ mod tests {
         };
         assert_eq!(weight(ended(Some(Limit::Time))), Weight::Detail);
         assert_eq!(weight(ended(None)), Weight::News);
-        let began = StepSummary { seconds: Some(2.0), ..StepSummary::default() };
-        let (weight, text) = line(&ended(Some(Limit::Share)), began).unwrap();
-        assert_eq!(weight, Weight::News, "a step that had begun and was cut short");
-        assert!(text.contains("cut short") && text.ends_with("time share"), "{text}");
     }
 
     #[test]
@@ -275,8 +263,8 @@ mod tests {
         let probe = |end: &str, failure: &str, expected: &str| {
             of("finalization/probe-0/shuffled-target/run", end, Some(failure), None, expected);
         };
-        let late = "took longer than its share of the time (2.0 s); skipped";
-        probe("time limit", "The script was stopped", &format!("probe with shuffled target {late}"));
+        let late = "probe with shuffled target script stopped: it used its time (2.0 s)";
+        probe("time limit", "The script was stopped", late);
         probe("exit code 1", "KeyError", "probe with shuffled target script failed: KeyError");
     }
 

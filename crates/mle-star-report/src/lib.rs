@@ -11,6 +11,7 @@ pub mod at_work;
 pub mod chart;
 pub mod cut;
 pub mod cuts;
+pub mod done;
 pub mod event_line;
 #[cfg(feature = "html")]
 pub mod export;

@@ -13,11 +13,18 @@ pub fn words(model: &ModelRecord) -> Option<String> {
         ModelKind::Fitted => {
             let size = model.bytes.map(|bytes| format!(" of {}", size(bytes))).unwrap_or_default();
             let speed = model.milliseconds_per_row.map(|time| format!(", {} ms a row", two_digits(time)));
-            Some(format!("a fitted model{size}{}", speed.unwrap_or_default()))
+            let whose = other(model).map(|whose| format!(", {whose}")).unwrap_or_default();
+            Some(format!("a fitted model{size}{}{whose}", speed.unwrap_or_default()))
         }
         ModelKind::Refit => Some(format!("by fitting again: {}", first_line(&model.why, LONGEST))),
         ModelKind::None => None,
     }
+}
+
+/// Whose fitted model it is, if it is not that of the submission, and why.
+pub fn other(model: &ModelRecord) -> Option<String> {
+    let is_other = model.kind == ModelKind::Fitted && !model.why.is_empty();
+    is_other.then(|| first_line(&model.why, LONGEST))
 }
 
 fn size(bytes: u64) -> String {

@@ -66,6 +66,11 @@ impl Pace {
         self.scripts.take(effect);
     }
 
+    /// How many calls and scripts of a phase have ended.
+    pub fn ended(&self, phase: Phase) -> u64 {
+        self.calls.in_phase(phase) + self.scripts.in_phase(phase)
+    }
+
     /// Estimated seconds left; `None` while it is too early to say.
     ///
     /// The remaining effects are assumed to take as long as those before, with as many repairs and as many at a time.

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use mle_star::event::{Event, Line, Outline, RunnerState};
+use mle_star::event::{Done, Event, Line, Outline, RunnerState};
 use mle_star::verdict::Verdict;
-use mle_star_domain::effects::Usage;
+use mle_star_domain::effects::{ScriptEnd, Usage};
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Phase, Place, Step};
 
+use crate::done::{Used, done};
 use crate::pace::{EndedEffect, Moment, Pace, seconds};
 use crate::runners::Runners;
 use crate::words::{agent_name, in_line};
@@ -33,7 +34,7 @@ pub struct Progress {
     pub steps: BTreeMap<Step, StepState>,
     /// Refinement paths that have begun.
     pub paths: BTreeMap<usize, PathState>,
-    /// Completed scripts, and how many of them failed.
+    /// Completed scripts, and how many of them failed, without those that used their time.
     pub scripts: (u64, u64),
     /// Completed agent calls.
     pub calls: u64,
@@ -49,6 +50,8 @@ pub struct Progress {
     last: Option<Timestamp>,
     /// The score of the solution that the last phase ended with.
     phase_best: Option<f64>,
+    /// Whether a limit left steps out.
+    leaves_out: bool,
     /// The score of s_0, with which every refinement path begins.
     score_before_paths: Option<f64>,
     pace: Pace,
@@ -173,6 +176,7 @@ impl Progress {
                 self.paths.entry(*path as usize).and_modify(|path| path.is_over = true);
             }
             Event::Skipped { place, .. } => {
+                self.leaves_out = true;
                 self.running.remove(place);
                 if let Some(step) = place.step().filter(|step| step.place() == *place) {
                     self.steps.remove(&step);
@@ -226,11 +230,12 @@ impl Progress {
                     self.pace.call(EndedEffect { phase, seconds, replayed: *replayed });
                 }
             }
-            Event::ScriptEnded { place, seconds, failure, replayed, .. } => {
+            Event::ScriptEnded { place, seconds, failure, replayed, end, .. } => {
                 self.running.remove(place);
                 self.worked(place, *seconds);
                 self.scripts.0 += 1;
-                self.scripts.1 += u64::from(failure.is_some());
+                let is_late = *end == ScriptEnd::TimedOut.words();
+                self.scripts.1 += u64::from(failure.is_some() && !is_late);
                 if let Some(phase) = place.phase() {
                     self.pace.script(EndedEffect { phase, seconds: *seconds, replayed: *replayed });
                 }
@@ -273,6 +278,16 @@ impl Progress {
         #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]
         let limit = outline.time_limit as f64 - self.elapsed(now);
         Some(self.pace.seconds_left(moment)?.min(limit.max(0.0)))
+    }
+
+    /// How far the run is; `None` before it has a plan.
+    pub fn done(&self, now: Timestamp) -> Option<Done> {
+        let usd = self.spent.and_then(|spent| spent.cost_usd);
+        let (seconds, leaves_out) = (self.elapsed(now), self.leaves_out);
+        let used = Used { seconds, usd, phase: self.phase, leaves_out };
+        let so_far = done(self.outline.as_ref()?, used, |phase| self.pace.ended(phase));
+        let is_finished = matches!(self.exit_code, Some(0 | 3));
+        Some(if is_finished { Done { percent: 100, ..so_far } } else { so_far })
     }
 
     /// A score of this run's metric.
@@ -389,7 +404,7 @@ mod tests {
         let mut progress = Progress::default();
         for (second, event) in events {
             let event = serde_json::from_value(event.clone()).unwrap();
-            progress.take(&Line { time: at(*second), run_id: "r".to_owned(), event });
+            progress.take(&Line { time: at(*second), run_id: "r".to_owned(), done: None, event });
         }
         progress
     }
@@ -462,7 +477,7 @@ mod tests {
             verdict: Verdict { score: Some(0.5), kept: true, ..Verdict::default() },
         };
         for step in [place, "phase2/path-0/t0"] {
-            let line = Line { time: at(95), run_id: "r".to_owned(), event: ended(step) };
+            let line = Line { time: at(95), run_id: "r".to_owned(), done: None, event: ended(step) };
             assert_eq!(progress.take(&line).seconds, Some(9.0), "{step}");
         }
     }

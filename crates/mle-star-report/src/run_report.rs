@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::{EffectRecord, EffectState, Kind, Snapshot};
-use mle_star::result::{Cut, FinalResult, StoppedBy};
+use mle_star::result::{FinalResult, StoppedBy};
 use mle_star::spending::Spending;
 use mle_star_domain::effects::DATA_CHANGED;
 use mle_star_domain::layout;
@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cut::sentence;
-use crate::cuts::{self, More};
+use crate::cuts;
 use crate::figures::{duration, number};
 use crate::model::words;
 use crate::run_view::{
@@ -46,7 +46,7 @@ pub struct RunReport {
     pub score: ScoreReport,
     /// What was checked, and why the score may be too good.
     pub checks: Checks,
-    /// What cut it short, and what went wrong.
+    /// What it used of its limits, and what went wrong.
     pub ending: Ending,
     /// Its submission.
     pub answer: Submissions,
@@ -71,13 +71,13 @@ pub struct Checks {
     pub findings: Vec<Finding>,
 }
 
-/// What cut a run short, and what went wrong.
+/// What a run used of its limits, and what went wrong.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ending {
-    /// The limit of the whole run that cut it short.
-    pub stopped_by: Option<StoppedBy>,
-    /// The steps that a limit cut or skipped.
-    pub cuts: Vec<Cut>,
+    /// What it used of its limit, if that left steps undone.
+    pub used: Option<String>,
+    /// The option that raises this limit; `None` if a larger one would change nothing.
+    pub larger: Option<&'static str>,
     /// Whether the answer is the one from before a limit was raised.
     pub answer_is_earlier: bool,
     /// Why the submission is not what the delivered script wrote.
@@ -171,7 +171,7 @@ impl RunReport {
     /// What to read first, as sentences.
     pub fn notes(&self) -> Vec<String> {
         let ending = &self.ending;
-        let first = [ending.limit(), self.checks.leak().map(str::to_owned), ending.change()];
+        let first = [ending.used.clone(), self.checks.leak().map(str::to_owned), ending.change()];
         let then = [ending.unfinished(), ending.earlier(), ending.not_best(), ending.unwritten()];
         let so_far = self.answer.so_far.as_ref().map(SoFar::words);
         let naive = self.score.no_better_than_naive(self.run.direction);
@@ -212,20 +212,12 @@ impl RunReport {
         usage::line(&self.calls)
     }
 
-    /// What cut the run short, with the command that goes on.
+    /// What the run used of its limit, with the command that goes on.
     fn goes_on(&self) -> Option<String> {
+        let used = self.ending.used.clone()?;
         let command = resume_command(&self.folder);
-        let option = match self.ending.stopped_by {
-            Some(StoppedBy::Time) => "--time-limit",
-            Some(StoppedBy::Budget) => "--max-budget-usd",
-            None => {
-                let open = self.ending.open_steps()?;
-                return Some(format!(
-                    "the time shares of phases cut steps short; more time would go on with {open}: {command} --time-limit N"
-                ));
-            }
-        };
-        Some(format!("{}; continue with: {command} {option} N", self.ending.limit()?))
+        let more = self.ending.larger.map(|option| format!("; continue with: {command} {option} N"));
+        Some(used + &more.unwrap_or_default())
     }
 }
 
@@ -259,9 +251,14 @@ impl Checks {
 
 impl Ending {
     fn of(result: &FinalResult) -> Self {
+        let is_open = result.stopped_by.is_some() || result.cuts.iter().any(|cut| cut.open);
+        let option = match result.stopped_by {
+            Some(StoppedBy::Budget) => "--max-budget-usd",
+            Some(StoppedBy::Time) | None => "--time-limit",
+        };
         Self {
-            stopped_by: result.stopped_by,
-            cuts: result.cuts.clone(),
+            used: cuts::used(result),
+            larger: is_open.then_some(option),
             answer_is_earlier: result.answer_is_earlier,
             not_run: result.not_run.clone(),
             not_best: result.not_best.clone(),
@@ -271,7 +268,9 @@ impl Ending {
 
     fn of_run(view: &RunView) -> Self {
         let (snapshot, is_unfinished) = (&view.snapshot, view.summary.run.state == State::Unfinished);
-        let begun = || Self { stopped_by: snapshot.first_limit().and_then(StoppedBy::of), ..Self::default() };
+        let limit = snapshot.first_limit().and_then(StoppedBy::of).filter(|_| is_unfinished);
+        let used = limit.map(|limit| cuts::used_up(limit, &snapshot.frozen.config));
+        let begun = || Self { used, ..Self::default() };
         let error = snapshot.stopped.as_ref().filter(|_| is_unfinished);
         Self {
             data_changed: data_changed(snapshot),
@@ -281,17 +280,6 @@ impl Ending {
             damage: snapshot.damage.clone(),
             ..view.result.as_ref().map_or_else(begun, Self::of)
         }
-    }
-
-    /// The limit that cut the run short.
-    pub fn limit(&self) -> Option<String> {
-        self.stopped_by.map(|limit| format!("the {} cut the run short", limit_name(limit)))
-    }
-
-    /// What more time goes on with if only the time shares of phases cut steps; `None` if nothing was cut so.
-    fn open_steps(&self) -> Option<String> {
-        let is_cut = self.stopped_by.is_none() && self.cuts.iter().any(|cut| cut.open);
-        is_cut.then(|| cuts::in_words(&cuts::of(&self.cuts, More { time: true, money: false })))
     }
 
     /// That a larger limit found nothing better.
@@ -344,14 +332,6 @@ impl SoFar {
             place_name(&Place::from(self.place.as_str())),
             number(self.score)
         )
-    }
-}
-
-/// The name of a limit of the whole run.
-pub fn limit_name(limit: StoppedBy) -> &'static str {
-    match limit {
-        StoppedBy::Time => "time limit",
-        StoppedBy::Budget => "money limit",
     }
 }
 
@@ -510,9 +490,12 @@ mod tests {
             "Nothing better was found since the limit was raised: the earlier answer stays.",
         );
         check(
-            |report| report.ending.stopped_by = Some(StoppedBy::Budget),
-            "the money limit cut the run short; continue with: mle-star resume r --max-budget-usd N",
-            "The money limit cut the run short.",
+            |report| {
+                report.ending.used = Some("used its $2.00 (5 of 12 steps)".to_owned());
+                report.ending.larger = Some("--max-budget-usd");
+            },
+            "used its $2.00 (5 of 12 steps); continue with: mle-star resume r --max-budget-usd N",
+            "Used its $2.00 (5 of 12 steps).",
         );
     }
 }

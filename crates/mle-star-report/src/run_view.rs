@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mle_star::event::Done;
 use mle_star::journal::{self, EffectRecord, EffectState, JournalError, Kind, Outcome, Snapshot};
 use mle_star::result::FinalResult;
 use mle_star::shell;
@@ -16,9 +17,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::files;
-use crate::money;
-use crate::usage;
+use crate::words::phase_title;
+use crate::{cuts, done, files, money, usage};
 
 /// The largest `result.json` that is read, in bytes. A full-size run has less than a megabyte.
 const LARGEST_RESULT: u64 = 256 << 20;
@@ -68,6 +68,10 @@ pub struct Summary {
     pub answer: Submissions,
     /// The refinement paths that failed, each with its cause.
     pub failed_paths: Vec<FailedPath>,
+    /// How far it is.
+    pub done: Done,
+    /// What a finished run used of its limit, if that left steps undone: `used its 40 s (5 of 12 steps)`.
+    pub used: Option<String>,
 }
 
 /// A run, its state and its metric.
@@ -223,6 +227,8 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         interrupted_calls: spending.interrupted_calls,
         answer: Submissions { submission, so_far: if has_result { None } else { so_far(folder) } },
         failed_paths: failed_paths(&snapshot),
+        done: done::of_run(&snapshot, &used, state),
+        used: result.as_ref().and_then(cuts::used),
     };
     Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
 }
@@ -243,6 +249,16 @@ pub(crate) fn phase(snapshot: &Snapshot) -> Option<Phase> {
 }
 
 impl Summary {
+    /// What it does now, or what it did.
+    pub fn stage(&self) -> String {
+        match self.run.state {
+            State::Finished => self.used.clone().unwrap_or_else(|| "done".to_owned()),
+            State::Running | State::Unfinished => {
+                self.phase.map_or_else(|| "preparing".to_owned(), phase_title)
+            }
+        }
+    }
+
     /// The cost in words; `None` for agents without a model.
     pub fn cost(&self) -> Option<String> {
         let Spent { cost_usd, estimated_usd, .. } = self.spent;
@@ -255,6 +271,8 @@ impl RunView {
     pub fn finish(&mut self, result: FinalResult) {
         self.summary.run.state = State::Finished;
         self.summary.answer.submission = Some(result.submission_path.clone()).filter(|path| !path.is_empty());
+        self.summary.used = cuts::used(&result);
+        self.summary.done.percent = 100;
         self.result = Some(result);
     }
 }

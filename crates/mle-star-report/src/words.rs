@@ -1,9 +1,20 @@
 //! Names of places, steps, phases and agents for people.
 
+use mle_star::event::{Done, DoneOf};
 use mle_star_domain::place::{Phase, Place};
 use mle_star_domain::role::AgentType;
 
 use crate::sanitize::first_line;
+
+/// How far a run is: `42 % of the time`.
+pub fn done_words(done: Done) -> String {
+    let of = match done.of {
+        DoneOf::Time => "time",
+        DoneOf::Money => "money",
+        DoneOf::Steps => "steps",
+    };
+    format!("{} % of the {of}", done.percent)
+}
 
 /// A place for people: `path 1, step 2, attempt 3`.
 pub fn place_name(place: &Place) -> String {

@@ -12,7 +12,8 @@ use mle_star::result::{ModelKind, ModelRecord};
 use mle_star_backends::script::environment::Environment;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::other_rows::Layout;
+use mle_star_tables::other_rows::{Layout, TestTables};
+use mle_star_tables::spellings::Spellings;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -45,6 +46,9 @@ pub struct Record {
     /// The columns that it needs, and those that it predicts.
     #[serde(flatten)]
     pub layout: Layout,
+    /// What the training table has in them.
+    #[serde(default)]
+    pub spellings: Spellings,
     /// How the predictions of several members are combined.
     pub by: String,
     /// The members with their weights.
@@ -66,11 +70,23 @@ pub struct Member {
     pub weight: f64,
 }
 
-/// What a combination wrote about its members.
-#[derive(Deserialize)]
-struct Members {
-    by: String,
-    members: Vec<Member>,
+/// What a combination says about its members.
+#[derive(Deserialize, Serialize)]
+pub struct Members {
+    /// How they are combined.
+    pub by: String,
+    /// The folders of their models.
+    pub members: Vec<Member>,
+}
+
+impl Members {
+    /// Writes it into the folder of the whole model.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn write(&self, model: &Path) -> io::Result<()> {
+        write_json(&model.join(MEMBERS), self)
+    }
 }
 
 impl Record {
@@ -78,7 +94,7 @@ impl Record {
     ///
     /// # Errors
     /// It has members without a model, or cannot be read.
-    pub fn of(model: &Path, layout: Layout, environment: &Environment) -> Result<Self, String> {
+    pub fn of(model: &Path, tables: &TestTables, environment: &Environment) -> Result<Self, String> {
         let unreadable = |error: io::Error| error.to_string();
         let (by, members) = match fs::read(model.join(MEMBERS)) {
             Ok(text) => {
@@ -99,7 +115,8 @@ impl Record {
         let mut files = BTreeMap::new();
         digests(model, "", &mut files).map_err(unreadable)?;
         Ok(Self {
-            layout,
+            layout: tables.layout.clone(),
+            spellings: Spellings::of(tables).unwrap_or_default(),
             by,
             members,
             python: environment.version.clone(),

@@ -14,9 +14,11 @@ use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::model::other;
 use mle_star_report::run_view;
 use mle_star_tables::other_rows::{Names, TestTables};
 use mle_star_tables::reading::Reading;
+use mle_star_tables::spellings::{Spellings, shared_rows};
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
@@ -37,6 +39,8 @@ pub struct Predicted {
     pub rows: u64,
     /// How well they are predicted, if that was asked for.
     pub score: Option<Scored>,
+    /// What was odd about the rows, in sentences.
+    pub notes: Vec<String>,
 }
 
 /// A run with a solution, maybe that of an answer so far.
@@ -77,12 +81,17 @@ async fn predicted(
     let (rows, predicted) = (folder.path().join("rows.csv"), folder.path().join("predicted.csv"));
     let model = run.fitted(say).await?;
     let tables = run.tables();
-    let layout = match &model {
-        Some((record, _)) => record.layout.clone(),
-        None => tables.clone()?.layout,
+    let (layout, spellings) = match &model {
+        Some((record, _)) => (record.layout.clone(), record.spellings.clone()),
+        None => {
+            let tables = tables.clone()?;
+            let spellings = Spellings::of(&tables).unwrap_or_default();
+            (tables.layout, spellings)
+        }
     };
     let reading = run.reading();
     let names = layout.write_rows(given, &reading, Names::Own, &rows)?;
+    let mut notes = spellings.apply(&rows).map_err(|error| unreadable(&error))?;
     let read_labels = || score::labels(&run.task, &layout, (given, &reading), folder.path());
     let labels = scores.then(read_labels).transpose()?;
     match &model {
@@ -92,14 +101,36 @@ async fn predicted(
             layout.write_named(&written, &names, &predicted).map_err(RunError::failed)?;
         }
         None => {
-            run.fit_again(&tables.clone()?, (given, &rows, &names), &predicted, (folder.path(), say)).await?;
+            let given = (given, &spellings);
+            run.fit_again(&tables.clone()?, given, (&rows, &names), &predicted, (folder.path(), say)).await?;
         }
     }
     let train = tables.ok().and_then(|tables| tables.train);
+    if let Some(train) = train.as_ref().filter(|_| scores) {
+        let is_numbered = names.iter().enumerate().all(|(at, name)| *name == at.to_string());
+        let but = layout.id.as_ref().filter(|_| is_numbered);
+        let shared = shared_rows(train, &rows, but).ok().flatten();
+        notes.extend(shared.filter(|shared| *shared > 0).map(|shared| of_training(shared, names.len())));
+    }
+    notes.iter().for_each(|note| say(&format!("note: {note}")));
     let score = labels.map(|labels| labels.score(&predicted, &layout, train.as_deref())).transpose()?;
     let delivered = Form::of_run(&run.folder).write(&predicted, into);
     delivered.map_err(|error| Trouble::new(format!("cannot write {}: {error}", into.display()), OUTPUT))?;
-    Ok(Predicted { rows: names.len() as u64, score })
+    Ok(Predicted { rows: names.len() as u64, score, notes })
+}
+
+/// That rows with a score are rows that the solution was fitted on.
+fn of_training(shared: usize, rows: usize) -> String {
+    format!(
+        "{shared} of these {rows} rows are rows of the training table; their score says little about new rows"
+    )
+}
+
+fn unreadable(error: &dyn std::fmt::Display) -> RunError {
+    RunError::failed(Trouble::new(
+        format!("cannot read the rows: {error}"),
+        "check that the disk is not full",
+    ))
 }
 
 const OUTPUT: &str = "choose another file with --output";
@@ -129,6 +160,8 @@ impl Answered {
             say(&format!("note: the fitted model is not used: {why}; the solution fits again"));
             return Ok(None);
         }
+        let other = run_view::read_result(&self.folder).and_then(|result| other(&result.model));
+        other.iter().for_each(|whose| say(&format!("note: the fitted model is {whose}")));
         Ok(Some((record, environment)))
     }
 
@@ -164,7 +197,8 @@ impl Answered {
     async fn fit_again(
         &self,
         tables: &TestTables,
-        (given, rows, names): (&Path, &Path, &[String]),
+        (given, spellings): (&Path, &Spellings),
+        (rows, names): (&Path, &[String]),
         predicted: &Path,
         (folder, say): (&Path, &(dyn Fn(&str) + Sync)),
     ) -> Result<(), RunError> {
@@ -172,7 +206,11 @@ impl Answered {
         let numbered = match by {
             Names::Own => names.to_vec(),
             // Scripts look rows up by their names.
-            Names::Numbers => tables.layout.write_rows(given, &self.reading(), by, rows)?,
+            Names::Numbers => {
+                let numbered = tables.layout.write_rows(given, &self.reading(), by, rows)?;
+                spellings.apply(rows).map_err(|error| unreadable(&error))?;
+                numbered
+            }
         };
         let data = folder.join("data");
         tables.replace(rows, &numbered, &data).map_err(RunError::failed)?;

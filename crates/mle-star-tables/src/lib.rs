@@ -42,6 +42,7 @@ mod records;
 pub mod seasonal_naive;
 mod seeded;
 pub mod series;
+pub mod spellings;
 pub mod split;
 pub mod summary;
 mod table;

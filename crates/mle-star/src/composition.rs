@@ -66,6 +66,22 @@ impl Composition {
         self.members.iter().map(|part| &part.solution)
     }
 
+    /// The solutions with their weights.
+    pub fn members(&self) -> impl Iterator<Item = (&Solution, f64)> {
+        self.members.iter().map(|part| (&part.solution, part.weight))
+    }
+
+    /// How it combines them, as its script and models name it.
+    pub fn rule(&self) -> String {
+        match self.by {
+            CombinedBy::Mean => "mean".to_owned(),
+            CombinedBy::Votes => "votes".to_owned(),
+            CombinedBy::Sets => "sets".to_owned(),
+            CombinedBy::Guesses(most) => format!("guesses {most}"),
+            CombinedBy::ClassScores => "class_scores".to_owned(),
+        }
+    }
+
     /// The same combination of other versions of the solutions, which are as many.
     #[must_use]
     pub fn of(&self, solutions: Vec<Solution>) -> Self {
@@ -85,13 +101,7 @@ impl Composition {
             .map(|(number, part)| format!("    (member_{number}, {}),\n", part.weight))
             .collect();
         let id = self.id_column.as_ref().map_or_else(|| "None".to_owned(), |id| literal(id));
-        let by = match self.by {
-            CombinedBy::Mean => "mean".to_owned(),
-            CombinedBy::Votes => "votes".to_owned(),
-            CombinedBy::Sets => "sets".to_owned(),
-            CombinedBy::Guesses(most) => format!("guesses {most}"),
-            CombinedBy::ClassScores => "class_scores".to_owned(),
-        };
+        let by = self.rule();
         let text = format!(
             "{head}ID = {id}\nBY = {by:?}\n\n\n{functions}MEMBERS = [\n{}]\n{tail}",
             weights.concat()

@@ -305,7 +305,7 @@ impl<'a> Ctx<'a> {
 
     /// Emits a warning. The run goes on.
     pub(crate) fn warn(&self, text: impl Into<String>) {
-        let limit = self.place.step().and_then(|step| self.refused_in(step));
+        let limit = self.place.step().and_then(|step| self.limit_in(step));
         self.emit(Event::Warning { place: self.place.clone(), text: text.into(), limit });
     }
 
@@ -539,8 +539,15 @@ impl<'a> Ctx<'a> {
         if failure.is_none() {
             self.note_success(place, outcome.at);
         }
+        // That of each script is the user's own.
+        let own = self.run.config.script_timeout_seconds.map_or(Duration::MAX, Duration::from_secs);
+        let is_late = outcome.value.end == ScriptEnd::TimedOut && seconds < own.as_secs_f64();
+        let limit = is_late.then_some(Limit::Share);
+        if is_late {
+            self.note_late(place);
+        }
         for note in &outcome.value.notes {
-            self.emit(Event::Warning { place: place.clone(), text: note.clone(), limit: None });
+            self.emit(Event::Warning { place: place.clone(), text: note.clone(), limit });
         }
         let (place, runner) = (place.clone(), outcome.value.runner.clone());
         let lost_runners = outcome.value.lost_runners.clone();

@@ -31,9 +31,33 @@ pub struct Line {
     pub time: Timestamp,
     /// The run ID.
     pub run_id: String,
+    /// How far the run is; absent before it has a plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done: Option<Done>,
     /// What happened.
     #[serde(flatten)]
     pub event: Event,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Done {
+    /// In percent. Only a run that has ended has 100.
+    pub percent: u64,
+    /// Of what: its time or its money, where they end it, otherwise its steps.
+    pub of: DoneOf,
+}
+
+/// What ends a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DoneOf {
+    /// Its time limit.
+    Time,
+    /// Its money limit.
+    Money,
+    /// The end of its steps.
+    Steps,
 }
 
 /// The plan of a run and its progress in earlier processes.

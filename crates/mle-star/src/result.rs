@@ -133,7 +133,7 @@ pub struct BaselineScore {
 pub struct ModelRecord {
     /// The kind.
     pub kind: ModelKind,
-    /// Why there is no fitted model, in one sentence; empty if there is one.
+    /// Why there is no fitted model, or why it is that of another solution than the submission's, in one sentence; else empty.
     pub why: String,
     /// The rows of the test table, in another order, that the fitted model predicted as in the submission.
     pub rows: Option<u64>,
@@ -402,6 +402,15 @@ pub struct KeptModel {
     pub script: String,
 }
 
+/// The models that scripts of the search may have kept, for a run whose last script kept none.
+#[derive(Clone, Debug, Default)]
+pub struct SearchModels {
+    /// If the answer is a combination: how it combines, and its solutions with their weights.
+    pub combined: Option<(String, Vec<(KeptModel, f64)>)>,
+    /// All solutions that predict the test table, the best first, each with the name of its step.
+    pub solutions: Vec<(String, KeptModel)>,
+}
+
 /// A finished run.
 #[derive(Clone, Debug)]
 pub struct FinishedRun {
@@ -411,6 +420,8 @@ pub struct FinishedRun {
     pub submission: Option<Place>,
     /// The run whose script may have kept its model, or why there is none.
     pub model: Result<KeptModel, String>,
+    /// The models of the search.
+    pub search_models: SearchModels,
     /// Whether the final solution from before a limit was raised was kept, because the run found nothing better; the
     /// files in `final/` are then left as they are.
     pub keeps_earlier_answer: bool,

@@ -14,8 +14,8 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
 use mle_star_tables::holdout::trim;
 
+use super::ScriptBackend;
 use super::seen::ScriptData;
-use super::{MOST_OF_A_MODEL, ScriptBackend};
 use crate::runners::Received;
 use crate::script::evaluation::{Evaluator, LARGEST, Predictions, ValidationCheck};
 use crate::script::executor::Workplace;
@@ -76,7 +76,8 @@ impl ScriptBackend {
         let probes = request.purpose == Purpose::Probe && !measures_importance(request.data);
         let is_watched = watch::is_watched(request);
         let stem = request.place.file_stem();
-        let model = self.may_keep_model(request).then(|| self.kept_model(&stem, &request.script));
+        let model = Self::most_of_a_model(request);
+        let model = model.map(|most| (self.kept_model(&stem, &request.script), most));
         let work = move || {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
             let (written, refused) = opened(&outputs, layout::SUBMISSION)?;
@@ -111,12 +112,11 @@ impl ScriptBackend {
                     (None, _) => {}
                 }
             }
-            if let (Some(kept), Outputs::Here(workplace)) = (model, &outputs) {
+            if let (Some((kept, most)), Outputs::Here(workplace)) = (model, &outputs) {
                 let _ = fs::remove_dir_all(&kept);
-                let taken = workplace.take_model(&kept, MOST_OF_A_MODEL);
-                notes.extend(
-                    taken.as_ref().err().map(|error| format!("the fitted model is not kept: {error}")),
-                );
+                let taken = workplace.take_model(&kept, most);
+                let failure = taken.as_ref().err().filter(|_| !verifies);
+                notes.extend(failure.map(|error| format!("the fitted model is not kept: {error}")));
                 if !matches!(taken, Ok(Some(_))) {
                     let _ = fs::remove_dir_all(&kept);
                 }

@@ -85,7 +85,7 @@ fn check_output(file: &Path) -> Result<(), Failure> {
 fn print(args: &PredictArgs, predicted: &Predicted, partial: &Partial) -> Result<(), Failure> {
     let cannot = |error: io::Error| cannot_write(partial.path(), &error);
     match (&predicted.score, args.json) {
-        (Some(score), true) => output::json(score),
+        (Some(score), true) => output::json(&with_notes(json!(score), predicted)),
         (Some(score), false) => {
             output::data(&line(score));
             Ok(())
@@ -93,7 +93,7 @@ fn print(args: &PredictArgs, predicted: &Predicted, partial: &Partial) -> Result
         (None, json) if args.output.is_some() => {
             let file = args.output.as_deref().unwrap_or(Path::new(""));
             match json {
-                true => output::json(&json!({"rows": predicted.rows, "file": file}))?,
+                true => output::json(&with_notes(json!({"rows": predicted.rows, "file": file}), predicted))?,
                 false => output::talk(&format!("{} rows predicted: {}", predicted.rows, file.display())),
             }
             Ok(())
@@ -101,6 +101,12 @@ fn print(args: &PredictArgs, predicted: &Predicted, partial: &Partial) -> Result
         (None, true) => print_objects(partial.path()).map_err(cannot),
         (None, false) => print_csv(partial.path()).map_err(cannot),
     }
+}
+
+/// What was odd about the rows is on stderr, too.
+fn with_notes(mut object: Value, predicted: &Predicted) -> Value {
+    object["notes"] = json!(predicted.notes);
+    object
 }
 
 fn line(score: &Scored) -> String {

@@ -65,7 +65,7 @@ pub fn probe(config: &Config, as_json: bool) -> Result<Exit, Failure> {
     // One question needs no status lines.
     let terminal = Terminal::new(Show::Everything, Look::plain());
     let run = terminal.only_run();
-    let events = Watchers { run_id: "probe".to_owned(), all: vec![&run] };
+    let events = Watchers::new("probe", vec![&run]);
     let started = Instant::now();
     let request = question(config);
     let reply = wait_for(agents.ask(&request, &events))?.map_err(|stop| Failure::failed(trouble(stop)))?;

@@ -63,7 +63,7 @@ pub async fn supervise(mut run: OpenRun, around: &Around, screen: &OfRun<'_>) ->
     let mut all: Vec<&dyn Watch> = vec![&log, &recorder];
     all.extend((!around.shows_log).then_some(screen as &dyn Watch));
     all.extend(around.json.as_ref().map(|json| json as &dyn Watch));
-    let watchers = Watchers { run_id: run.frozen.run_id.clone(), all };
+    let watchers = Watchers::new(&run.frozen.run_id, all);
     run.opening.extend(notes.into_iter().chain(note).map(Event::said));
     let reporting = Mutex::new(Some(Reporting::start(&run.folder)));
     let audience = Audience { watchers: &watchers, log: &log, reporting };

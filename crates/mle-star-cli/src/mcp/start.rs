@@ -21,7 +21,7 @@ run works for minutes to hours in its own process and goes on when this session 
 built-in rules, free and without network, unless you set agents or max_budget_usd: language models cost money. Call preview \
 first to see what is inferred and expected.";
 
-pub const ABOUT_RESUME: &str = "Continue a run that was stopped, interrupted, or cut short by its time or money limit. \
+pub const ABOUT_RESUME: &str = "Continue a run that was stopped or interrupted, or that used its time or its money. \
 Finished steps are not repeated. Raise the limit that cut it short.";
 
 /// What to solve, and how.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use mle_star::event::Event;
+use mle_star::event::{Done, Event};
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::figures::{count, duration, number};
 use mle_star_report::run_view::{self, State};
 use mle_star_report::sanitize::first_line;
-use mle_star_report::words::{phase_title, place_name};
+use mle_star_report::words::{done_words, phase_title, place_name};
 use mle_star_run::runs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,8 @@ pub struct Watched {
     best_score: Option<f64>,
     /// The step that reached it.
     best_at: Option<String>,
+    /// How far the run is; null before it has a plan.
+    done: Option<Done>,
     elapsed_seconds: f64,
     /// Estimated; null while it is too early to say.
     seconds_left: Option<f64>,
@@ -181,8 +183,10 @@ impl Watching {
         let phase = progress.phase.map_or_else(|| "preparing".to_owned(), phase_title);
         let best = progress.best.as_ref().map(|best| format!(", best score {}", number(best.score)));
         let (calls, scripts) = progress.at_work();
+        let done = progress.done(Timestamp::now()).map(done_words);
+        let done = done.map(|done| format!(", {done}")).unwrap_or_default();
         format!(
-            "{phase}{}, {} and {} at work",
+            "{phase}{done}{}, {} and {} at work",
             best.unwrap_or_default(),
             count(calls as u64, "agent"),
             count(scripts as u64, "script")
@@ -212,6 +216,7 @@ impl Watching {
             phase: progress.phase.map(phase_title),
             best_score: progress.best.as_ref().map(|best| best.score),
             best_at: progress.best.as_ref().map(|best| place_name(&best.place)),
+            done: progress.done(now),
             elapsed_seconds: progress.elapsed(now),
             seconds_left: progress.seconds_left(now).filter(|_| is_running),
             scripts: progress.scripts.0,
@@ -253,8 +258,9 @@ impl Watched {
         let at = self.best_at.as_ref().map(|at| format!(" ({at})")).unwrap_or_default();
         lines.extend(self.best_score.map(|best| format!("best validation score: {}{at}", number(best))));
         let left = self.seconds_left.map(|left| format!(", about {} left", duration(left)));
+        let done = self.done.map(|done| format!("{}, ", done_words(done))).unwrap_or_default();
         lines.push(format!(
-            "{}{}; {}, {} failed; {}",
+            "{done}{}{}; {}, {} failed; {}",
             duration(self.elapsed_seconds),
             left.unwrap_or_default(),
             count(self.scripts, "script"),

@@ -76,7 +76,7 @@ pub fn fork(parent: &Path, args: &ForkArgs, late: &Late) -> Result<(PathBuf, Beg
     Ok((folder, begun))
 }
 
-/// A run that was interrupted or cut short by a limit.
+/// A run that was interrupted, or used its limit.
 ///
 /// # Errors
 /// It is running or finished, or its journal cannot be read.
@@ -93,7 +93,7 @@ pub fn resumable(folder: &Path) -> Result<RunView, Trouble> {
     Err(Trouble::new(why, "look at its result so far"))
 }
 
-/// Checks that a run which a limit cut short gets more of what it lacked.
+/// Checks that a run which used its limit gets more of what it lacked.
 fn can_go_on(view: &RunView, args: &ResumeArgs) -> Result<(), Trouble> {
     let cut = view.result.as_ref().filter(|_| view.summary.run.state == State::Finished);
     let Some(cuts) = cut.map(|result| &result.cuts) else { return Ok(()) };

@@ -155,7 +155,8 @@ fn values(entry: &Entry, best: &BTreeSet<String>) -> Value {
     json!({
         "id": entry.id, "row_id": row_id(entry), "note": "", "task": summary.task, "state": summary.run.state.name(),
         "best": row.best(), "is_best": best.contains(&entry.id), "metric": summary.run.metric,
-        "direction": summary.run.direction, "held_out": row.held_out, "progress": row.completion,
+        "direction": summary.run.direction, "held_out": row.held_out,
+        "progress": {"percent": summary.done.percent, "words": summary.stage()},
         "cost": summary.cost().unwrap_or_else(|| "none".to_owned()), "created_at": summary.created_at,
         "begun": begun(&summary.created_at), "time": duration(summary.spent.elapsed_seconds),
     })
@@ -169,7 +170,7 @@ fn compare(one: &Entry, other: &Entry, column: &str) -> Ordering {
         "task" => a.task.cmp(&b.task),
         "state" => a.run.state.name().cmp(b.run.state.name()),
         "best" => one.scale().cmp(&other.scale()).then_with(|| best_first(a, b)),
-        "progress" => one.completion.percent.cmp(&other.completion.percent),
+        "progress" => one.summary.done.percent.cmp(&other.summary.done.percent),
         "cost" => cost_of(a).total_cmp(&cost_of(b)),
         "begun" => a.created_at.cmp(&b.created_at),
         "time" => a.spent.elapsed_seconds.total_cmp(&b.spent.elapsed_seconds),
@@ -336,10 +337,10 @@ impl Group<'_> {
 
 #[cfg(test)]
 mod tests {
+    use mle_star::event::{Done, DoneOf};
     use mle_star_domain::metric::Direction;
     use mle_star_report::run_view::{Identity, Spent, State, Submissions};
 
-    use crate::listing::Completion;
 
     use super::*;
 
@@ -360,10 +361,11 @@ mod tests {
             interrupted_calls: 0,
             answer: Submissions::default(),
             failed_paths: Vec::new(),
+            done: Done { percent: 0, of: DoneOf::Steps },
+            used: None,
         };
         let row = Row {
             summary,
-            completion: Completion { percent: 0, words: String::new() },
             data: "d".to_owned(),
             held_out: None,
             damage: None,

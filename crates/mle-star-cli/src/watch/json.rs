@@ -111,7 +111,7 @@ mod tests {
             let (recorder, note) = Recorder::open(&path);
             assert_eq!(note, None);
             let (time, run_id) = ("2025-01-02T03:04:05Z".parse().unwrap(), "r".to_owned());
-            recorder.see(&Line { time, run_id, event: Event::said("x") });
+            recorder.see(&Line { time, run_id, done: None, event: Event::said("x") });
             assert_eq!(fs::read_to_string(path).unwrap(), expected);
         };
         let line = "{\"time\":\"2025-01-02T03:04:05Z\",\"run_id\":\"r\",\"event\":\"said\",\"text\":\"x\"}\n";

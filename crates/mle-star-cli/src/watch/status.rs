@@ -10,7 +10,7 @@ use mle_star_report::money;
 use mle_star_report::pace::seconds;
 use mle_star_report::progress::{Best, PathState, Progress, RunningCall};
 use mle_star_report::sanitize::width;
-use mle_star_report::words::{on_runner, phase_title, place_name};
+use mle_star_report::words::{done_words, on_runner, phase_title, place_name};
 
 use super::runners;
 use super::text::{Style, Text, sparkline};
@@ -68,7 +68,9 @@ fn heading(progress: &Progress, frame: &Frame) -> Vec<Text> {
     #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]
     let of = if limit > 0 { format!(" of {}", brief(limit as f64)) } else { String::new() };
     let elapsed = format!("{}{of}", brief(progress.elapsed(frame.now)));
-    let mut parts = vec![Text::of(Style::Bold, phase), Text::of(Style::Plain, elapsed)];
+    let done = progress.done(frame.now).map(done_words).unwrap_or_default();
+    let mut parts =
+        vec![Text::of(Style::Bold, phase), Text::of(Style::Plain, done), Text::of(Style::Plain, elapsed)];
     if let Some(left) = progress.seconds_left(frame.now) {
         parts.push(Text::of(Style::Plain, format!("{} left, until {}", roughly(left), end(left, frame))));
     }

@@ -181,7 +181,8 @@ fn a_run_that_a_share_cut_goes_on_with_more_time() {
     let cut = |result: &serde_json::Value| {
         result["cuts"].as_array().unwrap().iter().filter(|cut| cut["open"] == true).count()
     };
-    assert!(cut(&result) > 0 && said.stderr.contains("more time would go on with path 1"), "{said:?}");
+    assert!(cut(&result) > 0 && said.stderr.contains(" s of its 30 s ("), "{said:?}");
+    assert!(said.stderr.contains("steps); continue with: mle-star resume r --time-limit N"), "{said:?}");
     let said = sealed.run("resume r");
     assert!(said.code == 0 && said.stderr.contains("would go on with path 1"), "{said:?}");
     let mut client = Client::of(&sealed);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
+use mle_star::event::Done;
 use mle_star::journal::{EffectRecord, EffectState, Kind};
 use mle_star::spending::role;
 use mle_star_domain::place::{Place, Step};
@@ -20,6 +21,7 @@ use crate::words::{agent_name, in_line, on_runner, place_name};
 pub struct Present {
     limits: Limits,
     spent: Spent,
+    done: Done,
     /// Requested calls and scripts, and the program's own work, that have not ended.
     open: Vec<Open>,
 }
@@ -49,6 +51,8 @@ enum Who {
 /// What runs now.
 #[derive(Clone, Debug, Serialize)]
 pub struct NowView {
+    /// How far the run is.
+    pub done: Done,
     /// The time limit.
     pub time: TimeBar,
     /// The money limit, if there is one.
@@ -124,7 +128,8 @@ impl Present {
         let config = &run.snapshot.frozen.config;
         let limits = Limits { seconds: config.time_limit_seconds, usd: config.max_budget_usd };
         let is_running = run.summary.run.state == State::Running;
-        is_running.then(|| Self { limits, spent: run.summary.spent, open: open.collect() })
+        let (spent, done) = (run.summary.spent, run.summary.done);
+        is_running.then(|| Self { limits, spent, done, open: open.collect() })
     }
 
     /// Changes when a script has printed something.
@@ -139,7 +144,12 @@ impl Present {
         let now = self.now(progress);
         let of_open = self.open.iter().map(|open| open.view(folder, progress, now));
         let waiting = progress.into_iter().flat_map(|progress| self.waiting(progress));
-        NowView { time: self.time(progress), money: self.money(), work: of_open.chain(waiting).collect() }
+        NowView {
+            done: self.done,
+            time: self.time(progress),
+            money: self.money(),
+            work: of_open.chain(waiting).collect(),
+        }
     }
 
     /// The moment that the journal tells of; `None` while the clock of the run does not run.

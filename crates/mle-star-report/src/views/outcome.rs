@@ -27,7 +27,7 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
     }
     let last = step.runs.last();
     if let Some(limit) = last.and_then(ScriptRun::limit) {
-        return ("skipped", format!("skipped: {}", limit.name()));
+        return ("skipped", format!("not ended: {}", limit.name()));
     }
     let failure = last.and_then(|run| run.outcome.as_ref()).filter(|outcome| outcome.is_error());
     if let Some(outcome) = failure {

@@ -125,11 +125,15 @@ pub fn tree(context: &Context<'_>) -> Tree {
     let mut whole = WholeScripts { shown: BTreeSet::new(), room: ROOM, way };
     let mut groups: Vec<Group> = Vec::new();
     for step in context.steps.iter() {
+        let node = node(context, step, &mut whole);
+        // A note counts the steps that a limit left out.
+        if node.status == "skipped" && !step.runs.iter().any(ScriptRun::has_begun) {
+            continue;
+        }
         let name = group_name(&step.place);
         if groups.last().is_none_or(|group| group.name != name) {
             groups.push(Group { name, nodes: Vec::new() });
         }
-        let node = node(context, step, &mut whole);
         if let Some(group) = groups.last_mut() {
             group.nodes.push(node);
         }
@@ -273,7 +277,7 @@ pub fn run_name(run: &ScriptRun<'_>) -> String {
 fn outcome(run: &ScriptRun<'_>) -> String {
     match &run.outcome {
         None => "not ended".to_owned(),
-        Some(_) if let Some(limit) = run.limit() => format!("skipped: {}", limit.name()),
+        Some(_) if let Some(limit) = run.limit() => format!("not ended: {}", limit.name()),
         Some(outcome) if outcome.is_error() => first_line(&outcome.headline(), 160),
         Some(_) => "ran".to_owned(),
     }

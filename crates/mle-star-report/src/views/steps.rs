@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mle_star::journal::{EffectRecord, EffectState, Kind, Outcome, Snapshot};
 use mle_star::verdict::{Verdict, Verdicts};
-use mle_star_domain::effects::{AgentReply, Limit, Purpose, ScriptOutcome};
+use mle_star_domain::effects::{AgentReply, Limit, Purpose, ScriptEnd, ScriptOutcome};
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{self, Place};
 use serde::Deserialize as _;
@@ -165,9 +165,16 @@ impl<'a> ScriptRun<'a> {
         self.outcome.as_ref()?.runner.as_deref()
     }
 
-    /// The limit that skipped it.
+    /// The limit that skipped or stopped it.
     pub fn limit(&self) -> Option<Limit> {
-        self.outcome.as_ref().and_then(Outcome::limit)
+        let outcome = self.outcome.as_ref()?;
+        let is_late = outcome.end == ScriptEnd::TimedOut;
+        outcome.limit().or(is_late.then_some(Limit::Share))
+    }
+
+    /// Whether it was begun.
+    pub fn has_begun(&self) -> bool {
+        self.outcome.as_ref().is_none_or(|outcome| !matches!(outcome.end, ScriptEnd::Refused { .. }))
     }
 
     /// Whether it succeeded.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star::result::{FinalResult, KeptModel, ModelKind, ModelRecord};
+use mle_star::result::{FinalResult, KeptModel, ModelKind, ModelRecord, SearchModels};
 use mle_star_backends::backend::KEEPS_MODEL;
 use mle_star_domain::config::Preset;
 use mle_star_domain::layout;
@@ -12,7 +12,7 @@ use mle_star_tables::other_rows::TestTables;
 
 use super::backends::Backends;
 use crate::isolated::Isolated;
-use crate::model::{Record, check, parts, refit, size};
+use crate::model::{Member, Members, Record, check, parts, refit, size};
 use crate::open_run::OpenRun;
 use crate::runs::inputs;
 
@@ -27,22 +27,30 @@ const NEEDS_DATA: &str =
     "its columns depend on earlier rows or on other tables, which only the data of the run has";
 
 /// Keeps the model that the script of the submission left, and says how other rows are predicted. `found` is the run that may have
-/// left one, `submission` what the script of the result wrote.
+/// left one, or why there is none, `search` are the models of the search, `submission` what the script of the result wrote.
 pub async fn keep(
     run: &OpenRun,
     backends: &Backends,
     (result, submission): (&FinalResult, Option<&Path>),
-    found: Result<KeptModel, String>,
+    (found, search): (Result<KeptModel, String>, &SearchModels),
 ) -> ModelRecord {
     if result.submission_path.is_empty() {
         let why = "there is no submission".to_owned();
         return ModelRecord { kind: ModelKind::None, why, ..ModelRecord::default() };
     }
-    let kept = match found {
-        Ok(found) => kept(run, backends, (result, submission), &found).await,
-        Err(why) => Err(why),
+    let kept = async {
+        if run.frozen.config.preset == Preset::Paper {
+            return Err("the preset `paper` keeps no model".to_owned());
+        }
+        let submission = submission.ok_or("the submission is gone")?;
+        let tables = TestTables::of(&backends.all_rows, run.frozen.task.id_column.as_deref());
+        let keeper = Keeper { run, backends, tables: tables.map_err(|trouble| trouble.message)? };
+        match keeper.of_submission(result, submission, found, search).await {
+            Ok(kept) => Ok(kept),
+            Err(why) => keeper.of_search(search, why).await,
+        }
     };
-    kept.unwrap_or_else(|why| without(run, why))
+    kept.await.unwrap_or_else(|why| without(run, why))
 }
 
 /// Removes a model that is not used, and says why.
@@ -53,44 +61,90 @@ pub fn without(run: &OpenRun, why: impl Into<String>) -> ModelRecord {
     refit(why.into())
 }
 
-/// Checks the model of a run and moves it to `final/`; the error says why there is none.
-async fn kept(
-    run: &OpenRun,
-    backends: &Backends,
-    (result, submission): (&FinalResult, Option<&Path>),
-    found: &KeptModel,
-) -> Result<ModelRecord, String> {
-    let (script, stem) = (&found.script, found.run.file_stem());
-    if run.frozen.config.preset == Preset::Paper {
-        return Err("the preset `paper` keeps no model".to_owned());
+/// Keeps models of a run.
+struct Keeper<'run> {
+    run: &'run OpenRun,
+    backends: &'run Backends,
+    tables: TestTables,
+}
+
+impl Keeper<'_> {
+    /// Keeps the model that predicts what was submitted; the error says why there is none.
+    async fn of_submission(
+        &self,
+        result: &FinalResult,
+        submission: &Path,
+        found: Result<KeptModel, String>,
+        search: &SearchModels,
+    ) -> Result<ModelRecord, String> {
+        let found = found?;
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let model = match (self.model(&found), &search.combined) {
+            (Some(model), _) => model,
+            (None, _) if result.not_run.is_none() => {
+                fitted_again(self.run, self.backends, &found.script, folder.path()).await?
+            }
+            (None, Some((by, members))) => self.combined(by, members, folder.path())?,
+            (None, None) => return Err("its script had no time to keep one".to_owned()),
+        };
+        self.keep(&model, submission, folder.path()).await
     }
-    if result.not_run.is_some() {
-        return Err("the script did not write the submission in a run on all rows".to_owned());
+
+    /// Keeps the model of the best solution of the search that has one, because of `why`.
+    async fn of_search(&self, search: &SearchModels, why: String) -> Result<ModelRecord, String> {
+        let with_model = |(name, found): &(String, KeptModel)| {
+            let written = self.backends.scripts.submission(&found.run.file_stem(), &found.script)?;
+            Some((name.clone(), self.model(found)?, written))
+        };
+        let Some((name, model, written)) = search.solutions.iter().find_map(with_model) else {
+            return Err(why);
+        };
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        match self.keep(&model, &written, folder.path()).await {
+            Ok(kept) => Ok(ModelRecord { why: format!("of {name}, because {why}"), ..kept }),
+            Err(_) => Err(why),
+        }
     }
-    let submission = submission.ok_or("the submission is gone")?;
-    let tables = TestTables::of(&backends.all_rows, run.frozen.task.id_column.as_deref());
-    let tables = tables.map_err(|trouble| trouble.message)?;
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let model = match backends.scripts.model(&stem, script) {
-        Some(model) => model,
-        None => fitted_again(run, backends, script, folder.path()).await?,
-    };
-    let record = Record::of(&model, tables.layout.clone(), &backends.environment)?;
-    let last = run.folder.join(layout::FINAL);
-    let cannot = |error: std::io::Error| format!("it cannot be written: {error}");
-    place(&model, &last).and_then(|()| record.write(&last)).map_err(cannot)?;
-    let isolated = isolated(run, backends, folder.path(), true).await?;
-    // A script that never ends is no reason to use up the time.
-    let longest = (left(run) / 10).max(LEAST);
-    let checked = check(&isolated, (&last, submission), &tables, folder.path(), longest).await?;
-    Record::read(&last).map_err(|trouble| trouble.message)?;
-    Ok(ModelRecord {
-        kind: ModelKind::Fitted,
-        why: String::new(),
-        rows: Some(checked.rows),
-        bytes: Some(size(&last.join(layout::MODEL))),
-        milliseconds_per_row: Some(checked.milliseconds_per_row),
-    })
+
+    fn model(&self, found: &KeptModel) -> Option<PathBuf> {
+        self.backends.scripts.model(&found.run.file_stem(), &found.script)
+    }
+
+    /// The models of solutions that were combined by their predictions, as one.
+    fn combined(&self, by: &str, members: &[(KeptModel, f64)], folder: &Path) -> Result<PathBuf, String> {
+        let whole = folder.join("combined");
+        let mut names = Vec::new();
+        for (number, (found, weight)) in members.iter().enumerate() {
+            let model = self.model(found).ok_or("not all solutions that are combined kept a fitted model")?;
+            let name = format!("member_{}", number + 1);
+            inputs::copy(&model, &whole.join(&name)).map_err(|error| error.to_string())?;
+            names.push(Member { folder: name, weight: *weight });
+        }
+        let members = Members { by: by.to_owned(), members: names };
+        members.write(&whole).map_err(|error| error.to_string())?;
+        Ok(whole)
+    }
+
+    /// Moves a model to `final/` and checks it against the submission that it belongs to; the error says why it is not used.
+    async fn keep(&self, model: &Path, submission: &Path, folder: &Path) -> Result<ModelRecord, String> {
+        let (run, tables) = (self.run, &self.tables);
+        let record = Record::of(model, tables, &self.backends.environment)?;
+        let last = run.folder.join(layout::FINAL);
+        let cannot = |error: std::io::Error| format!("it cannot be written: {error}");
+        place(model, &last).and_then(|()| record.write(&last)).map_err(cannot)?;
+        let isolated = isolated(run, self.backends, folder, true).await?;
+        // A script that never ends is no reason to use up the time.
+        let longest = (left(run) / 10).max(LEAST);
+        let checked = check(&isolated, (&last, submission), tables, folder, longest).await?;
+        Record::read(&last).map_err(|trouble| trouble.message)?;
+        Ok(ModelRecord {
+            kind: ModelKind::Fitted,
+            why: String::new(),
+            rows: Some(checked.rows),
+            bytes: Some(size(&last.join(layout::MODEL))),
+            milliseconds_per_row: Some(checked.milliseconds_per_row),
+        })
+    }
 }
 
 /// The model of a script that runs once more for it: in the search, nothing is kept.

@@ -5,10 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mle_star::pipeline::FinishedRun;
-use mle_star::result::FinalResult;
+use mle_star::result::{FinalResult, KeptModel};
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::run_view::read_result;
 use tokio::sync::watch;
 
 use super::backends::Backends;
@@ -16,7 +17,7 @@ use super::delivery::{Form, keep_folds, link_data, replace};
 use super::{model, wanted};
 use crate::observer::Observer;
 use crate::open_run::OpenRun;
-use crate::runs::inputs::{copy_atomically, unwritable, write_atomically, write_json};
+use crate::runs::inputs::{copy, copy_atomically, unwritable, write_atomically, write_json};
 
 /// Writes the results; `cancel` ends what would keep the model. Returns the result with the path of the submission, and notes for people.
 ///
@@ -32,11 +33,14 @@ pub async fn write(
     let folder = &run.folder;
     let is_new = !finished.keeps_earlier_answer;
     keep_diagnostics(folder, backends, &finished).await.map_err(|error| unwritable(folder, &error))?;
-    let kept = finished.model.clone();
+    let (kept, search) = (finished.model.clone(), finished.search_models.clone());
     let submission = submission(backends, &finished);
+    if let (true, Ok(found)) = (is_new, &kept) {
+        keep_model_before(folder, backends, found).map_err(|error| unwritable(folder, &error))?;
+    }
     let mut result = delivered(folder, backends, finished).map_err(|error| unwritable(folder, &error))?;
     if is_new {
-        let keeping = model::keep(run, backends, (&result, submission.as_deref()), kept);
+        let keeping = model::keep(run, backends, (&result, submission.as_deref()), (kept, &search));
         result.model = tokio::select! {
             biased;
             model = keeping => model,
@@ -64,6 +68,19 @@ async fn keep_diagnostics(folder: &Path, backends: &Backends, finished: &Finishe
     };
     fs::create_dir_all(folder.join(layout::HOLDOUT))?;
     write_json(&file, &found)
+}
+
+/// Keeps the model of the answer from before a limit was raised, if the same script is the answer again.
+fn keep_model_before(folder: &Path, backends: &Backends, found: &KeptModel) -> io::Result<()> {
+    let into = backends.scripts.kept_model(&found.run.file_stem(), &found.script);
+    // Where `why` says something, the model is that of another solution.
+    let is_its =
+        |before: FinalResult| before.final_solution.content == found.script && before.model.why.is_empty();
+    if into.exists() || !read_result(folder).is_some_and(is_its) {
+        return Ok(());
+    }
+    fs::create_dir_all(into.with_file_name(""))?;
+    copy(&folder.join(layout::FINAL).join(layout::MODEL), &into)
 }
 
 /// Writes `final/`, unless an earlier answer stays.

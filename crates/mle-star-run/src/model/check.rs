@@ -207,7 +207,7 @@ with open(out, "w", newline="") as file:
         let check = async |answers: &str, expected: Result<u64, &str>| {
             let folder = tempfile::tempdir().unwrap();
             let (tables, run, submission) = fitted(folder.path(), answers);
-            let record = Record::of(&run.join("model"), tables.layout.clone(), &environment).unwrap();
+            let record = Record::of(&run.join("model"), &tables, &environment).unwrap();
             record.write(&run).unwrap();
             let work = folder.path().join("work");
             fs::create_dir(&work).unwrap();

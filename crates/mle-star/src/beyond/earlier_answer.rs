@@ -5,7 +5,7 @@
 //! have changed, or if what the rule chose could not be finalized, their validation scores are compared.
 
 use crate::ctx::Ctx;
-use crate::result::{FinalResult, FinishedRun};
+use crate::result::{FinalResult, FinishedRun, SearchModels};
 use crate::stop::Stop;
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::Step;
@@ -41,7 +41,14 @@ pub(crate) fn unless_worse(ctx: &Ctx<'_>, new: FinishedRun) -> Result<FinishedRu
         ..new.result
     };
     let model = Err("the submission is from before".to_owned());
-    Ok(FinishedRun { result, submission: None, model, keeps_earlier_answer: true, predictions: None })
+    Ok(FinishedRun {
+        result,
+        submission: None,
+        model,
+        search_models: SearchModels::default(),
+        keeps_earlier_answer: true,
+        predictions: None,
+    })
 }
 
 fn is_worse(ctx: &Ctx<'_>, new: &FinishedRun, earlier: &FinalResult) -> Result<bool, Stop> {

@@ -35,6 +35,8 @@ pub(super) struct History {
     open: BTreeSet<Step>,
     /// Steps in which a limit refused something.
     refused: BTreeMap<Step, Limit>,
+    /// Steps in which a script used its time.
+    late: BTreeSet<Step>,
     /// The number of scored solutions.
     scored: u64,
     /// The rules and blocks of the findings that were told.
@@ -422,6 +424,17 @@ impl<'a> Ctx<'a> {
             self.history().refused.entry(step).or_insert(limit);
         }
         self.emit(Event::Skipped { place: place.clone(), limit });
+    }
+
+    /// Remembers that a script of a step used its time.
+    pub(super) fn note_late(&self, place: &Place) {
+        self.history().late.extend(place.step());
+    }
+
+    /// The limit because of which something is told about a step.
+    pub(super) fn limit_in(&self, step: Step) -> Option<Limit> {
+        let is_late = self.history().late.contains(&step);
+        self.refused_in(step).or(is_late.then_some(Limit::Share))
     }
 
     /// The limit that refused an effect in a step.

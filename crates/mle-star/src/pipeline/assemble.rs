@@ -7,9 +7,9 @@ use crate::library::Library;
 use crate::paper::refine::Refinement;
 use crate::record::{EffectRecord, Kind};
 use crate::result::{
-    BaselineScore, CodeBlockRecord, Costs, Durations, FinalPredictions, FinalResult, FinishedRun,
-    ModelRecord, PathRecord, PathStatus, Phase1Result, Phase2Result, Phase3Result, SolutionScript, StoppedBy,
-    Tokens,
+    BaselineScore, CodeBlockRecord, Costs, Durations, FinalPredictions, FinalResult, FinishedRun, KeptModel,
+    ModelRecord, PathRecord, PathStatus, Phase1Result, Phase2Result, Phase3Result, SearchModels,
+    SolutionScript, StoppedBy, Tokens,
 };
 use crate::scored::Scored;
 use crate::spending::{Calls, Spending, spending};
@@ -32,6 +32,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
     let findings = findings(ctx, &search.library, &last.chosen)?;
     let trust = ctx.known().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
     let known_importance = last.importance.as_ref().filter(|one| one.failure.is_empty());
+    let search_models = search_models(ctx, &search.library, &last.chosen);
     let predictions =
         FinalPredictions { held_out: last.predicted_held_out(ctx), validation: last.predicted_validation() };
     let result = FinalResult {
@@ -74,9 +75,31 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
         result,
         submission: last.submission,
         model: last.model,
+        search_models,
         keeps_earlier_answer: false,
         predictions: Some(predictions),
     })
+}
+
+/// The models that scripts of the search may have kept.
+fn search_models(ctx: &Ctx<'_>, library: &Library, chosen: &Scored) -> SearchModels {
+    if ctx.predicts_period() {
+        return SearchModels::default();
+    }
+    let kept = |one: &Scored| KeptModel { run: one.place().clone(), script: one.text().to_owned() };
+    let member = |(solution, weight)| {
+        let one = library.iter().find(|one| one.solution() == solution)?;
+        Some((kept(one), weight))
+    };
+    let combined = chosen.composition().and_then(|whole| {
+        let members: Option<Vec<_>> = whole.members().map(member).collect();
+        Some((whole.rule(), members?))
+    });
+    let solutions = library.best_first();
+    SearchModels {
+        combined,
+        solutions: solutions.iter().map(|one| (one.step().title(), kept(one))).collect(),
+    }
 }
 
 /// Why the importance of columns is not known.

@@ -38,7 +38,7 @@ async fn on_runners(world: &World, events: Vec<Event>) -> (tempfile::TempDir, Ru
     let all = [Event::RunStarted(Box::new(outline))].into_iter().chain(of_world).chain(events);
     let line = |(second, event)| {
         let time = jiff::Timestamp::from_second(second).unwrap();
-        let line = Line { time, run_id: "r".to_owned(), event };
+        let line = Line { time, run_id: "r".to_owned(), done: None, event };
         serde_json::to_string(&line).unwrap() + "\n"
     };
     fs::create_dir(folder.path().join(LOGS)).unwrap();
