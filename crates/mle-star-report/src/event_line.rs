@@ -49,12 +49,8 @@ pub fn line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
         Event::PathEnded { path, status, cause, best } => {
             let cause = cause.as_ref().map_or_else(String::new, |cause| format!(": {}", in_line(cause)));
             let weight = if *status == PathStatus::Failed { Weight::Warning } else { Weight::Detail };
-            let text = format!(
-                "  path {} {}{cause}; its best solution: {}",
-                path + 1,
-                status.name(),
-                best.step.title()
-            );
+            let best = best.step.title();
+            let text = format!("  path {} {}{cause}; its best solution: {best}", path + 1, status.name());
             (weight, text)
         }
         Event::PhaseEnded { phase, seconds, best, .. } => {
@@ -65,10 +61,9 @@ pub fn line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
         Event::Info { place, text } => {
             (Weight::Detail, format!("  {:<28} {}", place_name(place), in_line(text)))
         }
-        Event::Answer { solution, .. } => (
-            Weight::Detail,
-            format!("  the answer now: {}, score {}", solution.step.title(), number(solution.score)),
-        ),
+        Event::Answer { solution, .. } => {
+            (Weight::Detail, format!("  the answer now: {}, score {}", solution.step, number(solution.score)))
+        }
         Event::Look { run, part, score, .. } => {
             let score =
                 score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));

@@ -58,7 +58,7 @@ pub struct RunInput {
     pub test_share: Option<f64>,
     /// Sheet of Excel files, the first by default
     pub sheet: Option<String>,
-    /// auto (default; offline, or claude if it can be used and max_budget_usd is set), claude, codex, openai, offline or files
+    /// auto (default; claude only with max_budget_usd, else offline), claude, codex, openai, offline or files
     pub agents: Option<String>,
     /// Model of the agents
     pub model: Option<String>,

@@ -75,7 +75,7 @@ fn doctor_answers_with_names_of_credentials_and_no_values() {
 fn the_sources_of_a_run_are_shown_first() {
     let sealed = Sealed::with(&[("data/config.yaml", "model: opus\n")]);
     let said = sealed.run("run data --set python=/no/such/python");
-    for part in [" (data)", "config: data/config.yaml", "agents: offline (", "target_column: price ("] {
+    for part in ["agents: offline (", " (data); target: price (", "metric: RMSE (from "] {
         assert!(said.stderr.contains(part), "{part}: {said:?}");
     }
 }

@@ -150,11 +150,11 @@ const MISTAKES: &[Mistake] = &[
         hint: "choose another folder with agents_dir",
     },
     Mistake {
-        what: "no interpreter for a single table",
+        what: "single table with few rows",
         files: &[],
-        line: "run data/train.csv -t price -m RMSE --agents offline --runs-dir runs/deep --set python=/no/such/python",
-        error: "/no/such/python",
-        hint: "python",
+        line: "run data/train.csv -t price -m RMSE --agents offline --runs-dir runs/deep",
+        error: "only 4 rows are labelled",
+        hint: "",
     },
     Mistake {
         what: "unknown option",
