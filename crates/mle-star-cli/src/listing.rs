@@ -26,7 +26,6 @@ use mle_star_report::{figures, files};
 use mle_star_run::runs::{self, is_hidden};
 use serde::{Deserialize, Serialize};
 
-
 /// How many newly read runs are worth a write to the cache.
 const WORTH_KEEPING: usize = 16;
 /// How many runs are read in the background before they are kept: the process may end meanwhile.

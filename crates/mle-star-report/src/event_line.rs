@@ -29,7 +29,6 @@ pub enum Weight {
 
 /// An event as one line; `None` for events that only change the status. `ended` is what the progress so far knows of a step that
 /// ends with it.
-#[expect(clippy::too_many_lines, reason = "a flat match")]
 pub fn line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
     let line = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),

@@ -341,7 +341,6 @@ mod tests {
     use mle_star_domain::metric::Direction;
     use mle_star_report::run_view::{Identity, Spent, State, Submissions};
 
-
     use super::*;
 
     fn entry(id: &str, task: &str, state: State, best: Option<f64>) -> Entry {
@@ -364,12 +363,7 @@ mod tests {
             done: Done { percent: 0, of: DoneOf::Steps },
             used: None,
         };
-        let row = Row {
-            summary,
-            data: "d".to_owned(),
-            held_out: None,
-            damage: None,
-        };
+        let row = Row { summary, data: "d".to_owned(), held_out: None, damage: None };
         Entry { id: id.to_owned(), is_link: false, read: Read::Run(Box::new(row)) }
     }
 
