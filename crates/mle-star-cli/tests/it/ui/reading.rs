@@ -154,8 +154,8 @@ fn reading_with_write_access_writes_nothing_either() {
 #[test]
 fn a_script_that_waits_for_its_slot_is_shown_as_waiting() {
     let sealed = Sealed::with(&[]);
-    // The comparison of the tables comes first and alone.
-    let python = interpreter(&sealed, "case $PWD in *tables*) exit 1 ;; esac; exec sleep 600");
+    // The baseline and the comparison of the tables come first and alone.
+    let python = interpreter(&sealed, "case $PWD in *tables*|*baseline*) exit 1 ;; esac; exec sleep 600");
     let line = format!("run data --run-id r --json --jobs 1 --set python={python} {SMALL}");
     let mut run = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     wait_for(&mut run, &["script_started", "candidate-"]);
