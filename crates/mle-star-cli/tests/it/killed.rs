@@ -233,7 +233,9 @@ pub fn outcome(sealed: &Sealed, run: &str) -> Value {
 fn without_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.retain(|key, _| !["created_at", "at", "milliseconds_per_row"].contains(&key.as_str()));
+            fields.retain(|key, _| {
+                !["created_at", "at", "milliseconds_per_row", "seconds"].contains(&key.as_str())
+            });
             fields.values_mut().for_each(without_times);
         }
         Value::Array(items) => items.iter_mut().for_each(without_times),

@@ -49,9 +49,6 @@ fn result(sealed: &Sealed, run: &str) -> Value {
     for made_with in outcome["result"]["made_with"].as_array_mut().unwrap() {
         made_with.as_object_mut().unwrap().remove("kept_from");
     }
-    for own in outcome["result"]["baseline"].as_array_mut().unwrap() {
-        own.as_object_mut().unwrap().remove("seconds");
-    }
     outcome["result"]["usage"].as_object_mut().unwrap().remove("interrupted_calls");
     outcome
 }
