@@ -13,7 +13,11 @@ use crate::{figures, money};
 pub fn used(result: &FinalResult) -> Option<String> {
     let FinalResult { config, cuts, stopped_by, .. } = result;
     let steps = steps(result);
-    let is_left = |step: &&Step| cuts.iter().any(|cut| step.place().is_within(&cut.place));
+    // Where the baseline is all that a run has, no step of the search was taken.
+    let has_none = result.phase2_results.is_empty();
+    let is_left = |step: &&Step| {
+        has_none && **step != Step::Finalization || cuts.iter().any(|cut| step.place().is_within(&cut.place))
+    };
     let left = steps.iter().filter(is_left).count();
     let used = match stopped_by {
         Some(limit) => used_up(*limit, config),
@@ -42,7 +46,10 @@ fn time_limit(config: &Config) -> String {
 /// The steps of the algorithms with this configuration and the models that were found.
 fn steps(result: &FinalResult) -> Vec<Step> {
     let Config { num_parallel_solutions: paths, outer_loop_steps, inner_loop_steps, .. } = result.config;
-    let models = result.phase1.retrieved_models.len() as u32;
+    let models = match result.phase1.retrieved_models.len() {
+        0 => result.config.num_retrieved_models,
+        found => u32::try_from(found).unwrap_or(u32::MAX),
+    };
     let rounds = if paths > 1 { result.config.ensemble_rounds } else { 0 };
     let outer = (0..paths).flat_map(|path| (0..outer_loop_steps).map(move |outer| (path, outer)));
     let of_path = outer.flat_map(|(path, outer)| {
