@@ -13,12 +13,16 @@ const RUNS: &str = "MLE_STAR_TEST_PICTURED_RUNS";
 fn pictures_are_taken_of_the_recorded_run() {
     needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named(RUNS));
     let sealed = Sealed::empty();
-    // Paths on the page begin with `runs/`, as they do for readers.
     std::os::unix::fs::symlink(std::env::var(RUNS).unwrap(), sealed.path("runs")).unwrap();
     let page = Served::of(&sealed, "");
     let browser = Browser::start();
     browser.open(&page.at("/runs/flight-delays"));
     browser.resize(1100, 620);
+    // A path that a reader would have.
+    let (here, home) = (sealed.path("").display().to_string(), "/home/me/");
+    browser.run(&format!(
+        "document.querySelectorAll('.path').forEach(path => path.textContent = path.textContent.replace('{here}', '{home}'))"
+    ));
     browser.run("document.querySelector('#overview').scrollIntoView()");
     browser.capture("page");
 
