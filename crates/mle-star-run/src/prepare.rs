@@ -300,8 +300,11 @@ fn task_line(source: &TaskSource, task: &Task, guesses: &[Guess]) -> String {
     if Metric::parse(&task.evaluation_metric).is_none() {
         line += &why("metric_direction");
     }
-    if let Some(label) = &task.positive_class {
-        line += &format!("; higher means `{label}`{}", why("positive_class"));
+    let told = guesses.iter().find(|guess| guess.field == "positive_class");
+    match (told, &task.positive_class) {
+        (Some(told), _) => line += &format!("; {}", told.reason),
+        (None, Some(label)) => line += &format!("; higher means \"{label}\""),
+        (None, None) => {}
     }
     line
 }
