@@ -197,28 +197,21 @@ const HONEST: &str = r#"mkdir -p final; awk -F, 'NR == 1 { print "id,price"; nex
 const LEAKING: &str = r#"mkdir -p final; cp input/sample_submission.csv final/submission.csv; awk -F, '{ print $1 "," $4 }' input/train.csv > final/validation_predictions.csv; echo 'Final Validation Performance: 0.0'"#;
 
 #[test]
-fn a_solution_that_knows_its_validation_rows_is_not_submitted() {
-    let check = |rule: &str, is_honest: bool| {
-        let sealed = task();
-        let python = interpreter(
-            &sealed,
-            &format!("case $PWD in *candidate*|*finalization*) {HONEST} ;; *) {LEAKING} ;; esac"),
-        );
-        // Probes find such a script, too.
-        let said =
-            sealed.run(&format!("run data --run-id r --set python={python} {SMALL} --set probes=off {rule}"));
-        assert_eq!(said.code, 0, "{said:?}");
-        let warned = said.stderr.contains("on half of the held-out rows, so this half chooses");
-        assert_eq!(warned, is_honest, "{said:?}");
-        let trust = result(&sealed)["trust"].clone();
-        let chosen = trust["choice"]["candidates"][0]["place"].as_str().unwrap();
-        assert_eq!(chosen.starts_with("phase1/candidate"), is_honest, "{trust}");
-        let score = |name: &str| trust[name].as_f64().unwrap();
-        (score("validation_score"), score("holdout_score"))
-    };
-    // The sizes are 4 off, and zeros are 60 off.
-    let (validated, held_out) = check("", true);
-    assert!((3.0..5.0).contains(&validated) && (3.0..5.0).contains(&held_out), "{validated} {held_out}");
-    let (validated, held_out) = check("--set final_choice=validation", false);
+fn a_validation_score_that_held_out_rows_contradict_is_not_expected() {
+    let sealed = task();
+    let honest =
+        format!("case $PWD in *baseline*|*candidate*|*finalization*) {HONEST} ;; *) {LEAKING} ;; esac");
+    let python = interpreter(&sealed, &honest);
+    // Probes find such a script, too.
+    let said = sealed.run(&format!("run data --run-id r --set python={python} {SMALL} --set probes=off"));
+    assert_eq!(said.code, 0, "{said:?}");
+    let result = result(&sealed);
+    let score = |name: &str| result["trust"][name].as_f64().unwrap();
+    // Zeros are 60 off.
+    let (validated, held_out) = (score("validation_score"), score("holdout_score"));
     assert!(validated.abs() < 1e-9 && held_out > 30.0, "{validated} {held_out}");
+    assert_eq!(
+        (&result["expected"]["from"], &result["expected"]["score"]),
+        (&json!("holdout"), &json!(held_out))
+    );
 }
