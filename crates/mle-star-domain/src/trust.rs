@@ -94,8 +94,9 @@ impl Trust {
     }
 }
 
-/// Validated and held-out scores that differ by more standard errors of their difference do not belong together.
-const CONTRADICTED: f64 = 2.0;
+/// Held-out rows contradict a validation score that is better by more than this many standard errors of the difference.
+/// `lab/trust.md` shows what a comparison costs if that is chance.
+pub const CONTRADICTED: f64 = 2.0;
 /// The half of a 95 % interval, in standard errors.
 const HALF: f64 = 1.96;
 
@@ -246,4 +247,23 @@ pub struct ChoiceCandidate {
     pub validation: f64,
     /// Its score on the choosing half of the holdout.
     pub holdout: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_scores_count_by_their_precision_unless_they_contradict_each_other() {
+        let of = |held_out: f64, direction| {
+            together((held_out, 0.8), ([held_out - 0.08, held_out + 0.08], [0.76, 0.84]), direction)
+        };
+        // The validated score has a quarter of the variance, and the mean of errors is the geometric one.
+        let (score, [low, high]) = of(0.75, Direction::Maximize).unwrap();
+        assert!((score - 0.79).abs() < 1e-9, "{score}");
+        assert!((score - low - 0.04 * 2.0_f64.sqrt()).abs() < 1e-9, "{low}");
+        assert_eq!(high, 0.84, "no further than either interval");
+        assert_eq!(of(0.6, Direction::Maximize), None);
+        assert!(of(0.6, Direction::Minimize).is_some(), "a validated error that is larger is not too good");
+    }
 }

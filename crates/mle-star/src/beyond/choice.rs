@@ -23,15 +23,12 @@ use mle_star_domain::measure::Measurement;
 use mle_star_domain::metric::sort_best_first;
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::protocol::HoldoutPart;
-use mle_star_domain::trust::{Choice, ChoiceCandidate, Probe};
+use mle_star_domain::trust::{CONTRADICTED, Choice, ChoiceCandidate, Probe};
 
 /// The maximum number of solutions that are compared.
 const FINALISTS: usize = 4;
 /// The maximum number if the best validation score is contradicted.
 const MOST: usize = 40;
-/// One half of the held-out rows contradicts a validation score that is better by more than this many standard errors of the
-/// difference. `lab/trust.md` shows what a comparison costs if that is chance.
-const CONTRADICTED: f64 = 2.0;
 
 /// The chosen solution.
 #[derive(Clone)]
