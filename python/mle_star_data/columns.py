@@ -1,0 +1,84 @@
+"""What the columns of a submission stand for, by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .tables import as_number, canonical
+
+
+def classes_of(columns: Sequence[str], classes: Sequence[str]) -> list[str] | None:
+    """The class that each column is about, if every known class has one: by the same prefix before each, by their end or
+    beginning, or, if none is named like a class, by their order. Further columns are about classes that no label has."""
+    found = by_name(columns, classes)
+    if found is None and len(columns) == len(classes) and not any(canonical(one) in classes for one in columns):
+        return list(classes)
+    return found
+
+
+def by_name(columns: Sequence[str], classes: Sequence[str]) -> list[str] | None:
+    """The class that each column is about by its name."""
+    for column in columns:
+        for at in range(len(column)):
+            if canonical(column[at:]) in classes and (found := _after(column[:at], columns, classes)):
+                return found
+    return _at_an_end(columns, classes) or _between(columns, classes)
+
+
+def _after(prefix: str, columns: Sequence[str], classes: Sequence[str]) -> list[str] | None:
+    if not all(column.startswith(prefix) for column in columns):
+        return None
+    return _each_once([canonical(column[len(prefix) :]) for column in columns], classes)
+
+
+def _each_once(found: list[str], classes: Sequence[str]) -> list[str] | None:
+    return found if len(set(found)) == len(found) and set(classes) <= set(found) else None
+
+
+def _at_an_end(columns: Sequence[str], classes: Sequence[str]) -> list[str] | None:
+    """Each column begins or ends with the name of one class, whatever its capitals. Of several, the longest counts."""
+    lower = [one.strip().lower() for one in classes]
+    found = []
+    for column in (one.lower() for one in columns):
+        fits = [at for at, one in enumerate(lower) if one and (column.startswith(one) or column.endswith(one))]
+        longest = max((len(lower[at]) for at in fits), default=0)
+        fits = [at for at in fits if len(lower[at]) == longest]
+        if len(fits) != 1:
+            return None
+        found.append(fits[0])
+    is_whole = len(columns) == len(classes) and sorted(found) == list(range(len(classes)))
+    return [classes[at] for at in found] if is_whole else None
+
+
+def _between(columns: Sequence[str], classes: Sequence[str]) -> list[str] | None:
+    """More columns than classes, each between one beginning and one end, whatever its capitals."""
+    more = len(columns) - len(classes)
+    known = {one.lower(): one for one in classes}
+    if more <= 0 or len(classes) < 2 or len(known) < len(classes):
+        return None
+    lower = [one.lower() for one in columns]
+    frames = [tuple(column.split(name, 1)) for column in lower[: more + 1] for name in known if name in column]
+    for start, end in frames:
+        inner = [re.fullmatch(re.escape(start) + "(.*)" + re.escape(end), column) for column in lower]
+        if all(one is not None and one[1].strip() for one in inner):
+            names = [one[1].strip() for one in inner if one is not None]
+            if found := _each_once([known.get(name, name) for name in names], classes):
+                return found
+    return None
+
+
+def bounds(columns: Sequence[str]) -> list[str] | None:
+    """The columns with the lower and with the upper bound: by words or quantiles in their names, else in their order."""
+    if len(columns) != 2:
+        return None
+    is_lower, is_upper = ([_says(one, words) for one in columns] for words in (("lo", "min"), ("hi", "upp", "max")))
+    by_words = (is_upper[0] and not is_upper[1]) or (is_lower[1] and not is_lower[0])
+    are_alike = is_lower[0] == is_lower[1] and is_upper[0] == is_upper[1]
+    one, other = (as_number(re.sub(r"[^0-9.]", "", name)) for name in columns)
+    by_quantiles = are_alike and one is not None and other is not None and one > other
+    return [columns[1], columns[0]] if by_words or by_quantiles else list(columns)
+
+
+def _says(name: str, starts: tuple[str, ...]) -> bool:
+    return any(word.startswith(starts) for word in re.split(r"[^a-z]+", name.lower()) if word)

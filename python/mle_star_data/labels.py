@@ -1,0 +1,281 @@
+"""Known labels of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import tables
+from .metrics import Metric
+from .tables import Refused, Table, Text, canonical, listed, shown
+
+Keys = NDArray[np.uint64]
+Array = NDArray[Any]
+
+ONE_CLASS = "all labels are the same, so predictions cannot be told apart"
+FEWEST_UNITS = 8
+"""Of fewer clusters, the spread of a bootstrap says little, so rows are drawn."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table with labels."""
+
+    target: str
+    id: str | None = None
+    further: Sequence[str] = ()
+    cluster: str | None = None
+    weight: str | None = None
+    positive: str | None = None
+    words: Sequence[str] = ()
+
+    def targets(self) -> list[str]:
+        return [self.target, *self.further]
+
+    def lacks(self, label: str) -> bool:
+        """Whether this cell says that the row has no label. A word such as `None` may be one."""
+        return tables.is_missing(label) and label.strip() not in self.words
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The labels of one target, in the order of the keys: numbers, or places of classes in `names`."""
+
+    target: str
+    values: Array
+    names: list[str] | None = None
+    """The classes in order; `None` for numbers. A set is named by its labels in order."""
+    separator: str = " "
+    """What is between the labels of a set."""
+
+    def at(self, places: Array) -> Truth:
+        return replace(self, values=self.values[places])
+
+    def among(self, names: Sequence[str]) -> Truth:
+        """The labels among the classes of other rows, too, so that a class which these rows lack keeps its place."""
+        if self.names is None or set(names) <= set(self.names):
+            return self
+        merged = tables.in_order({*self.names, *names})
+        place = {name: at for at, name in enumerate(merged)}
+        moved = np.array([place[name] for name in self.names], dtype=np.int64)
+        return replace(self, values=moved[self.values], names=merged)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Known rows with the labels of each target."""
+
+    metric: Metric
+    keys: Keys
+    """In ascending order."""
+    units: Keys
+    """What is drawn together: the cluster of each row, else its key."""
+    targets: list[Truth]
+    weights: NDArray[np.float64] | None = None
+    """A weight for each row, with a mean of 1; `None` if all count the same."""
+    positive: str | None = None
+    """The class that a binary metric is about, if it is given."""
+    folds: dict[int, int] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def at(self, places: Array) -> Labels:
+        """These rows."""
+        weights = None if self.weights is None else self.weights[places]
+        targets = [one.at(places) for one in self.targets]
+        return replace(self, keys=self.keys[places], units=self.units[places], targets=targets, weights=weights)
+
+    def among_classes_of(self, others: Labels) -> Labels:
+        pairs = zip(self.targets, others.targets, strict=True)
+        return replace(self, targets=[one.among(other.names or []) for one, other in pairs])
+
+    def has_classes_of(self, others: Labels) -> bool:
+        return all(one.names == other.names for one, other in zip(self.targets, others.targets, strict=True))
+
+    def halves(self) -> tuple[Labels, Labels]:
+        """Two halves of the rows, drawn by the IDs alone. Rows of a cluster stay together if there are enough clusters."""
+        from .resampled import mixed, seed
+
+        for units in (drawn_units(self.keys, self.units), self.keys):
+            distinct, place, sizes = np.unique(units, return_inverse=True, return_counts=True)
+            # No replicate has this number.
+            order = np.argsort(mixed(distinct ^ seed(2**64 - 1)))
+            sums = np.cumsum(sizes[order])
+            first = int(np.argmin(np.abs(2 * sums - len(self)))) + 1
+            count = int(sums[first - 1])
+            if min(count, len(self) - count) * 4 >= len(self):
+                is_first = np.zeros(len(distinct), dtype=bool)
+                is_first[order[:first]] = True
+                rows = is_first[place]
+                return self.at(np.flatnonzero(rows)), self.at(np.flatnonzero(~rows))
+        return self, self.at(np.empty(0, dtype=np.int64))
+
+
+def clusters_if_few(keys: Keys, units: Keys) -> int | None:
+    """The number of clusters, if it is too small to draw them."""
+    if units is keys or np.array_equal(units, keys):
+        return None
+    count = len(np.unique(units))
+    return count if count < FEWEST_UNITS else None
+
+
+def drawn_units(keys: Keys, units: Keys) -> Keys:
+    """What is drawn: the clusters, or the rows if there are too few clusters."""
+    return units if clusters_if_few(keys, units) is None else keys
+
+
+def read(file: str | Path, columns: Columns, metric: Metric, others: Labels | None = None) -> Labels:
+    """The labels in a CSV table. Rows without a label of each target are left out. With `others`, rows may lack classes."""
+    return of_table(tables.read(file), columns, metric, others)
+
+
+def of_table(table: Table, columns: Columns, metric: Metric, others: Labels | None = None) -> Labels:
+    """The labels in a table; see `read`."""
+    used = [columns.id, columns.cluster, columns.weight]
+    table.needs([*columns.targets(), *(name for name in used if name is not None)])
+    is_kept = np.ones(len(table), dtype=bool)
+    for target in columns.targets():
+        lacks = tables.mapped(table[target], columns.lacks).astype(bool)
+        is_kept &= ~lacks
+        if metric.kind in ("numbers", "intervals"):
+            is_kept &= ~np.isinf(tables.numbers(table[target]))
+    rows = np.flatnonzero(is_kept)
+    if not len(rows):
+        raise Refused(f"no row has a label in column {shown(columns.target)}")
+    keys = named_rows(table, columns.id, rows)
+    weights = None if columns.weight is None else _weights(table, columns.weight, rows)
+    units = keys if columns.cluster is None else tables.keys(table[columns.cluster])[rows]
+    positive = None if columns.positive is None else canonical(columns.positive)
+    targets = []
+    for at, target in enumerate(columns.targets()):
+        known = [] if others is None else others.targets[at].names or []
+        targets.append(_truth(target, table[target][rows], rows, metric, positive, known))
+    found = Labels(metric, keys, units, targets, weights, positive).at(np.argsort(keys, kind="stable"))
+    return found if others is None else found.among_classes_of(others)
+
+
+def named_rows(table: Table, id_column: str | None, rows: Array) -> Keys:
+    """The keys of these rows, which have different IDs."""
+    if id_column is not None:
+        empty = [row for row in rows if not table[id_column][row].strip()]
+        if empty:
+            raise Refused(f"row {empty[0] + 1} has no ID")
+    keys = tables.row_keys(table, id_column)[rows]
+    order = np.argsort(keys, kind="stable")
+    same = np.flatnonzero(keys[order][1:] == keys[order][:-1])
+    if len(same):
+        one, two = sorted(int(rows[order[at]]) + 1 for at in (same[0], same[0] + 1))
+        raise Refused(f"IDs must be unique, but rows {one} and {two} have the same one")
+    return keys
+
+
+def _weights(table: Table, column: str, rows: Array) -> NDArray[np.float64]:
+    cells = table[column][rows]
+    weights = tables.numbers(cells)
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(wrong):
+        row, cell = int(rows[wrong[0]]) + 1, cells[wrong[0]].strip()
+        if not cell:
+            raise Refused(f"row {row} has no weight in column {shown(column)}")
+        said = f"row {row} has the weight {shown(cell)} in column {shown(column)}"
+        raise Refused(f"{said}, which is no finite number of at least 0")
+    if weights.max() <= 0:
+        raise Refused(f"no row has a weight above 0 in column {shown(column)}")
+    # Divided by the largest first, since the sum may be infinite.
+    weights = weights / weights.max()
+    return np.asarray(weights / weights.mean())
+
+
+def _truth(
+    target: str, cells: Text, rows: Array, metric: Metric, positive: str | None, others: Sequence[str]
+) -> Truth:
+    if metric.kind in ("numbers", "intervals"):
+        values = tables.numbers(cells)
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if len(wrong):
+            label = shown(cells[wrong[0]].strip())
+            raise Refused(f"row {int(rows[wrong[0]]) + 1} has the label {label}, which is not a finite number")
+        return Truth(target, values)
+    between = tables.separator(cells) if metric.kind == "sets" else " "
+    form: Callable[[str], str] = canonical
+    if metric.kind == "sets":
+        form = lambda cell: between.join(tables.labels_of(cell, between))  # noqa: E731
+    formed = tables.mapped(cells, form)
+    names = tables.in_order(set(formed))
+    if len({*names, *others}) < 2:
+        raise Refused(ONE_CLASS)
+    if positive is not None and positive not in names and positive not in others:
+        raise Refused(f"no row has the positive class {shown(positive)}; the classes are {listed(names)}")
+    if metric.kind == "order":
+        return Truth(target, _amounts(metric, formed, names, positive))
+    place = {name: at for at, name in enumerate(names)}
+    values = tables.mapped(formed, place.__getitem__).astype(np.int64)
+    return Truth(target, values, names, between)
+
+
+def _amounts(metric: Metric, labels: Text, names: list[str], positive: str | None) -> NDArray[np.float64]:
+    """What a metric of order compares: numbers, or 1 for the positive one of two classes."""
+    no_number = next((name for name in names if tables.as_number(name) is None), None)
+    if no_number is None and (positive is None or len(names) != 2):
+        return tables.numbers(labels)
+    if len(names) == 2:
+        return np.asarray(labels == names[positive_of(names, positive)], dtype=np.float64)
+    said = f"{metric.name} needs numbers or two classes, but there are {len(names)} labels such as"
+    raise Refused(f"{said} {shown(no_number or '')}")
+
+
+def positive_of(names: Sequence[str], given: str | None) -> int:
+    """The class that a binary metric is about: the given one, else `true`, `yes`, or the last, such as the larger number."""
+    if given in names:
+        return list(names).index(given)
+    said = [at for at, name in enumerate(names) if name == "true" or name.lower() == "yes"]
+    return said[0] if said else max(len(names) - 1, 0)
+
+
+def read_per_class(file: str | Path, columns: Columns, classes: Sequence[str], metric: Metric) -> Labels:
+    """The labels in a CSV table with a column for each class, which is 1 for the class of a row and else 0."""
+    if metric.kind in ("numbers", "order", "intervals"):
+        raise Refused(f"{metric.name} needs numbers, not one column per class")
+    if metric.kind == "sets" or metric.name == "quadratic weighted kappa":
+        form = "sets" if metric.kind == "sets" else "classes in order"
+        raise Refused(f"{metric.name} needs one column with {form}, not one column per class")
+    table = tables.read(file)
+    table.needs([*classes, *(name for name in (columns.id, columns.weight) if name is not None)])
+    if len(classes) < 2:
+        raise Refused(ONE_CLASS)
+    forms = [tables.mapped(table[name], lambda cell: "" if tables.is_missing(cell) else canonical(cell)) for name in classes]
+    rows = np.flatnonzero(np.all([form != "" for form in forms], axis=0))
+    if not len(rows):
+        raise Refused(f"no row has labels in the columns {listed(classes)}")
+    cells = np.stack([form[rows] for form in forms], axis=1)
+    is_one, is_zero = np.isin(cells, ["1", "true"]), np.isin(cells, ["0", "false"])
+    for row, at in zip(*np.nonzero(~(is_one | is_zero)), strict=True):
+        raise Refused(f"row {int(rows[row]) + 1} has {shown(cells[row, at])}, where a column per class has 1 or 0")
+    ones = is_one.sum(axis=1)
+    if len(several := np.flatnonzero(ones > 1)):
+        raise Refused(
+            f"row {int(rows[several[0]]) + 1} has several classes, but the metric is about one for each row"
+        )
+    if len(none := np.flatnonzero(ones == 0)):
+        raise Refused(f"row {int(rows[none[0]]) + 1} has no class: none of its columns is 1")
+    keys = named_rows(table, columns.id, rows)
+    weights = None if columns.weight is None else _weights(table, columns.weight, rows)
+    names = tables.in_order(canonical(name) for name in classes)
+    place = np.array([names.index(canonical(name)) for name in classes])
+    truth = Truth("", place[is_one.argmax(axis=1)], names)
+    positive = None if columns.positive is None else _named_like(columns.positive, classes)
+    return Labels(metric, keys, keys, [truth], weights, positive).at(np.argsort(keys, kind="stable"))
+
+
+def _named_like(label: str, columns: Sequence[str]) -> str | None:
+    """The class whose column is about this label, such as `p_yes` about `yes`."""
+    from .columns import by_name
+
+    found = by_name(columns, [canonical(label)])
+    return canonical(columns[found.index(canonical(label))]) if found else None

@@ -1,0 +1,337 @@
+"""Scores with their uncertainty."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import intervals, resampled, tables
+from .intervals import Scale, Target
+from .labels import Keys, Labels, clusters_if_few, drawn_units
+from .metrics import Metric
+from .predictions import Predicted, checked
+from .tables import Refused, Table, shown
+
+Array = NDArray[Any]
+
+ROW_REPLICATES = 100
+"""Replicates that draw single rows, for the variance within groups."""
+ENOUGH_ROWS = 500
+"""So many rows are enough for the score of a period, even if it has far more."""
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The folds of rows, by their keys in ascending order."""
+
+    keys: Keys = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    folds: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @classmethod
+    def read(cls, file: str) -> Folds:
+        """The folds in a CSV table that has the row ID, and `fold`, from 0."""
+        table = tables.read(file)
+        table.needs(["fold"])
+        ids = [name for name in table.names if name != "fold"]
+        if not ids:
+            raise Refused("the folds have no column with row IDs")
+        folds = tables.numbers(table["fold"])
+        wrong = np.flatnonzero(~((folds >= 0) & (folds % 1 == 0)))
+        if len(wrong):
+            raise Refused(f"{shown(table['fold'][wrong[0]])} is no number of a fold")
+        keys = tables.keys(table[ids[0]])
+        order = np.argsort(keys, kind="stable")
+        return cls(keys[order], folds[order].astype(np.int64))
+
+    def of(self, keys: Keys) -> Array:
+        """The fold of each row; -1 for none."""
+        if not len(self.keys):
+            return np.full(len(keys), -1)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[place] == keys, self.folds[place], -1)
+
+    def places(self, keys: Keys) -> dict[int, Array]:
+        """The places of the rows of each fold that is predicted for the most part, the first fold first."""
+        of_rows, found = self.of(keys), {}
+        for fold in np.unique(of_rows[of_rows >= 0]):
+            places = np.flatnonzero(of_rows == fold)
+            if 2 * len(places) >= (self.folds == fold).sum() or len(places) >= ENOUGH_ROWS:
+                found[int(fold)] = places
+        return found
+
+    def of_rows(self, keys: Keys) -> Array | None:
+        """The fold of each row, if each is in one, there are several, and all are predicted for the most part."""
+        places = self.places(keys)
+        is_whole = len(places) > 1 and sum(len(rows) for rows in places.values()) == len(keys)
+        return self.of(keys) if is_whole else None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What scores of rows depend on beside their labels."""
+
+    target: Target = field(default_factory=Target)
+    """What intervals are for."""
+    folds: Folds = field(default_factory=Folds)
+    """The periods of the rows, for an interval of one more."""
+    averages: bool = False
+    """Whether the score of rows of several periods is the mean of the periods' scores."""
+    naive: tuple[Keys, Array] | None = None
+    """Forecasts that a score stands beside, by the keys of the rows in ascending order."""
+
+    def in_folds(self, predicted: Sequence[Predicted]) -> list[Predicted]:
+        from dataclasses import replace
+
+        folds = self.folds.of_rows(predicted[0].keys) if self.averages else None
+        return [replace(one, folds=folds) for one in predicted]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The score of rows, with those of its replicates; not numbers where the metric is undefined."""
+
+    score: float
+    replicates: Array
+    is_defined: Array
+
+    is_mean: bool = False
+    """Whether it is the mean of the scores of several targets."""
+
+    def error(self) -> float | None:
+        """The standard error. Replicates that repeat a score do not count; in a mean, they make the spread too small."""
+        spread = intervals.deviation(self.replicates if self.is_mean else self.replicates[self.is_defined])
+        return None if spread is None else (spread / self.share() ** 0.5 if self.is_mean else spread)
+
+    def share(self) -> float:
+        """The share of the replicates that have a score of their own."""
+        return float(self.is_defined.mean()) if len(self.is_defined) else 1.0
+
+    def minus(self, other: Measured) -> dict[str, float] | None:
+        """How much larger this score is than another one of the same rows, with the standard error of the difference."""
+        count = min(len(self.replicates), len(other.replicates))
+        spread = intervals.deviation(self.replicates[:count] - other.replicates[:count])
+        if spread is None:
+            return None
+        share = min(self.share(), other.share())
+        return {"by": self.score - other.score, "standard_error": spread / share**0.5 if share > 0 else 0.0}
+
+
+def scale_of(metric: Metric) -> Scale:
+    return Scale(metric.least, metric.most, metric.is_error)
+
+
+@lru_cache(maxsize=8)
+def _draws(units: bytes, replicates: int) -> NDArray[np.uint8]:
+    """The draws of these units, which scripts often share."""
+    found = list(resampled.draws(np.frombuffer(units, dtype=np.uint64), replicates))
+    return np.stack(found) if found else np.empty((0, len(units) // 8), dtype=np.uint8)
+
+
+def drawn(units: Keys, replicates: int) -> NDArray[np.uint8]:
+    if len(units) * replicates > 50_000_000:
+        return np.stack(list(resampled.draws(units, replicates)))
+    return _draws(units.tobytes(), replicates)
+
+
+def of_target(predicted: Predicted, replicates: int, units: Keys | None = None) -> Measured:
+    """The score of one target with its replicates."""
+    score = predicted.score()
+    metric, truth, values = predicted.compared()
+    checked(metric, truth, values)
+    formula = metric.resampled(truth, values)
+    counts = drawn(drawn_units(predicted.keys, predicted.units) if units is None else units, replicates)
+    weights = counts if predicted.weights is None else counts * predicted.weights
+    if predicted.folds is None:
+        found = formula(weights)
+    else:
+        own = np.ones(len(predicted)) if predicted.weights is None else predicted.weights
+        parts = [predicted.folds == fold for fold in np.unique(predicted.folds)]
+        parts = [part for part in parts if np.isfinite(formula((own * part)[None, :]))[0]]
+        found = np.mean([formula(weights * part) for part in parts], axis=0) if parts else formula(weights)
+    is_defined = np.isfinite(found)
+    return Measured(score, np.where(is_defined, found, score), is_defined)
+
+
+def together(predicted: Sequence[Predicted], replicates: int, alone: bool = False) -> Measured:
+    """The mean score over the targets. With `alone`, each row is drawn by itself."""
+    each = []
+    for one in predicted:
+        try:
+            each.append(of_target(one, replicates, one.keys if alone else None))
+        except Refused as error:
+            about = "" if len(predicted) == 1 else f" (target {shown(one.target)})"
+            raise Refused(f"{error}{about}") from None
+    if len(each) == 1:
+        return each[0]
+    worst = min(each, key=lambda one: one.is_defined.sum())
+    score = float(np.mean([one.score for one in each]))
+    return Measured(score, np.mean([one.replicates for one in each], axis=0), worst.is_defined, is_mean=True)
+
+
+def digest(keys: Keys) -> str:
+    """A digest of row keys, the same in any order."""
+    return hashlib.blake2b(np.sort(keys).tobytes(), digest_size=32).hexdigest()
+
+
+def measurement(predicted: Sequence[Predicted], rows: Rows, replicates: int) -> dict[str, Any]:
+    """The score with its uncertainty. The interval is for the score on the test rows, as far as they are known."""
+    metric = predicted[0].metric
+    measured = together(predicted, replicates)
+    keys, units = predicted[0].keys, predicted[0].units
+    scale, error = scale_of(metric), measured.error()
+    if error is None:
+        raise Refused(f"{metric.name} has no standard error, since there are too few rows")
+    found = described(measured, keys, units, scale)
+    found["mean_over_periods"] = predicted[0].folds is not None
+    constants = [constant(one) for one in predicted]
+    if all(one is not None for one in constants):
+        found["constant"] = float(np.mean([one for one in constants if one is not None]))
+    if len(predicted) == 1 and (naive := _naive(predicted[0], rows)) is not None:
+        found["seasonal_naive"] = naive
+    if rows.target.kind == "rows":
+        found["interval"] = intervals.widened(measured.score, found["interval"], len(keys), rows.target.rows, scale)
+    elif rows.target.kind == "period":
+        scores = [score_at(predicted, places) for places in (folds := rows.folds.places(keys)).values()]
+        pairs = [(fold, places, score) for (fold, places), score in zip(folds.items(), scores, strict=True)]
+        _for_period(found, [(fold, len(places), score) for fold, places, score in pairs if score is not None], scale)
+    else:
+        _for_groups(found, predicted, measured, rows.target, scale)
+    return without_empty(found)
+
+
+def described(measured: Measured, keys: Keys, units: Keys, scale: Scale) -> dict[str, Any]:
+    """What is known of a score by its replicates."""
+    error = measured.error()
+    count = int(measured.is_defined.sum())
+    values = measured.replicates[measured.is_defined]
+    if measured.is_mean and error is not None:
+        # Replicates that repeat a target's score make the spread too small.
+        values = measured.score + (measured.replicates - measured.score) / measured.share() ** 0.5
+        values = np.clip(values, scale.low, scale.high)
+    return {
+        "score": measured.score,
+        "rows": len(keys),
+        "clusters": clusters_if_few(keys, units),
+        "rows_digest": digest(keys),
+        "standard_error": error,
+        "interval": None if error is None else intervals.of_replicates(measured.score, error, values, scale),
+        "bounds": scale.bounds(),
+        "replicates": [float(one) for one in measured.replicates],
+        "defined": count if count < len(measured.replicates) else None,
+    }
+
+
+def without_empty(found: dict[str, Any]) -> dict[str, Any]:
+    """Leaves out what is not known, but for what readers expect."""
+    kept = ("standard_error", "interval")
+    return {name: value for name, value in found.items() if name in kept or value not in (None, False, [])} | {
+        "replicates": found["replicates"]
+    }
+
+
+def _for_period(found: dict[str, Any], periods: list[tuple[int, int, float]], scale: Scale) -> None:
+    found["interval"] = intervals.of_one_more_period([score for *_, score in periods], scale)
+    found["periods"] = [{"fold": fold, "rows": rows, "score": score} for fold, rows, score in periods]
+    known = found.get("no_interval") if not periods else None
+    found["no_interval"] = None if found["interval"] else known or intervals.few_periods(len(periods))
+    found["clusters"] = None
+
+
+def _for_groups(
+    found: dict[str, Any], predicted: Sequence[Predicted], measured: Measured, target: Target, scale: Scale
+) -> None:
+    groups, sizes = np.unique(predicted[0].units, return_counts=True)
+    try:
+        by_rows = together(predicted, ROW_REPLICATES, alone=True).error()
+    except Refused:
+        by_rows = None
+    if len(groups) > intervals.FEW_GROUPS:
+        by_groups = measured.error()
+    else:
+        without = [score_at(predicted, np.flatnonzero(predicted[0].units != group)) for group in groups]
+        by_groups = intervals.jackknife_error([one for one in without if one is not None], len(groups))
+    errors = (by_groups, by_rows)
+    told = intervals.for_other_groups(
+        measured.score, errors, sizes, target, scale, found["standard_error"], found.get("no_interval")
+    )
+    found.update(told)
+    found["clusters"] = None
+
+
+def score_at(predicted: Sequence[Predicted], places: Array) -> float | None:
+    """The mean score over the targets at these places; `None` if there is none."""
+    try:
+        return float(np.mean([one.at(places).score() for one in predicted])) if len(places) else None
+    except Refused:
+        return None
+
+
+def _naive(predicted: Predicted, rows: Rows) -> float | None:
+    """The score of a seasonal naive forecast of the same rows."""
+    if rows.naive is None or not predicted.is_numbers or predicted.cells.form != "number":
+        return None
+    keys, values = rows.naive
+    if not len(keys):
+        return None
+    place = np.minimum(np.searchsorted(keys, predicted.keys), len(keys) - 1)
+    if not (keys[place] == predicted.keys).all():
+        return None
+    try:
+        return predicted.score(values[place][:, None])
+    except Refused:
+        return None
+
+
+def constant(predicted: Predicted) -> float | None:
+    """The score of the best of a few constants: mean, median (the upper of two) and geometric mean of numbers; shares of
+    classes; the most frequent labels. `None` where a constant has no score."""
+    scores = []
+    for line in _constants(predicted):
+        try:
+            scores.append(predicted.score(np.tile(line, (len(predicted), 1))))
+        except Refused:
+            continue
+    pick = min if predicted.metric.is_error else max
+    return pick(scores) if scores else None
+
+
+def _constants(predicted: Predicted) -> list[list[float]]:
+    truth, form = predicted.truth, predicted.cells.form
+    if predicted.is_numbers:
+        if form != "number":
+            return []
+        found = [float(truth.mean()), float(np.sort(truth)[len(truth) // 2])]
+        return [[one] for one in [*found, *([float(np.expm1(np.log1p(truth).mean()))] if truth.min() >= 0 else [])]]
+    shares = np.bincount(truth, minlength=max(len(predicted.names), predicted.values.shape[1])) / max(len(truth), 1)
+    if form == "per class":
+        return [[float(one) for one in shares[: predicted.values.shape[1]]]]
+    if form == "positive":
+        return [[float(shares[predicted.cells.positive])]]
+    return [[float(one)] for one in np.argsort(-shares, kind="stable")[:3]] if form == "label" else []
+
+
+def forecasts(file: str) -> tuple[Keys, Array]:
+    """The forecasts in a CSV table with the row ID and the target."""
+    table: Table = tables.read(file)
+    keys, values = tables.keys(table.cells[0]), tables.numbers(table.cells[1])
+    order = np.argsort(keys, kind="stable")
+    return keys[order], values[order]
+
+
+def on_common_rows(files: Sequence[Sequence[Predicted]], rows: Rows) -> list[list[Predicted]]:
+    """The predictions for the rows that all files have."""
+    common = files[0][0].keys
+    for file in files[1:]:
+        common = np.intersect1d(common, file[0].keys, assume_unique=True)
+    return [rows.in_folds([one.at(np.flatnonzero(np.isin(one.keys, common))) for one in file]) for file in files]
+
+
+def labels_digest(labels: Labels, folds: Folds) -> str:
+    """A digest of the rows in these folds."""
+    return digest(labels.keys[folds.of(labels.keys) >= 0])

@@ -1,0 +1,449 @@
+"""Files of predictions for rows with a known label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import columns as column_names
+from . import metrics, tables
+from .labels import Keys, Labels, Truth, positive_of
+from .metrics import Metric
+from .tables import SEPARATORS, Refused, Table, Text, canonical, listed, shown
+
+Array = NDArray[Any]
+
+Others = Literal["reject", "ignore"]
+"""What predictions for rows without a known label mean: an error, while some of the labelled rows are enough; or nothing, while
+every labelled row needs one."""
+
+SUM_TOLERANCE = 1.5e-8
+"""How far the sum of a row's probabilities may be from 1 before they are divided by it."""
+LONGEST_LABEL = 12
+"""The most words of a label that is looked for among the guesses of a cell."""
+
+Form = Literal["number", "label", "guesses", "set", "bounds", "positive", "per class"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a submission."""
+
+    header: Sequence[str]
+    id: str | None = None
+    """The column that names the rows; `None` if the row's number does, from 0."""
+
+    def predicted(self) -> list[str]:
+        names = [name.strip() for name in self.header]
+        return [name for name in names if self.id is None or name != self.id.strip()]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What the columns of predictions stand for."""
+
+    form: Form
+    columns: list[str]
+    names: list[str]
+    """The known classes, and then those that only the columns name."""
+    positive: int = 0
+    """The class that a column of probabilities is about."""
+
+
+def cells_of(metric: Metric, truth: Truth, columns: list[str], positive: str | None) -> Cells:
+    """What these columns stand for."""
+    names = truth.names or []
+    if metric.kind in ("labels", "probabilities", "guesses") and len(columns) > 1:
+        about = column_names.classes_of(columns, names)
+        if about is not None:
+            extra = [name for name in about if name not in names]
+            ordered = [columns[about.index(name)] for name in [*names, *extra]]
+            return Cells("per class", ordered, [*names, *extra])
+        if truth.target not in columns:
+            raise Refused(f"the columns {listed(columns)} cannot be matched to the classes {listed(names)}")
+    if metric.kind == "intervals":
+        found = column_names.bounds(columns)
+        if found is None:
+            needs = f"{metric.name} needs two columns, with the lower and the upper bound"
+            raise Refused(f"{needs}, but there are {listed(columns)}")
+        return Cells("bounds", found, names)
+    if not columns:
+        raise Refused("the sample submission has no column for predictions")
+    if len(columns) > 1 and truth.target not in columns:
+        raise Refused(f"{metric.name} needs one column of predictions, but there are {listed(columns)}")
+    column = columns[0] if len(columns) == 1 else truth.target
+    if metric.kind == "probabilities":
+        if len(names) > 2:
+            raise Refused(
+                f"{metric.name} of {len(names)} classes needs one column of probabilities for each class"
+            )
+        named = canonical(column)
+        about_class = names.index(named) if positive is None and named in names else positive_of(names, positive)
+        return Cells("positive", [column], names, about_class)
+    forms: dict[str, Form] = {"labels": "label", "sets": "set", "guesses": "guesses"}
+    return Cells(forms.get(metric.kind, "number"), [column], names)
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Predictions for known rows of one target."""
+
+    metric: Metric
+    target: str
+    keys: Keys
+    units: Keys
+    weights: NDArray[np.float64] | None
+    truth: Array
+    """Numbers, or places of classes in `names`."""
+    cells: Cells
+    values: Array
+    """What is predicted: a line for each row. Labels are places in `names`; no guess is -1."""
+    names: list[str]
+    """The known classes, and then those that only the file names."""
+    known: int
+    """The number of known classes."""
+    is_numbers: bool
+    positive: str | None
+    separator: str = " "
+    folds: Array | None = None
+    """The fold of each row, if the score is the mean over folds."""
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def at(self, places: Array) -> Predicted:
+        """These rows."""
+        return replace(
+            self,
+            keys=self.keys[places],
+            units=self.units[places],
+            weights=None if self.weights is None else self.weights[places],
+            folds=None if self.folds is None else self.folds[places],
+            truth=self.truth[places],
+            values=self.values[places],
+        )
+
+    def labels(self) -> int | None:
+        """The number of classes, if each value is a label."""
+        return len(self.names) if self.cells.form in ("label", "guesses", "set") else None
+
+    def matches(self, other: Predicted) -> bool:
+        """Whether the same rows and columns are predicted, and only known classes."""
+        is_known = all(len(one.names) == one.known or one.labels() is None for one in (self, other))
+        return np.array_equal(self.keys, other.keys) and self.cells == other.cells and is_known
+
+    def compared(self, values: Array | None = None) -> tuple[Metric, Array, Array]:
+        """What the metric's function takes for these values."""
+        values = self.values if values is None else values
+        metric, form = self.metric, self.cells.form
+        if self.is_numbers:
+            return metric, self.truth, values if form == "bounds" else values[:, 0]
+        # Classes that only the file names are sorted in between the known ones.
+        order = tables.in_order(self.names)
+        place = np.array([order.index(name) for name in self.names], dtype=np.int64)
+        truth = place[self.truth]
+        is_each = metric.name == "mean column-wise ROC-AUC" and form == "per class"
+        positive: int | None = None
+        if self.known <= 2 and not is_each:
+            about = self.cells.positive
+            if form != "positive":
+                about = positive_of(self.names[: self.known], self.positive)
+            positive = int(place[about])
+        if form == "positive":
+            of_class = values[:, 0]
+            return _binary(metric), (truth == positive).astype(np.int64), np.stack([1.0 - of_class, of_class], axis=1)
+        if form == "per class":
+            ordered = np.empty_like(values)
+            ordered[:, place] = values
+            return _per_class(metric, truth, ordered, positive)
+        if form == "set":
+            return metric, *self._as_sets(order, truth, place[values[:, 0].astype(np.int64)])
+        found = values.astype(np.int64)
+        found = np.where(found >= 0, place[np.maximum(found, 0)], -1)
+        if form == "guesses":
+            return metric, truth, found
+        return _of_labels(metric, truth, found[:, 0], positive)
+
+    def _as_sets(self, names: list[str], truth: Array, predicted: Array) -> tuple[Array, Array]:
+        sets = [tables.labels_of(name, self.separator) for name in names]
+        labels = sorted({label for one in sets for label in one})
+        place = {label: at for at, label in enumerate(labels)}
+        has = np.zeros((len(sets), max(len(labels), 1)), dtype=bool)
+        for at, one in enumerate(sets):
+            has[at, [place[label] for label in one]] = True
+        return has[truth], has[predicted]
+
+    def score(self, values: Array | None = None) -> float:
+        """The score of these predictions, or of other values for the same rows."""
+        metric, truth, predicted = self.compared(values)
+        checked(metric, truth, predicted)
+        if self.folds is None:
+            return _finite(metric, _called(metric, truth, predicted, self.weights))
+        scores = []
+        for fold in np.unique(self.folds):
+            rows = np.flatnonzero(self.folds == fold)
+            weights = None if self.weights is None else self.weights[rows]
+            try:
+                scores.append(_finite(metric, _called(metric, truth[rows], predicted[rows], weights)))
+            except Refused:
+                continue
+        if not scores:
+            return _finite(metric, _called(metric, truth, predicted, self.weights))
+        return float(np.mean(scores))
+
+
+def _called(metric: Metric, truth: Array, predicted: Array, weights: Array | None) -> float:
+    """The score by the metric's function; not a number where it is undefined."""
+    import warnings
+
+    if weights is not None:
+        # A row of weight zero counts like none.
+        rows = np.flatnonzero(weights > 0)
+        truth, predicted, weights = truth[rows], predicted[rows], weights[rows]
+    if not len(truth) or (metric.by_order and metric.kind == "probabilities" and len(np.unique(truth)) < 2):
+        return float("nan")
+    if metric.name == "average precision" and predicted.shape[1] == 2 and not (truth == 1).any():
+        return float("nan")
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return metric.function(truth, predicted, weights)
+        except (ValueError, ZeroDivisionError):
+            return float("nan")
+
+
+def _finite(metric: Metric, score: float) -> float:
+    if np.isnan(score):
+        raise Refused(f"{metric.name} is undefined for these rows")
+    if not np.isfinite(score):
+        raise Refused(f"{metric.name} is not finite, since a prediction is far too large")
+    return score
+
+
+def _binary(metric: Metric) -> Metric:
+    return metrics.of_two_classes(metric) if metric.kind == "order" else metric
+
+
+def _of_labels(metric: Metric, truth: Array, predicted: Array, positive: int | None) -> tuple[Metric, Array, Array]:
+    if metric.name != "F1":
+        return metric, truth, predicted
+    if positive is None:
+        macro = metrics.named("macro F1")
+        assert macro is not None
+        return replace(macro, name=metric.name), truth, predicted
+    return metric, (truth == positive).astype(np.int64), (predicted == positive).astype(np.int64)
+
+
+def _per_class(metric: Metric, truth: Array, values: Array, positive: int | None) -> tuple[Metric, Array, Array]:
+    if metric.kind == "labels":
+        return _of_labels(metric, truth, values.argmax(axis=1), positive)
+    if metric.kind == "guesses":
+        return metric, truth, np.argsort(-values, axis=1, kind="stable")[:, : metric.guesses]
+    if positive is not None and (metric.by_order or values.shape[1] == 2):
+        rest = np.delete(values, positive, axis=1).sum(axis=1)
+        return metric, (truth == positive).astype(np.int64), np.stack([rest, values[:, positive]], axis=1)
+    return metric, truth, values
+
+
+def checked(metric: Metric, truth: Array, predicted: Array) -> None:
+    """Raises if these predictions cannot have a score. Rows of probabilities are divided by their sum, in place."""
+    if metric.kind == "probabilities" and not metric.by_order:
+        wrong = predicted[(predicted < 0) | (predicted > 1)]
+        if len(wrong):
+            raise Refused(f"{metric.name} needs probabilities from 0 to 1, and one is {wrong[0]:g}")
+        if metric.of_column is None:
+            sums = predicted.sum(axis=1)
+            if (sums <= 0).any():
+                raise Refused("the probabilities of a row are all zero")
+            predicted /= np.where(np.abs(sums - 1.0) <= SUM_TOLERANCE, 1.0, sums)[:, None]
+    if metric.name == "RMSLE":
+        lowest = min(truth.min(), predicted.min())
+        if lowest <= -1:
+            raise Refused(f"RMSLE is undefined for values of -1 or less, and one is {lowest:g}")
+
+
+def read(file: str | Path, labels: Labels, layout: Layout, others: Others) -> list[Predicted]:
+    """The predictions of a file for each target.
+
+    - One column holds numbers, labels, or the probability of the positive class, as the metric needs. It is about another class
+      if it is named like that class.
+    - Several columns are the probabilities of the classes. A metric of labels compares the most probable class. If the columns
+      are not about classes, the one named like the target counts alone.
+    - Guesses stand in one column, the best first, with blanks, commas, semicolons or `|` between them. So do the labels of a
+      set. An empty cell is an empty set.
+    - With several targets, each has the one column that is named like it.
+    """
+    return of_table(tables.read(file), labels, layout, others)
+
+
+def check_layout(labels: Labels, layout: Layout) -> None:
+    """Raises if files of this layout have no score, whatever they hold."""
+    for truth in labels.targets:
+        cells_of(labels.metric, truth, _columns_of(labels, layout, truth), labels.positive)
+
+
+def _columns_of(labels: Labels, layout: Layout, truth: Truth) -> list[str]:
+    columns = layout.predicted()
+    if len(labels.targets) == 1:
+        return columns
+    if truth.target.strip() not in columns:
+        raise Refused(f"the sample submission has no column for the target {shown(truth.target)}")
+    return [truth.target.strip()]
+
+
+def of_table(table: Table, labels: Labels, layout: Layout, others: Others) -> list[Predicted]:
+    """The predictions of a table for each target; see `read`."""
+    if layout.id is not None:
+        table.needs([layout.id])
+    table.needs(layout.predicted())
+    places, rows = matched(table, labels.keys, layout.id, others)
+    known, all_of = labels.at(places), []
+    for truth in known.targets:
+        try:
+            all_of.append(_of_target(table.at(rows), known, truth, layout))
+        except Refused as error:
+            about = "" if len(known.targets) == 1 else f" (target {shown(truth.target)})"
+            raise Refused(f"{error}{about}") from None
+    return all_of
+
+
+def matched(table: Table, keys: Keys, id_column: str | None, others: Others) -> tuple[Array, Array]:
+    """The places of the known rows that a table has, in ascending order, and its rows with them."""
+    if not len(table):
+        raise Refused("the file has no rows")
+    found = tables.row_keys(table, id_column)
+    place = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
+    is_known = keys[place] == found
+    ids = np.arange(len(table)).astype(str).astype(object) if id_column is None else table[id_column]
+    unknown = [one.strip() for one in ids[~is_known][:5]]
+    rows = np.flatnonzero(is_known)
+    order = np.argsort(place[rows], kind="stable")
+    rows, places = rows[order], place[rows][order]
+    twice = np.flatnonzero(places[1:] == places[:-1])
+    if len(twice):
+        raise Refused(f"the ID {shown(ids[rows[twice[0] + 1]].strip())} occurs more than once")
+    count = int((~is_known).sum())
+    if others == "reject" and count and len(rows):
+        raise Refused(f"{count} rows have an ID that is not expected, for example {listed(unknown)}")
+    if not len(rows):
+        raise Refused(f"no row has the ID of a labelled row; the IDs in the file are {listed(unknown)}")
+    if others == "ignore" and len(rows) < len(keys):
+        raise Refused(f"{len(keys) - len(rows)} of {len(keys)} rows that need a prediction have none")
+    return places, rows
+
+
+def _of_target(table: Table, labels: Labels, truth: Truth, layout: Layout) -> Predicted:
+    metric = labels.metric
+    cells = cells_of(metric, truth, _columns_of(labels, layout, truth), labels.positive)
+    reader = _Reader(table, cells, truth, labels.metric, layout)
+    values = reader.values()
+    is_numbers = truth.names is None
+    return Predicted(
+        metric=metric,
+        target=truth.target,
+        keys=labels.keys,
+        units=labels.units,
+        weights=labels.weights,
+        truth=truth.values,
+        cells=cells,
+        values=values,
+        names=reader.names,
+        known=0 if is_numbers else len(truth.names or []),
+        is_numbers=is_numbers,
+        positive=labels.positive,
+        separator=truth.separator,
+    )
+
+
+class _Reader:
+    """Reads the cells of predictions."""
+
+    def __init__(self, table: Table, cells: Cells, truth: Truth, metric: Metric, layout: Layout) -> None:
+        self.table, self.cells, self.truth, self.metric, self.layout = table, cells, truth, metric, layout
+        self.names = list(cells.names)
+        self.places = {name: at for at, name in enumerate(self.names)}
+
+    def values(self) -> Array:
+        form, columns = self.cells.form, self.cells.columns
+        if form == "label":
+            return self._labels(self.table[columns[0]])
+        if form == "guesses":
+            return self._guesses(self.table[columns[0]])
+        if form == "set":
+            between = self.truth.separator
+            formed = tables.mapped(self.table[columns[0]], lambda cell: between.join(tables.labels_of(cell, between)))
+            return tables.mapped(formed, self._place).astype(np.float64)[:, None]
+        return np.stack([self._numbers(column) for column in columns], axis=1)
+
+    def _place(self, name: str) -> int:
+        """The place of a class among the names, to which it is added if it is new."""
+        at = self.places.setdefault(name, len(self.names))
+        if at == len(self.names):
+            self.names.append(name)
+        return at
+
+    def _wrong(self, row: int, column: str, what: str) -> Refused:
+        name = str(row) if self.layout.id is None else self.table[self.layout.id][row].strip()
+        cell = self.table[column][row].strip()
+        return Refused(f"the row with ID {shown(name)} has {shown(cell)} in column {shown(column)}, {what}")
+
+    def _numbers(self, column: str) -> NDArray[np.float64]:
+        found = tables.numbers(self.table[column])
+        wrong = np.flatnonzero(~np.isfinite(found))
+        if len(wrong):
+            raise self._wrong(int(wrong[0]), column, "which is not a finite number")
+        return found
+
+    def _labels(self, cells: Text) -> NDArray[np.float64]:
+        known, column = len(self.names), self.cells.columns[0]
+        formed = tables.mapped(cells, canonical)
+        are_whole = all((number := tables.as_number(name)) is not None and number % 1 == 0 for name in self.names)
+        for label in dict.fromkeys(formed):
+            if label in self.places:
+                continue
+            number = tables.as_number(label)
+            is_fraction = number is not None and number % 1 != 0
+            if tables.is_missing(label) or (is_fraction and are_whole):
+                needs = f"; {self.metric.name} needs labels, not probabilities" if is_fraction else ""
+                raise self._wrong(int(np.flatnonzero(formed == label)[0]), column, f"which is no label{needs}")
+        places = tables.mapped(formed, self._place).astype(np.float64)
+        self._check_known(places, known)
+        return places[:, None]
+
+    def _guesses(self, cells: Text) -> NDArray[np.float64]:
+        known, column, most = len(self.names), self.cells.columns[0], self.metric.guesses
+        values = np.full((len(cells), most), -1.0)
+        for row, cell in enumerate(cells):
+            found = guesses(cell.strip(), most, self.places.__contains__)
+            if not found or (tables.is_missing(cell) and cell.strip() not in self.places):
+                raise self._wrong(row, column, "which is no guess")
+            values[row, : len(found)] = [self._place(name) for name in found]
+        self._check_known(values, known)
+        return values
+
+    def _check_known(self, values: Array, known: int) -> None:
+        """Labels of which none is known are certainly wrong."""
+        if len(self.names) > known and not ((values >= 0) & (values < known)).any():
+            found, classes = listed(self.names[known:]), listed(self.names[:known])
+            raise Refused(f"the predicted labels are {found}, but the classes are {classes}")
+
+
+def guesses(cell: str, most: int, is_known: Callable[[str], bool]) -> list[str]:
+    """The guesses in a cell, at most so many. What separates them may also stand inside a label: from left to right, the longest
+    run of words that is a known label is one guess, and a word that begins no known label is a guess by itself."""
+    import re
+
+    parts = [found.span() for found in re.finditer(rf"[^\s{re.escape(SEPARATORS)}]+", cell)]
+    found, at = [], 0
+    while at < len(parts) and len(found) < most:
+        ends = range(min(len(parts), at + LONGEST_LABEL) - 1, at - 1, -1)
+        runs = ((end, canonical(cell[parts[at][0] : parts[end][1]])) for end in ends)
+        end = next((end for end, run in runs if is_known(run)), at)
+        found.append(canonical(cell[parts[at][0] : parts[end][1]]))
+        at = end + 1
+    return found
