@@ -17,8 +17,8 @@ use std::io;
 use std::path::Path;
 
 use mle_star_domain::protocol::SplitKind;
-use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
-use mle_star_metrics::names::Metric;
+use REMOVED;
+use mle_star_tables::metrics::Metric;
 
 use draw::{Draw, Random, Row};
 

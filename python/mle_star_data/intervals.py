@@ -69,7 +69,9 @@ def of_replicates(score: float, error: float, replicates: Array, scale: Scale) -
     return [float(end) for end in np.percentile(replicates, [2.5, 97.5])]
 
 
-def widened(score: float, interval: list[float] | None, rows: int, others: int | None, scale: Scale) -> list[float] | None:
+def widened(
+    score: float, interval: list[float] | None, rows: int, others: int | None, scale: Scale
+) -> list[float] | None:
     """The interval of a score on so many other rows, which have their own luck, so that the variances add up."""
     if interval is None or not others:
         return interval

@@ -192,9 +192,7 @@ def _weights(table: Table, column: str, rows: Array) -> NDArray[np.float64]:
     return np.asarray(weights / weights.mean())
 
 
-def _truth(
-    target: str, cells: Text, rows: Array, metric: Metric, positive: str | None, others: Sequence[str]
-) -> Truth:
+def _truth(target: str, cells: Text, rows: Array, metric: Metric, positive: str | None, others: Sequence[str]) -> Truth:
     if metric.kind in ("numbers", "intervals"):
         values = tables.numbers(cells)
         wrong = np.flatnonzero(~np.isfinite(values))
@@ -249,7 +247,9 @@ def read_per_class(file: str | Path, columns: Columns, classes: Sequence[str], m
     table.needs([*classes, *(name for name in (columns.id, columns.weight) if name is not None)])
     if len(classes) < 2:
         raise Refused(ONE_CLASS)
-    forms = [tables.mapped(table[name], lambda cell: "" if tables.is_missing(cell) else canonical(cell)) for name in classes]
+    forms = [
+        tables.mapped(table[name], lambda cell: "" if tables.is_missing(cell) else canonical(cell)) for name in classes
+    ]
     rows = np.flatnonzero(np.all([form != "" for form in forms], axis=0))
     if not len(rows):
         raise Refused(f"no row has labels in the columns {listed(classes)}")
@@ -259,9 +259,7 @@ def read_per_class(file: str | Path, columns: Columns, classes: Sequence[str], m
         raise Refused(f"row {int(rows[row]) + 1} has {shown(cells[row, at])}, where a column per class has 1 or 0")
     ones = is_one.sum(axis=1)
     if len(several := np.flatnonzero(ones > 1)):
-        raise Refused(
-            f"row {int(rows[several[0]]) + 1} has several classes, but the metric is about one for each row"
-        )
+        raise Refused(f"row {int(rows[several[0]]) + 1} has several classes, but the metric is about one for each row")
     if len(none := np.flatnonzero(ones == 0)):
         raise Refused(f"row {int(rows[none[0]]) + 1} has no class: none of its columns is 1")
     keys = named_rows(table, columns.id, rows)

@@ -197,9 +197,8 @@ def measurement(predicted: Sequence[Predicted], rows: Rows, replicates: int) -> 
     if rows.target.kind == "rows":
         found["interval"] = intervals.widened(measured.score, found["interval"], len(keys), rows.target.rows, scale)
     elif rows.target.kind == "period":
-        scores = [score_at(predicted, places) for places in (folds := rows.folds.places(keys)).values()]
-        pairs = [(fold, places, score) for (fold, places), score in zip(folds.items(), scores, strict=True)]
-        _for_period(found, [(fold, len(places), score) for fold, places, score in pairs if score is not None], scale)
+        scored = [(fold, len(at), score_at(predicted, at)) for fold, at in rows.folds.places(keys).items()]
+        _for_period(found, [(fold, count, score) for fold, count, score in scored if score is not None], scale)
     else:
         _for_groups(found, predicted, measured, rows.target, scale)
     return without_empty(found)

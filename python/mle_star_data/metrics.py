@@ -192,9 +192,7 @@ def mcc(truth: Array, predicted: Array, weight: Weight = None) -> float:
 def quadratic_kappa(truth: Array, predicted: Array, weight: Weight = None) -> float:
     """Cohen's kappa with quadratic weights, over the positions of all classes."""
     classes = np.arange(max(np.max(truth), np.max(predicted)) + 1)
-    return float(
-        metrics.cohen_kappa_score(truth, predicted, labels=classes, weights="quadratic", sample_weight=weight)
-    )
+    return float(metrics.cohen_kappa_score(truth, predicted, labels=classes, weights="quadratic", sample_weight=weight))
 
 
 def roc_auc(truth: Array, predicted: Array, weight: Weight = None) -> float:
@@ -278,9 +276,7 @@ def set_macro_f1(truth: Array, predicted: Array, weight: Weight = None) -> float
     """The mean F1 of the labels, each of which is in a row's set or not."""
     has_rows = np.flatnonzero((np.asarray(truth) + np.asarray(predicted)).any(axis=0))
     return float(
-        metrics.f1_score(
-            truth, predicted, labels=has_rows, average="macro", sample_weight=weight, zero_division=0.0
-        )
+        metrics.f1_score(truth, predicted, labels=has_rows, average="macro", sample_weight=weight, zero_division=0.0)
     )
 
 
@@ -403,6 +399,4 @@ def _with_parameter(name: str) -> Metric | None:
 
 def of_two_classes(metric: Metric) -> Metric:
     """A metric of order for a target of two classes, which scripts predict by one score."""
-    return Metric(
-        metric.name, "probabilities", gini_of_classes, resampled.curves("gini"), least=-1.0, by_order=True
-    )
+    return Metric(metric.name, "probabilities", gini_of_classes, resampled.curves("gini"), least=-1.0, by_order=True)

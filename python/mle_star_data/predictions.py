@@ -79,9 +79,7 @@ def cells_of(metric: Metric, truth: Truth, columns: list[str], positive: str | N
     column = columns[0] if len(columns) == 1 else truth.target
     if metric.kind == "probabilities":
         if len(names) > 2:
-            raise Refused(
-                f"{metric.name} of {len(names)} classes needs one column of probabilities for each class"
-            )
+            raise Refused(f"{metric.name} of {len(names)} classes needs one column of probabilities for each class")
         named = canonical(column)
         about_class = names.index(named) if positive is None and named in names else positive_of(names, positive)
         return Cells("positive", [column], names, about_class)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
+
+from .resampled import mixed
 
 Text = NDArray[np.object_]
 
@@ -20,8 +23,16 @@ MISSING = frozenset(
 """What pandas reads as missing."""
 SEPARATORS = "|;, "
 """What may stand between the labels of a cell. The first of them that occurs in a column separates in all of its cells."""
+CANNOT = "the file cannot be read"
+LONGEST_CELL = 16 << 20
+"""In bytes."""
+csv.field_size_limit(LONGEST_CELL)
 LONGEST_SHOWN = 40
 """In characters."""
+
+
+LONGEST_KEY = 64
+"""The longest ID that is hashed as it is, in bytes."""
 
 
 class Refused(Exception):
@@ -55,39 +66,32 @@ class Table:
 def read(file: str | Path) -> Table:
     """A CSV file whose cells are all text."""
     try:
-        frame = pd.read_csv(file, dtype=object, header=None, keep_default_na=False, na_filter=False, encoding="utf-8")
-    except pd.errors.EmptyDataError:
-        raise Refused("the file is empty") from None
-    except pd.errors.ParserError as error:
-        raise Refused(_sentence(error)) from None
+        with open(file, encoding="utf-8-sig", newline="") as text:
+            rows = [row for row in csv.reader(text) if row]
     except UnicodeDecodeError:
         raise Refused("the file is not UTF-8 text") from None
-    except (OSError, ValueError, OverflowError) as error:
-        raise Refused(f"the file cannot be read: {error}") from None
-    names = [str(name).strip() for name in frame.iloc[0]]
-    cells = [frame[at].to_numpy(dtype=object)[1:] for at in range(len(names))]
-    # A short row has no text in its last cells.
-    if cells and len(cells[-1]) and (short := np.flatnonzero([not isinstance(cell, str) for cell in cells[-1]])).size:
-        row = int(short[0])
-        fields = sum(isinstance(column[row], str) for column in cells)
-        raise Refused(f"row {row + 1} has {fields} fields, but the header has {len(names)}")
-    return Table(names, cells)
-
-
-def _sentence(error: Exception) -> str:
-    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-    if found is None:
-        return f"the file cannot be read: {' '.join(str(error).split())}"
-    return f"row {int(found[2]) - 1} has {found[3]} fields, but the header has {found[1]}"
+    except csv.Error as error:
+        is_long = "field larger" in str(error)
+        raise Refused(f"a row is longer than {LONGEST_CELL >> 20} MiB" if is_long else f"{CANNOT}: {error}") from None
+    except OSError as error:
+        raise Refused(f"{CANNOT}: {error}") from None
+    if not rows:
+        raise Refused("the file is empty")
+    names = [name.strip() for name in rows[0]]
+    wrong = next((at for at, row in enumerate(rows) if len(row) != len(names)), None)
+    if wrong is not None:
+        raise Refused(f"row {wrong} has {len(rows[wrong])} fields, but the header has {len(names)}")
+    columns = zip(*rows[1:], strict=True) if len(rows) > 1 else ([] for _ in names)
+    return Table(names, [np.array(list(cells), dtype=object) for cells in columns])
 
 
 def header(file: str | Path) -> list[str]:
     """The names of the columns of a CSV file."""
     try:
-        frame = pd.read_csv(file, dtype=object, header=None, nrows=1, keep_default_na=False, na_filter=False)
-    except (pd.errors.EmptyDataError, pd.errors.ParserError, OSError, ValueError) as error:
-        raise Refused(f"the file cannot be read: {error}") from None
-    return [str(name).strip() for name in frame.iloc[0]]
+        with open(file, encoding="utf-8-sig", newline="") as text:
+            return [name.strip() for name in next(csv.reader(text), [])]
+    except (OSError, ValueError, csv.Error) as error:
+        raise Refused(f"{CANNOT}: {error}") from None
 
 
 def whole(text: str) -> str:
@@ -135,7 +139,14 @@ def canonical_ids(ids: Text) -> Text:
 
 def keys(ids: Text) -> NDArray[np.uint64]:
     """A hash of each ID: millions of rows need little memory, and their order is random."""
-    return pd.util.hash_array(canonical_ids(ids), categorize=False)
+    texts = [one.encode() for one in canonical_ids(ids)]
+    texts = [one if len(one) <= LONGEST_KEY else hashlib.blake2b(one).digest() for one in texts]
+    width = max((len(one) for one in texts), default=0) // 8 + 1
+    words = np.array(texts, dtype=f"S{8 * width}").reshape(-1, 1).view(np.uint64).reshape(-1, width)
+    found = np.zeros(len(texts), dtype=np.uint64)
+    for at in range(width):
+        found = mixed(found ^ words[:, at])
+    return found
 
 
 def row_keys(table: Table, id_column: str | None) -> NDArray[np.uint64]:
@@ -145,16 +156,27 @@ def row_keys(table: Table, id_column: str | None) -> NDArray[np.uint64]:
     return keys(table[id_column])
 
 
-def mapped(cells: Text, form: Any) -> Text:
+def mapped(cells: Text, form: Callable[[str], Any]) -> Text:
     """`form` of each cell, called once for each different one."""
-    codes, different = pd.factorize(cells)
-    return np.array([form(cell) for cell in different], dtype=object)[codes]
+    known = {cell: form(cell) for cell in dict.fromkeys(cells)}
+    return np.array([known[cell] for cell in cells], dtype=object)
 
 
 def numbers(cells: Text) -> NDArray[np.float64]:
     """Cells as numbers; not a number for others."""
-    found = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce")
-    return np.asarray(found, dtype=np.float64)
+    try:
+        found = cells.astype(np.float64)
+    except ValueError:
+        found = np.array([_number(cell) for cell in cells], dtype=np.float64)
+    # Python takes 1_000 for a number.
+    return np.where(["_" in cell for cell in cells], np.nan, found) if "_" in "".join(cells) else found
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return float("nan")
 
 
 def is_missing(cell: str) -> bool:

@@ -14,8 +14,7 @@ pub mod environment;
 pub mod evaluation;
 pub mod executor;
 pub mod gpus;
-pub mod grader;
-pub mod metric_trial;
+pub mod plane;
 pub mod submission;
 pub(crate) mod watch;
 

@@ -196,6 +196,33 @@ pub enum Holdout {
     },
 }
 
+/// The columns of a table with labels.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelColumns {
+    /// The column that names the rows; `None` if the row's number does, from 0.
+    pub id: Option<String>,
+    /// The column with the labels.
+    pub target: String,
+    /// Further columns with labels. The score is the mean over all targets.
+    pub further: Vec<String>,
+    /// The column whose equal values make rows dependent, such as a group or a day. Such rows have the same weight in a
+    /// replicate.
+    pub cluster: Option<String>,
+    /// The column with row weights, which are part of every score. `None` if all rows count the same.
+    pub weight: Option<String>,
+    /// The class that a binary metric is about, and a single column of probabilities. `None` for the usual one.
+    pub positive: Option<String>,
+    /// Words that look missing, such as `None`, but are labels.
+    pub words: Vec<String>,
+}
+
+impl LabelColumns {
+    /// The columns with the name and the label of a row.
+    pub fn new(id: Option<String>, target: impl Into<String>) -> Self {
+        Self { id, target: target.into(), ..Self::default() }
+    }
+}
+
 /// A part of the held-out rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

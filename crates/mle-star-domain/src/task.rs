@@ -66,6 +66,15 @@ pub struct MetricFile {
     pub answers: Answers,
 }
 
+impl MetricFile {
+    /// The file as the data plane is told of it.
+    pub fn told(&self) -> Value {
+        let modules: Map<String, Value> =
+            self.modules.iter().map(|(name, text)| (name.clone(), text.clone().into())).collect();
+        json!({ "name": self.name, "text": self.text, "modules": modules, "answers": self.answers })
+    }
+}
+
 /// The columns of the table with the true values that a metric file is called with, beside the row ID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mle_star_domain::task::Task;
 use serde::Serialize;
 
-use mle_star_metrics::names::{Kind, Level, Metric as Known};
+use mle_star_tables::metrics::{Kind, Level, Metric as Known};
 
 /// A metric as the templates need it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

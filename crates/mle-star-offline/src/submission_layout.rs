@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::columns::input_path;
 use crate::metric_code::Metric;
-use mle_star_metrics::class_columns::bounds;
+use mle_star_tables::metrics::bounds;
 use mle_star_tables::infer::{ClassColumn, class_columns};
 use mle_star_tables::profile::{Column, Profile, Table};
 

@@ -2,7 +2,7 @@
 
 use mle_star_domain::trouble::Trouble;
 
-use mle_star_metrics::names::{Kind, Metric};
+use mle_star_tables::metrics::{Kind, Metric};
 use mle_star_tables::profile::{Column, ColumnKind, Profile};
 
 /// The targets of a task.

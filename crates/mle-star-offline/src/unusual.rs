@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::columns::{Columns, input_path};
 use crate::metric_code::Metric;
 use crate::time_order::TimeOrder;
-use mle_star_metrics::names::Kind;
+use mle_star_tables::metrics::Kind;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
 /// pandas reads at least so many cells of a table at once.

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::sections;
 use crate::sections::{Script, Section};
 use crate::templates::{TemplateError, render};
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 
 /// The headings of the sections that models with a history need, in their order.
 pub(crate) const OF_SERIES: [&str; 4] = ["Series", "Levels", "Windows", "Seasons"];

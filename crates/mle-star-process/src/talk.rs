@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::process_tree::{Ending, ProcessTree, Streams};
+use crate::spawn::Confinement;
 
 /// How long the end of a killed program's streams is waited for.
 const GRACE: Duration = Duration::from_secs(2);
@@ -34,7 +35,16 @@ impl Talk {
     /// # Errors
     /// The system cannot start it.
     pub fn start(command: Command) -> io::Result<Self> {
-        let (tree, Streams { stdin, stdout, stderr }) = ProcessTree::spawn(command, Stdio::piped())?;
+        Self::start_confined(command, Confinement::default())
+    }
+
+    /// Starts a program, confined by `confinement`.
+    ///
+    /// # Errors
+    /// The system cannot start or confine it.
+    pub fn start_confined(command: Command, confinement: Confinement) -> io::Result<Self> {
+        let spawned = ProcessTree::spawn_confined(command, Stdio::piped(), confinement)?;
+        let (tree, Streams { stdin, stdout, stderr }) = spawned;
         let stdin = stdin.ok_or(io::ErrorKind::BrokenPipe)?;
         let (to_write, pieces) = unbounded_channel();
         tokio::spawn(write(stdin, pieces));

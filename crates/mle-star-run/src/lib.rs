@@ -35,6 +35,7 @@
 //! [`mle_star_process::handle_child_signals`] first.
 
 pub mod columns;
+pub mod data_plane;
 pub mod drive;
 pub mod error;
 pub mod fork;
@@ -57,6 +58,7 @@ mod version;
 pub use drive::drive;
 pub use error::{ErrorKind, RunError};
 pub use mle_star_domain::nearest::nearest;
+pub use mle_star_tables::metrics;
 pub use observer::{Observer, Unobserved};
 pub use open_run::OpenRun;
 pub use prepare::{Prepared, RunOptions, prepare};

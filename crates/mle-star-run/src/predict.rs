@@ -113,7 +113,10 @@ async fn predicted(
         notes.extend(shared.filter(|shared| *shared > 0).map(|shared| of_training(shared, names.len())));
     }
     notes.iter().for_each(|note| say(&format!("note: {note}")));
-    let score = labels.map(|labels| labels.score(&predicted, &layout, train.as_deref())).transpose()?;
+    let score = match labels {
+        Some(labels) => Some(labels.score(&predicted, &layout, train.as_deref(), &run.config).await?),
+        None => None,
+    };
     let delivered = Form::of_run(&run.folder).write(&predicted, into);
     delivered.map_err(|error| Trouble::new(format!("cannot write {}: {error}", into.display()), OUTPUT))?;
     Ok(Predicted { rows: names.len() as u64, score, notes })

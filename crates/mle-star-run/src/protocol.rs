@@ -10,8 +10,8 @@ use mle_star_domain::config::{Acceptance, Config, HoldoutShare, Preset};
 use mle_star_domain::protocol::{Holdout, Periods, Protocol, Split};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
-use mle_star_metrics::labels::Columns;
-use mle_star_metrics::names::{Kind, Metric};
+use mle_star_domain::protocol::LabelColumns;
+use mle_star_tables::metrics::{Kind, Metric};
 use mle_star_tables::comparison;
 use mle_star_tables::folds;
 use mle_star_tables::holdout::{Off, Plan, Roles, Share, plan, plan_period};
@@ -303,7 +303,7 @@ fn depends_on_all(metric: Option<Metric>) -> bool {
 }
 
 /// Whether scripts can leave the scores of classes beside the labels that they predict.
-fn has_class_scores(metric: Option<Metric>, columns: &Columns, profile: &Profile) -> bool {
+fn has_class_scores(metric: Option<Metric>, columns: &LabelColumns, profile: &Profile) -> bool {
     let predicted = profile.sample.as_ref().map_or(0, |sample| sample.columns.len());
     let is_of_labels = metric.is_some_and(|metric| metric.kind() == Kind::Labels);
     is_of_labels && columns.further.is_empty() && predicted <= 2

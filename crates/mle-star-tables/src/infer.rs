@@ -19,7 +19,7 @@ use mle_star_domain::trouble::Trouble;
 
 use super::description::Description;
 use super::profile::{Profile, Unlabelled};
-use mle_star_metrics::names::Metric;
+use crate::metrics::Metric;
 
 pub(crate) use kinds::MOST_CLASSES;
 pub use sample_classes::{CLASSES_WITHOUT_ROWS, ClassColumn, class_columns, columns_without_rows};

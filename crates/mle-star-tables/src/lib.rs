@@ -29,6 +29,7 @@ mod labelled;
 pub mod labelled_cells;
 pub mod links;
 pub mod media;
+pub mod metrics;
 pub mod missing;
 pub mod new_series;
 pub mod other_rows;

@@ -1,7 +1,7 @@
 //! The tasks, with their metrics and numbers of rows.
 
 use mle_star_domain::protocol::SplitKind;
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 
 use super::{Task, amounts, meanings, outcomes};
 

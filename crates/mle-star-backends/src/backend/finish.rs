@@ -1,7 +1,7 @@
 //! What happens after a script has ended: its submission is checked and kept, its score verified, its folder removed.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,13 +13,16 @@ use mle_star_domain::score::Printed;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
 use mle_star_tables::holdout::trim;
+use tempfile::NamedTempFile;
+use tokio::runtime::Handle;
 
 use super::ScriptBackend;
 use super::seen::ScriptData;
 use crate::runners::Received;
-use crate::script::evaluation::{Evaluator, LARGEST, Predictions, ValidationCheck};
+use crate::script::evaluation::{Evaluator, LARGEST, ValidationCheck};
 use crate::script::executor::Workplace;
 use crate::script::in_background;
+use crate::script::plane::Plane;
 use crate::script::submission::{check_submission, largest, too_large};
 use crate::script::watch;
 
@@ -70,7 +73,7 @@ impl ScriptBackend {
     ) -> Result<KeptFiles, Trouble> {
         let setup = Arc::clone(&self.setup);
         let places = self.places(request);
-        let evaluation = self.evaluation.clone();
+        let (evaluation, plane) = (self.evaluation.clone(), Arc::clone(&self.plane));
         let verifies = request.purpose == Purpose::Score;
         // Probes look for leaks. Runs that measure importance have the same purpose, but are no probes.
         let probes = request.purpose == Purpose::Probe && !measures_importance(request.data);
@@ -81,16 +84,15 @@ impl ScriptBackend {
         let work = move || {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
             let (written, refused) = opened(&outputs, layout::SUBMISSION)?;
-            let submission = written.map(|written| places.keep(written, &seen, evaluation, id_column));
+            let submission = written.map(|written| places.keep(written, &seen, evaluation, (&plane, id_column)));
             let submission = submission.transpose()?;
             let mut notes: Vec<String> = refused.into_iter().collect();
             let mut verified = ValidationCheck::default();
             if let Some(evaluation) = evaluation.filter(|evaluation| verifies && evaluation.setup.verifies) {
                 let (written, refused) = opened(&outputs, layout::VALIDATION_PREDICTIONS)?;
-                verified = written
-                    .map(|file| places.verify(file, evaluation, printed))
-                    .transpose()?
-                    .unwrap_or_default();
+                if let Some(file) = written {
+                    verified = places.verify(file, evaluation, printed)?;
+                }
                 notes.extend(refused.into_iter().chain(verified.note.take()));
                 if verified.measured.is_some() {
                     notes.extend(places.keep_class_scores(&outputs)?);
@@ -106,9 +108,16 @@ impl ScriptBackend {
                 notes.extend(refused);
                 match (written, seen.made.as_ref().and_then(|made| made.shuffled.as_ref())) {
                     (Some(file), Some(shuffled)) => {
-                        chance = evaluation.chance(file, shuffled).map_err(|why| notes.push(why)).ok();
+                        let file = kept_for_a_while(file, plane.folder())?;
+                        match Handle::current().block_on(evaluation.chance(file.path(), shuffled)) {
+                            Ok(found) => chance = Some(found),
+                            Err(unanswered) => notes.push(unanswered.reason()?),
+                        }
                     }
-                    (Some(file), _) => verified = evaluation.verify(file, None),
+                    (Some(file), _) => {
+                        let file = kept_for_a_while(file, plane.folder())?;
+                        verified = Handle::current().block_on(evaluation.verify(file.path(), None))?;
+                    }
                     (None, _) => {}
                 }
             }
@@ -198,18 +207,23 @@ impl KeptPaths {
     /// Scores predictions for validation rows, and keeps them if they have a score.
     fn verify(
         &self,
-        mut predictions: File,
+        predictions: File,
         evaluation: &Evaluator,
         printed: Option<Printed>,
     ) -> Result<ValidationCheck, Trouble> {
         let trouble = |error: io::Error| Trouble::io("write", &self.validation, &error);
-        let verified = evaluation.verify(predictions.try_clone().map_err(trouble)?, printed);
-        if verified.measured.is_some() {
-            let mut copy = || {
-                predictions.rewind()?;
-                io::copy(&mut predictions, &mut File::create(&self.validation)?)
-            };
-            copy().map_err(trouble)?;
+        let bytes = predictions.metadata().map_err(trouble)?.len();
+        if bytes > LARGEST {
+            let (mib, most) = (bytes >> 20, LARGEST >> 20);
+            let name = format!("./{}/{}", layout::FINAL, layout::VALIDATION_PREDICTIONS);
+            let mismatch = format!("{name} cannot be scored: the file has {mib} MiB; it has at most {most} MiB");
+            return Ok(ValidationCheck { mismatch: Some(mismatch), ..ValidationCheck::default() });
+        }
+        let mut copy = File::create(&self.validation).map_err(trouble)?;
+        io::copy(&mut predictions.take(LARGEST), &mut copy).map_err(trouble)?;
+        let verified = Handle::current().block_on(evaluation.verify(&self.validation, printed))?;
+        if verified.measured.is_none() {
+            fs::remove_file(&self.validation).map_err(trouble)?;
         }
         Ok(verified)
     }
@@ -221,11 +235,14 @@ impl KeptPaths {
         written: File,
         seen: &ScriptData,
         evaluation: Option<&Evaluator>,
-        id_column: Option<&str>,
+        (plane, id_column): (&Plane, Option<&str>),
     ) -> Result<Submission, Trouble> {
         let file = self.written();
-        let kept = keep(written, file, seen.sample.as_deref(), id_column);
-        let kept = kept.map_err(|error| Trouble::io("write", file, &error))?;
+        let sample = seen.sample.as_deref();
+        let kept = match keep(written, file, sample).map_err(|error| Trouble::io("write", file, &error))? {
+            Some(too_large) => too_large,
+            None => Handle::current().block_on(check_submission(plane, file, sample, id_column))?,
+        };
         let Some(whole) = &self.with_held_out else { return Ok(kept) };
         if !kept.findings.is_empty() {
             // A submission with findings must not be scored. One that was too large was never copied.
@@ -259,19 +276,23 @@ fn opened(outputs: &Outputs, name: &str) -> Result<(Option<File>, Option<String>
     })
 }
 
-/// Copies a submission to `kept` and checks it. A copy has neither the mode nor the hard links of the script's file. A
-/// submission that is too large is not copied.
-fn keep(
-    submission: File,
-    kept: &Path,
-    sample: Option<&Path>,
-    id_column: Option<&str>,
-) -> io::Result<Submission> {
+/// Copies a submission to `kept`. A copy has neither the mode nor the hard links of the script's file. A submission that is too
+/// large is not copied; the check says so.
+fn keep(submission: File, kept: &Path, sample: Option<&Path>) -> io::Result<Option<Submission>> {
     let (bytes, most) = (submission.metadata()?.len(), largest(sample));
     if bytes > most {
-        return Ok(too_large(bytes, sample));
+        return Ok(Some(too_large(bytes, sample)));
     }
     let mut fresh = File::create_new(kept)?;
     io::copy(&mut submission.take(most), &mut fresh)?;
-    Ok(check_submission(kept, sample, id_column))
+    Ok(None)
+}
+
+/// A copy of a file that a script wrote, where the data plane can read it.
+fn kept_for_a_while(written: File, folder: &Path) -> Result<NamedTempFile, Trouble> {
+    let copied = NamedTempFile::new_in(folder).and_then(|mut copy| {
+        io::copy(&mut written.take(LARGEST), copy.as_file_mut())?;
+        Ok(copy)
+    });
+    copied.map_err(|error| Trouble::io("write", folder, &error))
 }

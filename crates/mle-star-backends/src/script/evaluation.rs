@@ -1,53 +1,36 @@
-//! The program's own computation of scores, from scripts' predictions and its own labels.
+//! Scores of scripts' predictions by the program's own labels: what the data plane is told of a run, and what it is asked.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::{fs, io};
 
-use mle_star_domain::effects::{CombinedBy, Refit};
 use mle_star_domain::layout;
+use mle_star_domain::measure::interval::{FEWEST_PERIODS, Grouped};
 use mle_star_domain::measure::{Chance, Measurement};
-use mle_star_domain::protocol::{HoldoutPart, Periods, Split, SplitKind};
+use mle_star_domain::protocol::{LabelColumns, Periods, Split, SplitKind};
 use mle_star_domain::score::Printed;
 use mle_star_domain::task::MetricFile;
-use mle_star_metrics::average::{class_columns, weighted_average, weighted_labels};
-use mle_star_metrics::chance::PermutedLabels;
-use mle_star_metrics::intervals::{Folds, IntervalFor};
-use mle_star_metrics::labels::{Columns, Forecasts, Labels, Layout, Others};
-use mle_star_metrics::names::{Kind, Metric};
-use mle_star_metrics::refit;
-use mle_star_metrics::selection::{Member, Selection};
+use mle_star_domain::trouble::Trouble;
 use mle_star_tables::altered::Shuffled;
+use mle_star_tables::metrics::Metric;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
-use super::grader::Grader;
-use by_file::ByFile;
-use intervals::interval_for;
+use super::plane::{Plane, Unanswered};
 
+pub(crate) use copies::CopiedRows;
 pub(crate) use diagnose::Predicted;
-pub(crate) use importance::{Copied, CopiedRows};
 pub use last_fold::{FoldFiles, LastFold};
 
-mod by_file;
-mod common_rows;
+mod copies;
 mod diagnose;
-mod importance;
-mod intervals;
 mod last_fold;
 
-/// Bootstrap replicates of a validation score. They are few, because each script has one.
-const REPLICATES: usize = 200;
-/// Bootstrap replicates of a score on held-out rows.
-const HOLDOUT_REPLICATES: usize = 1000;
-/// Above this number of rows, a quarter of the replicates is as good.
-const MANY_ROWS: usize = 200_000;
 /// The maximum size of a file with predictions, in bytes.
 pub(crate) const LARGEST: u64 = 1 << 30;
-
-/// The smallest share of the labelled rows that a script has to validate on, and the bounds of that number of rows.
-const LEAST_SHARE: f64 = 0.05;
-const LEAST_ROWS: usize = 20;
-const ENOUGH_ROWS: usize = 500;
+/// The file with what the data plane is told of a run, in its folder.
+const SETUP: &str = "setup.json";
 
 /// What the program needs to compute scores itself.
 #[derive(Clone, Debug)]
@@ -59,7 +42,7 @@ pub struct EvaluationSetup {
     /// The training table as scripts of the search see it.
     pub train: PathBuf,
     /// The columns of the training table that a score depends on.
-    pub columns: Columns,
+    pub columns: LabelColumns,
     /// The columns of a submission.
     pub header: Vec<String>,
     /// The column of a submission with the row IDs.
@@ -110,44 +93,23 @@ pub struct HoldoutSetup {
     pub compared: PathBuf,
 }
 
-/// Computes scores.
+/// Asks the data plane about the predictions of a run.
 #[derive(Debug)]
 pub(crate) struct Evaluator {
     pub(crate) setup: EvaluationSetup,
-    labels: OnceLock<Result<LabelledRows, String>>,
-    by_file: Option<ByFile>,
-}
-
-/// The labelled rows of the task.
-#[derive(Debug)]
-struct LabelledRows {
-    /// The labelled rows that scripts of the search see, among the classes of all rows.
-    search: Labels,
-    /// The same rows as `search`, but with only the classes that occur in them, which are all that scripts can know;
-    /// `None` if these rows have every class.
-    search_with_visible_classes: Option<Labels>,
-    /// The held-out rows, or why they cannot be used.
-    holdout: Result<Labels, String>,
-    /// A digest of the rows that the folds validate, if there are folds.
-    folds_digest: Option<String>,
-}
-
-/// The files of a script's predictions for the same rows.
-#[derive(Clone, Debug)]
-pub(crate) struct Predictions {
-    /// The file with the columns of a submission.
-    pub(crate) labels: PathBuf,
-    /// The file with class probabilities, one column per class. It exists only if the script wrote it.
-    pub(crate) class_scores: PathBuf,
+    plane: Arc<Plane>,
+    /// The file with what the data plane is told of the run.
+    told: PathBuf,
 }
 
 /// The score of a script's validation predictions.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct ValidationCheck {
     pub(crate) measured: Option<Measurement>,
     /// What is wrong with the predictions, for the agent that repairs the script.
     pub(crate) mismatch: Option<String>,
-    /// Why the program could not compute the score.
+    /// Why the program could not compute the score, or what else the script printed.
     pub(crate) note: Option<String>,
 }
 
@@ -157,106 +119,95 @@ impl EvaluationSetup {
         self.holdout.as_ref().map(|rows| &rows.labels).or(self.test_labels.as_ref()).map(PathBuf::as_path)
     }
 
-    /// What intervals are for.
-    pub(super) fn interval_for(&self) -> IntervalFor {
-        interval_for(self.split.as_ref(), self.periods.as_ref(), &self.test_groups, self.test_rows)
+    /// The files and folders that the data plane reads beside the run's folder.
+    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let files = [self.labels(), self.folds.as_deref(), self.seasonal_naive.as_deref()];
+        let files = [Some(self.train.as_path())].into_iter().chain(files).flatten();
+        files.map(Path::to_owned).collect::<Vec<_>>().into_iter()
     }
 
-    /// The folds of the rows of the search, which scripts find with their data; none if they do not.
-    pub(super) fn all_folds(&self) -> Result<Folds, String> {
-        let Some(file) = &self.folds else { return Ok(Folds::default()) };
-        Folds::read(table(file)?).map_err(|error| format!("scores are not recomputed: {error}"))
+    /// What the data plane is told. Scripts of the search predict held-out rows, too, if there are any (`holds_out`).
+    fn told(&self, run_folder: &Path, holds_out: bool) -> Value {
+        json!({
+            "metric": self.metric.name(),
+            "metric_file": self.metric_file.as_ref().map(MetricFile::told),
+            "train": self.train,
+            "columns": self.columns,
+            "header": self.header,
+            "id_column": self.id_column,
+            "subsample_limit": self.subsample_limit,
+            "by_time": self.split.as_ref().is_some_and(|split| split.kind == SplitKind::Time),
+            "target": self.interval_target(),
+            "labels": self.labels(),
+            "folds": self.folds,
+            "has_periods": self.periods.is_some(),
+            "mean_over_periods": self.mean_over_periods,
+            "seasonal_naive": self.seasonal_naive,
+            "folder": run_folder,
+            "holds_out": holds_out,
+        })
+    }
+
+    /// What intervals are for: one more period, other groups, or other rows. Series that end at different times count as groups if
+    /// there are too few periods for an interval.
+    fn interval_target(&self) -> Value {
+        let has_few = self.periods.as_ref().map_or(0, Periods::count) < FEWEST_PERIODS;
+        let has_own_ends = self.split.as_ref().is_some_and(Split::has_own_ends);
+        let are_groups = has_few && has_own_ends && !self.test_groups.is_empty();
+        match self.split.as_ref().map(|split| split.kind) {
+            Some(SplitKind::Time) if !are_groups => json!({ "kind": "period" }),
+            Some(SplitKind::Groups | SplitKind::Time) => {
+                let Grouped { groups, rows } = Grouped::of(self.test_groups.iter().copied());
+                json!({ "kind": "groups", "rows": self.test_rows, "groups": groups, "rows_of_groups": rows })
+            }
+            Some(SplitKind::Rows | SplitKind::Stratified) | None => {
+                json!({ "kind": "rows", "rows": self.test_rows })
+            }
+        }
     }
 }
 
 impl Evaluator {
-    /// `grader` calls the metric file, if there is one.
-    pub(crate) fn new(setup: EvaluationSetup, grader: Option<Grader>) -> Self {
-        let by_file = grader.map(ByFile::new);
-        Self { setup, labels: OnceLock::new(), by_file }
+    /// # Errors
+    /// What the data plane is told cannot be written.
+    pub(crate) fn new(
+        setup: EvaluationSetup,
+        plane: Arc<Plane>,
+        run_folder: &Path,
+        holds_out: bool,
+    ) -> Result<Self, Trouble> {
+        let told = plane.folder().join(SETUP);
+        let written = fs::write(&told, setup.told(run_folder, holds_out).to_string());
+        written.map_err(|error: io::Error| Trouble::io("write", &told, &error))?;
+        Ok(Self { setup, plane, told })
     }
 
-    /// The labels, read once. Those of the search and of held-out rows have the same list of classes, so that a metric
-    /// that depends on the positions of classes, such as quadratic kappa, is the same for both.
-    fn known(&self) -> Result<&LabelledRows, String> {
-        self.labels.get_or_init(|| LabelledRows::read(&self.setup)).as_ref().map_err(Clone::clone)
+    /// Asks a question about this run.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub(crate) async fn ask<T: DeserializeOwned>(&self, mut question: Value) -> Result<T, Unanswered> {
+        question["setup"] = json!(self.told);
+        self.plane.ask(question).await
     }
 
-    /// Scores a script's validation predictions and compares the score with the printed one.
-    pub(crate) fn verify(&self, predictions: File, printed: Option<Printed>) -> ValidationCheck {
-        let name = format!("./{}/{}", layout::FINAL, layout::VALIDATION_PREDICTIONS);
-        let setup = &self.setup;
-        if let Some(by_file) = &self.by_file {
-            return by_file.verify(setup, &self.layout(), &name, predictions);
-        }
-        let checked = self.known().and_then(|known| {
-            let checked = known.search.check(&self.layout());
-            checked.map(|()| known).map_err(|error| format!("scores are not recomputed: {error}"))
-        });
-        let known = match checked {
-            Ok(known) => known,
-            Err(why) => return ValidationCheck { note: Some(why), ..ValidationCheck::default() },
-        };
-        let labels = &known.search;
-        let again = predictions.try_clone();
-        let measured = match self.evaluate(labels, predictions, Others::Reject, REPLICATES) {
-            Ok(measured) => measured,
-            Err(why) => return ValidationCheck::mismatch(format!("{name} cannot be scored: {why}")),
-        };
-        let fewest = fewest_rows(labels.rows(), setup.subsample_limit, setup.split.as_ref());
-        if measured.rows < fewest as u64 {
-            let (rows, labelled) = (measured.rows, labels.rows());
-            return ValidationCheck::mismatch(format!(
-                "{name} has {rows} of {labelled} labelled rows, too few for a score: validate on at least {fewest} rows."
-            ));
-        }
-        match printed {
-            Some(printed)
-                if !printed.agrees_with(measured.score)
-                    && !self
-                        .score_among_visible(known, again)
-                        .is_some_and(|score| printed.agrees_with(score)) =>
-            {
-                ValidationCheck::mismatch(self.other_score(&printed, &measured, &name))
-            }
-            _ => {
-                let on_folds = known.folds_digest.as_ref() == Some(&measured.rows_digest);
-                let measured = Some(Measurement { on_folds, ..measured });
-                ValidationCheck { measured, ..ValidationCheck::default() }
+    /// Scores a script's validation predictions. Another score that it printed is a note.
+    ///
+    /// # Errors
+    /// The data plane cannot be used.
+    pub(crate) async fn verify(
+        &self,
+        file: &Path,
+        printed: Option<Printed>,
+    ) -> Result<ValidationCheck, Trouble> {
+        let question = json!({ "question": "validation", "file": file, "printed": printed });
+        match self.ask(question).await {
+            Ok(checked) => Ok(checked),
+            Err(unanswered) => {
+                let note = Some(format!("scores are not recomputed: {}", unanswered.reason()?));
+                Ok(ValidationCheck { note, ..ValidationCheck::default() })
             }
         }
-    }
-
-    /// The message that a script printed another score than the program computed.
-    fn other_score(&self, printed: &Printed, measured: &Measurement, name: &str) -> String {
-        let setup = &self.setup;
-        let (rows, score, printed) = (measured.rows, measured.score, printed.value);
-        let order = match setup.metric {
-            Metric::QuadraticKappa => " Its classes are all of the training table, with their positions.",
-            _ => "",
-        };
-        let metric = match setup.columns.further.as_slice() {
-            [] => setup.metric.name().into_owned(),
-            further => format!("the mean of {} over the {} targets", setup.metric, further.len() + 1),
-        };
-        if measured.mean_over_periods {
-            let folds = measured.periods.len();
-            return format!(
-                "The script printed the score {printed}, but the mean over {folds} folds of {metric}, computed for \
-                 the rows of each fold in {name}, is {score}. Print this mean for exactly these {rows} rows.{order}"
-            );
-        }
-        format!(
-            "The script printed the score {printed}, but {metric} over the {rows} rows of {name} is {score}. \
-             Print the score of exactly these rows, computed once over all of them.{order}"
-        )
-    }
-
-    /// The score with only the classes that scripts know; `None` if scripts know all classes.
-    fn score_among_visible(&self, known: &LabelledRows, predictions: io::Result<File>) -> Option<f64> {
-        let (labels, mut predictions) = known.search_with_visible_classes.as_ref().zip(predictions.ok())?;
-        predictions.rewind().ok()?;
-        labels.score(predictions.take(LARGEST), &self.layout(), Others::Reject).ok()
     }
 
     /// The columns with labels.
@@ -270,239 +221,10 @@ impl Evaluator {
     ///
     /// # Errors
     /// Why there is no score.
-    pub(crate) fn chance(&self, predictions: File, train: &Shuffled) -> Result<Chance, String> {
-        let Self { setup, .. } = self;
-        if let Some(by_file) = &self.by_file {
-            return Err(by_file.computes_no("the score by chance"));
-        }
-        let table = table(&train.table)?;
-        let labels = PermutedLabels::read(table, &setup.columns, setup.metric, &train.blocks);
-        let labels = labels.map_err(|error| format!("scores are not recomputed: {error}"))?;
-        let labels = labels.among_classes_of(&self.known()?.search);
-        labels.chance(predictions.take(LARGEST), &self.layout()).map_err(|error| error.to_string())
-    }
-
-    /// Scores the predictions for held-out rows in a submission.
-    ///
-    /// # Errors
-    /// Why there is no score.
-    pub(crate) fn look(&self, submission: &Path, part: HoldoutPart) -> Result<Measurement, String> {
-        if let Some(by_file) = &self.by_file {
-            return by_file.look(&self.setup, &self.layout(), submission, part);
-        }
-        let labels = self.known()?.holdout.as_ref().map_err(Clone::clone)?;
-        let half = (part != HoldoutPart::Whole).then(|| {
-            let [choosing, reporting] = labels.halves();
-            if part == HoldoutPart::Choosing { choosing } else { reporting }
+    pub(crate) async fn chance(&self, file: &Path, train: &Shuffled) -> Result<Chance, Unanswered> {
+        let question = json!({
+            "question": "chance", "file": file, "table": train.table, "blocks": train.blocks,
         });
-        let file = File::open(submission).map_err(|error| format!("it left no valid submission: {error}"))?;
-        self.evaluate(half.as_ref().unwrap_or(labels), file, Others::Ignore, HOLDOUT_REPLICATES)
+        self.ask(question).await
     }
-
-    /// Compares the submissions of two fits on the rows of the test table.
-    ///
-    /// # Errors
-    /// Why the files are not compared.
-    pub(crate) fn compare_fits(&self, first: &Path, second: &Path) -> Result<Refit, String> {
-        let (first, second) = (opened(first)?, opened(second)?);
-        let metric = self.by_file.is_none().then_some(self.setup.metric);
-        let found = refit::compare(metric, first, second, &self.layout());
-        let refit::Refit { rows, words, is_jump } = found.map_err(|why| why.to_string())?;
-        Ok(Refit { rows, words, is_jump, failure: String::new() })
-    }
-
-    /// Chooses weights for files of validation predictions, each with the seconds that its script ran. The scripts with a
-    /// weight together run at most `seconds`. `has_class_scores`: whether all have them for the rows of the submission, too.
-    ///
-    /// # Errors
-    /// Why no combination was found.
-    pub(crate) fn select(
-        &self,
-        members: &[(Predictions, f64)],
-        seconds: f64,
-        has_class_scores: bool,
-    ) -> Result<(Selection, CombinedBy), String> {
-        if let Some(by_file) = &self.by_file {
-            return Err(by_file.computes_no("the best weights of solutions"));
-        }
-        let labels = &self.known()?.search;
-        let first = members.first().and_then(|(files, _)| File::open(&files.labels).ok());
-        if self.setup.metric.kind() == Kind::Guesses && first.is_some_and(|file| labels.are_torn_in(file)) {
-            return Err("what separates guesses is inside a label, so they cannot be combined".to_owned());
-        }
-        let of = |pick: fn(&Predictions) -> &PathBuf| -> Vec<(PathBuf, f64)> {
-            members.iter().map(|(files, seconds)| (pick(files).clone(), *seconds)).collect()
-        };
-        let scores = of(|files| &files.class_scores);
-        if has_class_scores && self.predicts_labels() && scores.iter().all(|(file, _)| file.exists()) {
-            // If the class probabilities cannot be used, the labels are combined. The names of columns become labels.
-            let id = usize::from(self.setup.id_column.is_some());
-            let columns = self.class_columns(scores.first().map(|(file, _)| file.as_path()));
-            let named = columns.ok().filter(|all| labels.are_classes(all.get(id..).unwrap_or_default()));
-            let selected =
-                named.and_then(|all| self.select_from(&scores, &self.layout_of(&all), seconds).ok());
-            if let Some(selected) = selected {
-                return Ok((selected, CombinedBy::ClassScores));
-            }
-        }
-        let by = match self.setup.metric.kind() {
-            Kind::Guesses if self.has_one_column() => CombinedBy::Guesses(self.setup.metric.guesses()),
-            Kind::Sets => CombinedBy::Sets,
-            _ if self.predicts_labels() => CombinedBy::Votes,
-            _ => CombinedBy::Mean,
-        };
-        Ok((self.select_from(&of(|files| &files.labels), &self.layout(), seconds)?, by))
-    }
-
-    fn select_from(
-        &self,
-        files: &[(PathBuf, f64)],
-        layout: &Layout<'_>,
-        seconds: f64,
-    ) -> Result<Selection, String> {
-        let labels = &self.known()?.search;
-        let member = |(file, seconds): &(PathBuf, f64)| {
-            // A file that is gone cannot be scored, and gets no weight.
-            let predictions: Box<dyn Read> = match opened(file) {
-                Ok(file) => Box::new(file),
-                Err(_) => Box::new(io::empty()),
-            };
-            Member { predictions, seconds: *seconds }
-        };
-        let selected = labels.select(files.iter().map(member), layout, seconds, REPLICATES);
-        let selected = selected.map_err(|error| error.to_string())?;
-        selected.ok_or_else(|| {
-            "no combination is better than one solution, can be scored on every fold, or runs in the time"
-                .to_owned()
-        })
-    }
-
-    /// Whether a submission has one column, with labels.
-    fn predicts_labels(&self) -> bool {
-        self.setup.metric.kind() == Kind::Labels && self.has_one_column()
-    }
-
-    fn has_one_column(&self) -> bool {
-        let id = self.setup.id_column.as_ref();
-        self.setup.header.iter().filter(|name| Some(*name) != id).count() == 1
-    }
-
-    /// Writes the combination of files of predictions by weights.
-    ///
-    /// # Errors
-    /// Why they cannot be combined.
-    pub(crate) fn combine(
-        &self,
-        members: &[(Predictions, f64)],
-        by: CombinedBy,
-        out: impl Write,
-    ) -> Result<(), String> {
-        let files = members.iter().map(|(files, weight)| {
-            let file = if by == CombinedBy::ClassScores { &files.class_scores } else { &files.labels };
-            opened(file).map(|file| (*weight, file))
-        });
-        let files = files.collect::<Result<Vec<_>, _>>()?;
-        let combined = if by == CombinedBy::ClassScores {
-            let classes =
-                self.class_columns(members.first().map(|(files, _)| files.class_scores.as_path()))?;
-            weighted_labels(files, &self.layout_of(&classes), &self.layout(), out)
-        } else {
-            weighted_average(self.setup.metric, files, &self.layout(), out)
-        };
-        combined.map_err(|error| error.to_string())
-    }
-
-    fn class_columns(&self, file: Option<&Path>) -> Result<Vec<String>, String> {
-        let file = opened(file.ok_or("there is no file")?)?;
-        class_columns(file, self.setup.id_column.as_deref()).map_err(|error| error.to_string())
-    }
-
-    fn layout_of<'a>(&'a self, header: &'a [String]) -> Layout<'a> {
-        Layout { header, ..self.layout() }
-    }
-
-    fn layout(&self) -> Layout<'_> {
-        Layout { header: &self.setup.header, id_column: self.setup.id_column.as_deref() }
-    }
-
-    fn evaluate(
-        &self,
-        labels: &Labels,
-        predictions: File,
-        others: Others,
-        replicates: usize,
-    ) -> Result<Measurement, String> {
-        let bytes = predictions.metadata().map_or(0, |meta| meta.len());
-        if bytes > LARGEST {
-            return Err(format!("the file has {} MiB; it has at most {} MiB", bytes >> 20, LARGEST >> 20));
-        }
-        let replicates = if labels.rows() > MANY_ROWS { replicates / 4 } else { replicates };
-        let measured = labels.evaluate(predictions.take(LARGEST), &self.layout(), others, replicates);
-        measured.map_err(|error| error.to_string())
-    }
-}
-
-impl LabelledRows {
-    fn read(setup: &EvaluationSetup) -> Result<Self, String> {
-        let read = |file: &Path, columns: &Columns, others: Option<&Labels>| {
-            let labels = Labels::read_among(table(file)?, columns, setup.metric, others);
-            let labels = labels.map_err(|error| format!("scores are not recomputed: {error}"))?;
-            Ok(labels.with_intervals_for(setup.interval_for()))
-        };
-        let rows = read(&setup.train, &setup.columns, None)?;
-        let folds = setup.all_folds()?;
-        let folds_digest = setup.folds.as_ref().map(|_| rows.digest_in(&folds));
-        let rows = match setup.interval_for() {
-            IntervalFor::Period if setup.mean_over_periods => {
-                rows.in_periods(Arc::new(folds)).averaging_periods()
-            }
-            IntervalFor::Period if setup.periods.is_some() => rows.in_periods(Arc::new(folds)),
-            interval_for => rows.with_intervals_for(interval_for),
-        };
-        let rows = match setup.seasonal_naive.as_deref().and_then(forecasts) {
-            Some(forecasts) => rows.beside(forecasts),
-            None => rows,
-        };
-        let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
-        let holdout = match setup.labels() {
-            Some(labels) => read(labels, &columns, Some(&rows)),
-            None => Err("no rows are held out".to_owned()),
-        };
-        let search = match &holdout {
-            Ok(others) => rows.clone().among_classes_of(others),
-            Err(_) => rows.clone(),
-        };
-        let holdout = holdout.map(|labels| labels.among_classes_of(&search));
-        let search_with_visible_classes = (!rows.has_classes_of(&search)).then_some(rows);
-        Ok(Self { search, search_with_visible_classes, holdout, folds_digest })
-    }
-}
-
-/// The forecasts of a file; `None` if it cannot be read, because scores can do without a figure beside them.
-fn forecasts(file: &Path) -> Option<Forecasts> {
-    Forecasts::read(table(file).ok()?).ok()
-}
-
-impl ValidationCheck {
-    pub(super) fn mismatch(text: String) -> Self {
-        Self { mismatch: Some(text), ..Self::default() }
-    }
-}
-
-/// The fewest rows that a validation score needs. For small tables, a third is enough. With a split by time, the times
-/// decide how many rows are validated, so only [`LEAST_ROWS`] are needed.
-fn fewest_rows(labelled: usize, subsample_limit: usize, split: Option<&Split>) -> usize {
-    let by_time = split.is_some_and(|split| split.kind == SplitKind::Time);
-    let share = if by_time { 0.0 } else { LEAST_SHARE };
-    let used = labelled.min(subsample_limit);
-    ((used as f64 * share) as usize).clamp(LEAST_ROWS, ENOUGH_ROWS).min(used / 3)
-}
-
-fn opened(file: &Path) -> Result<io::Take<File>, String> {
-    let opened = File::open(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
-    opened.map(|file| file.take(LARGEST))
-}
-
-fn table(file: &Path) -> Result<File, String> {
-    File::open(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
 }

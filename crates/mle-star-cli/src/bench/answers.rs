@@ -1,16 +1,18 @@
 //! Hidden answers: a table with what submissions are compared with.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use mle_star::result::FinalResult;
 use mle_star_domain::task::TextColumn;
 use mle_star_domain::trouble::Trouble;
-use mle_star_metrics::labels::{Columns, Labels, Layout, Others, Unusable};
-use mle_star_metrics::names::{Kind, Metric};
+use mle_star_domain::protocol::LabelColumns;
+use mle_star_run::data_plane;
+use mle_star_run::metrics::{Kind, Metric};
 use mle_star_run::runs::absolute;
+use mle_star_run::runtime::wait_for;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::scale::{Grade, digest_of};
 
@@ -27,7 +29,7 @@ pub struct Answers {
 #[derive(Debug, PartialEq, Eq)]
 enum Form {
     /// A column with the labels of each target.
-    Targets(Columns),
+    Targets(LabelColumns),
     /// A column for each of these classes, which is 1 for the class of a row.
     PerClass(Vec<String>),
 }
@@ -69,51 +71,59 @@ impl Answers {
                 task.evaluation_metric
             )));
         };
-        let open = |path: &Path| {
-            File::open(path).map_err(|error| {
-                let message = format!("cannot read {} of the task {name}: {error}", path.display());
-                Trouble::new(message, "check the file's permissions")
-            })
-        };
         let header = header_of(submission).map_err(|error| Trouble::io("read", submission, &error))?;
         let answers = header_of(&self.path).map_err(|error| unusable(error.to_string()))?;
         let named = task.id_column.clone().filter(|id| header.contains(id));
         let id = named.or_else(|| header.first().filter(|_| header.len() > 1).cloned());
-        let form = form(metric, task.target(), id.as_deref(), &header, &answers);
+        let form = form(metric, task.target(), id.as_deref(), &header, &answers).map_err(unusable)?;
         let weight = task.weight_column.clone().filter(|name| answers.contains(name));
-        let labels = match form.map_err(unusable)? {
+        let positive = task.positive_class.clone();
+        let (columns, classes) = match form {
             Form::Targets(columns) => {
-                let positive = task.positive_class.clone().filter(|_| columns.further.is_empty());
+                let positive = positive.filter(|_| columns.further.is_empty());
                 let words = TextColumn::words_of(&task.text_columns, |name| {
                     name == columns.target || columns.further.iter().any(|other| other == name)
                 });
-                let columns = Columns { positive, words, weight, ..columns };
-                let training = labels_of_training(&columns, metric, &task.data_dir);
-                Labels::read_among(open(&self.path)?, &columns, metric, training.as_ref())
+                (LabelColumns { positive, words, weight, ..columns }, None)
             }
             Form::PerClass(classes) => {
-                let positive = task.positive_class.clone();
-                let columns = Columns { id: id.clone(), positive, weight, ..Columns::default() };
-                Labels::read_per_class(open(&self.path)?, &columns, &classes, metric)
+                let columns = LabelColumns { id: id.clone(), positive, weight, ..LabelColumns::default() };
+                (columns, Some(classes))
             }
         };
-        let labels = labels.map_err(|error: Unusable| unusable(error.to_string()))?;
-        let layout = Layout { header: &header, id_column: id.as_deref() };
+        let training = Some(task.data_dir.join("train.csv")).filter(|train| train.is_file());
         // A submission predicts every row that has an answer; answers may cover a part of the test rows.
-        let measured = labels.score(open(submission)?, &layout, Others::Ignore);
-        Ok(match measured {
-            Ok(score) => Grade { valid: true, score: Some(score), ..Grade::default() },
-            Err(error) => Grade { why: error.to_string(), ..Grade::default() },
-        })
+        let question = json!({
+            "question": "score",
+            "metric": metric.name(),
+            "answers": self.path,
+            "columns": columns,
+            "layout": { "header": header, "id": id },
+            "submission": submission,
+            "classes": classes,
+            "training": training,
+        });
+        let files = [Some(self.path.clone()), Some(submission.to_owned()), training].into_iter().flatten();
+        let asked = wait_for(data_plane::ask(&result.config, files, question));
+        let asked = asked.map_err(|failure| failure.trouble)?.map_err(|error| error.trouble)?;
+        let scored: Scored = asked.map_err(unusable)?;
+        match scored {
+            Scored { unusable: Some(why), .. } => Err(unusable(why)),
+            Scored { failure: Some(why), .. } => Ok(Grade { why, ..Grade::default() }),
+            Scored { score, .. } => Ok(Grade { valid: true, score, ..Grade::default() }),
+        }
     }
 }
 
-/// The labels of the training table, if that can be read: answers need not have all of their classes.
-fn labels_of_training(columns: &Columns, metric: Metric, data_dir: &Path) -> Option<Labels> {
-    // Its rows need no names here.
-    let columns = Columns { id: None, ..columns.clone() };
-    let train = File::open(data_dir.join("train.csv")).ok()?;
-    Labels::read(train, &columns, metric).ok()
+/// The answer of the data plane.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Scored {
+    score: Option<f64>,
+    /// What is wrong with the submission.
+    failure: Option<String>,
+    /// What is wrong with the answers.
+    unusable: Option<String>,
 }
 
 /// The answers of a task in a folder with those of several.
@@ -147,11 +157,11 @@ fn form(
     let targets = |target: &str| {
         let is_asked = has(&predicted, target);
         let further = predicted.iter().filter(|name| is_asked && *name != target).cloned().collect();
-        Form::Targets(Columns {
+        Form::Targets(LabelColumns {
             id: id.map(str::to_owned),
             target: target.to_owned(),
             further,
-            ..Columns::default()
+            ..LabelColumns::default()
         })
     };
     let lacks = |column: &&String| !answers.contains(column);

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Block, Strategy};
 use crate::sections;
 use crate::templates::render;
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 
 pub(super) const ENDINGS: &[Strategy] = &[
     Strategy {

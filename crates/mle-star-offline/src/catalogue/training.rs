@@ -15,7 +15,7 @@ enum Change {
 }
 
 use Change::{Set, Times};
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 
 type Preset = &'static [(&'static str, Change)];
 

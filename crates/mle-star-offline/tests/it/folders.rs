@@ -8,7 +8,7 @@ use mle_star_domain::score::parse_score;
 use mle_star_domain::task::Task;
 use mle_star_leakage::Facts;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::infer::{Given, infer};

@@ -10,8 +10,8 @@ use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::layout;
 use mle_star_domain::protocol::{Protocol, SplitKind};
 use mle_star_domain::trouble::Trouble;
-use mle_star_metrics::labels::Columns;
-use mle_star_metrics::names::Metric;
+use mle_star_domain::protocol::LabelColumns;
+use mle_star_tables::metrics::Metric;
 use mle_star_tables::folds::{self, FoldBasis};
 use mle_star_tables::holdout::{self, Plan};
 use mle_star_tables::own_folds::OwnFolds;
@@ -190,7 +190,7 @@ pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> 
         Some(_) => Metric::Rmse,
         None => Metric::parse(&task.evaluation_metric)?,
     };
-    let columns = Columns { cluster: protocol.cluster().map(str::to_owned), ..columns };
+    let columns = LabelColumns { cluster: protocol.cluster().map(str::to_owned), ..columns };
     let is_time = |cluster: &&str| {
         let split = protocol.split.as_ref().filter(|split| split.kind == SplitKind::Time);
         split.is_some_and(|split| !split.series.iter().any(|series| series == cluster))

@@ -1,16 +1,19 @@
 //! Compares predictions with the target in the same table.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use mle_star_domain::config::Config;
+use mle_star_domain::measure::Measurement;
+use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::task::{Targets, Task, TextColumn};
 use mle_star_domain::trouble::Trouble;
-use mle_star_metrics::labels::{Columns, Labels, Others};
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 use mle_star_tables::other_rows::{Layout, Names};
 use mle_star_tables::reading::Reading;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
+use crate::data_plane;
 use crate::error::RunError;
 
 /// Bootstrap replicates.
@@ -32,7 +35,7 @@ pub struct Scored {
 /// The target of the rows to predict.
 pub struct RowLabels {
     file: PathBuf,
-    columns: Columns,
+    columns: LabelColumns,
     metric: Metric,
     name: String,
     has_interval: bool,
@@ -72,14 +75,14 @@ pub fn labels(
     let has_interval = task.group_column.is_none() || cluster.is_some();
     let words = TextColumn::words_of(&task.text_columns, |name| targets.iter().any(|other| other == name));
     let mut targets = targets.into_iter();
-    let columns = Columns {
+    let columns = LabelColumns {
         target: targets.next().unwrap_or_default(),
         further: targets.collect(),
         weight: task.weight_column.clone(),
         positive: task.positive_class.clone(),
         words,
         cluster,
-        ..Columns::default()
+        ..LabelColumns::default()
     };
     Ok(RowLabels { file, columns, metric, name: task.evaluation_metric.clone(), has_interval })
 }
@@ -100,27 +103,46 @@ impl RowLabels {
     ///
     /// # Errors
     /// They cannot be scored.
-    pub fn score(&self, predicted: &Path, layout: &Layout, train: Option<&Path>) -> Result<Scored, RunError> {
+    pub async fn score(
+        &self,
+        predicted: &Path,
+        layout: &Layout,
+        train: Option<&Path>,
+        config: &Config,
+    ) -> Result<Scored, RunError> {
         let cannot = |why: String| {
             let message = format!("the predictions cannot be scored: {why}");
             RunError::from(Trouble::new(message, "check the target in the table, or leave --score out"))
         };
-        let training = train.and_then(|train| self.read(train, None).ok());
-        let labels = self.read(&self.file, training.as_ref()).map_err(cannot)?;
         let id = layout.id.as_ref();
-        let header: Vec<String> = layout.header.iter().filter(|name| Some(*name) != id).cloned().collect();
-        let layout = mle_star_metrics::labels::Layout { header: &header, id_column: None };
-        let file = File::open(predicted).map_err(|error| cannot(error.to_string()))?;
-        let measured = labels.evaluate(file, &layout, Others::Ignore, REPLICATES);
-        let measured = measured.map_err(|error| cannot(error.to_string()))?;
+        let header: Vec<&String> = layout.header.iter().filter(|name| Some(*name) != id).collect();
+        let question = json!({
+            "question": "score",
+            "metric": self.metric.name(),
+            "answers": self.file,
+            "columns": self.columns,
+            "layout": { "header": header },
+            "submission": predicted,
+            "training": train,
+            "replicates": REPLICATES,
+        });
+        let files = [Some(self.file.as_path()), Some(predicted), train];
+        let files = files.into_iter().flatten().map(Path::to_owned);
+        let found: Found = data_plane::ask(config, files, question).await?.map_err(cannot)?;
+        let measured = match found {
+            Found { measured: Some(measured), .. } => measured,
+            Found { failure, unusable, .. } => return Err(cannot(unusable.or(failure).unwrap_or_default())),
+        };
         let interval = measured.interval.filter(|_| self.has_interval);
         Ok(Scored { rows: measured.rows, metric: self.name.clone(), score: measured.score, interval })
     }
+}
 
-    /// The labels of a table, among the classes of the others, too.
-    fn read(&self, table: &Path, others: Option<&Labels>) -> Result<Labels, String> {
-        let table = File::open(table).map_err(|error| error.to_string())?;
-        let labels = Labels::read_among(table, &self.columns, self.metric, others);
-        labels.map_err(|error| error.to_string())
-    }
+/// The answer of the data plane: the score, or what is wrong with the predictions or with the labels.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Found {
+    measured: Option<Measurement>,
+    failure: Option<String>,
+    unusable: Option<String>,
 }

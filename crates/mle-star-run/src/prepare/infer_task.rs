@@ -8,7 +8,7 @@ use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{ColumnRoles, DataModality, Targets, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 use mle_star_tables::agreement;
 use mle_star_tables::infer::{Given, Guess, Inferred, infer};
 use mle_star_tables::profile::{self, Context, Profile, Unlabelled};

@@ -11,7 +11,7 @@ use mle_star_domain::layout;
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::{ColumnRoles, Targets, Task};
 use mle_star_domain::trouble::Trouble;
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 use mle_star_tables::infer::{CLASSES_WITHOUT_ROWS, Given, Inferred, columns_without_rows};
 use mle_star_tables::intake::{Asked, Draw, Drawn, Look, ROW_ID, Submission, draw, look, make_sample};
 use mle_star_tables::profile::{self, Column, Context, Profile, Table};

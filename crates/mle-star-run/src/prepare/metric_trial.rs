@@ -1,19 +1,31 @@
 //! Tries the metric file of a task before anything is paid.
 
-use mle_star_backends::script::grader::LIMIT;
-use mle_star_backends::script::metric_trial::{MetricTrial, Tried, try_metric};
-use mle_star_backends::script::network;
 use mle_star_domain::config::Config;
-use mle_star_domain::task::{MetricFile, Task};
+use mle_star_domain::task::{Answers, MetricFile, Task};
 use mle_star_domain::trouble::Trouble;
-use mle_star_process::machine::machine;
-use mle_star_process::sandbox::Isolation;
 use mle_star_tables::profile::{ColumnKind, Profile};
+use serde::Deserialize;
+use serde_json::json;
 
+use crate::data_plane;
 use crate::error::RunError;
 use crate::protocol::{id_column, verified_columns};
-use crate::python_environment::environment;
 use crate::runtime::wait_for;
+
+/// What a trial has shown.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct Tried {
+    /// The columns that the file wants of the true values.
+    answers: Answers,
+    /// The score of predictions that are mostly right.
+    score: f64,
+    /// How long a score took, in seconds.
+    seconds: f64,
+    /// The number of rows.
+    rows: usize,
+    /// Whether it gives scores for resampled rows, too.
+    resamples: bool,
+}
 
 /// Calls the metric file of the task, if it has one, with labelled rows. Keeps in the task which columns the file wants, and
 /// returns a line about it.
@@ -52,22 +64,20 @@ async fn tried(
     let with_probabilities = predicted
         .clone()
         .any(|column| column.kind == ColumnKind::Float || text_target && is_number(column.kind));
-    let environment = environment(config.python.as_ref(), &|_| ()).await?;
-    let trial = MetricTrial {
-        train: task.data_dir.join(&profile.train.file),
-        columns,
-        header,
-        id_column,
-        with_probabilities,
-        sample: task.data_dir.join(&sample.file),
-        environment,
-        machine: machine().await,
-        isolation: Isolation::new(network(config.network)),
-        limit: LIMIT,
-        file,
-    };
+    let [train, sample] = [&profile.train.file, &sample.file].map(|table| task.data_dir.join(table));
+    let question = json!({
+        "question": "trial",
+        "metric_file": file.told(),
+        "train": train,
+        "columns": columns,
+        "header": header,
+        "id_column": id_column,
+        "with_probabilities": with_probabilities,
+        "sample": sample,
+    });
+    let tried = data_plane::ask(config, [train, sample], question).await?;
     let hint = "correct the file, or name a metric with --metric instead";
-    try_metric(&trial).await.map_err(|why| Trouble::new(why, hint).into())
+    tried.map_err(|why| Trouble::new(why, hint).into())
 }
 
 fn line(task: &Task, file: &MetricFile, tried: &Tried) -> String {

@@ -2,8 +2,8 @@
 
 use mle_star_domain::protocol::Split;
 use mle_star_domain::task::{Task, TextColumn};
-use mle_star_metrics::labels::Columns;
-use mle_star_metrics::names::{Kind, Metric};
+use mle_star_domain::protocol::LabelColumns;
+use mle_star_tables::metrics::{Kind, Metric};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
 use super::evaluated::Evaluated;
@@ -16,7 +16,7 @@ pub fn verified_columns<'a>(
     task: impl Into<Evaluated<'a>>,
     profile: &Profile,
     split: Option<&Split>,
-) -> Result<Columns, String> {
+) -> Result<LabelColumns, String> {
     let task = task.into();
     let Evaluated { metric: name, target, id, weight, positive, by_file, .. } = task;
     let metric = task.built_in();
@@ -63,7 +63,7 @@ pub fn verified_columns<'a>(
         name == target || further.iter().any(|other| other == name)
     });
     let [weight, positive] = [weight, positive].map(|name| name.map(str::to_owned));
-    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive, words })
+    Ok(LabelColumns { id, target: target.to_owned(), further, cluster, weight, positive, words })
 }
 
 /// The column of a submission with the row IDs: without a named one, the first of several columns.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use mle_star_metrics::names::Metric;
+use crate::metrics::Metric;
 
 use super::sentence::among;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_metrics::names::{Kind, Metric};
+use crate::metrics::{Kind, Metric};
 
 use super::MOST_CLASSES;
 use crate::description::{spaced, words};

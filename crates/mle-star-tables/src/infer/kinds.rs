@@ -7,7 +7,7 @@ use super::Guess;
 use super::fit::has_fractions;
 use crate::media::Media;
 use crate::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
-use mle_star_metrics::names::{Kind, Metric};
+use crate::metrics::{Kind, Metric};
 
 /// An integer target with at most this many distinct values is treated as classes.
 pub(crate) const MOST_CLASSES: usize = 30;

@@ -4,7 +4,7 @@ use mle_star_domain::metric::Direction;
 use mle_star_domain::nearest;
 use mle_star_domain::task::TaskType;
 use mle_star_domain::trouble::Trouble;
-use mle_star_metrics::names::Metric;
+use crate::metrics::Metric;
 
 use super::kinds::holds_numbers;
 use super::{Given, Guess};

@@ -1,7 +1,7 @@
 //! Infers which of two labels a probability is asked for.
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_metrics::names::{Kind, Metric};
+use crate::metrics::{Kind, Metric};
 
 use super::Guess;
 use crate::description::{self, Description, PositiveReading};

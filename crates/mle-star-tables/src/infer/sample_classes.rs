@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mle_star_metrics::labels::places_of_columns;
+use crate::metrics::places_of_columns;
 
 use crate::profile::{Profile, ROWS_LOOKED_AT};
 

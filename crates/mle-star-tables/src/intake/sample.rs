@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_metrics::names::{Kind, Metric};
+use crate::metrics::{Kind, Metric};
 
 use super::row_ids::free_name;
 use crate::profile::{Column, Profile, ROWS_LOOKED_AT};

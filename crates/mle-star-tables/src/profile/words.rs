@@ -10,7 +10,7 @@ mod described;
 use std::io;
 
 use mle_star_domain::task::TextColumn;
-use mle_star_metrics::labels::places_of_columns;
+use crate::metrics::places_of_columns;
 
 use super::{Column, ROWS_LOOKED_AT, Table};
 use crate::missing::{MISSING, Words, place};

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 use mle_star_needs::needs;
 use mle_star_tables::description::{Description, MetricReading, metric};
 

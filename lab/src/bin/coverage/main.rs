@@ -17,7 +17,7 @@ use mle_star_domain::measure::{Measurement, standard_deviation};
 use mle_star_domain::metric::Direction;
 use mle_star_metrics::intervals::{Folds, IntervalFor};
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 
 use worlds::{KINDS, Kind, Part, World};
 

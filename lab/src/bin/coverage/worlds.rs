@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use std::fmt::Write as _;
 
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 
 use crate::models::{dot, fit};
 

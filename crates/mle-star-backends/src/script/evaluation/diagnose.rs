@@ -1,15 +1,15 @@
 //! Where the predictions of a script are right and where they are wrong.
 
-use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
-use std::io::{self, Read};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use csv::ReaderBuilder;
 use mle_star_domain::diagnostics::{Diagnostics, Parts, RowsOf};
 use mle_star_domain::protocol::SplitKind;
-use mle_star_metrics::labels::{Division, Files, Labels, Others};
 use mle_star_tables::labelled_cells::{RowsIn, Which, moments, own_id};
+use serde::Serialize;
+use serde_json::json;
 
 use super::Evaluator;
 
@@ -21,6 +21,19 @@ const TIMES: usize = 10;
 const PERIOD: &str = "period";
 /// How many cells of a row are shown.
 const CELLS: usize = 4;
+
+/// A way to divide rows.
+#[derive(Debug, Serialize)]
+struct Division {
+    /// What divides them.
+    by: String,
+    /// The part of each row, by its ID.
+    part_of: HashMap<String, usize>,
+    /// The names of the parts.
+    names: Vec<String>,
+    /// Whether the order of parts means something.
+    is_ordered: bool,
+}
 
 /// The files of predictions for labelled rows.
 #[derive(Debug)]
@@ -36,16 +49,14 @@ pub(crate) struct Predicted {
 impl Evaluator {
     /// What is found in the predictions. Score and worst rows are those of held-out rows or, without any, of validation rows;
     /// parts are of both. `None` without predictions.
-    pub(crate) fn diagnose(&self, files: &Predicted) -> Option<Diagnostics> {
-        let known = self.known().ok()?;
-        let validation =
-            self.found(&known.search, &files.validation, &self.rows(&files.folder, RowsOf::Validation));
-        let held_out = files.held_out.as_ref().zip(known.holdout.as_ref().ok());
-        let held_out = held_out.and_then(|(paths, labels)| {
-            self.found(labels, paths, &self.rows(&files.folder, RowsOf::HeldOut))
-        });
-        let Some(found) = held_out else { return validation };
-        let further = validation.into_iter().flat_map(|found| found.parts);
+    pub(crate) async fn diagnose(&self, files: &Predicted) -> Option<Diagnostics> {
+        let of_validation = self.found(&files.validation, &files.folder, RowsOf::Validation).await;
+        let held_out = match &files.held_out {
+            Some(paths) => self.found(paths, &files.folder, RowsOf::HeldOut).await,
+            None => None,
+        };
+        let Some(found) = held_out else { return of_validation };
+        let further = of_validation.into_iter().flat_map(|found| found.parts);
         Some(Diagnostics { parts: found.parts.into_iter().chain(further).collect(), ..found })
     }
 
@@ -60,29 +71,17 @@ impl Evaluator {
         }
     }
 
-    fn found(
-        &self,
-        labels: &Labels,
-        [predictions, scores]: &[PathBuf; 2],
-        rows: &RowsIn<'_>,
-    ) -> Option<Diagnostics> {
-        let (of, others) = match rows.table {
-            Which::Train => (RowsOf::Validation, Others::Reject),
-            Which::Test => (RowsOf::HeldOut, Others::Ignore),
-        };
-        let text = whole(predictions).ok()?;
-        let scores = whole(scores).ok().zip(self.class_columns(Some(scores)).ok());
-        let files = Files {
-            predictions: &text,
-            layout: self.layout(),
-            class_scores: scores.as_ref().map(|(text, header)| (text.as_slice(), self.layout_of(header))),
-        };
-        let found = labels.diagnose(&files, others, &self.divisions(rows)).ok()?;
-        // Only the file can compute the metric of a metric file.
-        let score = found.score.filter(|_| self.by_file.is_none());
-        let parts = if self.by_file.is_none() { found.parts } else { Vec::new() };
-        let parts = parts.into_iter().map(|parts| Parts { of, ..parts }).collect();
-        Some(self.with_cells(Diagnostics { of, score, parts, ..found }, rows))
+    async fn found(&self, [predictions, scores]: &[PathBuf; 2], folder: &Path, of: RowsOf) -> Option<Diagnostics> {
+        let rows = self.rows(folder, of);
+        let is_small = |file: &&PathBuf| fs::metadata(file).is_ok_and(|file| file.len() <= LARGEST);
+        let files = [Some(predictions).filter(is_small)?, scores];
+        let files = files.map(|file| Some(file).filter(is_small));
+        let question = json!({
+            "question": "diagnose", "files": files, "of": of, "divisions": self.divisions(&rows),
+        });
+        let found: Diagnostics = self.ask(question).await.ok()?;
+        let parts = found.parts.into_iter().map(|parts| Parts { of, ..parts }).collect();
+        Some(self.with_cells(Diagnostics { of, parts, ..found }, &rows))
     }
 
     /// The ways to divide these rows. What cannot be read divides nothing.
@@ -158,7 +157,7 @@ fn by_time(rows: &RowsIn<'_>, column: &str) -> Option<Division> {
     all.sort_by(|one, other| one.0.total_cmp(&other.0));
     let size = all.len().div_ceil(TIMES).max(1);
     let (mut part_of, mut ends): (_, Vec<(&str, &str, usize)>) =
-        (std::collections::HashMap::new(), Vec::new());
+        (HashMap::new(), Vec::new());
     for same in all.chunk_by(|one, other| one.0 == other.0) {
         let time = same[0].1.1.as_str();
         match ends.last_mut().filter(|(_, _, rows)| rows + same.len() / 2 < size) {
@@ -174,14 +173,4 @@ fn by_time(rows: &RowsIn<'_>, column: &str) -> Option<Division> {
 
 fn range(from: &str, to: &str) -> String {
     if from == to { from.to_owned() } else { format!("{from} to {to}") }
-}
-
-fn whole(file: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(file)?;
-    if file.metadata()?.len() > LARGEST {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    let mut text = Vec::new();
-    file.take(LARGEST).read_to_end(&mut text)?;
-    Ok(text)
 }

@@ -4,17 +4,23 @@
 use std::env;
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use mle_star_domain::layout;
 use mle_star_process::cgroup::Group;
 use mle_star_process::variables::{Share, variables};
 use mle_star_process::warm::{self, BusyWorker, Worker, WorkerSetup};
-use mle_star_process::{ProcessTree, Streams};
+use mle_star_process::{ProcessTree, Streams, Talk};
 use tokio::process::Command;
 
 use super::{Executor, Job, Workplace};
+
+/// How much a module that is talked to may write to one file, in MiB.
+const DISK_MIB: u64 = 4 << 10;
+
+/// The variable with the memory that such a module may use, in MiB.
+const MEMORY_LIMIT: &str = "MLE_STAR_MEMORY_MIB";
 
 /// A running script.
 pub(super) struct Started {
@@ -74,6 +80,19 @@ impl Executor {
         let command = self.command(workplace.folder(), variables);
         let (tree, streams) = ProcessTree::spawn_confined(command, Stdio::null(), confinement()?)?;
         Ok(Started { tree, streams, busy: None })
+    }
+
+    /// Starts a Python module that lies in `folder`, isolated like a script, to talk to it. It may also read `readable`.
+    pub(crate) fn talk(&self, python: &Path, module: &str, folder: &Path, readable: &[PathBuf]) -> io::Result<Talk> {
+        let confinement = self.sandbox.confinement(folder, readable.iter().cloned(), DISK_MIB, None)?;
+        let mut variables = self.variables(0, folder, folder);
+        put_first(&mut variables, folder);
+        if let Some(most) = self.setup.memory_limit_mib {
+            variables.push((MEMORY_LIMIT.into(), most.to_string().into()));
+        }
+        let mut command = Command::new(python);
+        command.args(["-m", module]).current_dir(folder).env_clear().envs(variables);
+        Talk::start_confined(command, confinement)
     }
 
     fn variables(&self, slot: usize, home: &Path, temporary: &Path) -> Vec<(OsString, OsString)> {

@@ -11,8 +11,8 @@ use std::fs;
 
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::effects::ScriptOutcome;
-use mle_star_metrics::labels::Columns;
-use mle_star_metrics::names::Metric;
+use mle_star_domain::protocol::LabelColumns;
+use mle_star_tables::metrics::Metric;
 
 use super::world::{World, evaluation};
 
@@ -25,7 +25,7 @@ async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
     let mut world = World::new().await;
     let table = world.setup.data_dir.join("train.csv");
     fs::write(&table, train).unwrap();
-    let columns = Columns::new(id.map(str::to_owned), "y");
+    let columns = LabelColumns::new(id.map(str::to_owned), "y");
     world.setup.evaluation = Some(EvaluationSetup { columns, ..evaluation(table, metric) });
     world
 }

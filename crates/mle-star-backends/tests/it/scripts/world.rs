@@ -14,8 +14,8 @@ use mle_star_backends::script::evaluation::EvaluationSetup;
 use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_domain::place::Place;
 use mle_star_domain::slot::Slot;
-use mle_star_metrics::labels::Columns;
-use mle_star_metrics::names::Metric;
+use mle_star_domain::protocol::LabelColumns;
+use mle_star_tables::metrics::Metric;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
@@ -51,7 +51,7 @@ pub fn evaluation(train: PathBuf, metric: Metric) -> EvaluationSetup {
         metric,
         metric_file: None,
         train,
-        columns: Columns::new(Some("id".to_owned()), "y"),
+        columns: LabelColumns::new(Some("id".to_owned()), "y"),
         header: vec!["id".to_owned(), "y".to_owned()],
         id_column: Some("id".to_owned()),
         subsample_limit: 30_000,

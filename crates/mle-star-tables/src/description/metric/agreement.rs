@@ -1,6 +1,6 @@
 //! Whether sentences name the same metric, and what they add to each other.
 
-use mle_star_metrics::names::Metric;
+use crate::metrics::Metric;
 
 use super::super::sentence::{Section, Sentence};
 use super::assertion::Assertion;

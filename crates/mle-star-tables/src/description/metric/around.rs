@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use mle_star_metrics::names::{Kind, Metric};
+use crate::metrics::{Kind, Metric};
 
 use super::super::formula;
 use super::super::sentence::{Sentence, Word, among};

@@ -1,6 +1,6 @@
 //! What sentences say to count.
 
-use mle_star_metrics::names::Metric;
+use crate::metrics::Metric;
 
 use super::super::sentence::{Sentence, among};
 use super::around::{Modifiers, around};

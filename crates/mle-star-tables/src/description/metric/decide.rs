@@ -1,6 +1,6 @@
 //! The metric that the sentences of a description name together.
 
-use mle_star_metrics::names::Metric;
+use crate::metrics::Metric;
 
 use super::super::sentence::{Section, Sentence};
 use super::super::{Description, quoted};

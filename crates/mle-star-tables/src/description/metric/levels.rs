@@ -1,6 +1,6 @@
 //! How clearly a sentence says which metric counts, and what sentences without a metric add.
 
-use mle_star_metrics::names::Metric;
+use crate::metrics::Metric;
 
 use super::super::sentence::{Section, Sentence, Word, among};
 use super::cue::{self, Cue};

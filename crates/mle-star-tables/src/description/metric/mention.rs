@@ -1,6 +1,6 @@
 //! Metrics that a sentence mentions.
 
-use mle_star_metrics::names::Metric;
+use crate::metrics::Metric;
 
 use super::super::sentence::{Sentence, Word, among};
 use super::vocabulary::{BOUNDARIES, LOGS, NAMED, NOT_LOGS};

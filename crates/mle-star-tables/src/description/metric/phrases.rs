@@ -1,6 +1,6 @@
 //! Metrics that are described or named in words that no table has.
 
-use mle_star_metrics::names::Metric;
+use crate::metrics::Metric;
 
 use super::super::quoted;
 use super::super::sentence::{Section, Sentence, among};

@@ -1,6 +1,6 @@
 //! What a description says about the metric.
 
-use mle_star_metrics::names::Metric;
+use crate::metrics::Metric;
 
 /// What a description says about the metric.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-use mle_star_metrics::names::Metric;
+use crate::metrics::Metric;
 
 use super::super::Description;
 use super::{MetricReading, metric};

@@ -8,7 +8,7 @@ use mle_star_domain::effects::{
     CombinationRequest, CombinedBy, Member, ScriptRequest, Selection, SelectionRequest,
 };
 use mle_star_domain::place::Place;
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 
 use super::World;
 use crate::scripts::world::request;

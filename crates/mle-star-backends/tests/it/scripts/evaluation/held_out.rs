@@ -17,7 +17,7 @@ use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{HoldoutPart, Split, SplitKind};
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 use mle_star_tables::holdout::{Roles, Share, labels, plan, write};
 use mle_star_tables::profile;
 

@@ -10,8 +10,8 @@ use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{Periods, Split, SplitKind};
 use mle_star_domain::task::{Answers, MetricFile};
-use mle_star_metrics::labels::Columns;
-use mle_star_metrics::names::Metric;
+use mle_star_domain::protocol::LabelColumns;
+use mle_star_tables::metrics::Metric;
 use mle_star_needs::needs;
 
 use super::super::world::World;
@@ -153,7 +153,7 @@ fn trial(world: &World, text: &str, header: &str) -> MetricTrial {
     MetricTrial {
         file: file(text, Answers::Targets),
         train: world.setup.data_dir.join("train.csv"),
-        columns: Columns::new(Some("id".to_owned()), "y"),
+        columns: LabelColumns::new(Some("id".to_owned()), "y"),
         header: header.split(',').map(str::to_owned).collect(),
         id_column: Some("id".to_owned()),
         with_probabilities: false,

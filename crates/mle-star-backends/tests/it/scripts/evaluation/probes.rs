@@ -9,7 +9,7 @@ use std::time::Duration;
 use mle_star::backend::ScriptRunner as _;
 use mle_star_domain::effects::{DataView, Purpose, ScriptRequest};
 use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_metrics::names::Metric;
+use mle_star_tables::metrics::Metric;
 
 use super::super::world::request;
 

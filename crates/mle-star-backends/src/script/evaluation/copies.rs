@@ -1,0 +1,52 @@
+//! Copies of labelled rows, in each of which one column is permuted: scripts predict them, so that the scores of the copies tell
+//! how much a script depends on each column.
+
+use std::path::PathBuf;
+
+use mle_star_domain::protocol::SplitKind;
+use mle_star_domain::question::ImportanceRows;
+use mle_star_domain::trouble::Trouble;
+use mle_star_tables::permuted::{Copies, Labelled};
+
+use super::Evaluator;
+
+/// The labelled rows that are copied.
+#[derive(Clone, Debug)]
+pub(crate) struct CopiedRows {
+    pub(crate) on: ImportanceRows,
+    /// The data whose test table has them.
+    pub(crate) folder: PathBuf,
+    /// A table with their IDs.
+    pub(crate) ids: PathBuf,
+}
+
+impl Evaluator {
+    /// Why the importance of columns is not computed with this metric, if it is not.
+    pub(crate) fn computes_no_importance(&self) -> Option<String> {
+        let file = self.setup.metric_file.as_ref()?;
+        let name = &file.name;
+        Some(format!("the metric is that of {name}, so the program does not compute the importance of columns"))
+    }
+
+    /// The copies of these rows.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub(crate) fn copies(&self, rows: &CopiedRows) -> Result<Copies, Trouble> {
+        let setup = &self.setup;
+        let id = setup.id_column.as_deref().ok_or_else(|| Trouble::new("rows have no ID", ""))?;
+        let split = setup.split.as_ref();
+        let by = split.filter(|split| matches!(split.kind, SplitKind::Groups | SplitKind::Time));
+        let of_split = by.and_then(|split| split.column.clone());
+        let of_groups = split.into_iter().flat_map(|split| split.groups.iter().chain(&split.series).cloned());
+        let kept: Vec<String> = self
+            .targets()
+            .into_iter()
+            .chain(of_split)
+            .chain(of_groups)
+            .chain(setup.columns.cluster.clone())
+            .chain(setup.columns.weight.clone())
+            .collect();
+        Copies::of(&rows.folder, &Labelled { file: &rows.ids, id, kept: &kept })
+    }
+}

@@ -1,0 +1,240 @@
+//! The data plane: a Python process that answers questions about predictions, as JSON lines.
+//!
+//! It is the package `python/mle_star_data`. It runs without network in the isolation that scripts have, reads the run's folder and the
+//! data, and keeps nothing: it can be ended at any time, and is started again for the next question.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
+use mle_star_process::Talk;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::environment::{Environment, made_environment};
+use super::executor::Executor;
+
+/// Names the interpreter of the data plane, in place of that of the scripts.
+const INTERPRETER: &str = "MLE_STAR_DATA_PYTHON";
+/// The package, and the folder that it lies in among the working folders.
+const PACKAGE: &str = "mle_star_data";
+const FOLDER: &str = "plane";
+/// What the package needs.
+const LIBRARIES: [&str; 3] = ["numpy", "scikit-learn", "scipy"];
+/// How long an answer may take.
+const ANSWERING: Duration = Duration::from_secs(900);
+/// How often a question is asked again if the process ends.
+const TRIES: usize = 2;
+
+/// Includes the files of the package.
+macro_rules! files {
+    ($($name:literal),*) => {
+        [$(($name, include_str!(concat!("../../python/mle_star_data/", $name)))),*]
+    };
+}
+const FILES: [(&str, &str); 18] = files!(
+    "__init__.py",
+    "__main__.py",
+    "agreement.py",
+    "columns.py",
+    "diagnose.py",
+    "fits.py",
+    "importances.py",
+    "intervals.py",
+    "labels.py",
+    "measure.py",
+    "metric_file.py",
+    "metrics.py",
+    "predictions.py",
+    "questions.py",
+    "resampled.py",
+    "selection.py",
+    "submission.py",
+    "tables.py"
+);
+
+/// Answers questions.
+#[derive(Debug)]
+pub struct Plane {
+    executor: Arc<Executor>,
+    /// The interpreter of scripts.
+    environment: Environment,
+    folder: PathBuf,
+    readable: Vec<PathBuf>,
+    process: Mutex<Option<Talk>>,
+    asked: AtomicU64,
+}
+
+/// Why a question has no answer.
+#[derive(Debug)]
+pub enum Unanswered {
+    /// In one sentence, for the journal.
+    Reason(String),
+    /// The data plane cannot be used.
+    Broken(Trouble),
+}
+
+/// What the process writes.
+#[derive(Deserialize)]
+struct Reply {
+    number: u64,
+    #[serde(default)]
+    answer: Option<Value>,
+    #[serde(default)]
+    failure: Option<String>,
+    #[serde(default)]
+    error: Option<String>,
+}
+
+impl Plane {
+    /// The data plane of a run, which may read these files and folders beside the run's folder.
+    ///
+    /// # Errors
+    /// Its folder cannot be written.
+    pub fn new(
+        executor: Arc<Executor>,
+        environment: Environment,
+        run_folder: &Path,
+        readable: impl IntoIterator<Item = PathBuf>,
+    ) -> Result<Self, Trouble> {
+        let folder = run_folder.join(layout::WORK).join(FOLDER);
+        let package = folder.join(PACKAGE);
+        let written = fs::create_dir_all(&package)
+            .and_then(|()| FILES.iter().try_for_each(|(name, text)| fs::write(package.join(name), text)));
+        written.map_err(|error| Trouble::io("write", &package, &error))?;
+        let readable = readable.into_iter().chain([run_folder.to_owned()]).collect();
+        Ok(Self { executor, environment, folder, readable, process: Mutex::default(), asked: AtomicU64::new(0) })
+    }
+
+    /// A folder that the data plane may write to.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Starts the process, so that it may be ready for the first question.
+    pub async fn warm_up(&self) {
+        let mut process = self.process.lock().await;
+        if process.is_none() {
+            // The first question tells what is wrong.
+            *process = self.start().await.ok();
+        }
+    }
+
+    /// Asks a question: an object with its name and its arguments.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub async fn ask<T: DeserializeOwned>(&self, mut question: Value) -> Result<T, Unanswered> {
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        question["number"] = json!(number);
+        let line = format!("{question}\n");
+        let mut process = self.process.lock().await;
+        let mut said = String::new();
+        for _ in 0..TRIES {
+            let talk = match process.as_mut().filter(|talk| talk.is_alive()) {
+                Some(talk) => talk,
+                None => process.insert(self.start().await.map_err(Unanswered::Broken)?),
+            };
+            talk.send(line.clone().into_bytes());
+            match timeout(ANSWERING, reply(talk, number)).await {
+                Ok(Ok(Some(reply))) => return reply.read(),
+                Ok(Ok(None)) => said = ended(process.take()).await,
+                Ok(Err(error)) => return Err(Unanswered::Reason(format!("the answer cannot be read: {error}"))),
+                Err(_) => {
+                    drop(process.take());
+                    let took = ANSWERING.as_secs();
+                    return Err(Unanswered::Reason(format!("it takes longer than {took} s to compute")));
+                }
+            }
+        }
+        Err(self.broken(&said))
+    }
+
+    /// Starts the process with an interpreter that has the libraries: that of scripts, or else the program's own.
+    async fn start(&self) -> Result<Talk, Trouble> {
+        let own = || async { made_environment().await.filter(has_libraries).map(|own| own.python) };
+        let python = match env::var_os(INTERPRETER) {
+            Some(python) => PathBuf::from(python),
+            None if has_libraries(&self.environment) => self.environment.python.clone(),
+            None => own().await.unwrap_or_else(|| self.environment.python.clone()),
+        };
+        let started = self.executor.talk(&python, PACKAGE, &self.folder, &self.readable);
+        started.map_err(|error: io::Error| {
+            let message = format!("cannot start {}: {error}", python.display());
+            Trouble::resumable(message, "check the interpreter, or set --python to another one")
+        })
+    }
+
+    fn broken(&self, said: &str) -> Unanswered {
+        let python = self.environment.python.display();
+        match said.split_once("No module named '").and_then(|(_, rest)| rest.split_once('\'')) {
+            Some((module, _)) => {
+                let message = format!("{python} lacks {module}, which scores are computed with");
+                let hint = "install numpy, scikit-learn and scipy there, or leave --python out";
+                Unanswered::Broken(Trouble::resumable(message, hint))
+            }
+            None => {
+                let said = if said.is_empty() { "it was killed" } else { said };
+                Unanswered::Reason(format!("what computes scores ended twice: {said}"))
+            }
+        }
+    }
+}
+
+impl Reply {
+    fn read<T: DeserializeOwned>(self) -> Result<T, Unanswered> {
+        match (self.answer, self.failure, self.error) {
+            (Some(answer), ..) => serde_json::from_value(answer)
+                .map_err(|error| Unanswered::Reason(format!("the answer cannot be read: {error}"))),
+            (None, Some(failure), _) => Err(Unanswered::Reason(failure)),
+            (None, None, error) => {
+                let error = error.unwrap_or_default();
+                Err(Unanswered::Reason(format!("a defect of mle-star, please report it: {error}")))
+            }
+        }
+    }
+}
+
+impl Unanswered {
+    /// The reason in words, or the trouble that ends the run.
+    ///
+    /// # Errors
+    /// The data plane cannot be used.
+    pub fn reason(self) -> Result<String, Trouble> {
+        match self {
+            Self::Reason(reason) => Ok(reason),
+            Self::Broken(trouble) => Err(trouble),
+        }
+    }
+}
+
+fn has_libraries(environment: &Environment) -> bool {
+    LIBRARIES.iter().all(|wanted| environment.libraries.iter().any(|(name, _)| name == wanted))
+}
+
+/// The reply to this question; `None` if the process ended. Earlier ones were asked by somebody who no longer waits.
+async fn reply(talk: &mut Talk, number: u64) -> io::Result<Option<Reply>> {
+    while let Some(line) = talk.next_line().await? {
+        let reply: Reply = serde_json::from_str(&line).map_err(io::Error::other)?;
+        if reply.number == number {
+            return Ok(Some(reply));
+        }
+    }
+    Ok(None)
+}
+
+/// The last line that a process said before it ended.
+async fn ended(talk: Option<Talk>) -> String {
+    let Some(talk) = talk else { return String::new() };
+    let (_, said) = talk.end().await;
+    said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+}

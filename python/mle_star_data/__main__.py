@@ -1,0 +1,45 @@
+"""Answers questions, one JSON object a line, until its input ends.
+
+A question has a number, which its answer repeats: {"number": 1, "question": "check", …} is answered by {"number": 1, "answer":
+{…}}, or by {"number": 1, "failure": "…"} where there is none. An error of the program itself is `error`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import threading
+import traceback
+from typing import Any
+
+from . import questions
+from .tables import Refused
+
+
+def main() -> None:
+    # What a library prints must not stand between answers.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    threading.Thread(target=importlib.import_module, args=("sklearn.metrics",), daemon=True).start()
+    for line in sys.stdin:
+        print(_answered(json.loads(line)), file=answers, flush=True)
+
+
+def _answered(question: dict[str, Any]) -> str:
+    number = question.pop("number")
+    try:
+        return json.dumps({"number": number, "answer": questions.answer(question)}, allow_nan=False)
+    except Refused as error:
+        failure = {"failure": str(error)}
+    except MemoryError:
+        failure = {"failure": "the rows need more memory than there is"}
+    except Exception as error:
+        traceback.print_exc()
+        failure = {"error": f"{type(error).__name__}: {error}"}
+    return json.dumps({"number": number} | failure)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""How alike the errors of several files of predictions are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .measure import together
+from .predictions import Predicted
+from .resampled import Ranking
+
+Array = NDArray[Any]
+
+
+def agreement(files: Sequence[Sequence[Predicted]], replicates: int) -> dict[str, Any]:
+    """The best file, how much larger the score of each is, and the correlation of the errors of each pair, which is that of the
+    targets on average."""
+    measured = [together(file, replicates) for file in files]
+    sign = files[0][0].metric.sign()
+    best = int(np.argmax([sign * one.score for one in measured]))
+    all_errors = [[errors(one) for one in file] for file in files]
+    correlations = [[_mean_correlation(one, other) for other in all_errors] for one in all_errors]
+    differences = [one.minus(measured[best]) for one in measured]
+    return {"rows": len(files[0][0]), "best": best, "differences": differences, "correlations": correlations}
+
+
+def errors(predicted: Predicted) -> Array:
+    """The error of each row. Numbers: predicted minus true. Labels: whether they are wrong. Probabilities: what the true class
+    lacks, or the probability of a single column, less the mean within the true class, so that the shares of classes do not
+    count; ranks instead if the metric is about order."""
+    values = predicted.values
+    if predicted.is_numbers:
+        return np.asarray(values.mean(axis=1) - predicted.truth)
+    if predicted.labels() is not None:
+        return np.asarray(values[:, 0] != predicted.truth, dtype=np.float64)
+    if predicted.cells.form == "per class":
+        found = 1.0 - values[np.arange(len(values)), predicted.truth]
+    elif predicted.metric.by_order:
+        found = Ranking(values[:, 0]).ranks(np.ones((1, len(values))))[0]
+    else:
+        found = values[:, 0].copy()
+    for one in np.unique(predicted.truth):
+        rows = predicted.truth == one
+        # Around the first value, so that the mean of equal values is exact.
+        found[rows] -= found[rows][0]
+        found[rows] -= found[rows].mean()
+    return found
+
+
+def _mean_correlation(one: Sequence[Array], other: Sequence[Array]) -> float | None:
+    found = [_correlation(*pair) for pair in zip(one, other, strict=True)]
+    known = [each for each in found if each is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _correlation(one: Array, other: Array) -> float | None:
+    one, other = one - one.mean(), other - other.mean()
+    spread = float((one @ one) * (other @ other))
+    found = float(one @ other) / spread**0.5 if spread > 0 else float("nan")
+    return found if np.isfinite(found) else None

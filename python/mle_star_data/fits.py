@@ -1,0 +1,157 @@
+"""How the predictions of two fits of one solution differ for the same rows.
+
+A fit with more rows or another seed predicts almost the same. A script that depends on what is in its folder, or that lines up
+predictions with the wrong rows, does not. `lab/refit.md` shows by how much fits differ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import metrics, tables
+from .metrics import Metric
+from .predictions import Layout
+from .tables import Refused, Table, shown
+
+Array = NDArray[Any]
+
+LEAST_CORRELATION = 0.4
+"""Numbers of which two fits have a smaller rank correlation differ."""
+CHANCE, LEAST_CHANCE, MOST_CHANCE = 3.0, 0.05, 0.25
+"""What is not larger than so many standard deviations of a correlation by chance may be chance; its bounds."""
+LEVEL, SHIFT, LARGE_SHIFT = 0.09, 0.1, 0.3
+"""Numbers are at another level if their means differ by the first part of the mean and by the second part of their standard
+deviation, or by the third part of it alone."""
+SCALE = 1.09
+"""Numbers of which one fit predicts more than so many times the differences of the other have another scale."""
+ALMOST_ALL = 0.97
+"""Labels of which so many are equal are alike, even if those of a rare label differ."""
+
+
+def compare(metric: Metric | None, first: str | Table, second: str | Table, layout: Layout) -> dict[str, Any]:
+    """Compares two files of predictions for the same rows. Without a known metric, cells are numbers."""
+    columns, kind = layout.predicted(), metric and metric.kind
+    if kind in ("guesses", "sets"):
+        raise Refused("cells with several labels are not compared")
+    if kind == "labels" and len(columns) > 1:
+        raise Refused("several columns of labels are not compared")
+    before, after = paired(first, second, layout)
+    if kind == "labels":
+        return _labels(*(tables.mapped(side[columns[0]], tables.canonical) for side in (before, after)))
+    sides = [np.stack([_numbers(side[name]) for name in columns], axis=1) for side in (before, after)]
+    is_free = metric is not None and (
+        metric.by_order or metric.name == "Pearson correlation" or kind == "probabilities"
+    )
+    if metric is None:
+        is_free = bool(((sides[0] >= 0) & (sides[0] <= 1)).all())
+    if len(columns) > 1 and (np.abs(sides[0].sum(axis=1) - 1.0) < 0.01).all():
+        # The probabilities of rare classes are noise, so all columns count together.
+        alike = Alike.of(sides[0].ravel(), sides[1].ravel(), is_free, metrics.pearson, len(before))
+        return {"rows": len(before), "words": alike.words(), "is_jump": alike.is_jump()}
+    each = [
+        Alike.of(*(side[:, at] for side in sides), is_free, metrics.spearman, len(before)) for at in range(len(columns))
+    ]
+    # Those that jump come first, then the less alike.
+    least = min(
+        range(len(each)),
+        key=lambda at: (not each[at].is_jump(), -1.0 if each[at].correlation is None else each[at].correlation),
+    )
+    named = f", `{columns[least]}`" if len(columns) > 1 else ""
+    return {"rows": len(before), "words": each[least].words() + named, "is_jump": each[least].is_jump()}
+
+
+def paired(first: str | Table, second: str | Table, layout: Layout) -> tuple[Table, Table]:
+    """Both tables, with the rows in the order of the first."""
+    one, other = (tables.read(side) if isinstance(side, str) else side for side in (first, second))
+    for side in (one, other):
+        side.needs([*layout.predicted(), *([layout.id] if layout.id else [])])
+    if len(one) != len(other) or not len(one):
+        raise Refused("the files have no rows, or not as many")
+    keys, others = tables.row_keys(one, layout.id), tables.row_keys(other, layout.id)
+    order = np.argsort(others, kind="stable")
+    place = order[np.minimum(np.searchsorted(others[order], keys), len(others) - 1)]
+    if not (others[place] == keys).all():
+        raise Refused("the files have other rows")
+    return one, other.at(place)
+
+
+def _numbers(cells: tables.Text) -> Array:
+    found = tables.numbers(cells)
+    wrong = np.flatnonzero(~np.isfinite(found))
+    if len(wrong):
+        raise Refused(f"{shown(cells[wrong[0]].strip())} is not a finite number")
+    return found
+
+
+def chance(rows: int) -> float:
+    """The largest correlation of so many rows that may be chance."""
+    return float(np.clip(CHANCE / rows**0.5, LEAST_CHANCE, MOST_CHANCE))
+
+
+def _labels(before: tables.Text, after: tables.Text) -> dict[str, Any]:
+    equal = float((before == after).mean())
+    names = {*before, *after}
+    by_chance = sum(float((before == name).mean() * (after == name).mean()) for name in names)
+    # Equal labels in all rows of both say nothing else.
+    kappa = (equal - by_chance) / (1.0 - by_chance) if by_chance < 1 else 1.0
+    is_jump = kappa < chance(len(before)) and equal < ALMOST_ALL
+    return {"rows": len(before), "words": f"{100.0 * equal:.1f} % of the labels are equal", "is_jump": is_jump}
+
+
+@dataclass(frozen=True)
+class Alike:
+    """How alike two columns of numbers are."""
+
+    rows: int
+    is_free: bool
+    """Whether they are an order, or probabilities, of which fits have other means."""
+    is_equal: bool
+    are_constant: bool
+    correlation: float | None
+    means: tuple[float, float]
+    deviations: tuple[float, float]
+    covariance: float
+
+    @classmethod
+    def of(cls, before: Array, after: Array, is_free: bool, correlation: metrics.Function, rows: int) -> Alike:
+        are_constant = bool((before == before[0]).all() and (after == after[0]).all())
+        is_known = np.ptp(before) > 0 and np.ptp(after) > 0
+        found = float(correlation(before, after)) if is_known else None
+        covariance = float(((before - before.mean()) * (after - after.mean())).mean())
+        return cls(
+            rows,
+            is_free,
+            bool((before == after).all()),
+            are_constant,
+            found,
+            (float(before.mean()), float(after.mean())),
+            (float(before.std()), float(after.std())),
+            covariance,
+        )
+
+    def is_jump(self) -> bool:
+        least = chance(self.rows) if self.is_free else LEAST_CORRELATION
+        is_unlike = not self.are_constant and (self.correlation is None or self.correlation < least)
+        return not self.is_equal and (is_unlike or (not self.is_free and self._is_at_another_level()))
+
+    def _is_at_another_level(self) -> bool:
+        (one, two), (deviation, other) = self.means, self.deviations
+        shift = abs(two - one)
+        if self.are_constant:
+            return shift > LEVEL * abs(one)
+        with np.errstate(all="ignore"):
+            of_deviation, of_mean = (np.float64(shift) / part for part in (deviation, abs(one)))
+            # How many differences of the one are predicted for one difference of the other, by least squares.
+            slope = np.fmax(self.covariance / np.float64(deviation) ** 2, self.covariance / np.float64(other) ** 2)
+        return bool(of_deviation > LARGE_SHIFT or (of_deviation > SHIFT and of_mean > LEVEL) or slope > SCALE)
+
+    def words(self) -> str:
+        known = "no correlation, because at least one of them is constant"
+        correlation = known if self.correlation is None else f"correlation {self.correlation:.2f}"
+        (one, two), (deviation, other) = self.means, self.deviations
+        spread = f"standard deviation {other:.4f} instead of {deviation:.4f}"
+        return f"{correlation}; mean {two:.4f} instead of {one:.4f}, {spread}"

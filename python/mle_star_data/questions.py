@@ -1,0 +1,497 @@
+"""The questions about predictions that the program asks, one function each.
+
+A question names files; its answer is what the program writes into its journal. Questions about a run come with the setup of
+the run: the metric, the labelled rows, and what intervals are for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import agreement as alike
+from . import diagnose as diagnostics
+from . import fits, importances, labels, measure, metrics, predictions, selection, submission, tables
+from .intervals import Target
+from .labels import Columns, Labels
+from .measure import Folds, Rows
+from .metric_file import MetricFile
+from .metrics import Metric
+from .predictions import Layout, Others, Predicted
+from .tables import Refused
+
+Array = NDArray[Any]
+Answer = dict[str, Any]
+
+REPLICATES = 200
+"""Bootstrap replicates of a validation score. They are few, because each script has one."""
+HOLDOUT_REPLICATES = 1000
+MANY_ROWS = 200_000
+"""Above this number of rows, a quarter of the replicates is as good."""
+LEAST_SHARE, LEAST_ROWS, ENOUGH_ROWS = 0.05, 20, 500
+"""The smallest share of the labelled rows that a script has to validate on, and the bounds of that number of rows."""
+PERMUTATIONS, MANY_PERMUTED = 100, 100_000
+NO_HOLDOUT = "no rows are held out"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What scores of a run depend on."""
+
+    metric: str
+    train: str
+    columns: dict[str, Any]
+    header: list[str]
+    id_column: str | None = None
+    metric_file: dict[str, Any] | None = None
+    """The file that computes the metric, if it is not one of the program's own."""
+    subsample_limit: int = 2**62
+    by_time: bool = False
+    target: dict[str, Any] | None = None
+    labels: str | None = None
+    """The table with the labels of held-out rows."""
+    folds: str | None = None
+    has_periods: bool = False
+    mean_over_periods: bool = False
+    seasonal_naive: str | None = None
+    folder: str = "."
+    """The run's folder, which keeps what scripts predicted."""
+    holds_out: bool = False
+    """Whether submissions of the search have predictions for held-out rows, which are kept apart."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The labelled rows of a run, read once."""
+
+    setup: Setup
+
+    @cached_property
+    def metric(self) -> Metric:
+        return _metric(self.setup.metric)
+
+    @cached_property
+    def by_file(self) -> MetricFile | None:
+        return None if self.setup.metric_file is None else MetricFile(**self.setup.metric_file)
+
+    @cached_property
+    def columns(self) -> Columns:
+        return Columns(**self.setup.columns)
+
+    @cached_property
+    def layout(self) -> Layout:
+        return Layout(self.setup.header, self.setup.id_column)
+
+    @cached_property
+    def folds(self) -> Folds:
+        return Folds() if self.setup.folds is None else Folds.read(self.setup.folds)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """What scores of validation rows depend on."""
+        naive = None if self.setup.seasonal_naive is None else measure.forecasts(self.setup.seasonal_naive)
+        target = Target(**(self.setup.target or {}))
+        folds = self.folds if target.kind == "period" and self.setup.has_periods else Folds()
+        averages = target.kind == "period" and self.setup.mean_over_periods
+        return Rows(target, folds, averages, naive)
+
+    @cached_property
+    def held_out_rows(self) -> Rows:
+        return Rows(self.rows.target)
+
+    @cached_property
+    def visible(self) -> Labels:
+        """The rows of the search, with only the classes that occur in them, which are all that scripts can know."""
+        return labels.read(self.setup.train, self.columns, self.metric)
+
+    @cached_property
+    def search(self) -> Labels:
+        """The rows of the search among the classes of all rows, so that a metric of positions of classes is the same for all."""
+        return self.visible if self.setup.labels is None else self.visible.among_classes_of(self.held_out)
+
+    @cached_property
+    def held_out(self) -> Labels:
+        if self.setup.labels is None:
+            raise Refused(NO_HOLDOUT)
+        columns = replace(self.columns, id=self.setup.id_column)
+        return labels.read(self.setup.labels, columns, self.metric, self.visible)
+
+    @cached_property
+    def folds_digest(self) -> str | None:
+        return None if self.setup.folds is None else measure.labels_digest(self.search, self.folds)
+
+    def fewest_rows(self) -> int:
+        """The fewest rows that a validation score needs. For small tables, a third is enough; with a split by time, the times
+        decide how many rows are validated."""
+        labelled = len(self.search) if self.by_file is None else len(self.table_of_search)
+        used = min(labelled, self.setup.subsample_limit)
+        share = 0.0 if self.setup.by_time else LEAST_SHARE
+        return min(max(LEAST_ROWS, min(int(used * share), ENOUGH_ROWS)), used // 3)
+
+    @cached_property
+    def table_of_search(self) -> tables.Table:
+        return tables.read(self.setup.train)
+
+    @cached_property
+    def table_of_held_out(self) -> tables.Table:
+        if self.setup.labels is None:
+            raise Refused(NO_HOLDOUT)
+        return tables.read(self.setup.labels)
+
+    def validated(self, file: str) -> list[Predicted]:
+        """The validation predictions of a script."""
+        return self.rows.in_folds(predictions.read(file, self.search, self.layout, "reject"))
+
+    def validation_of(self, kept: str) -> str:
+        """The validation predictions that a script left."""
+        return str(Path(self.setup.folder, "validation", f"{kept}.csv"))
+
+    def submission_of(self, kept: str) -> str:
+        """The whole submission as a script wrote it."""
+        return str(Path(self.setup.folder, *(("holdout", "predictions") if self.setup.holds_out else ("submissions",)), f"{kept}.csv"))
+
+    def class_scores_of(self, kept: str) -> list[str]:
+        """The probability of each class that a script left for its validation rows and for the rows of its submission."""
+        names = ("validation_class_scores.csv", "submission_class_scores.csv")
+        return [str(Path(self.setup.folder, "validation", f"{kept}.{name}")) for name in names]
+
+    def computes_no(self, what: str) -> None:
+        """Raises with a metric file, for what a file does not compute."""
+        if self.by_file is not None:
+            raise Refused(f"the metric is that of {self.by_file.name}, so the program does not compute {what}")
+
+
+def _metric(name: str) -> Metric:
+    metric = metrics.named(name)
+    if metric is None:
+        raise Refused(f"the program cannot compute the metric {name}")
+    return metric
+
+
+def _few(replicates: int, rows: int) -> int:
+    return replicates // 4 if rows > MANY_ROWS else replicates
+
+
+def validation(run: Run, file: str, printed: dict[str, float] | None = None) -> Answer:
+    """The score of a script's validation predictions. `mismatch` says what is wrong with them, `note` why there is no score or
+    what else the script printed."""
+    name = "./final/validation_predictions.csv"
+    try:
+        if run.by_file is None:
+            predictions.check_layout(run.search, run.layout)
+        fewest = run.fewest_rows()
+        rows = run.rows
+    except Refused as error:
+        return {"note": f"scores are not recomputed: {error}"}
+    predicted: list[Predicted] = []
+    try:
+        if run.by_file is not None:
+            labelled = len(run.table_of_search)
+            measured = run.by_file.measurement(
+                run.table_of_search, run.columns, run.layout, file, "reject", rows, REPLICATES
+            )
+        else:
+            labelled = len(run.search)
+            predicted = run.validated(file)
+            measured = measure.measurement(predicted, rows, _few(REPLICATES, labelled))
+    except Refused as error:
+        return {"mismatch": f"{name} cannot be scored: {error}"}
+    count = measured["rows"]
+    if count < fewest:
+        return {
+            "mismatch": f"{name} has {count} of {labelled} labelled rows, too few for a score: "
+            f"validate on at least {fewest} rows."
+        }
+    digest = _folds_digest(run)
+    answer: Answer = {"measured": measured | {"on_folds": digest is not None and digest == measured["rows_digest"]}}
+    if printed is not None and run.by_file is None and not _agrees(printed, measured["score"]):
+        answer["note"] = _other_score(run, printed, measured, predicted, file)
+    return {key: value for key, value in answer.items() if value is not None}
+
+
+def _folds_digest(run: Run) -> str | None:
+    if run.by_file is None or run.setup.folds is None:
+        return run.folds_digest
+    known = run.by_file.keys(run.table_of_search, run.columns)
+    return measure.digest(known[run.folds.of(known) >= 0])
+
+
+def _agrees(printed: dict[str, float], score: float) -> bool:
+    """Whether a printed number is this one up to rounding: half a unit of its last digit, or a relative 1e-6."""
+    tolerance = max(printed["rounding"], 1e-6 * abs(score))
+    return abs(printed["value"] - score) <= tolerance * (1 + 1e-9)
+
+
+def _other_score(
+    run: Run, printed: dict[str, float], measured: Answer, predicted: Sequence[Predicted], file: str
+) -> str | None:
+    """The sentence about a script that printed another score than the program computed, with what it computed if that is known."""
+    if not run.search.has_classes_of(run.visible):
+        # A script cannot know classes that its rows lack.
+        own = predictions.read(file, run.visible, run.layout, "reject")
+        if _agrees(printed, float(np.mean([one.score() for one in run.rows.in_folds(own)]))):
+            return None
+    metric, count, score = run.metric.name, measured["rows"], measured["score"]
+    if len(predicted) > 1:
+        metric = f"the mean of {metric} over the {len(predicted)} targets"
+    is_mean = measured.get("mean_over_periods", False)
+    what = f"the mean over {len(measured.get('periods', []))} folds of {metric}" if is_mean else metric
+    said = f"The script printed the score {printed['value']:.10g}; {what} over the {count} rows of its predictions is {score:.10g}"
+    alternatives = [
+        ("the mean over the folds", lambda: _mean_over_folds(run, predicted)),
+        (
+            "the score of all rows together",
+            lambda: float(np.mean([replace(one, folds=None).score() for one in predicted])),
+        ),
+    ]
+    for words, other in alternatives:
+        try:
+            if _agrees(printed, other()):
+                return f"{said}. It printed {words}; the score that counts is the second one."
+        except Refused:
+            continue
+    return f"{said}. The score that counts is the second one."
+
+
+def _mean_over_folds(run: Run, predicted: Sequence[Predicted]) -> float:
+    folds = run.folds.of(predicted[0].keys)
+    scores = [measure.score_at(predicted, np.flatnonzero(folds == fold)) for fold in np.unique(folds)]
+    return float(np.mean([score for score in scores if score is not None]))
+
+
+def chance(run: Run, file: str, table: str, blocks: Sequence[int]) -> Answer:
+    """The score of the validation predictions of a script that was trained on labels that were permuted within blocks, and what
+    such predictions score by chance: with the labels permuted again. A script without a leak scores as if by chance."""
+    run.computes_no("the score by chance")
+    try:
+        columns = replace(run.columns, cluster=None)
+        permuted = labels.read(table, columns, run.metric)
+        of_row = np.asarray(blocks)[_places_in_table(table, columns, permuted)]
+    except Refused as error:
+        raise Refused(f"scores are not recomputed: {error}") from None
+    permuted = replace(permuted, units=of_row.astype(np.uint64)).among_classes_of(run.search)
+    predicted = predictions.read(file, permuted, run.layout, "reject")
+    score, rows = float(np.mean([one.score() for one in predicted])), len(predicted[0])
+    random, by_chance = np.random.default_rng(rows), []
+    order = np.argsort(predicted[0].units, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(predicted[0].units[order])) + 1)
+    for _ in range(PERMUTATIONS // 5 if rows > MANY_PERMUTED else PERMUTATIONS):
+        places = np.empty(rows, dtype=np.int64)
+        for group in groups:
+            places[group] = random.permutation(group)
+        try:
+            by_chance.append(np.mean([replace(one, truth=one.truth[places]).score() for one in predicted]))
+        except Refused:
+            continue
+    if len(by_chance) < 2:
+        raise Refused("there is no score with permuted labels")
+    return {"score": score, "mean": float(np.mean(by_chance)), "standard_deviation": float(np.std(by_chance, ddof=1))}
+
+
+def _places_in_table(file: str, columns: Columns, known: Labels) -> Array:
+    keys = tables.row_keys(tables.read(file), columns.id)
+    order = np.argsort(keys, kind="stable")
+    return np.asarray(order[np.searchsorted(keys[order], known.keys)])
+
+
+def look(run: Run, kept: str, part: str) -> Answer:
+    """The score of the predictions for held-out rows in a submission: of all, or of one of two halves of them."""
+    file = run.submission_of(kept)
+    if not Path(file).exists():
+        raise Refused("it left no valid submission")
+    if run.by_file is not None:
+        return run.by_file.measurement(
+            run.table_of_held_out,
+            replace(run.columns, id=run.setup.id_column),
+            run.layout,
+            file,
+            "ignore",
+            run.held_out_rows,
+            HOLDOUT_REPLICATES,
+            part,
+        )
+    known = run.held_out
+    if part != "whole":
+        choosing, reporting = known.halves()
+        known = choosing if part == "choosing" else reporting
+    predicted = predictions.read(file, known, run.layout, "ignore")
+    return measure.measurement(predicted, run.held_out_rows, _few(HOLDOUT_REPLICATES, len(known)))
+
+
+def compare(run: Run, one: str, other: str) -> Answer:
+    """The score of the first run minus that of the second on the validation rows that both have; no difference for few rows."""
+    one, other = run.validation_of(one), run.validation_of(other)
+    if run.by_file is not None:
+        return run.by_file.compare(
+            run.table_of_search, run.columns, run.layout, (one, other), run.rows, REPLICATES, run.fewest_rows()
+        )
+    files = measure.on_common_rows([run.validated(one), run.validated(other)], run.rows)
+    rows = len(files[0][0])
+    if rows < max(run.fewest_rows(), 1):
+        return {"rows": rows, "difference": None}
+    first, second = (measure.together(file, _few(REPLICATES, rows)) for file in files)
+    return {"rows": rows, "difference": first.minus(second)}
+
+
+def agreement(run: Run, runs: Sequence[str]) -> Answer:
+    """How alike the errors of several runs are on the validation rows that all of them have."""
+    run.computes_no("scores of the rows that several scripts predict")
+    found = measure.on_common_rows([run.validated(run.validation_of(one)) for one in runs], run.rows)
+    if len(found[0][0]) < max(run.fewest_rows(), 1):
+        raise Refused("they have too few rows in common")
+    return alike.agreement(found, _few(REPLICATES, len(found[0][0])))
+
+
+def select(run: Run, runs: Sequence[tuple[str, float]], seconds: float) -> Answer:
+    """Weights for the predictions of several scripts, each with the seconds that it took, which run in `seconds` together."""
+    run.computes_no("the best weights of solutions")
+    is_one = len(run.layout.predicted()) == 1
+    kind, durations = run.metric.kind, [took for _, took in runs]
+    files, scores = [run.validation_of(kept) for kept, _ in runs], [run.class_scores_of(kept) for kept, _ in runs]
+    if kind == "guesses" and selection.are_torn(run.search, files[0]):
+        raise Refused("what separates guesses is inside a label, so they cannot be combined")
+    if kind == "labels" and is_one and all(Path(file).exists() for both in scores for file in both):
+        # If the class probabilities cannot be used, the labels are combined. The names of columns become labels.
+        own = [validated for validated, _ in scores]
+        try:
+            layout = Layout(selection.class_columns(own[0], run.layout.id), run.layout.id)
+            names = run.search.targets[0].names or []
+            if all(tables.canonical(name) in names for name in layout.predicted()):
+                found = selection.select(run.search, run.rows, own, durations, layout, seconds, REPLICATES)
+                if found is not None:
+                    return found | {"by": "class_scores"}
+        except Refused:
+            pass
+    found = selection.select(run.search, run.rows, files, durations, run.layout, seconds, REPLICATES)
+    if found is None:
+        raise Refused("no combination is better than one solution, can be scored on every fold, or runs in the time")
+    by: Any = {"sets": "sets", "labels": "votes" if is_one else "mean"}.get(kind, "mean")
+    if kind == "guesses" and is_one:
+        by = {"guesses": run.metric.guesses}
+    return found | {"by": by}
+
+
+def combine(run: Run, runs: Sequence[tuple[str, float]], by: Any, validation: str, submission: str) -> Answer:
+    """Writes the combination of what scripts predicted, by weights: for validation rows, and for the rows of the submission."""
+    for at, out in enumerate((validation, submission)):
+        if by == "class_scores":
+            files = [(weight, run.class_scores_of(kept)[at]) for kept, weight in runs]
+            classes = Layout(selection.class_columns(files[0][1], run.layout.id), run.layout.id)
+            selection.combine_classes(files, classes, run.layout, out)
+        else:
+            of = run.submission_of if at else run.validation_of
+            selection.combine(run.metric, [(weight, of(kept)) for kept, weight in runs], run.layout, out)
+    return {}
+
+
+def compare_fits(run: Run, first: str, second: str) -> Answer:
+    """How the predictions of two fits of one solution differ for the same rows of the test table."""
+    files = [str(Path(run.setup.folder, "submissions", f"{kept}.csv")) for kept in (first, second)]
+    return fits.compare(None if run.by_file is not None else run.metric, *files, run.layout)
+
+
+def importance(run: Run, kept: str, known: str, copies: dict[str, Any], on: str) -> Answer:
+    """How much worse the score of copies of rows is, in each of which one column is permuted."""
+    run.computes_no("the importance of columns")
+    rows, of = (run.held_out, run.held_out_rows) if on == "held_out" else (run.search, run.rows)
+    predicted = str(Path(run.setup.folder, "submissions", f"{kept}.csv"))
+    return importances.importance(rows, of, run.layout, predicted, run.submission_of(known), copies, REPLICATES)
+
+
+def diagnose(run: Run, files: Sequence[str | None], of: str, divisions: Sequence[dict[str, Any]]) -> Answer:
+    """Where predictions are right and where they are wrong."""
+    known, others = (run.search, "reject") if of == "validation" else (run.held_out, "ignore")
+    text, scores = files
+    rows = run.rows if of == "validation" else run.held_out_rows
+    pick: Others = "reject" if others == "reject" else "ignore"
+    assert text is not None
+    return diagnostics.diagnose(known, rows, text, scores, run.layout, pick, list(divisions))
+
+
+def score(
+    metric: str,
+    answers: str,
+    columns: dict[str, Any],
+    layout: dict[str, Any],
+    submission: str,
+    classes: Sequence[str] | None = None,
+    training: str | None = None,
+    replicates: int = 0,
+) -> Answer:
+    """The score of predictions for all rows of a table with answers, which need not have all classes of the training table.
+    `classes` are its columns if it has one for each class. `unusable` says what is wrong with the answers, `failure` what is
+    wrong with the predictions."""
+    known, where = _metric(metric), Columns(**columns)
+    try:
+        if classes is not None:
+            found = labels.read_per_class(answers, where, classes, known)
+        else:
+            found = labels.read(answers, where, known, _of_training(training, where, known))
+    except Refused as error:
+        return {"unusable": str(error)}
+    try:
+        predicted = predictions.read(submission, found, Layout(**layout), "ignore")
+        if replicates:
+            return {"measured": measure.measurement(predicted, Rows(), replicates)}
+        return {"score": float(np.mean([one.score() for one in predicted]))}
+    except Refused as error:
+        return {"failure": str(error)}
+
+
+def _of_training(file: str | None, columns: Columns, metric: Metric) -> Labels | None:
+    if file is None:
+        return None
+    try:
+        return labels.read(file, replace(columns, id=None), metric)
+    except Refused:
+        return None
+
+
+def check(file: str, sample: str | None, id_column: str | None) -> Answer:
+    """The check of a submission against the sample submission."""
+    return submission.check(file, sample, id_column)
+
+
+def trial(metric_file: dict[str, Any], **rows: Any) -> Answer:
+    """Calls a metric file with labelled rows, before a run begins."""
+    return MetricFile(**metric_file).trial(**rows)
+
+
+OF_A_RUN: dict[str, Callable[..., Answer]] = {
+    "validation": validation,
+    "chance": chance,
+    "look": look,
+    "compare": compare,
+    "agreement": agreement,
+    "select": select,
+    "combine": combine,
+    "fits": compare_fits,
+    "importance": importance,
+    "diagnose": diagnose,
+}
+ALONE: dict[str, Callable[..., Answer]] = {"score": score, "check": check, "trial": trial}
+
+
+@cache
+def run_of(file: str) -> Run:
+    """The run whose setup is in this file."""
+    import json
+
+    return Run(Setup(**json.loads(Path(file).read_text(encoding="utf-8"))))
+
+
+def answer(question: dict[str, Any]) -> Answer:
+    """Answers a question: `question` is its name, `setup` the file with the setup of the run, the rest its arguments."""
+    arguments = dict(question)
+    name, setup = arguments.pop("question"), arguments.pop("setup", None)
+    if "run" in arguments:
+        arguments["kept"] = arguments.pop("run")
+    if name in ALONE:
+        return ALONE[name](**arguments)
+    return OF_A_RUN[name](run_of(setup), **arguments)
