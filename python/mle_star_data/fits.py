@@ -53,8 +53,9 @@ def compare(metric: Metric | None, first: str | Table, second: str | Table, layo
         alike = Alike.of(sides[0].ravel(), sides[1].ravel(), is_free, metrics.pearson, len(before))
         return {"rows": len(before), "words": alike.words(), "is_jump": alike.is_jump()}
     each = [
-        Alike.of(*(side[:, at] for side in sides), is_free, metrics.spearman, len(before)) for at in range(len(columns))
+        Alike.of(sides[0][:, at], sides[1][:, at], is_free, metrics.spearman, len(before)) for at in range(len(columns))
     ]
+
     # Those that jump come first, then the less alike.
     least = min(
         range(len(each)),

@@ -163,9 +163,10 @@ def of_table(table: Table, columns: Columns, metric: Metric, others: Labels | No
 def named_rows(table: Table, id_column: str | None, rows: Array) -> Keys:
     """The keys of these rows, which have different IDs."""
     if id_column is not None:
-        empty = [row for row in rows if not table[id_column][row].strip()]
-        if empty:
-            raise Refused(f"row {empty[0] + 1} has no ID")
+        cells = table[id_column]
+        empty = next((row for row in rows if not cells[row].strip()), None)
+        if empty is not None:
+            raise Refused(f"row {empty + 1} has no ID")
     keys = tables.row_keys(table, id_column)[rows]
     order = np.argsort(keys, kind="stable")
     same = np.flatnonzero(keys[order][1:] == keys[order][:-1])
@@ -230,7 +231,7 @@ def _amounts(metric: Metric, labels: Text, names: list[str], positive: str | Non
 
 def positive_of(names: Sequence[str], given: str | None) -> int:
     """The class that a binary metric is about: the given one, else `true`, `yes`, or the last, such as the larger number."""
-    if given in names:
+    if given is not None and given in names:
         return list(names).index(given)
     said = [at for at, name in enumerate(names) if name == "true" or name.lower() == "yes"]
     return said[0] if said else max(len(names) - 1, 0)

@@ -228,9 +228,11 @@ def described(measured: Measured, keys: Keys, units: Keys, scale: Scale) -> dict
 
 def without_empty(found: dict[str, Any]) -> dict[str, Any]:
     """Leaves out what is not known, but for what readers expect."""
-    kept = ("standard_error", "interval")
-    return {name: value for name, value in found.items() if name in kept or value not in (None, False, [])} | {
-        "replicates": found["replicates"]
+    kept = ("standard_error", "interval", "replicates")
+    return {
+        name: value
+        for name, value in found.items()
+        if name in kept or not (value is None or value is False or value == [])
     }
 
 

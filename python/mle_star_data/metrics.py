@@ -133,8 +133,9 @@ def covariance(one: Array, other: Array, weight: Weight = None) -> float:
 
 def weighted_correlation(one: Array, other: Array, weight: Weight = None) -> float:
     """The weighted linear correlation; not a number where a side is constant."""
-    spread = covariance(one, one, weight) ** 0.5 * covariance(other, other, weight) ** 0.5
-    return covariance(one, other, weight) / spread if spread > 0 else float("nan")
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return float("nan")
+    return covariance(one, other, weight) / (covariance(one, one, weight) * covariance(other, other, weight)) ** 0.5
 
 
 def pinball(quantile: float, truth: Array, predicted: Array, weight: Weight = None) -> float:

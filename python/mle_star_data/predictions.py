@@ -314,6 +314,8 @@ def matched(table: Table, keys: Keys, id_column: str | None, others: Others) -> 
     """The places of the known rows that a table has, in ascending order, and its rows with them."""
     if not len(table):
         raise Refused("the file has no rows")
+    if not len(keys):
+        raise Refused("there are no rows with a label")
     found = tables.row_keys(table, id_column)
     place = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
     is_known = keys[place] == found
@@ -437,7 +439,8 @@ def guesses(cell: str, most: int, is_known: Callable[[str], bool]) -> list[str]:
     import re
 
     parts = [found.span() for found in re.finditer(rf"[^\s{re.escape(SEPARATORS)}]+", cell)]
-    found, at = [], 0
+    found: list[str] = []
+    at = 0
     while at < len(parts) and len(found) < most:
         ends = range(min(len(parts), at + LONGEST_LABEL) - 1, at - 1, -1)
         runs = ((end, canonical(cell[parts[at][0] : parts[end][1]])) for end in ends)

@@ -129,7 +129,9 @@ class Run:
     def fewest_rows(self) -> int:
         """The fewest rows that a validation score needs. For small tables, a third is enough; with a split by time, the times
         decide how many rows are validated."""
-        labelled = len(self.search) if self.by_file is None else len(self.table_of_search)
+        labelled = (
+            len(self.search) if self.by_file is None else len(self.by_file.keys(self.table_of_search, self.columns))
+        )
         used = min(labelled, self.setup.subsample_limit)
         share = 0.0 if self.setup.by_time else LEAST_SHARE
         return min(max(LEAST_ROWS, min(int(used * share), ENOUGH_ROWS)), used // 3)
@@ -154,7 +156,13 @@ class Run:
 
     def submission_of(self, kept: str) -> str:
         """The whole submission as a script wrote it."""
-        return str(Path(self.setup.folder, *(("holdout", "predictions") if self.setup.holds_out else ("submissions",)), f"{kept}.csv"))
+        return str(
+            Path(
+                self.setup.folder,
+                *(("holdout", "predictions") if self.setup.holds_out else ("submissions",)),
+                f"{kept}.csv",
+            )
+        )
 
     def class_scores_of(self, kept: str) -> list[str]:
         """The probability of each class that a script left for its validation rows and for the rows of its submission."""
@@ -192,7 +200,7 @@ def validation(run: Run, file: str, printed: dict[str, float] | None = None) -> 
     predicted: list[Predicted] = []
     try:
         if run.by_file is not None:
-            labelled = len(run.table_of_search)
+            labelled = len(run.by_file.keys(run.table_of_search, run.columns))
             measured = run.by_file.measurement(
                 run.table_of_search, run.columns, run.layout, file, "reject", rows, REPLICATES
             )
@@ -354,7 +362,7 @@ def select(run: Run, runs: Sequence[tuple[str, float]], seconds: float) -> Answe
     is_one = len(run.layout.predicted()) == 1
     kind, durations = run.metric.kind, [took for _, took in runs]
     files, scores = [run.validation_of(kept) for kept, _ in runs], [run.class_scores_of(kept) for kept, _ in runs]
-    if kind == "guesses" and selection.are_torn(run.search, files[0]):
+    if kind == "guesses" and _are_torn(run.search, files[0]):
         raise Refused("what separates guesses is inside a label, so they cannot be combined")
     if kind == "labels" and is_one and all(Path(file).exists() for both in scores for file in both):
         # If the class probabilities cannot be used, the labels are combined. The names of columns become labels.
@@ -377,6 +385,16 @@ def select(run: Run, runs: Sequence[tuple[str, float]], seconds: float) -> Answe
     return found | {"by": by}
 
 
+def _are_torn(known: Labels, file: str) -> bool:
+    """Whether what separates the guesses at the beginning of this file is inside a label, too, so that labels would be torn."""
+    with open(file, encoding="utf-8", errors="replace") as text:
+        head = text.read(1 << 16)
+    mark = next((mark for mark in "|;" if mark in head), None)
+    # A comma also separates the columns.
+    marks = ", " if mark is None else mark
+    return any(mark in name for name in known.targets[0].names or [] for mark in marks)
+
+
 def combine(run: Run, runs: Sequence[tuple[str, float]], by: Any, validation: str, submission: str) -> Answer:
     """Writes the combination of what scripts predicted, by weights: for validation rows, and for the rows of the submission."""
     for at, out in enumerate((validation, submission)):
@@ -392,8 +410,8 @@ def combine(run: Run, runs: Sequence[tuple[str, float]], by: Any, validation: st
 
 def compare_fits(run: Run, first: str, second: str) -> Answer:
     """How the predictions of two fits of one solution differ for the same rows of the test table."""
-    files = [str(Path(run.setup.folder, "submissions", f"{kept}.csv")) for kept in (first, second)]
-    return fits.compare(None if run.by_file is not None else run.metric, *files, run.layout)
+    one, other = (str(Path(run.setup.folder, "submissions", f"{kept}.csv")) for kept in (first, second))
+    return fits.compare(None if run.by_file is not None else run.metric, one, other, run.layout)
 
 
 def importance(run: Run, kept: str, known: str, copies: dict[str, Any], on: str) -> Answer:
@@ -411,7 +429,9 @@ def diagnose(run: Run, files: Sequence[str | None], of: str, divisions: Sequence
     rows = run.rows if of == "validation" else run.held_out_rows
     pick: Others = "reject" if others == "reject" else "ignore"
     assert text is not None
-    return diagnostics.diagnose(known, rows, text, scores, run.layout, pick, list(divisions))
+    found: Answer = diagnostics.diagnose(known, rows, text, scores, run.layout, pick, list(divisions))
+    # Only the file can compute the metric of a metric file.
+    return found if run.by_file is None else found | {"score": None, "parts": []}
 
 
 def score(

@@ -197,7 +197,7 @@ class Ranking:
     def __init__(self, values: Array) -> None:
         self.order = np.argsort(values, kind="stable")
         ordered = np.asarray(values)[self.order]
-        self.starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(ordered) else []
+        self.starts: Array = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
         self.group = np.empty(len(ordered), dtype=np.int64)
         self.group[self.order] = np.repeat(np.arange(len(self.starts)), np.diff([*self.starts, len(ordered)]))
 
@@ -392,7 +392,7 @@ def seed(replicate: int) -> NDArray[np.uint64]:
 
 def _counts_of_poisson() -> NDArray[np.uint8]:
     """How often a row is drawn, by the first 16 of random bits: Poisson's distribution with mean 1."""
-    term, sums = np.exp(-1.0), []
+    term, sums = float(np.exp(-1.0)), list[float]()
     for at in range(12):
         sums.append((sums[-1] if sums else 0.0) + term)
         term /= at + 1

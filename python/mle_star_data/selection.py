@@ -91,12 +91,13 @@ class _Target:
         """What a file would hold: the values, or the labels with the largest ones."""
         if self.rows.labels() is None:
             return values
-        width = self.rows.values.shape[1]
-        if width == 1:
-            return values.argmax(axis=1)[:, None].astype(np.float64)
-        order = np.argsort(-values, axis=1, kind="stable")[:, :width]
-        found = np.where(np.take_along_axis(values, order, axis=1) > 0, order, -1).astype(np.float64)
-        return np.pad(found, ((0, 0), (0, width - found.shape[1])), constant_values=-1.0)
+        values, rows = values.copy(), np.arange(len(values))
+        found = np.empty(self.rows.values.shape)
+        for place in range(found.shape[1]):
+            largest = values.argmax(axis=1)
+            found[:, place] = np.where(values[rows, largest] > 0, largest, -1)
+            values[rows, largest] = -1.0
+        return found
 
     def goodness(self, values: Array, weights: Array) -> Array:
         """The score of values for each line of weights of the rows, larger if it is better; infinitely bad for none."""
@@ -191,7 +192,7 @@ class _Library:
             # Of equal ones, but for rounding, the first.
             chosen = (goodness >= (most - 1e-13 * np.abs(most))[:, None]).argmax(axis=1)
             counts[runs, chosen[runs]] += 1
-            is_better = runs & (most > np.where(best == -np.inf, best, best + LEAST_GAIN * np.abs(best)))
+            is_better = runs & (most > best + np.where(best == -np.inf, 0.0, LEAST_GAIN * np.abs(best)))
             best, best_round = np.where(is_better, most, best), np.where(is_better, at, best_round)
             best_counts[is_better] = counts[is_better]
             runs &= at - best_round < PATIENCE

@@ -1,7 +1,7 @@
 """Checks a submission against the sample submission.
 
-A submission is untrusted: it is read in pieces, so that it takes little memory; the file, its header and its rows have size
-limits, and findings quote only the first wrong values, shortened.
+A submission is untrusted: it is read in pieces, so that it takes little memory; the file, its header and its rows have
+size limits, and findings quote only the first wrong values, shortened.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from . import tables
 from .tables import Refused, Table, Text
 
 NAMED, LISTED, QUOTED = 3, 20, 100
-"""How many wrong values a finding names, how many columns have their own finding, and how many characters are quoted."""
+"""How many wrong values a finding names, how many columns have their own one, and how many characters are quoted."""
 LARGEST, TIMES_THE_SAMPLE = 1 << 30, 16
-"""The size limit in bytes, or so many times the size of a large sample: a cell `0` may become a number with all its digits."""
+"""The size limit in bytes, or so many times the size of a large sample: a cell `0` may become one with all digits."""
 LONGEST_HEADER, LONGEST_ROW = 1 << 20, 16 << 20
 """By how much the header may be longer than the sample's, and the longest row."""
 PIECE = 20_000
@@ -35,18 +35,19 @@ NO_NUMBER = NO_TEXT | {"na", "n/a", "none", "null", "nat"}
 def check(file: str, sample: str | None, id_column: str | None) -> dict[str, object]:
     """The rows of a CSV file, and what is wrong with it.
 
-    Against `sample`: the same columns in the same order, the same number of rows, the same IDs in the same order, no missing
-    values where the sample has none, finite numbers where the sample has numbers. The IDs are in `id_column`, or else in the
-    sample's first column. Without a sample, the file must parse and have a data row.
+    Against `sample`: the same columns in the same order, the same number of rows, the same IDs in the same order, no
+    missing values where the sample has none, finite numbers where the sample has numbers. The IDs are in `id_column`,
+    or else in the sample's first column. Without a sample, the file must parse and have a data row.
     """
     size = os.path.getsize(file) if os.path.isfile(file) else 0
     most = max(LARGEST, TIMES_THE_SAMPLE * (os.path.getsize(sample) if sample and os.path.isfile(sample) else 0))
     if size > most:
         said = f"the file has {size >> 20} MiB; a submission has at most {most >> 20} MiB"
         return {"bytes": size, "rows": None, "findings": [said]}
+    findings: list[str] = []
     try:
         if sample is None:
-            rows, findings = sum(len(piece) for piece in _pieces(file, LONGEST_HEADER)), []
+            rows = sum(len(piece) for piece in _pieces(file, LONGEST_HEADER))
         else:
             rows, findings = _compared(file, _sample(sample, id_column))
     except Refused as error:
@@ -56,7 +57,7 @@ def check(file: str, sample: str | None, id_column: str | None) -> dict[str, obj
 
 
 def _pieces(file: str, longest_header: int | None) -> Iterator[Table]:
-    """The rows of a CSV file, some at a time. The first piece has only the names. Without a limit, rows have none either."""
+    """The rows of a CSV file, some at a time. The first piece has only the names. Without a limit, rows have none."""
     try:
         with open(file, encoding="utf-8-sig", newline="") as text:
             reader = csv.reader(text if longest_header is None else _lines(text.readline, longest_header))
@@ -143,7 +144,7 @@ class _Sample:
     wants: list[_Wants]
     rows: int
     id: int | None
-    """The position of the ID column, if any: the named one, or else the first, unless it is the only one or is constant."""
+    """The position of the ID column, if any: the named one, or else the first unless it is the only one or constant."""
     ids: Text
 
 
@@ -255,9 +256,7 @@ def _of_columns(found: Sequence[str], wanted: Sequence[str]) -> list[str]:
         pairs = enumerate(zip_longest(found, wanted), 1)
         at, names = next((at, names) for at, names in pairs if names[0] != names[1])
         here, there = ("none" if name is None else quoted(name) for name in names)
-        findings.append(
-            f"the columns are other ones than the sample's from column {at} on: {here} instead of {there}"
-        )
+        findings.append(f"the columns are other ones than the sample's from column {at} on: {here} instead of {there}")
     return findings
 
 

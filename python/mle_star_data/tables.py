@@ -141,11 +141,13 @@ def keys(ids: Text) -> NDArray[np.uint64]:
     """A hash of each ID: millions of rows need little memory, and their order is random."""
     texts = [one.encode() for one in canonical_ids(ids)]
     texts = [one if len(one) <= LONGEST_KEY else hashlib.blake2b(one).digest() for one in texts]
-    width = max((len(one) for one in texts), default=0) // 8 + 1
+    widths = np.array([len(one) // 8 + 1 for one in texts], dtype=np.int64)
+    width = int(widths.max(initial=1))
     words = np.array(texts, dtype=f"S{8 * width}").reshape(-1, 1).view(np.uint64).reshape(-1, width)
     found = np.zeros(len(texts), dtype=np.uint64)
     for at in range(width):
-        found = mixed(found ^ words[:, at])
+        # The key of an ID depends on no other ID.
+        found = np.where(at < widths, mixed(found ^ words[:, at]), found)
     return found
 
 
@@ -203,7 +205,7 @@ def in_order(names: Iterable[str]) -> list[str]:
     names = list(names)
     of_numbers = [as_number(name) for name in names]
     if all(number is not None for number in of_numbers):
-        return [name for _, name in sorted(zip(of_numbers, names, strict=True))]  # type: ignore[type-var]
+        return [name for _, name in sorted(zip(of_numbers, names, strict=True))]
     return sorted(names)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from mle_star_data import metrics, selection
 from mle_star_data.labels import Columns
 from mle_star_data.labels import read as read_labels

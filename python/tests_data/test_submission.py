@@ -13,7 +13,12 @@ SAMPLE = "id,delayed\n1,0.5\n2,0.5\n3,0.5\n4,0.5\n"
 
 
 def check(
-    folder: Path, sample: str | None, text: str | bytes, rows: int | None, parts: list[str], id_column: str | None = None
+    folder: Path,
+    sample: str | None,
+    text: str | bytes,
+    rows: int | None,
+    parts: list[str],
+    id_column: str | None = None,
 ) -> None:
     """Each finding contains the text at its position, and there are no others."""
     data = text.encode() if isinstance(text, str) else text
@@ -165,6 +170,6 @@ def test_a_changed_sample_is_read_again(tmp_path: Path) -> None:
 def test_a_hundred_thousand_rows_take_little_time(tmp_path: Path) -> None:
     text = "id,a,b\n" + "".join(f"{at},{at / 7},{at / 3}\n" for at in range(100_000))
     check(tmp_path, text, text, 100_000, [])
-    began = time.monotonic()
+    began = time.process_time()
     check(tmp_path, text, text, 100_000, [])
-    assert time.monotonic() - began < 2.0
+    assert time.process_time() - began < 1.5
