@@ -314,7 +314,7 @@ def look(run: Run, kept: str, part: str) -> Answer:
     if not Path(file).exists():
         raise Refused("it left no valid submission")
     if run.by_file is not None:
-        return run.by_file.measurement(
+        measured: Answer = run.by_file.measurement(
             run.table_of_held_out,
             replace(run.columns, id=run.setup.id_column),
             run.layout,
@@ -324,12 +324,14 @@ def look(run: Run, kept: str, part: str) -> Answer:
             HOLDOUT_REPLICATES,
             part,
         )
+        return {"answer": "look", "measured": measured}
     known = run.held_out
     if part != "whole":
         choosing, reporting = known.halves()
         known = choosing if part == "choosing" else reporting
     predicted = predictions.read(file, known, run.layout, "ignore")
-    return measure.measurement(predicted, run.held_out_rows, _few(HOLDOUT_REPLICATES, len(known)))
+    measured = measure.measurement(predicted, run.held_out_rows, _few(HOLDOUT_REPLICATES, len(known)))
+    return {"answer": "look", "measured": measured}
 
 
 def compare(run: Run, one: str, other: str) -> Answer:
@@ -414,12 +416,13 @@ def compare_fits(run: Run, first: str, second: str) -> Answer:
     return fits.compare(None if run.by_file is not None else run.metric, one, other, run.layout)
 
 
-def importance(run: Run, kept: str, known: str, copies: dict[str, Any], on: str) -> Answer:
+def importance(run: Run, kept: str, known: str, copies: dict[str, Any], on: str, direction: str) -> Answer:
     """How much worse the score of copies of rows is, in each of which one column is permuted."""
     run.computes_no("the importance of columns")
     rows, of = (run.held_out, run.held_out_rows) if on == "held_out" else (run.search, run.rows)
     predicted = str(Path(run.setup.folder, "submissions", f"{kept}.csv"))
-    return importances.importance(rows, of, run.layout, predicted, run.submission_of(known), copies, REPLICATES)
+    found = importances.importance(rows, of, run.layout, predicted, run.submission_of(known), copies, REPLICATES)
+    return found | {"answer": "importance", "on": on}
 
 
 def diagnose(run: Run, files: Sequence[str | None], of: str, divisions: Sequence[dict[str, Any]]) -> Answer:
@@ -495,6 +498,8 @@ OF_A_RUN: dict[str, Callable[..., Answer]] = {
     "importance": importance,
     "diagnose": diagnose,
 }
+ANSWERS = {"compare": "comparison", "agreement": "agreement", "select": "selection", "fits": "refit"}
+"""What the program calls the answers that it keeps in its journal."""
 ALONE: dict[str, Callable[..., Answer]] = {"score": score, "check": check, "trial": trial}
 
 
@@ -514,4 +519,5 @@ def answer(question: dict[str, Any]) -> Answer:
         arguments["kept"] = arguments.pop("run")
     if name in ALONE:
         return ALONE[name](**arguments)
-    return OF_A_RUN[name](run_of(setup), **arguments)
+    found = OF_A_RUN[name](run_of(setup), **arguments)
+    return found | {"answer": ANSWERS[name]} if name in ANSWERS else found

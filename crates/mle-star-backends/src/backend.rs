@@ -13,27 +13,26 @@ use mle_star::result::FinalPredictions;
 use mle_star::stop::Stop;
 use mle_star_domain::config::Switch;
 use mle_star_domain::diagnostics::Diagnostics;
-use mle_star_domain::effects::{
-    Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest, Importance,
-    ImportanceRequest, ImportanceRows, Look, LookRequest, Member, Purpose, Refit, RefitRequest,
-    ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
-};
+use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
+use mle_star_domain::question::{Answer, Copies, ImportanceRows, Kept, Question};
 use mle_star_domain::slot::Host;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
+use mle_star_tables::permuted;
+use serde_json::json;
 use tokio::sync::OnceCell;
 
 use crate::runners::fleet::{Fleet, RunOnFleet};
 use crate::runners::protocol::{MOST_BYTES, RunSetup};
 use crate::script::environment::Environment;
-use crate::script::evaluation::{Copied, EvaluationSetup, Evaluator, Predicted};
+use crate::script::evaluation::{EvaluationSetup, Evaluator, Predicted};
 use crate::script::executor::{Executed, Executor, ExecutorSetup, Job};
-use crate::script::grader::Grader;
+use crate::script::plane::Plane;
 use crate::script::{in_background, watch};
 use finish::Outputs;
 use seen::{FoldData, ScriptData};
@@ -89,6 +88,7 @@ pub struct ScriptBackend {
     whole: Option<Arc<ScriptData>>,
     /// What the comparison of tables sees, if rows are held out.
     compared: Option<Arc<ScriptData>>,
+    plane: Arc<Plane>,
     evaluation: Option<Arc<Evaluator>>,
     /// The folders and files of which scripts see only what they are given.
     closed: Arc<[PathBuf]>,
@@ -123,20 +123,22 @@ impl ScriptBackend {
         let setup = Arc::new(ScriptSetup { run_folder, data_dir, ..setup });
         let elsewhere = setup.fleet.as_ref().map(|fleet| Arc::new(fleet.register(setup.elsewhere(&closed))));
         let (closed, executor): (Arc<[PathBuf]>, _) = (closed.into(), Arc::new(executor));
-        let evaluation = setup.evaluation.clone().map(|evaluation| {
-            let folder = setup.run_folder.join(layout::WORK);
-            let grader = |file| Grader::new(file, Arc::clone(&executor), Arc::clone(&closed), folder);
-            let grader = evaluation.metric_file.clone().map(grader);
-            Arc::new(Evaluator::new(evaluation, grader))
-        });
+        let (run_folder, known) = (&setup.run_folder, setup.evaluation.as_ref());
+        let files = known.into_iter().flat_map(EvaluationSetup::files).chain(samples(&setup));
+        let plane = Plane::new(Arc::clone(&executor), setup.environment.clone(), run_folder, files)?;
+        let plane = Arc::new(plane);
+        let evaluator = |known: EvaluationSetup| Evaluator::new(known, Arc::clone(&plane), run_folder, whole.is_some());
+        let evaluation = setup.evaluation.clone().map(evaluator).transpose()?.map(Arc::new);
         let last_fold = Arc::default();
-        Ok(Self { setup, search, whole, compared, evaluation, closed, last_fold, executor, elsewhere })
+        Ok(Self { setup, search, whole, compared, plane, evaluation, closed, last_fold, executor, elsewhere })
     }
 
     /// Begins to start the first slot's worker, so that it may be ready for the first script. The others are started
     /// with their first script.
     pub fn warm_up(&self) {
         self.executor.warm_up();
+        let plane = Arc::clone(&self.plane);
+        tokio::spawn(async move { plane.warm_up().await });
     }
 
     /// Waits until the worker of `slot` is ready, or has failed; for measurements.
@@ -144,37 +146,40 @@ impl ScriptBackend {
         self.executor.warmed_up(slot).await;
     }
 
-    /// The submission that `script` wrote when it ran at the place with the file stem `stem`; `None` if it wrote none, or
-    /// predicted an earlier period instead of the rows of the test table.
-    pub fn submission(&self, stem: &str, script: &str) -> Option<PathBuf> {
-        Some(self.kept_submission(stem, script)).filter(|file| file.exists())
+    /// The submission that a run wrote; `None` if it wrote none, or predicted an earlier period instead of the rows of the test
+    /// table.
+    pub fn submission(&self, run: &Kept) -> Option<PathBuf> {
+        Some(self.kept_submission(run)).filter(|file| file.exists())
     }
 
-    /// The name contains the script's digest: if a run is resumed with a larger limit, another script may run at the
-    /// same place.
-    fn kept_submission(&self, stem: &str, script: &str) -> PathBuf {
-        let digest = blake3::hash(script.as_bytes()).to_hex();
-        self.setup.run_folder.join(layout::SUBMISSIONS).join(format!("{stem}.{}.csv", &digest[..8]))
+    fn kept_submission(&self, run: &Kept) -> PathBuf {
+        self.kept(Path::new(layout::SUBMISSIONS), run)
     }
 
     /// The predictions behind a script's score.
-    fn kept_validation(&self, stem: &str, script: &str) -> PathBuf {
-        let submission = self.kept_submission(stem, script);
-        self.setup.run_folder.join(layout::VALIDATION).join(submission.file_name().unwrap_or_default())
-    }
-
-    /// The scores of the classes behind the predictions of a script.
-    fn kept_class_scores(&self, stem: &str, script: &str) -> [PathBuf; 2] {
-        let file = self.kept_validation(stem, script);
-        [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES]
-            .map(|name| file.with_extension(name))
+    fn kept_validation(&self, run: &Kept) -> PathBuf {
+        self.kept(Path::new(layout::VALIDATION), run)
     }
 
     /// A submission with predictions for held-out rows.
-    fn kept_predictions(&self, stem: &str, script: &str) -> PathBuf {
-        let submission = self.kept_submission(stem, script);
-        let folder = self.setup.run_folder.join(layout::HOLDOUT).join(layout::PREDICTIONS);
-        folder.join(submission.file_name().unwrap_or_default())
+    fn kept_predictions(&self, run: &Kept) -> PathBuf {
+        self.kept(&Path::new(layout::HOLDOUT).join(layout::PREDICTIONS), run)
+    }
+
+    fn kept(&self, folder: &Path, run: &Kept) -> PathBuf {
+        self.setup.run_folder.join(folder).join(format!("{}.csv", run.name()))
+    }
+
+    /// The file with the predictions for the rows whose labels are known to the program alone.
+    fn kept_held_out(&self, run: &Kept) -> PathBuf {
+        if self.whole.is_some() { self.kept_predictions(run) } else { self.kept_submission(run) }
+    }
+
+    /// The scores of the classes behind the predictions of a script.
+    fn kept_class_scores(&self, run: &Kept) -> [PathBuf; 2] {
+        let file = self.kept_validation(run);
+        [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES]
+            .map(|name| file.with_extension(name))
     }
 
     /// Where the predictions of these runs are right and where they are wrong; `None` if there are none, or if the program
@@ -184,35 +189,43 @@ impl ScriptBackend {
     /// The work in the background was ended.
     pub async fn diagnose(&self, of: &FinalPredictions) -> Result<Option<Diagnostics>, Trouble> {
         let Some(evaluation) = self.evaluation.clone() else { return Ok(None) };
-        let scores = |(run, script): &(Place, String)| self.kept_class_scores(&run.file_stem(), script);
-        let held_out = of.held_out.as_ref().map(|known| {
-            let (run, script) = (known.0.file_stem(), &known.1);
-            let file = match &self.whole {
-                Some(_) => self.kept_predictions(&run, script),
-                None => self.kept_submission(&run, script),
-            };
-            let [_, scores] = scores(known);
-            [file, scores]
+        let held_out = of.held_out.as_ref().map(|run| {
+            let [_, scores] = self.kept_class_scores(run);
+            [self.kept_held_out(run), scores]
         });
-        let [of_validation, _] = scores(&of.validation);
-        let (run, script) = &of.validation;
-        let validation = [self.kept_validation(&run.file_stem(), script), of_validation];
+        let [scores, _] = self.kept_class_scores(&of.validation);
+        let validation = [self.kept_validation(&of.validation), scores];
         let files = Predicted { folder: self.setup.data_dir.clone(), held_out, validation };
-        in_background(move || evaluation.diagnose(&files)).await
+        Ok(evaluation.diagnose(&files).await)
+    }
+
+    /// The copies of labelled rows in which one column is permuted, or why there are none.
+    async fn copies(&self, evaluation: &Arc<Evaluator>, on: ImportanceRows) -> Result<permuted::Copies, String> {
+        if let Some(why) = evaluation.computes_no_importance() {
+            return Err(why);
+        }
+        let rows = self.copied_rows(on).await.map_err(|trouble| trouble.message)?;
+        let evaluation = Arc::clone(evaluation);
+        let copies = in_background(move || evaluation.copies(&rows)).await.map_err(|trouble| trouble.message)?;
+        copies.map_err(|trouble| trouble.message)
     }
 
     /// Writes the script, and removes what an earlier process may have left at its place.
     async fn prepare(&self, request: &ScriptRequest) -> Result<(), Trouble> {
-        let (stem, script) = (request.place.file_stem(), request.script.clone());
+        let run = Kept::new(&request.place, &request.script);
         let kept = [Self::kept_submission, Self::kept_predictions, Self::kept_validation];
-        let stale = kept.map(|kept| kept(self, &stem, &script));
-        let stale = stale.into_iter().chain(self.kept_class_scores(&stem, &script));
-        let saved = self.setup.run_folder.join(layout::SOLUTIONS).join(format!("{stem}.py"));
+        let stale = kept.map(|kept| kept(self, &run)).into_iter().chain(self.kept_class_scores(&run));
+        let (saved, script) = (self.saved(&request.place), request.script.clone());
         let work = move || {
             stale.for_each(|file| drop(fs::remove_file(file)));
             fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))
         };
         in_background(work).await?
+    }
+
+    /// Where the script of a place is saved.
+    fn saved(&self, place: &Place) -> PathBuf {
+        self.setup.run_folder.join(layout::SOLUTIONS).join(format!("{}.py", place.file_stem()))
     }
 
     /// The most bytes of the model that this run may keep. Any script of the search may write what is submitted.
@@ -225,16 +238,14 @@ impl ScriptBackend {
         .filter(|_| request.slot.host == Host::HERE)
     }
 
-    /// The fitted model that `script` kept when it ran at the place with the file stem `stem`.
-    pub fn model(&self, stem: &str, script: &str) -> Option<PathBuf> {
-        Some(self.kept_model(stem, script)).filter(|folder| folder.exists())
+    /// The fitted model that a run kept.
+    pub fn model(&self, run: &Kept) -> Option<PathBuf> {
+        Some(self.kept_model(run)).filter(|folder| folder.exists())
     }
 
-    /// Where the model is kept that `script` leaves at this place.
-    pub fn kept_model(&self, stem: &str, script: &str) -> PathBuf {
-        let submission = self.kept_submission(stem, script);
-        let name = submission.file_stem().unwrap_or_default();
-        self.setup.run_folder.join(layout::WORK).join(layout::MODEL).join(name)
+    /// Where the model is kept that a run leaves.
+    pub fn kept_model(&self, run: &Kept) -> PathBuf {
+        self.setup.run_folder.join(layout::WORK).join(layout::MODEL).join(run.name())
     }
 
     fn job(&self, request: &ScriptRequest) -> Job {
@@ -291,6 +302,13 @@ impl ScriptBackend {
             "free disk space",
         )
     }
+}
+
+/// The samples that submissions are compared with.
+fn samples(setup: &ScriptSetup) -> impl Iterator<Item = PathBuf> {
+    let holdout = setup.evaluation.as_ref().and_then(|evaluation| evaluation.holdout.as_ref());
+    let samples = [setup.sample_submission.as_ref(), holdout.map(|rows| &rows.sample)];
+    samples.map(Option::<&PathBuf>::cloned).into_iter().flatten()
 }
 
 impl ScriptSetup {
@@ -376,103 +394,28 @@ impl ScriptRunner for ScriptBackend {
         })
     }
 
-    async fn look(&self, request: &LookRequest) -> Result<Look, Stop> {
-        let stem = request.run.file_stem();
-        let submission = match &self.whole {
-            Some(_) => self.kept_predictions(&stem, &request.script),
-            None => self.kept_submission(&stem, &request.script),
-        };
-        let (evaluation, part) = (self.evaluation.clone(), request.part);
-        let work = move || match evaluation {
-            Some(evaluation) => evaluation.look(&submission, part),
-            None => Err("the program cannot compute the metric".to_owned()),
-        };
-        Ok(match in_background(work).await? {
-            Ok(measured) => Look { measured: Some(measured), failure: String::new() },
-            Err(failure) => Look { measured: None, failure },
-        })
-    }
-
-    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop> {
-        let kept = |(run, script): &(Place, String)| self.kept_submission(&run.file_stem(), script);
-        let (first, second, evaluation) =
-            (kept(&request.first), kept(&request.second), self.evaluation.clone());
-        let work = move || match evaluation {
-            Some(evaluation) => evaluation.compare_fits(&first, &second),
-            None => Err("the form of the predictions is not known".to_owned()),
-        };
-        let failed = |failure| Refit { failure, ..Refit::default() };
-        Ok(in_background(work).await?.unwrap_or_else(failed))
-    }
-
-    async fn compare(&self, request: &ComparisonRequest) -> Result<Comparison, Stop> {
-        let file = |one: &Member| self.kept_validation(&one.run.file_stem(), &one.script);
-        let (one, other, evaluation) = (file(&request.one), file(&request.other), self.evaluation.clone());
-        let work = move || match evaluation {
-            Some(evaluation) => evaluation.compare(&one, &other),
-            None => Err("the program cannot compute the metric".to_owned()),
-        };
-        Ok(match in_background(work).await? {
-            Ok((rows, difference)) => Comparison { rows: rows as u64, difference, failure: String::new() },
-            Err(failure) => Comparison { failure, ..Comparison::default() },
-        })
-    }
-
-    async fn agreement(&self, request: &AgreementRequest) -> Result<Agreement, Stop> {
-        let file = |one: &Member| self.kept_validation(&one.run.file_stem(), &one.script);
-        let (files, evaluation): (Vec<_>, _) =
-            (request.members.iter().map(file).collect(), self.evaluation.clone());
-        let work = move || match evaluation {
-            Some(evaluation) => evaluation.agreement(&files),
-            None => Err("the program cannot compute the metric".to_owned()),
-        };
-        let failed = |failure| Agreement { failure, ..Agreement::default() };
-        Ok(in_background(work).await?.unwrap_or_else(failed))
-    }
-
-    async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop> {
-        Ok(self.select_weights(request).await?)
-    }
-
-    async fn lacks_copies(&self, on: ImportanceRows) -> Result<Option<String>, Stop> {
+    async fn measure(&self, place: &Place, question: &Question) -> Result<Answer, Stop> {
         let Some(evaluation) = self.evaluation.clone() else {
-            return Ok(Some("the program cannot compute the metric".to_owned()));
+            return Ok(question.unanswered("the program cannot compute the metric"));
         };
-        if let Some(why) = evaluation.computes_no_importance() {
-            return Ok(Some(why));
+        let mut asked = json!(question);
+        match question {
+            Question::Combine { runs, by, to, script, measured } => {
+                let outcome = self.combined(place, (script, to), runs, *by).await?;
+                return Ok(Box::new(ScriptOutcome { measured: Some(measured.clone()), ..outcome }).into());
+            }
+            Question::Copies { on } | Question::Importance { on, .. } => {
+                match self.copies(&evaluation, *on).await {
+                    Err(why) => return Ok(question.unanswered(why)),
+                    Ok(_) if matches!(question, Question::Copies { .. }) => return Ok(Copies::default().into()),
+                    Ok(copies) => asked["copies"] = json!(copies),
+                }
+            }
+            _ => {}
         }
-        let lacks = |trouble: Trouble| Ok(Some(trouble.message));
-        let rows = match self.copied_rows(on).await {
-            Ok(rows) => rows,
-            Err(trouble) => return lacks(trouble),
-        };
-        let copies = in_background(move || evaluation.copies(&rows)).await?;
-        copies.map_or_else(lacks, |_| Ok(None))
-    }
-
-    async fn importance(&self, request: &ImportanceRequest) -> Result<Importance, Stop> {
-        let (known, script) = (&request.known.0.file_stem(), &request.known.1);
-        let rows = match self.copied_rows(request.on).await {
-            Ok(rows) => rows,
-            Err(trouble) => return Ok(Importance::unknown(trouble.message)),
-        };
-        let files = Copied {
-            rows,
-            predicted: self.kept_submission(&request.run.file_stem(), &request.script),
-            known: match &self.whole {
-                Some(_) => self.kept_predictions(known, script),
-                None => self.kept_submission(known, script),
-            },
-        };
-        let (evaluation, direction) = (self.evaluation.clone(), request.direction);
-        let work = move || match evaluation {
-            Some(evaluation) => evaluation.importance(&files, direction),
-            None => Err("the program cannot compute the metric".to_owned()),
-        };
-        Ok(in_background(work).await?.unwrap_or_else(Importance::unknown))
-    }
-
-    async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {
-        Ok(self.combine_predictions(request).await?)
+        match evaluation.ask(asked).await {
+            Ok(answer) => Ok(answer),
+            Err(unanswered) => Ok(question.unanswered(unanswered.reason()?)),
+        }
     }
 }

@@ -1,10 +1,9 @@
-//! The two effects of a run, asking an agent and running a script: what is requested, and what comes of it.
+//! Two of the three effects of a run, asking an agent and running a script: what is requested, and what comes of it. The third
+//! one is a [`question`](crate::question).
 //!
 //! The journal stores answers and outcomes in this form.
 
 mod fits;
-mod importance;
-mod predictions;
 mod usage;
 
 use std::sync::Arc;
@@ -20,11 +19,6 @@ use crate::role::{AgentType, Variant};
 use crate::slot::Slot;
 
 pub use fits::{Fits, Fitted};
-pub use importance::{ColumnImportance, Importance, ImportanceRequest, ImportanceRows};
-pub use predictions::{
-    Agreement, AgreementRequest, CombinationRequest, CombinedBy, Comparison, ComparisonRequest, Look,
-    LookRequest, Member, Refit, RefitRequest, Selection, SelectionRequest,
-};
 pub use usage::Usage;
 
 /// One call of one agent.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
+use serde::Serialize;
 
 use crate::folder::{self, Listing, Source};
 use crate::missing::Words;
@@ -41,7 +42,7 @@ pub struct Labelled<'a> {
 }
 
 /// Copies of labelled rows of a test table.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Copies {
     /// The IDs of the rows in their order, the same in each copy.
     pub ids: Vec<String>,
@@ -50,12 +51,18 @@ pub struct Copies {
     /// How often each of them is. After the copy as it is, there are so many copies for the first column, then for the next.
     pub repetitions: usize,
     /// The cells of the rows.
+    #[serde(skip)]
     rows: Vec<Vec<Vec<u8>>>,
+    #[serde(skip)]
     header: Vec<String>,
+    #[serde(skip)]
     id_at: usize,
+    #[serde(skip)]
     test: Source,
+    #[serde(skip)]
     sample: Source,
     /// The first of the new IDs; `None` if the copies keep theirs.
+    #[serde(skip)]
     new_ids: Option<u64>,
 }
 

@@ -47,9 +47,10 @@ use mle_star_domain::effects::{
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Name, Place, Step};
 use mle_star_domain::protocol::{Protocol, Shift};
+use mle_star_domain::question::{Answer as Measured, Question};
 use mle_star_domain::role::{AgentType, Form};
 use mle_star_domain::task::Task;
-use question::{Input, Question};
+use question::{Asked, Input};
 
 /// A script that has lost this many runners is given up.
 const MOST_LOSSES: usize = 3;
@@ -108,7 +109,7 @@ pub(crate) struct Run<'a> {
 /// A place in the algorithms of a run in progress.
 #[derive(Clone)]
 pub struct Ctx<'a> {
-    run: &'a Run<'a>,
+    pub(crate) run: &'a Run<'a>,
     place: Place,
     data: DataView,
     /// How long the longest script took that the step at this place is made from, in seconds.
@@ -199,7 +200,7 @@ impl<'a> Ctx<'a> {
             (call.reads_back && self.tells_more()).then(|| Value::from(inputs.clone()).to_string());
         let known = question.as_deref().and_then(|question| self.answer_to(question));
         let read_back = known.is_some();
-        let kept = Question { agent, model: &model, prompt: &prompt, variant, read_back, notes: 0 };
+        let kept = Asked { agent, model: &model, prompt: &prompt, variant, read_back, notes: 0 };
         let mut entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
         self.fence_unless_recorded(&entry)?;
         let was_known = known.is_some();
@@ -208,7 +209,7 @@ impl<'a> Ctx<'a> {
         if !notes.is_empty() {
             notes::tell(&mut prompt, &mut told, &notes);
             let kept =
-                Question { agent, model: &model, prompt: &prompt, variant, read_back, notes: notes.len() };
+                Asked { agent, model: &model, prompt: &prompt, variant, read_back, notes: notes.len() };
             entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
         }
         let mut request = AgentRequest {
@@ -269,8 +270,30 @@ impl<'a> Ctx<'a> {
         if !matches!(place.step(), Some(Step::Baseline(_))) {
             self.run.limits.ran(purpose, &outcome.value);
         }
-        self.report_outcome(&place, &outcome);
+        self.report_outcome(&place, &outcome.value, outcome.at, outcome.replayed);
         Ok(outcome)
+    }
+
+    /// Asks a question about predictions.
+    pub(crate) async fn measure<T: TryFrom<Measured>>(
+        &self,
+        question: Question,
+    ) -> Result<Recorded<T>, Stop> {
+        let place = question.place(&self.place);
+        let request = match &question {
+            Question::Combine { script, .. } => json!({"script": script, "purpose": Purpose::Score}),
+            other => json!(other),
+        };
+        let entry = Entry::new(&place, Kind::of(&question), &question.input(), &request)?;
+        self.fence_unless_recorded(&entry)?;
+        let asked = self.or_interrupted(self.run.outside.scripts.measure(&place, &question));
+        let Recorded { value, at, replayed, earlier } =
+            self.run.journal.once(entry, async { asked.await? }).await?;
+        if let Measured::Combination(outcome) = &value {
+            self.report_outcome(&place, outcome, at, replayed);
+        }
+        let other = |_| Stop::Bug { place, what: "the answer is to another question".to_owned() };
+        Ok(Recorded { value: T::try_from(value).map_err(other)?, at, replayed, earlier })
     }
 
     /// Seconds into the run at which the phase first ended.
@@ -529,40 +552,35 @@ impl<'a> Ctx<'a> {
         self.emit(Event::AgentEnded { place, agent, seconds, usage, failure, characters, reply, replayed });
     }
 
-    pub(super) fn report_outcome(&self, place: &Place, outcome: &Recorded<ScriptOutcome>) {
-        if let ScriptEnd::Refused { limit } = outcome.value.end {
+    fn report_outcome(&self, place: &Place, outcome: &ScriptOutcome, at: jiff::Timestamp, replayed: bool) {
+        if let ScriptEnd::Refused { limit } = outcome.end {
             return self.report_refusal(place, limit);
         }
-        let (seconds, score, replayed) =
-            (outcome.value.duration_seconds, outcome.value.value(), outcome.replayed);
-        let failure = outcome.value.is_error().then(|| outcome.value.headline());
+        let (seconds, score) = (outcome.duration_seconds, outcome.value());
+        let failure = outcome.is_error().then(|| outcome.headline());
         if failure.is_none() {
-            self.note_success(place, outcome.at);
+            self.note_success(place, at);
         }
         // That of each script is the user's own.
         let own = self.run.config.script_timeout_seconds.map_or(Duration::MAX, Duration::from_secs);
-        let is_late = outcome.value.end == ScriptEnd::TimedOut && seconds < own.as_secs_f64();
+        let is_late = outcome.end == ScriptEnd::TimedOut && seconds < own.as_secs_f64();
         let limit = is_late.then_some(Limit::Share);
         if is_late {
             self.note_late(place);
         }
-        for note in &outcome.value.notes {
+        for note in &outcome.notes {
             self.emit(Event::Warning { place: place.clone(), text: note.clone(), limit });
         }
-        let (place, runner) = (place.clone(), outcome.value.runner.clone());
-        let lost_runners = outcome.value.lost_runners.clone();
-        let (end, submission) = (outcome.value.end.words(), outcome.value.submission.clone());
-        let output = outcome.value.stdout.bytes + outcome.value.stderr.bytes;
         self.emit(Event::ScriptEnded {
-            place,
+            place: place.clone(),
             seconds,
             score,
             failure,
-            end,
-            output,
-            submission,
-            runner,
-            lost_runners,
+            end: outcome.end.words(),
+            output: outcome.stdout.bytes + outcome.stderr.bytes,
+            submission: outcome.submission.clone(),
+            runner: outcome.runner.clone(),
+            lost_runners: outcome.lost_runners.clone(),
             replayed,
         });
     }

@@ -19,8 +19,10 @@ use execute::{failure, no_score};
 use leakage::check;
 pub(crate) use leakage::without_leakage;
 use mle_star_domain::config::LeakageCheck;
-use mle_star_domain::effects::{CombinedBy, Purpose, RunFacts};
+use mle_star_domain::effects::{Purpose, RunFacts, ScriptOutcome};
 use mle_star_domain::measure::Measurement;
+use mle_star_domain::place::Name;
+use mle_star_domain::question::{CombinedBy, Comparison, Kept, Question};
 
 /// h(s) of the paper: checks the solution for leakage, runs it, and lets the debugger repair it while it fails.
 ///
@@ -76,9 +78,24 @@ pub(crate) async fn compared(
     rival: Option<&Scored>,
 ) -> Result<Evaluation, Stop> {
     let Some((scored, rival)) = evaluation.scored.as_ref().ok().zip(rival) else { return Ok(evaluation) };
-    let Some(comparison) = ctx.compare_on_common_rows(scored, rival).await? else { return Ok(evaluation) };
+    let Some(comparison) = on_common_rows(ctx, scored, rival).await? else { return Ok(evaluation) };
     let scored = evaluation.scored.map(|scored| scored.against(rival, comparison));
     Ok(Evaluation { scored, ..evaluation })
+}
+
+/// Compares two solutions that validated on other rows, on the rows that both predicted; `None` if they validated on the same
+/// rows, if these are not known, or if scripts do not find the program's folds.
+pub(crate) async fn on_common_rows(
+    ctx: &Ctx<'_>,
+    one: &Scored,
+    other: &Scored,
+) -> Result<Option<Comparison>, Stop> {
+    let has_folds = ctx.protocol().is_some_and(|protocol| protocol.has_folds_file);
+    if !has_folds || one.other_rows(other).is_none() {
+        return Ok(None);
+    }
+    let question = Question::Compare { one: one.kept(), other: other.kept() };
+    Ok(Some(ctx.measure(question).await?.value))
 }
 
 /// h(s) of a solution after its leakage check.
@@ -146,7 +163,12 @@ pub(crate) async fn combine(
     let (step, solution) = (ctx.current_step()?, composition.script());
     let ran_at = members.iter().map(|(member, _)| member.ran_at()).max().unwrap_or_default();
     let seconds = members.iter().map(|(member, _)| member.facts().seconds).sum();
-    let (place, outcome) = ctx.combine(solution.text(), members, by, measured).await?;
+    let (place, script) = (ctx.place().named(Name::Run), solution.text().to_owned());
+    let runs = members.iter().map(|(member, weight)| (member.kept(), *weight)).collect();
+    let to = Kept::new(&place, &script);
+    let outcome =
+        ctx.measure::<Box<ScriptOutcome>>(Question::Combine { runs, by, to, script, measured }).await?;
+    let outcome = *outcome.value;
     if let (None, Some(why)) = (&outcome.submission, outcome.notes.first()) {
         return Ok(Err(Failure::new(format!("the predictions cannot be combined: {why}"))));
     }

@@ -51,9 +51,10 @@ pub use crate::record::{EffectRecord, EffectState, Kind};
 use crate::verdict::Verdict;
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::Config;
-use mle_star_domain::effects::{AgentReply, Answer, Limit, Look, ScriptEnd, ScriptOutcome, Selection, Usage};
+use mle_star_domain::effects::{AgentReply, Answer, Limit, ScriptEnd, ScriptOutcome, Usage};
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::protocol::Protocol;
+use mle_star_domain::question;
 use mle_star_domain::task::Task;
 
 /// The inputs of a run, fixed when the run is created.
@@ -533,9 +534,14 @@ impl Outcome for ScriptOutcome {
     }
 }
 
-impl Outcome for Look {}
-
-impl Outcome for Selection {}
+impl Outcome for question::Answer {
+    fn limit(&self) -> Option<Limit> {
+        match self {
+            Self::Combination(outcome) => outcome.limit(),
+            _ => None,
+        }
+    }
+}
 
 /// The digest of an input. Equal JSON values have equal digests.
 pub fn digest(input: &Value) -> String {

@@ -1,103 +1,61 @@
-//! Ensemble selection: weights for the kept predictions of earlier runs, and their combination.
+//! The combination of kept predictions of earlier runs.
 
 use std::fs::{self, File};
-use std::io::BufWriter;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mle_star_domain::effects::{
-    CombinationRequest, CombinedBy, DataView, Member, ScriptEnd, ScriptOutcome, Selection, SelectionRequest,
-};
-use mle_star_domain::layout;
+use mle_star_domain::effects::{DataView, ScriptEnd, ScriptOutcome};
+use mle_star_domain::place::Place;
+use mle_star_domain::question::{CombinedBy, Kept};
 use mle_star_domain::trouble::Trouble;
+use serde::de::IgnoredAny;
+use serde_json::json;
 
 use super::ScriptBackend;
-use super::finish::KeptPaths;
-use crate::script::evaluation::{Evaluator, Predictions};
 use crate::script::in_background;
 
 impl ScriptBackend {
-    /// Weights for the predictions behind the scores of earlier runs.
-    pub(super) async fn select_weights(&self, request: &SelectionRequest) -> Result<Selection, Trouble> {
-        let failed = |failure: String| Selection { failure, ..Selection::default() };
-        let Some(evaluation) = self.evaluation.clone() else {
-            return Ok(failed("the program cannot compute the metric".to_owned()));
-        };
-        let of = |member: &Member| self.places_of(&member.run, &member.script, DataView::Search);
-        let files: Vec<(Predictions, f64)> =
-            request.members.iter().map(|member| (of(member).of_validation(), member.seconds)).collect();
-        let seconds = request.seconds;
-        // Scripts leave those of the submission apart from those of the validation rows.
-        let has_class_scores =
-            request.members.iter().all(|member| of(member).of_submission().class_scores.exists());
-        let selected = in_background(move || evaluation.select(&files, seconds, has_class_scores)).await?;
-        Ok(selected.map_or_else(failed, |(found, by)| Selection {
-            weights: found.weights,
-            by,
-            measured: Some(found.measured),
-            is_better: found.is_better,
-            lead: found.lead,
-            failure: String::new(),
-        }))
-    }
-
-    /// The combined predictions of earlier runs, kept as if the script had written them.
-    pub(super) async fn combine_predictions(
+    /// The combined predictions of runs with their weights, kept as if the script had written them at this place.
+    pub(super) async fn combined(
         &self,
-        request: &CombinationRequest,
+        place: &Place,
+        (script, to): (&str, &Kept),
+        runs: &[(Kept, f64)],
+        by: CombinedBy,
     ) -> Result<ScriptOutcome, Trouble> {
-        let (began, setup, seen) = (Instant::now(), Arc::clone(&self.setup), self.seen(DataView::Search));
-        let places = self.places_of(&request.place, &request.script, DataView::Search);
-        let of = |member: &Member| self.places_of(&member.run, &member.script, DataView::Search);
-        let members = request.members.iter().map(|(member, weight)| (of(member), *weight)).collect();
-        let (stem, script, by) = (request.place.file_stem(), request.script.clone(), request.by);
-        let evaluation = self.evaluation.clone();
-        let work = move || {
-            let Some(evaluation) = evaluation else { return Ok(Err("the metric is unknown".to_owned())) };
-            let combination = Combination { members, by, evaluation: &evaluation };
-            let saved = setup.run_folder.join(layout::SOLUTIONS).join(format!("{stem}.py"));
-            fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))?;
-            let submission = setup.run_folder.join(layout::WORK).join(format!("{stem}.csv"));
-            let validation = combination.write(&places.of_validation().labels, KeptPaths::of_validation)?;
-            let written = validation.and(combination.write(&submission, KeptPaths::of_submission)?);
-            let kept = written.map(|()| {
-                // An earlier process may have been killed after this point.
-                let _ = fs::remove_file(places.written());
-                let file =
-                    File::open(&submission).map_err(|error| Trouble::io("read", &submission, &error))?;
-                places.keep(file, &seen, Some(&evaluation), setup.id_column.as_deref())
-            });
-            let _ = fs::remove_file(&submission);
-            kept.map_or_else(|why| Ok(Err(why)), |kept| kept.map(Ok))
-        };
-        let (submission, notes) = match in_background(work).await?? {
-            Ok(submission) => (Some(submission), Vec::new()),
-            Err(why) => (None, vec![why]),
-        };
-        Ok(ScriptOutcome {
+        let (began, seen) = (Instant::now(), self.seen(DataView::Search));
+        let ended = |submission, notes| ScriptOutcome {
             duration_seconds: began.elapsed().as_secs_f64(),
             submission,
             notes,
-            measured: Some(request.measured.clone()),
             ..ScriptOutcome::of(ScriptEnd::Exited { code: 0 })
-        })
-    }
-}
-
-/// Files of earlier runs with their weights.
-struct Combination<'a> {
-    members: Vec<(KeptPaths, f64)>,
-    by: CombinedBy,
-    evaluation: &'a Evaluator,
-}
-
-impl Combination<'_> {
-    /// Writes the combination of one kind of file. The inner error says why the files cannot be combined.
-    fn write(&self, to: &Path, which: fn(&KeptPaths) -> Predictions) -> Result<Result<(), String>, Trouble> {
-        let files: Vec<(Predictions, f64)> =
-            self.members.iter().map(|(places, weight)| (which(places), *weight)).collect();
-        let out = File::create(to).map_err(|error| Trouble::io("write", to, &error))?;
-        Ok(self.evaluation.combine(&files, self.by, BufWriter::new(out)))
+        };
+        let Some(evaluation) = self.evaluation.clone() else {
+            return Ok(ended(None, vec!["the metric is unknown".to_owned()]));
+        };
+        let saved = self.saved(place);
+        fs::write(&saved, script).map_err(|error| Trouble::io("write", &saved, &error))?;
+        let [validation, submission] =
+            ["validation", "submission"].map(|name| self.plane.folder().join(format!("combined-{name}.csv")));
+        let question = json!({
+            "question": "combine", "runs": runs, "by": by, "validation": validation, "submission": submission,
+        });
+        if let Err(unanswered) = evaluation.ask::<IgnoredAny>(question).await {
+            return Ok(ended(None, vec![unanswered.reason()?]));
+        }
+        let (places, setup, plane) = (self.places_of(to, DataView::Search), Arc::clone(&self.setup), Arc::clone(&self.plane));
+        let work = move || {
+            let kept = places.validation();
+            fs::copy(&validation, kept).map_err(|error| Trouble::io("write", kept, &error))?;
+            // An earlier process may have been killed after this point.
+            let _ = fs::remove_file(places.written());
+            let file = File::open(&submission).map_err(|error| Trouble::io("read", &submission, &error))?;
+            let kept = places.keep(file, &seen, Some(&evaluation), (&plane, setup.id_column.as_deref()));
+            let _ = fs::remove_file(&submission);
+            let _ = fs::remove_file(&validation);
+            kept
+        };
+        let kept = in_background(work).await??;
+        Ok(ended(Some(kept), Vec::new()))
     }
 }

@@ -8,6 +8,7 @@ use mle_star::pipeline::FinishedRun;
 use mle_star::result::{FinalResult, KeptModel};
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
+use mle_star_domain::question::Kept;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view::read_result;
 use tokio::sync::watch;
@@ -72,7 +73,7 @@ async fn keep_diagnostics(folder: &Path, backends: &Backends, finished: &Finishe
 
 /// Keeps the model of the answer from before a limit was raised, if the same script is the answer again.
 fn keep_model_before(folder: &Path, backends: &Backends, found: &KeptModel) -> io::Result<()> {
-    let into = backends.scripts.kept_model(&found.run.file_stem(), &found.script);
+    let into = backends.scripts.kept_model(&found.files());
     // Where `why` says something, the model is that of another solution.
     let is_its =
         |before: FinalResult| before.final_solution.content == found.script && before.model.why.is_empty();
@@ -116,8 +117,8 @@ fn delivered(folder: &Path, backends: &Backends, finished: FinishedRun) -> io::R
 
 /// The submission as its script wrote it.
 fn submission(backends: &Backends, finished: &FinishedRun) -> Option<PathBuf> {
-    let stem = finished.submission.as_ref()?.file_stem();
-    backends.scripts.submission(&stem, &finished.result.final_solution.content)
+    let run = finished.submission.as_ref()?;
+    backends.scripts.submission(&Kept::new(run, &finished.result.final_solution.content))
 }
 
 fn path_of(file: &Path) -> io::Result<String> {

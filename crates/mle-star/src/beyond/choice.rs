@@ -6,7 +6,8 @@
 //! same leak; solutions that it cannot tell apart go by validation. Either way, the other half reports. Few held-out rows are
 //! not halved: validation chooses, and all of them report. With `final_choice: holdout`, it always chooses, among the few best.
 
-use super::ranking::{Compared, by_held_out, by_held_out_and_validation, by_validation_within_error};
+use super::held_out::look;
+use super::ranking::{Compared, by_held_out_and_validation, by_validation_within_error, recorded};
 use crate::agents;
 use crate::ctx::Ctx;
 use crate::evaluate::{execute, without_leakage};
@@ -142,7 +143,7 @@ async fn compare(
 /// has no score there. A solution without predictions is not looked at.
 async fn look_at_half(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Looked>, Stop> {
     let Some((validated, predictions)) = best.measured().zip(Predictions::of(best)) else { return Ok(None) };
-    let held_out = ctx.look(&predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
+    let held_out = look(ctx, &predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
     let Some(held_out) = held_out else { return Ok(None) };
     let is_contradicted = is_worse(ctx, &held_out, validated, CONTRADICTED);
     if is_contradicted {
@@ -195,7 +196,7 @@ async fn scored_on_held_out(ctx: &Ctx<'_>, solution: Scored) -> Result<Finalist,
         None => submission_script(ctx, &solution).await?,
     };
     let measured = match &predictions {
-        Some(Predictions { script, run, .. }) => ctx.look(run, script, HoldoutPart::Choosing).await?,
+        Some(Predictions { script, run, .. }) => look(ctx, run, script, HoldoutPart::Choosing).await?,
         None => None,
     };
     Ok(Finalist { solution, predictions, measured })
@@ -219,14 +220,13 @@ impl Rule {
         }
     }
 
-    /// The places of the finalists, the best first. A journal of an earlier version keeps what it decided.
+    /// The places of the finalists, the best first.
     async fn ranking(self, ctx: &Ctx<'_>, finalists: &[Finalist]) -> Result<Vec<usize>, Stop> {
         let all: Vec<Compared<'_>> = finalists.iter().map(Finalist::compared).collect();
         if self == Self::HeldOutAndValidation {
             return Ok(by_held_out_and_validation(&all));
         }
-        let [ranking, earlier] = [by_validation_within_error(&all), by_held_out(&all)];
-        let ranking = ctx.at(Step::Choice(0), []).ranking(ranking, earlier).await?;
+        let ranking = recorded(&ctx.at(Step::Choice(0), []), by_validation_within_error(&all)).await?;
         tell(ctx, finalists, &ranking);
         Ok(ranking)
     }

@@ -14,8 +14,9 @@
 use super::last::Last;
 use crate::ctx::Ctx;
 use crate::stop::Stop;
-use mle_star_domain::effects::{Importance, ImportanceRows, Purpose, ScriptOutcome};
-use mle_star_domain::place::{Name, Place};
+use mle_star_domain::effects::{Purpose, ScriptOutcome};
+use mle_star_domain::place::Name;
+use mle_star_domain::question::{Copies, Importance, ImportanceRows, Kept, Question};
 
 /// How much longer than before the script is expected to take: its test table is larger.
 const LONGER: f64 = 1.5;
@@ -74,10 +75,11 @@ async fn measured(
     ctx: &Ctx<'_>,
     at: &Ctx<'_>,
     (script, on): (&str, ImportanceRows),
-    known: Option<(Place, String)>,
+    known: Option<Kept>,
 ) -> Result<Result<Importance, String>, Stop> {
-    if let Some(why) = at.lacks_copies(on).await? {
-        return Ok(Err(why));
+    let copies = at.measure::<Copies>(Question::Copies { on }).await?.value;
+    if !copies.failure.is_empty() {
+        return Ok(Err(copies.failure));
     }
     let known = match known {
         Some(known) => known,
@@ -87,14 +89,16 @@ async fn measured(
             if let Err(why) = submitted(&outcome, &format!("the {}", on.words())) {
                 return Ok(Err(why));
             }
-            (alone.place().named(Name::Run), script.to_owned())
+            Kept::new(&alone.place().named(Name::Run), script)
         }
     };
     let outcome = at.run(script, Purpose::Probe).await?.value;
     if let Err(why) = submitted(&outcome, &format!("copies of the {}", on.words())) {
         return Ok(Err(why));
     }
-    Ok(Ok(at.importance(script, on, known).await?))
+    let run = Kept::new(&at.place().named(Name::Run), script);
+    let direction = ctx.task().metric_direction;
+    Ok(Ok(at.measure(Question::Importance { run, known, on, direction }).await?.value))
 }
 
 /// Checks that the script predicted these rows, or says why not.

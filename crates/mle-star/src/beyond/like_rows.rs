@@ -5,6 +5,7 @@
 //! is the best so far. Nothing happens if all validated on the same rows.
 
 use crate::ctx::Ctx;
+use crate::evaluate::on_common_rows;
 use crate::scored::Scored;
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
@@ -31,7 +32,7 @@ async fn best_of(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Scored>, 
             best = Some(solution.clone());
             continue;
         };
-        let comparison = ctx.of_member(count).compare_on_common_rows(solution, before).await?;
+        let comparison = on_common_rows(&ctx.of_member(count), solution, before).await?;
         let compared =
             comparison.map_or(solution.clone(), |comparison| solution.clone().against(before, comparison));
         if compared.replaces(before, Acceptance::Paper) {

@@ -5,6 +5,7 @@
 //! (`paper::finalize`) to the chosen solution as it is.
 
 use super::choice::{Chosen, Predictions};
+use super::held_out::{compare_fits, has_looked, look};
 use super::importance::importance;
 use super::last::Last;
 use super::model;
@@ -55,7 +56,7 @@ pub(crate) async fn finalize(
 pub(crate) async fn score(ctx: &Ctx<'_>, last: Last) -> Result<Last, Stop> {
     let ctx = &ctx.at(Step::Finalization, []);
     let scored = if let Some(run) = last.submission.as_ref().filter(|_| ctx.knows_test()) {
-        ctx.look(run, &last.solution.content, HoldoutPart::Whole).await?
+        look(ctx, run, &last.solution.content, HoldoutPart::Whole).await?
     } else {
         scored_as_it_was(ctx, &last).await?
     };
@@ -69,9 +70,9 @@ async fn scored_as_it_was(ctx: &Ctx<'_>, last: &Last) -> Result<Option<Measureme
     let Some(known) = Predictions::of(&last.chosen).filter(|_| ctx.holds_out() && stands) else {
         return Ok(None);
     };
-    let has_decided = ctx.without_labels().has_looked(HoldoutPart::Choosing)?;
+    let has_decided = has_looked(&ctx.without_labels(), HoldoutPart::Choosing)?;
     let part = if has_decided { HoldoutPart::Reporting } else { last.reports };
-    ctx.of_fallback().look(&known.run, &known.script, part).await
+    look(&ctx.of_fallback(), &known.run, &known.script, part).await
 }
 
 /// The submission script after its runs.
@@ -224,7 +225,7 @@ async fn unless_it_jumps(
     };
     let (first, second) =
         ((&predicted.run, predicted.script.as_str()), (run, last.solution.content.as_str()));
-    let Some(refit) = ctx.compare_fits(first, second).await? else { return Ok(last) };
+    let Some(refit) = compare_fits(ctx, first, second).await? else { return Ok(last) };
     let words = format!("With the held-out rows, its predictions for {} test rows", refit.rows);
     if !refit.is_jump {
         let refit = format!("{words} are like those without ({}).", refit.words);

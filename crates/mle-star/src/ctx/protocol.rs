@@ -10,17 +10,12 @@ use crate::findings::{CodeFinding, Findings};
 use crate::journal::{Entry, Outcome};
 use crate::python::may_sample;
 use crate::record::Kind;
-use crate::scored::Scored;
 use crate::solution::Solution;
 use crate::stop::Stop;
-use mle_star_domain::effects::{
-    Agreement, AgreementRequest, CombinationRequest, CombinedBy, Comparison, ComparisonRequest, DataView,
-    Look, LookRequest, Member, Purpose, Refit, RefitRequest, ScriptOutcome, Selection, SelectionRequest,
-};
-use mle_star_domain::measure::Measurement;
+use mle_star_domain::effects::{DataView, Purpose};
 use mle_star_domain::place::{Name, Place};
-use mle_star_domain::protocol::{Detail, Holdout, HoldoutPart, Period, Protocol, Shift};
-use mle_star_domain::role::{AgentType, Variant};
+use mle_star_domain::protocol::{Detail, Holdout, Period, Protocol, Shift};
+use mle_star_domain::role::Variant;
 use mle_star_domain::trust::{Finding, Severity};
 
 /// The time of a later run, in seconds.
@@ -62,20 +57,6 @@ impl TimePlan {
 }
 
 impl Outcome for TimePlan {}
-
-/// The places of compared solutions, the best first.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Ranking {
-    places: Vec<usize>,
-}
-
-impl Outcome for Ranking {}
-
-impl Outcome for Refit {}
-
-impl Outcome for Comparison {}
-
-impl Outcome for Agreement {}
 
 impl<'a> Ctx<'a> {
     /// How solutions are evaluated; `None` for the paper's way.
@@ -144,35 +125,6 @@ impl<'a> Ctx<'a> {
     #[must_use]
     pub(crate) fn on_all_rows(&self, rehearsed: Option<f64>) -> Self {
         Self { data: DataView::Whole, built_on: rehearsed, ..self.clone() }
-    }
-
-    /// Scores the predictions for held-out rows in the submission that `script` wrote at `run`.
-    pub(crate) async fn look(
-        &self,
-        run: &Place,
-        script: &str,
-        part: HoldoutPart,
-    ) -> Result<Option<Measurement>, Stop> {
-        let place = self.place.named(Name::Look(part));
-        let input = json!({"run": run, "script": script, "part": part, "held_out": self.holdout_digest()});
-        let entry = Entry::new(&place, Kind::Look, &input, &json!({"run": run, "part": part}))?;
-        self.fence_unless_recorded(&entry)?;
-        let request = LookRequest { place: place.clone(), run: run.clone(), script: script.to_owned(), part };
-        let look = self.or_interrupted(self.run.outside.scripts.look(&request));
-        let look = self.run.journal.once(entry, async { look.await? }).await?;
-        let Look { measured, failure } = look.value;
-        if measured.is_none() {
-            self.warn(format!("the predictions of {run} for held-out rows have no score: {failure}"));
-        }
-        let score = measured.as_ref().map(|measured| measured.score);
-        let (run, replayed) = (run.clone(), look.replayed);
-        self.emit(Event::Look { place, run, part, score, replayed });
-        Ok(measured)
-    }
-
-    /// Whether an earlier process scored predictions for this part of the held-out rows at this place.
-    pub(crate) fn has_looked(&self, part: HoldoutPart) -> Result<bool, Stop> {
-        Ok(self.run.journal.has_any(&self.place.named(Name::Look(part)), Kind::Look)?)
     }
 
     /// What `examine` finds in a script before its run at this place, the first time or after a correction.
@@ -293,109 +245,6 @@ impl<'a> Ctx<'a> {
         self.protocol().is_some_and(|protocol| protocol.like_rows)
     }
 
-    /// The ranking, or the one that was made at this place before: `earlier` if a build that recorded none closed the step.
-    pub(crate) async fn ranking(&self, ranking: Vec<usize>, earlier: Vec<usize>) -> Result<Vec<usize>, Stop> {
-        let place = self.place.named(Name::Plan);
-        let entry = Entry::new(&place, Kind::Probe, &json!({"solutions": ranking.len()}), &json!({}))?;
-        if !self.run.journal.has(&entry)? && self.run.journal.is_closed(self.current_step()?)? {
-            return Ok(earlier);
-        }
-        let made = async { Ok::<_, Stop>(Ranking { places: ranking }) };
-        Ok(self.run.journal.once(entry, made).await?.value.places)
-    }
-
-    /// Compares two solutions that validated on other rows, on the rows that both predicted; `None` if they validated on the
-    /// same rows, if these are not known, or if scripts do not find the program's folds.
-    pub(crate) async fn compare_on_common_rows(
-        &self,
-        one: &Scored,
-        other: &Scored,
-    ) -> Result<Option<Comparison>, Stop> {
-        let has_folds = self.protocol().is_some_and(|protocol| protocol.has_folds_file);
-        if !has_folds || one.other_rows(other).is_none() {
-            return Ok(None);
-        }
-        let place = self.place.named(Name::Common);
-        let of = |one: &Scored| json!({"run": one.place(), "script": one.text()});
-        let input = json!({"one": of(one), "other": of(other)});
-        let kept = json!({"one": one.place(), "other": other.place()});
-        let at = place.clone();
-        let entry = Entry::new(&at, Kind::Probe, &input, &kept)?;
-        self.fence_unless_recorded(&entry)?;
-        let request = ComparisonRequest { place, one: Member::from(one), other: Member::from(other) };
-        let comparison = self.or_interrupted(self.run.outside.scripts.compare(&request));
-        Ok(Some(self.run.journal.once(entry, async { comparison.await? }).await?.value))
-    }
-
-    /// How alike the errors of these solutions are; `None` if their predictions are not known, or if an earlier version asked
-    /// without it.
-    pub(crate) async fn agreement(&self, members: &[Scored]) -> Result<Option<Agreement>, Stop> {
-        if !self.verifies() || members.iter().any(|one| one.measured().is_none()) {
-            return Ok(None);
-        }
-        let place = self.place.named(Name::Agreement);
-        let runs: Vec<_> =
-            members.iter().map(|one| json!({"run": one.place(), "script": one.text()})).collect();
-        let kept: Vec<_> = members.iter().map(|one| json!(one.place())).collect();
-        let at = place.clone();
-        let (input, kept) = (json!({ "members": runs }), json!({ "members": kept }));
-        let entry = Entry::new(&at, Kind::Probe, &input, &kept)?;
-        let journal = self.run.journal;
-        let is_asked = journal.has_any(&self.place.named(Name::Agent(AgentType::EnsPlanner)), Kind::Agent)?;
-        if !journal.has(&entry)? && (is_asked || self.fence().is_err()) {
-            return Ok(None);
-        }
-        let request = AgreementRequest { place, members: members.iter().map(Member::from).collect() };
-        let found = self.or_interrupted(self.run.outside.scripts.agreement(&request));
-        let found = self.run.journal.once(entry, async { found.await? }).await?.value;
-        Ok(Some(found).filter(|found| found.failure.is_empty()))
-    }
-
-    /// Chooses weights for the predictions of these solutions, which may run this many seconds together.
-    pub(crate) async fn select(&self, members: &[Scored], seconds: f64) -> Result<Selection, Stop> {
-        let place = self.place.named(Name::Weights);
-        let runs: Vec<_> =
-            members.iter().map(|one| json!({"run": one.place(), "script": one.text()})).collect();
-        let kept: Vec<_> = members.iter().map(|one| json!(one.place())).collect();
-        let (input, kept) = (json!({ "members": runs }), json!({ "members": kept }));
-        let at = place.clone();
-        let entry = Entry::new(&at, Kind::Selection, &input, &kept)?;
-        self.fence_unless_recorded(&entry)?;
-        let members = members.iter().map(Member::from).collect();
-        let request = SelectionRequest { place, members, seconds };
-        let selection = self.or_interrupted(self.run.outside.scripts.select(&request));
-        Ok(self.run.journal.once(entry, async { selection.await? }).await?.value)
-    }
-
-    /// How what the script of `second` predicted for the rows of the test table differs from what that of `first` did, which
-    /// had seen fewer rows. `None` in a step that ended before the program compared them.
-    pub(crate) async fn compare_fits(
-        &self,
-        first: (&Place, &str),
-        second: (&Place, &str),
-    ) -> Result<Option<Refit>, Stop> {
-        let place = self.place.named(Name::Refit);
-        let run = |(run, script): (&Place, &str)| json!({"run": run, "script": script});
-        let input = json!({"first": run(first), "second": run(second)});
-        let at = place.clone();
-        let entry = Entry::new(&at, Kind::Probe, &input, &json!({"first": first.0, "second": second.0}))?;
-        if !self.run.journal.has(&entry)? && self.run.journal.is_closed(self.current_step()?)? {
-            return Ok(None);
-        }
-        self.fence_unless_recorded(&entry)?;
-        let owned = |(run, script): (&Place, &str)| (run.clone(), script.to_owned());
-        let request = RefitRequest { place, first: owned(first), second: owned(second) };
-        let compared = self.or_interrupted(self.run.outside.scripts.compare_fits(&request));
-        let refit = self.run.journal.once(entry, async { compared.await? }).await?.value;
-        if !refit.failure.is_empty() {
-            self.info(format!(
-                "the predictions of {} and {} are not compared: {}",
-                first.0, second.0, refit.failure
-            ));
-        }
-        Ok(Some(refit).filter(|refit| refit.failure.is_empty()))
-    }
-
     /// This place, with a script that makes the submission again from all rows and keeps its model.
     #[must_use]
     pub(crate) fn keeping_model(&self) -> Self {
@@ -412,29 +261,6 @@ impl<'a> Ctx<'a> {
     pub(crate) fn was_left_out_before(&self) -> Result<bool, Stop> {
         let is_planned = self.run.journal.has_any(&self.place.named(Name::Plan), Kind::Probe)?;
         Ok(!is_planned && self.run.journal.is_closed(self.current_step()?)?)
-    }
-
-    /// The outcome of the script that combines these solutions by weights, without running it.
-    pub(crate) async fn combine(
-        &self,
-        script: &str,
-        members: &[(Scored, f64)],
-        by: CombinedBy,
-        measured: Measurement,
-    ) -> Result<(Place, ScriptOutcome), Stop> {
-        let place = self.place.named(Name::Run);
-        let input =
-            json!({"script": script, "purpose": Purpose::Score, "data": self.run.data_id, "combined": true});
-        let entry =
-            Entry::new(&place, Kind::Script, &input, &json!({"script": script, "purpose": Purpose::Score}))?;
-        self.fence_unless_recorded(&entry)?;
-        let members = members.iter().map(|(one, weight)| (Member::from(one), *weight)).collect();
-        let request =
-            CombinationRequest { place: place.clone(), script: script.to_owned(), members, by, measured };
-        let outcome = self.or_interrupted(self.run.outside.scripts.combine(&request));
-        let outcome = self.run.journal.once(entry, async { outcome.await? }).await?;
-        self.report_outcome(&place, &outcome);
-        Ok((place, outcome.value))
     }
 
     /// Compares training and test table with the program's own script, before the first step. A comparison that fails

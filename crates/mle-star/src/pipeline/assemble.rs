@@ -15,11 +15,12 @@ use crate::scored::Scored;
 use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
 use crate::verdict::Lineage;
-use mle_star_domain::effects::{Importance, Usage};
+use mle_star_domain::effects::Usage;
 use mle_star_domain::measure::interval::few_periods;
 use mle_star_domain::measure::{FoldScore, Measurement};
 use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::protocol::{Period, Protocol, SplitKind};
+use mle_star_domain::question::Importance;
 use mle_star_domain::trust::{Finding, PeriodScore, Trust};
 
 pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<FinishedRun, Stop> {
@@ -34,7 +35,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
     let known_importance = last.importance.as_ref().filter(|one| one.failure.is_empty());
     let search_models = search_models(ctx, &search.library, &last.chosen);
     let predictions =
-        FinalPredictions { held_out: last.predicted_held_out(ctx), validation: last.predicted_validation() };
+        FinalPredictions { held_out: last.predicted_held_out(ctx), validation: last.chosen.kept() };
     let result = FinalResult {
         task: ctx.task().clone(),
         config: ctx.config().clone(),

@@ -5,10 +5,9 @@ use mle_star::journal::Frozen;
 use mle_star::pipeline::FinishedRun;
 use mle_star::testing::{World, failed, frozen, measured, protocol, ran, submitted};
 use mle_star_domain::config::{Acceptance, Context, FinalChoice};
-use mle_star_domain::effects::{
-    ColumnImportance, DataView, Importance, ImportanceRows, Refit, ScriptOutcome,
-};
+use mle_star_domain::effects::{DataView, ScriptOutcome};
 use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split, SplitKind};
+use mle_star_domain::question::{ColumnImportance, Importance, ImportanceRows, Refit};
 
 use crate::{run, warnings};
 
@@ -221,7 +220,7 @@ async fn predictions_that_jump_with_the_held_out_rows_are_not_submitted() {
         let world = with_ensemble()
             .held_out("finalization/holdout/run", &[0.85, 0.86, 0.84])
             .held_out("phase3/r0/run", &[0.86, 0.85, 0.87])
-            .refits("finalization/refit", refit.clone());
+            .answers("finalization/refit", refit.clone());
         let finished = finish(&world, &held_out()).await;
         assert_eq!(finished.submission.unwrap().to_string(), submission);
         let trust = finished.result.trust.unwrap();
