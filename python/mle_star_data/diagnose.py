@@ -53,11 +53,11 @@ def diagnose(
     others: Others,
     divisions: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """What is found in a CSV file of predictions. `class_scores` has the probability of each class behind predicted labels. Weights
-    count in scores only.
+    """What is found in a CSV file of predictions. `class_scores` has the probability of each class behind predicted
+    labels. Weights count in scores only.
 
-    A division tells what divides the rows (`by`), the part of each row by its ID (`part_of`), the names of the parts (`names`), and
-    whether their order means something (`is_ordered`). Else the part with the worst score is the first.
+    A division tells what divides the rows (`by`), the part of each row by its ID (`part_of`), the names of the parts
+    (`names`), and whether their order means something (`is_ordered`). Else the part with the worst score is the first.
     """
     table = tables.read(predictions)
     predicted = rows.in_folds(of_table(table, labels, layout, others))
@@ -75,7 +75,7 @@ def diagnose(
         "of": "validation",
         "rows": len(predicted[0]),
         "score": _mean_score(predicted),
-        "parts": [told for one in divisions if (told := _parts(predicted, one)) is not None],
+        "parts": [found for one in divisions if (found := _parts(predicted, one)) is not None],
         "targets": targets,
         "targets_left_out": max(len(predicted) - MOST_TARGETS, 0),
     }

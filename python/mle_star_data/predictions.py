@@ -417,12 +417,12 @@ class _Reader:
 
     def _guesses(self, cells: Text) -> NDArray[np.float64]:
         known, column, most = len(self.names), self.cells.columns[0], self.metric.guesses
-        values = np.full((len(cells), most), -1.0)
-        for row, cell in enumerate(cells):
-            found = guesses(cell.strip(), most, self.places.__contains__)
-            if not found or (tables.is_missing(cell) and cell.strip() not in self.places):
-                raise self._wrong(row, column, "which is no guess")
-            values[row, : len(found)] = [self._place(name) for name in found]
+        found = {cell: guesses(cell.strip(), most, self.places.__contains__) for cell in dict.fromkeys(cells)}
+        wrong = [cell for cell, own in found.items() if not own or (tables.is_missing(cell) and cell.strip() not in self.places)]
+        if wrong:
+            raise self._wrong(int(np.flatnonzero(cells == wrong[0])[0]), column, "which is no guess")
+        lines = {cell: [self._place(name) for name in own] + [-1] * (most - len(own)) for cell, own in found.items()}
+        values = np.array([lines[cell] for cell in cells], dtype=np.float64).reshape(-1, most)
         self._check_known(values, known)
         return values
 

@@ -1,9 +1,9 @@
 """Ensembles: weights for the predictions of several scripts, and the files that these weights combine.
 
-Weights come from greedy forward selection with replacement (Caruana et al., *Ensemble selection from libraries of models*,
-2004): each round adds the member whose predictions improve the mean of those chosen so far the most. A member's weight is how
-often it was chosen, on average over bootstrap samples of the rows. Improvements are those of the task's metric; of accuracy with
-probabilities, those of log loss.
+Weights come from greedy forward selection with replacement (Caruana et al., *Ensemble selection from libraries of
+models*, 2004): each round adds the member whose predictions improve the mean of those chosen so far the most. A
+member's weight is how often it was chosen, on average over bootstrap samples of the rows. Improvements are those of the
+task's metric; of accuracy with probabilities, those of log loss.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ LEAST_GAIN = 1e-5
 PATIENCE = 6
 """Rounds without an improvement, after which a search ends. Labels often need a third member to change."""
 OF_EQUAL_VOTES = 1e-9
-"""What the first member's vote counts more than its weight, and each further one half of that: of labels with equal votes, that
-of the earliest member is written, and counts in the search."""
+"""What the first member's vote counts more than its weight, and each further one half of that: of labels with equal
+votes, that of the earliest member is written, and counts in the search."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class _Target:
         return _Target(self.rows.at(places), self.members[:, places])
 
     def by_probabilities(self) -> _Target:
-        """Compares by log loss instead of accuracy if all members give probabilities. The share of correct labels changes in
-        steps, so its best weights are often those that fit these rows by chance."""
+        """Compares by log loss instead of accuracy if all members give probabilities. The share of correct labels
+        changes in steps, so its best weights are often those that fit these rows by chance."""
         log_loss = metrics.named("log loss")
         if self.rows.metric.name != "accuracy" or self.rows.cells.form != "per class" or log_loss is None:
             return self
@@ -81,8 +81,8 @@ class _Target:
         return np.asarray(np.tensordot(votes / votes.sum(), self.members, 1))
 
     def ranked(self, values: Array) -> Array:
-        """Ranks, if the metric is about the order: scores of members may have any scale, and rows of different folds, whose
-        weights differ, are compared."""
+        """Ranks, if the metric is about the order: scores of members may have any scale, and rows of different folds,
+        whose weights differ, are compared."""
         if not self.rows.metric.by_order:
             return values
         return np.stack([metrics.ranks(column) for column in values.T], axis=1) / len(values)
@@ -92,8 +92,9 @@ class _Target:
         if self.rows.labels() is None:
             return values
         values, rows = values.copy(), np.arange(len(values))
-        found = np.empty(self.rows.values.shape)
-        for place in range(found.shape[1]):
+        width = int(self.rows.values.shape[1])
+        found = np.empty((len(values), width))
+        for place in range(width):
             largest = values.argmax(axis=1)
             found[:, place] = np.where(values[rows, largest] > 0, largest, -1)
             values[rows, largest] = -1.0
@@ -130,7 +131,8 @@ class _Library:
         return [replace(target.rows, values=target.decide(one)) for target, one in pairs]
 
     def goodness(self, votes: Array, weights: Array) -> Array:
-        return np.mean([target.goodness(target.mean(votes), weights) for target in self.targets], axis=0)
+        found = [target.goodness(target.mean(votes), weights) for target in self.targets]
+        return np.asarray(np.mean(found, axis=0))
 
     def combined(self, weights: Array, folds: Array) -> list[Array]:
         """The values of each target, with weights that are chosen on the other folds."""
@@ -189,8 +191,9 @@ class _Library:
             goodness = np.where(fits, own, -np.inf) if at == 1 else self.tried(counts, fits, weights)
             most = goodness.max(axis=1)
             runs &= np.isfinite(most)
-            # Of equal ones, but for rounding, the first.
-            chosen = (goodness >= (most - 1e-13 * np.abs(most))[:, None]).argmax(axis=1)
+            # Of equal ones, but for rounding, the one that was chosen least often: labels often need a third vote to change.
+            is_best = goodness >= (most - 1e-13 * np.abs(most))[:, None]
+            chosen = np.where(is_best, counts, ROUNDS + 1).argmin(axis=1)
             counts[runs, chosen[runs]] += 1
             is_better = runs & (most > best + np.where(best == -np.inf, 0.0, LEAST_GAIN * np.abs(best)))
             best, best_round = np.where(is_better, most, best), np.where(is_better, at, best_round)
@@ -201,8 +204,8 @@ class _Library:
         return np.asarray(best_counts / np.maximum(best_counts.sum(axis=1, keepdims=True), 1))
 
     def tried(self, counts: Array, fits: Array, weights: Array) -> Array:
-        """How good the mean is for each line and each member that fits, if it is chosen once more. Lines that have chosen the
-        same members are worked on together."""
+        """How good the mean is for each line and each member that fits, if it is chosen once more. Lines that have
+        chosen the same members are worked on together."""
         salts = resampled.mixed(np.arange(fits.shape[1], dtype=np.uint64)).astype(np.int64)
         lines, members = np.nonzero(fits)
         codes = ((counts @ salts)[:, None] + salts)[lines, members]
@@ -217,9 +220,9 @@ class _Library:
 
 
 def _bag(number: int, units: Keys, classes: Array) -> Array:
-    """What each row counts in a bootstrap sample, which is from at most about so many rows. They are in a random order. Of
-    classes, each gives as many, so that the rows of a rare one are in every bag; together, they count as much as all of their
-    class. Rows with equal units are drawn together."""
+    """What each row counts in a bootstrap sample, which is from at most about so many rows. They are in a random order.
+    Of classes, each gives as many, so that the rows of a rare one are in every bag; together, they count as much as all
+    of their class. Rows with equal units are drawn together."""
     _, group, sizes = np.unique(classes, return_inverse=True, return_counts=True)
     share = MOST_ROWS if len(units) <= MOST_ROWS else max(MOST_ROWS // len(sizes), 1)
     place = np.empty(len(units), dtype=np.int64)
@@ -241,14 +244,15 @@ def select(
 ) -> dict[str, Any] | None:
     """Weights for files whose scripts run in `limit` seconds together.
 
-    The weighted mean of labels is the label with the largest weight; of guesses, those with the largest weights, where the second
-    guess of a member has half of its weight, the third a third, and so on. With several targets, a member has the same weight for
-    all of them. Members whose rows or columns differ from those of the first one get no weight. `measured` is the score of the
-    weighted mean, where the weights for each fold come from the other folds. `lead` is how much larger it is than that of the
-    member with the best score, which is chosen for each fold by the other folds, too.
+    The weighted mean of labels is the label with the largest weight; of guesses, those with the largest weights, where
+    the second guess of a member has half of its weight, the third a third, and so on. With several targets, a member
+    has the same weight for all of them. Members whose rows or columns differ from those of the first one get no weight.
+    `measured` is the score of the weighted mean, where the weights for each fold come from the other folds. `lead` is
+    how much larger it is than that of the member with the best score, which is chosen for each fold by the other folds,
+    too.
 
-    `None` if fewer than two members get a weight, if a fold of rows cannot be scored without the others, or for labels of several
-    targets.
+    `None` if fewer than two members get a weight, if a fold of rows cannot be scored without the others, or for labels
+    of several targets.
     """
     if len(labels.targets) > 1 and labels.metric.kind in ("labels", "guesses", "sets"):
         return None
@@ -312,7 +316,8 @@ def _members(
 
 
 def _spread(file: Predicted) -> Array:
-    """Predictions as numbers that have a mean: a label becomes a one at its class, the second guess a half, and so on."""
+    """Predictions as numbers that have a mean: a label becomes a one at its class, the second guess a half, and so
+    on."""
     classes = file.labels()
     if classes is None:
         return file.values
@@ -324,16 +329,18 @@ def _spread(file: Predicted) -> Array:
 
 
 def class_columns(file: str, id_column: str | None) -> list[str]:
-    """The columns of a CSV file with scores of classes. The first one names the row and counts only if `id_column` is known."""
+    """The columns of a CSV file with scores of classes. The first one names the row and counts only if `id_column` is
+    known."""
     return [*([] if id_column is None else [id_column]), *tables.header(file)[1:]]
 
 
 def combine(metric: Metric, files: Sequence[tuple[float, str]], layout: Layout, out: str) -> None:
-    """Writes a CSV file with the weighted average of several files of the same layout and rows, in the order of the first.
+    """Writes a CSV file with the weighted average of several files of the same layout and rows, in the order of the
+    first.
 
-    Numbers and probabilities are the mean. The one column of a metric of labels is the label with the largest weight, the first
-    file's of equal ones, or the next file's if it has none of them. Of guesses, the first counts one, the second a half, and so
-    on; those that count most are kept. Of sets, the one with the largest weight is kept.
+    Numbers and probabilities are the mean. The one column of a metric of labels is the label with the largest weight,
+    the first file's of equal ones, or the next file's if it has none of them. Of guesses, the first counts one, the
+    second a half, and so on; those that count most are kept. Of sets, the one with the largest weight is kept.
     """
     if len(layout.predicted()) != 1 or metric.kind not in ("labels", "guesses", "sets"):
         ids, sums, total = _sums(files, layout)
@@ -362,8 +369,8 @@ def combine(metric: Metric, files: Sequence[tuple[float, str]], layout: Layout, 
 
 
 def combine_classes(files: Sequence[tuple[float, str]], classes: Layout, layout: Layout, out: str) -> None:
-    """Like `combine` for files that have a column with scores for each class. The one predicted column of `layout` gets the class
-    with the largest average, the first one of equals."""
+    """Like `combine` for files that have a column with scores for each class. The one predicted column of `layout` gets
+    the class with the largest average, the first one of equals."""
     ids, sums, _ = _sums(files, classes)
     names = classes.predicted()
     _write(out, layout, ids, [[names[at] for at in sums.argmax(axis=1)]])

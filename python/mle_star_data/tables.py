@@ -69,12 +69,12 @@ def read(file: str | Path) -> Table:
         with open(file, encoding="utf-8-sig", newline="") as text:
             rows = [row for row in csv.reader(text) if row]
     except UnicodeDecodeError:
-        raise Refused("the file is not UTF-8 text") from None
+        raise Refused(f"row {_undecodable(file)} is not UTF-8 text") from None
     except csv.Error as error:
         is_long = "field larger" in str(error)
         raise Refused(f"a row is longer than {LONGEST_CELL >> 20} MiB" if is_long else f"{CANNOT}: {error}") from None
     except OSError as error:
-        raise Refused(f"{CANNOT}: {error}") from None
+        raise Refused(f"cannot read {file}: {error.strerror}") from None
     if not rows:
         raise Refused("the file is empty")
     names = [name.strip() for name in rows[0]]
@@ -83,6 +83,17 @@ def read(file: str | Path) -> Table:
         raise Refused(f"row {wrong} has {len(rows[wrong])} fields, but the header has {len(names)}")
     columns = zip(*rows[1:], strict=True) if len(rows) > 1 else ([] for _ in names)
     return Table(names, [np.array(list(cells), dtype=object) for cells in columns])
+
+
+def _undecodable(file: str | Path) -> int:
+    """The number of the first row that is no UTF-8 text."""
+    with open(file, "rb") as lines:
+        for number, line in enumerate(lines):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return number
+    return 0
 
 
 def header(file: str | Path) -> list[str]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from mle_star_data import metrics
 from mle_star_data.diagnose import diagnose
 from mle_star_data.labels import Columns, read

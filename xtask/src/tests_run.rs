@@ -59,6 +59,7 @@ impl Needs {
     fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         let single = [
             ("MLE_STAR_TEST_PYTHON", self.python.clone().ok()),
+            ("MLE_STAR_DATA_PYTHON", self.python.clone().ok()),
             ("MLE_STAR_TEST_MCP", self.mcp.clone().ok()),
             ("MLE_STAR_TEST_CODEX", self.codex.clone().ok()),
             ("MLE_STAR_TEST_CLAUDE", self.claude.clone().ok()),

@@ -13,7 +13,7 @@ use mle_star::result::FinalPredictions;
 use mle_star::stop::Stop;
 use mle_star_domain::config::Switch;
 use mle_star_domain::diagnostics::Diagnostics;
-use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
+use mle_star_domain::effects::{Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
 use mle_star_domain::question::{Answer, Copies, ImportanceRows, Kept, Question};

@@ -88,6 +88,8 @@ pub const COMPARED: &str = "compared";
 pub const PREDICTIONS: &str = "predictions";
 /// The predictions behind a script's score, in the script's [`FINAL`].
 pub const VALIDATION_PREDICTIONS: &str = "validation_predictions.csv";
+/// The folder of the data plane, among the working folders.
+pub const PLANE: &str = "plane";
 /// The scores of the classes behind [`VALIDATION_PREDICTIONS`], if a script predicts labels. The first column names the
 /// row, each further one is a class.
 pub const VALIDATION_CLASS_SCORES: &str = "validation_class_scores.csv";

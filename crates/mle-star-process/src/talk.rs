@@ -21,6 +21,7 @@ const STDERR_KEPT: usize = 8 * 1024;
 const LONGEST_LINE: u64 = 256 * 1024 * 1024;
 
 /// A running program. Dropping it ends everything it started.
+#[derive(Debug)]
 pub struct Talk {
     tree: ProcessTree,
     to_write: Option<UnboundedSender<Vec<u8>>>,

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use mle_star_domain::layout;
 use mle_star_domain::measure::interval::{FEWEST_PERIODS, Grouped};
 use mle_star_domain::measure::{Chance, Measurement};
 use mle_star_domain::protocol::{LabelColumns, Periods, Split, SplitKind};

@@ -25,9 +25,8 @@ use super::executor::Executor;
 
 /// Names the interpreter of the data plane, in place of that of the scripts.
 const INTERPRETER: &str = "MLE_STAR_DATA_PYTHON";
-/// The package, and the folder that it lies in among the working folders.
+/// The package.
 const PACKAGE: &str = "mle_star_data";
-const FOLDER: &str = "plane";
 /// What the package needs.
 const LIBRARIES: [&str; 3] = ["numpy", "scikit-learn", "scipy"];
 /// How long an answer may take.
@@ -41,7 +40,7 @@ macro_rules! files {
         [$(($name, include_str!(concat!("../../python/mle_star_data/", $name)))),*]
     };
 }
-const FILES: [(&str, &str); 18] = files!(
+const FILES: [(&str, &str); 21] = files!(
     "__init__.py",
     "__main__.py",
     "agreement.py",
@@ -50,9 +49,12 @@ const FILES: [(&str, &str); 18] = files!(
     "fits.py",
     "importances.py",
     "intervals.py",
+    "kaggle_metric_utilities.py",
     "labels.py",
     "measure.py",
+    "metric_child.py",
     "metric_file.py",
+    "metric_tables.py",
     "metrics.py",
     "predictions.py",
     "questions.py",
@@ -106,7 +108,7 @@ impl Plane {
         run_folder: &Path,
         readable: impl IntoIterator<Item = PathBuf>,
     ) -> Result<Self, Trouble> {
-        let folder = run_folder.join(layout::WORK).join(FOLDER);
+        let folder = run_folder.join(layout::WORK).join(layout::PLANE);
         let package = folder.join(PACKAGE);
         let written = fs::create_dir_all(&package)
             .and_then(|()| FILES.iter().try_for_each(|(name, text)| fs::write(package.join(name), text)));

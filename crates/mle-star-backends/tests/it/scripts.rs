@@ -6,7 +6,6 @@ mod environment;
 mod evaluation;
 mod input;
 mod runner;
-mod submission;
 mod target;
 mod warm;
 mod world;

@@ -49,7 +49,9 @@ pub async fn write(
         };
     }
     // The fitted model was moved out of this working folder.
-    let _ = fs::remove_dir_all(folder.join(layout::WORK).join(layout::MODEL));
+    for made in [layout::MODEL, layout::PLANE] {
+        let _ = fs::remove_dir_all(folder.join(layout::WORK).join(made));
+    }
     let mut notes = copy_out(&result, run.frozen.task.output_dir.as_deref());
     notes.extend(observer.before_result(folder, &result).await);
     // Fails if something is left in it, which then stays for inspection.

@@ -9,6 +9,7 @@ use std::process::Stdio;
 
 use mle_star_domain::layout;
 use mle_star_process::cgroup::Group;
+use mle_star_process::sandbox::{Isolation, Network, Sandbox};
 use mle_star_process::variables::{Share, variables};
 use mle_star_process::warm::{self, BusyWorker, Worker, WorkerSetup};
 use mle_star_process::{ProcessTree, Streams, Talk};
@@ -82,9 +83,11 @@ impl Executor {
         Ok(Started { tree, streams, busy: None })
     }
 
-    /// Starts a Python module that lies in `folder`, isolated like a script, to talk to it. It may also read `readable`.
+    /// Starts a Python module that lies in `folder`, isolated like a script and without network, to talk to it. It may also read `readable`.
     pub(crate) fn talk(&self, python: &Path, module: &str, folder: &Path, readable: &[PathBuf]) -> io::Result<Talk> {
-        let confinement = self.sandbox.confinement(folder, readable.iter().cloned(), DISK_MIB, None)?;
+        let isolation = Isolation { network: Network::Denied, ..self.setup.isolation.clone() };
+        let sandbox = Sandbox::new(isolation, python, &[], &self.setup.machine);
+        let confinement = sandbox.confinement(folder, readable.iter().cloned(), DISK_MIB, None)?;
         let mut variables = self.variables(0, folder, folder);
         put_first(&mut variables, folder);
         if let Some(most) = self.setup.memory_limit_mib {

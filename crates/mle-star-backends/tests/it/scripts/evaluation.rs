@@ -67,18 +67,26 @@ async fn scores_are_computed_from_predictions() {
     check(words, "id,y\na,cat\nb,dog\nc,dog\nd,cow\n", "0.75", (0.75, 4)).await;
 }
 
-/// Neither a wrong score nor a missing file is measured.
+/// The program's score counts, whatever a script printed. Without a file, the printed score does.
 #[tokio::test]
-async fn wrong_scores_are_named_and_missing_predictions_are_not() {
-    let world = world(NUMBERS, Metric::Mae, Some("id")).await;
+async fn another_printed_score_is_a_note_and_missing_predictions_are_not_measured() {
+    let mut world = world(NUMBERS, Metric::Mae, Some("id")).await;
     let exact = "id,y\n11,1\n12,3\n14,3\n";
-    for printed in ["0.5", "0.334", "0.3333343"] {
+    for printed in ["0.5", "0.334", "0.3333343", "nan"] {
         let outcome = world.run(&script(exact, printed)).await;
-        let mismatch = outcome.mismatch.clone().unwrap_or_default();
-        assert!(mismatch.contains(&format!("printed the score {printed},")), "{mismatch}");
-        assert!(mismatch.contains("MAE over the 3 rows of") && mismatch.contains("is 0.33333"), "{mismatch}");
-        assert_eq!((outcome.measured.as_ref(), outcome.is_error()), (None, false));
+        assert_eq!((outcome.mismatch.as_ref(), outcome.is_error()), (None, false), "{printed}");
+        assert!((outcome.value().unwrap() - 1.0 / 3.0).abs() < 1e-12, "{outcome:?}");
+        let said = format!("The script printed the score {printed}; MAE over the 3 rows of its predictions is 0.3333333333.");
+        let notes = if printed == "nan" { Vec::new() } else { vec![format!("{said} The score that counts is the second one.")] };
+        assert_eq!(outcome.notes, notes);
     }
+    // What it printed instead is told if the program knows it.
+    let folds = world.setup.data_dir.join("folds.csv");
+    fs::write(&folds, "id,fold\n11,0\n12,1\n14,1\n").unwrap();
+    world.setup.evaluation.as_mut().unwrap().folds = Some(folds);
+    let outcome = world.run(&script(exact, "0.25")).await;
+    assert!(outcome.notes[0].ends_with("It printed the mean over the folds; the score that counts is the second one."), "{outcome:?}");
+    world.setup.evaluation.as_mut().unwrap().folds = None;
     let silent = world.run("print('Final Validation Performance: 0.5')").await;
     assert_eq!((silent.measured.as_ref(), silent.score, said(&silent)), (None, Some(0.5), String::new()));
     // IDs that do not tell rows apart are no fault of the script.

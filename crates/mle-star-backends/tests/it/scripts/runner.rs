@@ -106,7 +106,7 @@ async fn what_is_kept_and_what_goes() {
         if let Some(about) = kept.map(|kept| fs::metadata(kept).unwrap()) {
             assert_eq!((about.mode() & 0o7113, about.nlink()), (0, 1), "{script}: {:o}", about.mode());
         }
-        assert_eq!(fs::read_dir(world.file("work")).unwrap().count(), 0, "{script}");
+        assert_eq!(world.working(), [""; 0], "{script}");
     };
     let first = "open('final/submission.csv', 'w').write('id,y\\n1,0\\n2,1\\n')";
     check(first, Some(0)).await;
@@ -208,7 +208,7 @@ async fn dropping_the_future_ends_everything() {
         assert!(running.await.unwrap_err().is_cancelled());
         assert!(pulse.is_dead_within(AT_ONCE), "a process is still alive");
         fs::remove_file(&pulse.path).unwrap();
-        assert_eq!(fs::read_dir(world.file("work")).unwrap().count(), 0);
+        assert_eq!(world.working(), [""; 0]);
         runner.warmed_up(0).await;
         let next = runner.run(&request(&format!("print({IS_WARM})"), SOON)).await.unwrap();
         assert_eq!(next.stdout.text(), is_warm, "the slot has no worker any more");
@@ -308,7 +308,7 @@ async fn what_is_broken_outside_stops_the_run() {
     let result = world.runner().run(&request("", SOON)).await;
     let Err(Stop::Outside(trouble)) = result else { panic!("{result:?}") };
     assert!(trouble.message.contains("/no/python") && trouble.hint.contains("interpreter"), "{trouble:?}");
-    assert_eq!(fs::read_dir(world.file("work")).unwrap().count(), 0);
+    assert_eq!(world.working(), [""; 0]);
 }
 
 /// A script that fails because the disk is full for all programs does not count as failed. It must run again.

@@ -11,6 +11,7 @@ use mle_star::backend::ScriptRunner;
 use mle_star_backends::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::evaluation::EvaluationSetup;
+use mle_star_domain::layout;
 use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_domain::place::Place;
 use mle_star_domain::slot::Slot;
@@ -76,6 +77,12 @@ pub struct World {
 }
 
 impl World {
+    /// The working folders of scripts that are left.
+    pub fn working(&self) -> Vec<String> {
+        let names = fs::read_dir(self.file("work")).unwrap().map(|entry| entry.unwrap().file_name());
+        names.map(|name| name.into_string().unwrap()).filter(|name| name != layout::PLANE).collect()
+    }
+
     pub async fn new() -> Self {
         Self::below(&std::env::temp_dir()).await
     }

@@ -102,6 +102,6 @@ async fn with_other_test_rows_only_their_use_changes_a_score() {
         let [before, after] = [runner.run(&search).await.unwrap(), runner.run(&probe).await.unwrap()]
             .map(|outcome| outcome.measured.unwrap().score);
         assert_eq!(before != after, changes, "{chosen}: {before} {after}");
-        assert_eq!(fs::read_dir(world.file("work")).unwrap().count(), 0);
+        assert_eq!(world.working(), [""; 0]);
     }
 }
