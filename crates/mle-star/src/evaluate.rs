@@ -5,6 +5,7 @@ mod leakage;
 
 use std::sync::Arc;
 
+use crate::abilities::Abilities;
 use crate::agents::{self, Gain};
 use crate::composition::Composition;
 use crate::ctx::Ctx;
@@ -21,7 +22,7 @@ pub(crate) use leakage::without_leakage;
 use mle_star_domain::config::LeakageCheck;
 use mle_star_domain::effects::{Purpose, RunFacts, ScriptOutcome};
 use mle_star_domain::measure::Measurement;
-use mle_star_domain::place::Name;
+use mle_star_domain::place::{Name, Place};
 use mle_star_domain::question::{CombinedBy, Comparison, Kept, Question};
 
 /// h(s) of the paper: checks the solution for leakage, runs it, and lets the debugger repair it while it fails.
@@ -39,7 +40,7 @@ pub(crate) async fn evaluate(
     };
     let rule = ctx.config().acceptance;
     // A check that costs nothing is made of every text.
-    if ctx.agents().are_free || ctx.config().leakage_check == LeakageCheck::Each {
+    if Abilities::of(ctx.config()).are_free || ctx.config().leakage_check == LeakageCheck::Each {
         let checked = without_leakage(ctx, solution).await?;
         let evaluation = evaluate_checked(ctx, checked).await?;
         return compared(ctx, evaluation, rival).await;
@@ -59,7 +60,7 @@ pub(crate) async fn evaluate(
     }
     if checked.solution != *scored.solution() {
         let leak = format!("it scored {} with a leak, which was removed", number(scored.score().value()));
-        let ctx = &ctx.corrected();
+        let ctx = &ctx.below(Place::corrected);
         let corrected = evaluate_checked(ctx, checked).await?;
         let corrected = compared(ctx, corrected, rival).await?;
         let mishaps = evaluation.mishaps.into_iter().chain([leak]).chain(corrected.mishaps).collect();

@@ -87,6 +87,15 @@ pub struct Frozen {
     pub linked_tables: bool,
 }
 
+impl Frozen {
+    /// Whether scripts of the search draw a sample of the training rows: the table has more than they may use, or its rows are
+    /// not known.
+    pub(crate) fn samples(&self) -> bool {
+        let rows = self.protocol.as_ref().map_or(0, |protocol| protocol.rows);
+        rows == 0 || rows > u64::from(self.config.subsample_limit)
+    }
+}
+
 /// The only writer of a run's journal.
 pub struct Journal {
     store: Mutex<Store>,

@@ -29,7 +29,7 @@ pub(crate) async fn ens_planner(
     rounds: &[EnsembleAttempt],
     best: Option<&Scored>,
 ) -> Result<Option<String>, Stop> {
-    ctx.require(solutions.len() >= 2, "A_ens_planner requires at least 2 solutions for ensembling")?;
+    super::require(ctx, solutions.len() >= 2, "A_ens_planner requires at least 2 solutions for ensembling")?;
     let tried: Vec<Tried<'_>> =
         rounds.iter().map(|round| Tried { plan: &round.plan, score: round.score }).collect();
     let texts: Vec<&str> = solutions.iter().map(Scored::text).collect();

@@ -23,7 +23,7 @@ use mle_star_domain::effects::Purpose;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::metric::sort_best_first;
 use mle_star_domain::place::{Place, Step};
-use mle_star_domain::protocol::HoldoutPart;
+use mle_star_domain::protocol::{Holdout, HoldoutPart};
 use mle_star_domain::trust::{CONTRADICTED, Choice, ChoiceCandidate, Probe};
 
 /// The maximum number of solutions that are compared.
@@ -88,12 +88,12 @@ pub(crate) async fn choose(
     let finalists = finalists(best, solutions);
     let all = with_all(library, &finalists);
     let looked = match ctx.config().final_choice {
-        FinalChoice::Auto if ctx.divides_holdout() && all.len() > 1 => look_at_half(ctx, best).await?,
+        FinalChoice::Auto if divides(ctx.holdout()) && all.len() > 1 => look_at_half(ctx, best).await?,
         _ => None,
     };
     let contradicted = looked.as_ref().filter(|looked| looked.is_contradicted);
     match ctx.config().final_choice {
-        FinalChoice::Holdout if ctx.holds_out() && finalists.len() > 1 => {
+        FinalChoice::Holdout if ctx.holdout().is_on() && finalists.len() > 1 => {
             compare(ctx, None, finalists, Rule::HeldOutAndValidation).await
         }
         FinalChoice::Auto if let Some(looked) = contradicted => {
@@ -107,6 +107,12 @@ pub(crate) async fn choose(
             Ok(Chosen { reports, looked, ..chosen })
         }
     }
+}
+
+/// Whether there are so many held-out rows that one half can choose and the other half still reports well.
+fn divides(holdout: &Holdout) -> bool {
+    const FEWEST: u64 = 2_000;
+    holdout.rows().is_some_and(|rows| rows >= FEWEST)
 }
 
 /// Compares the solutions on the choosing half. The first one may be known.

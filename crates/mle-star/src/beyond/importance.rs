@@ -14,8 +14,9 @@
 use super::last::Last;
 use crate::ctx::Ctx;
 use crate::stop::Stop;
-use mle_star_domain::effects::{Purpose, ScriptOutcome};
-use mle_star_domain::place::Name;
+use crate::time_plan::TimePlan;
+use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome};
+use mle_star_domain::place::{Name, Place};
 use mle_star_domain::question::{Copies, Importance, ImportanceRows, Kept, Question};
 
 /// How much longer than before the script is expected to take: its test table is larger.
@@ -34,25 +35,23 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &Last) -> Result<Option<Impo
     let known = last.predicted_held_out(ctx);
     let on = match &known {
         Some(_) => ImportanceRows::HeldOut,
-        None if ctx.holds_out() || ctx.knows_test() => {
+        None if ctx.holdout().rows().is_some() => {
             return unknown("the final solution did not predict the held-out rows");
         }
-        None if !protocol.has_folds_file => return unknown(NONE_HELD_OUT),
+        None if !protocol.has_folds_file => return unknown("no rows are held out"),
         None if last.not_run.is_some() || !last.completed => {
             return unknown("no rows are held out, and finalization failed");
         }
         None => ImportanceRows::LastFold,
     };
-    let at = ctx.permuting(on);
-    if at.was_left_out_before()? {
-        return unknown(match on {
-            ImportanceRows::HeldOut => "an earlier version of the program finished this run",
-            ImportanceRows::LastFold => NONE_HELD_OUT,
-        });
-    }
+    let data = match on {
+        ImportanceRows::HeldOut => DataView::PermutedColumns,
+        ImportanceRows::LastFold => DataView::PermutedLastFold,
+    };
+    let at = ctx.below(Place::importance).seeing(data);
     let seconds = last.rehearsal.as_ref().map_or(last.chosen.facts().seconds, |one| one.seconds);
     let longer = if known.is_some() { LONGER } else { AS_LONG + LONGER };
-    let time = at.time_for_probe(seconds, longer).await?;
+    let time = TimePlan::for_probe(&at, seconds, longer).await?;
     if !time.has_room_for(seconds) {
         let (times, refusal) = (if known.is_some() { "once" } else { "twice" }, time.refusal(seconds));
         let why = format!("the final script has no time to run {times} more: {refusal}");
@@ -65,9 +64,6 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &Last) -> Result<Option<Impo
     }
     Ok(Some(found))
 }
-
-/// What earlier versions told of a run without held-out rows.
-const NONE_HELD_OUT: &str = "no rows are held out";
 
 /// The importance by runs of the script at this place, or why it is not known. The rows as they are were predicted by `known`, if
 /// they are held out.
@@ -84,7 +80,7 @@ async fn measured(
     let known = match known {
         Some(known) => known,
         None => {
-            let alone = ctx.without_last_fold();
+            let alone = ctx.below(Place::unpermuted).seeing(DataView::LastFold);
             let outcome = alone.run(script, Purpose::Probe).await?.value;
             if let Err(why) = submitted(&outcome, &format!("the {}", on.words())) {
                 return Ok(Err(why));

@@ -55,12 +55,12 @@ impl Last {
         if self.not_run.is_some() || !self.completed {
             return None;
         }
-        if ctx.holds_out() {
+        if ctx.holdout().is_on() {
             let rehearsal = self.rehearsal.as_ref()?;
             let predicted = rehearsal.instead.as_ref().unwrap_or(&rehearsal.predictions);
             return Some(Kept::new(&predicted.run, &predicted.script));
         }
-        let run = self.submission.as_ref().filter(|_| ctx.knows_test())?;
+        let run = self.submission.as_ref().filter(|_| ctx.holdout().is_test())?;
         Some(Kept::new(run, &self.solution.content))
     }
 

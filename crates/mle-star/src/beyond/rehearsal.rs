@@ -15,6 +15,7 @@ use crate::stop::Stop;
 use mle_star_domain::config::FinalChoice;
 use mle_star_domain::effects::Purpose;
 use mle_star_domain::measure::Measurement;
+use mle_star_domain::place::Place;
 use mle_star_domain::protocol::HoldoutPart;
 
 /// A score that is worse by more than this many standard errors of the difference is a mistake. The standard error
@@ -42,10 +43,12 @@ pub(super) async fn rehearse(
     checked: Script,
     chosen: &Chosen,
 ) -> Result<(Script, Option<Rehearsal>), Stop> {
-    if !ctx.holds_out() {
+    if !ctx.holdout().is_on() {
         return Ok((checked, None));
     }
-    let Some((script, predictions, seconds)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
+    let Some((script, predictions, seconds)) =
+        predict(&ctx.below(Place::without_labels), &checked, chosen).await?
+    else {
         return Ok((checked, None));
     };
     let (measured, comparison) = (None, String::new());
@@ -108,7 +111,7 @@ impl Parts {
         if ctx.config().final_choice == FinalChoice::Validation {
             return Ok(Self { decide: HoldoutPart::Whole, report: HoldoutPart::Whole });
         }
-        let known = |part| has_looked(&ctx.without_labels(), part);
+        let known = |part| has_looked(&ctx.below(Place::without_labels), part);
         for part in [HoldoutPart::Whole, HoldoutPart::Reporting] {
             if known(part)? && !known(HoldoutPart::Choosing)? {
                 return Ok(Self { decide: part, report: part });
@@ -120,7 +123,7 @@ impl Parts {
 
 /// Compares the script with the chosen solution, and scores the one that is submitted on rows that decided nothing.
 async fn decide(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Result<(), Stop> {
-    let at = &ctx.without_labels();
+    let at = &ctx.below(Place::without_labels);
     let own = rehearsal.predictions.clone();
     let Some(known) = chosen.predictions.as_ref().filter(|known| known.script != own.script) else {
         // An earlier version reported all rows.
@@ -135,7 +138,7 @@ async fn decide(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Re
         Some(looked) if decide == HoldoutPart::Choosing => Some(looked.clone()),
         // The place of the step itself may have a look at another solution.
         None if decide == HoldoutPart::Choosing => {
-            look(&at.corrected(), &known.run, &known.script, decide).await?
+            look(&at.below(Place::corrected), &known.run, &known.script, decide).await?
         }
         _ => look(ctx, &known.run, &known.script, decide).await?,
     };
