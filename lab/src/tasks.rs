@@ -16,9 +16,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use mle_star_domain::protocol::SplitKind;
-use REMOVED;
+use mle_star_domain::protocol::{LabelColumns, SplitKind};
 use mle_star_tables::metrics::Metric;
+use serde_json::json;
+
+use crate::plane::Plane;
 
 use draw::{Draw, Random, Row};
 
@@ -28,8 +30,6 @@ pub use list::TASKS;
 pub const ID: &str = "id";
 /// The column to predict of every task.
 pub const TARGET: &str = "target";
-/// As few bootstrap replicates as a score can have. Hidden scores need no interval.
-const REPLICATES: usize = 2;
 
 /// A task that can be drawn with any seed.
 pub struct Task {
@@ -125,16 +125,19 @@ impl Task {
 
     /// The score of a submission, all as texts.
     fn score(&self, answers: &str, header: &[String], submission: &str) -> io::Result<f64> {
-        let columns = Columns {
-            id: Some(ID.to_owned()),
-            target: TARGET.to_owned(),
-            further: Vec::new(),
-            ..Columns::default()
-        };
-        let answers = Labels::read(answers.as_bytes(), &columns, self.metric).map_err(io::Error::other)?;
-        let layout = Layout { header, id_column: Some(ID) };
-        let measured = answers.evaluate(submission.as_bytes(), &layout, Others::Ignore, REPLICATES);
-        Ok(measured.map_err(io::Error::other)?.score)
+        let folder = tempfile::tempdir()?;
+        let [known, predicted] = ["answers.csv", "submission.csv"].map(|name| folder.path().join(name));
+        fs::write(&known, answers)?;
+        fs::write(&predicted, submission)?;
+        let found = Plane::start()?.ask(json!({
+            "question": "score",
+            "metric": self.metric.name(),
+            "answers": known,
+            "columns": LabelColumns::new(Some(ID.to_owned()), TARGET),
+            "layout": { "header": header, "id": ID },
+            "submission": predicted,
+        }))?;
+        found["score"].as_f64().ok_or_else(|| io::Error::other(found.to_string()))
     }
 }
 

@@ -446,6 +446,8 @@ def score(
     classes: Sequence[str] | None = None,
     training: str | None = None,
     replicates: int = 0,
+    target: dict[str, Any] | None = None,
+    folds: str | None = None,
 ) -> Answer:
     """The score of predictions for all rows of a table with answers, which need not have all classes of the training table.
     `classes` are its columns if it has one for each class. `unusable` says what is wrong with the answers, `failure` what is
@@ -461,7 +463,8 @@ def score(
     try:
         predicted = predictions.read(submission, found, Layout(**layout), "ignore")
         if replicates:
-            return {"measured": measure.measurement(predicted, Rows(), replicates)}
+            rows = Rows(Target(**(target or {})), Folds() if folds is None else Folds.read(folds))
+            return {"measured": measure.measurement(predicted, rows, replicates)}
         return {"score": float(np.mean([one.score() for one in predicted]))}
     except Refused as error:
         return {"failure": str(error)}

@@ -58,7 +58,7 @@ impl Answers {
     ///
     /// # Errors
     /// The answers cannot be used, or a file cannot be read. The submission is not the reason.
-    pub fn grade(&self, name: &str, result: &FinalResult, submission: &Path) -> Result<Grade, Trouble> {
+    pub fn grade(&self, result: &FinalResult, submission: &Path) -> Result<Grade, Trouble> {
         let task = &result.task;
         let unusable = |why: String| {
             let message = format!("the answers {} cannot be used: {why}", self.path.display());

@@ -79,7 +79,7 @@ impl Grading {
     pub fn grade(&self, name: &str, result: &FinalResult, submission: &Path) -> Result<Grade, Trouble> {
         let direction = result.task.metric_direction;
         let mut grade = match &self.answers {
-            Some(answers) => answers.grade(name, result, submission)?,
+            Some(answers) => answers.grade(result, submission)?,
             None => grader::grade(&self.grader, name, submission)?,
         };
         if let (Some(medals), Some(score)) = (&self.medals, grade.score) {

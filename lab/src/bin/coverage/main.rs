@@ -2,22 +2,25 @@
 //!
 //! `cargo run --release -p mle-star-lab --bin coverage [WORLDS [KIND ...]]` prints a table. In each of the worlds (200), three simple models
 //! are validated, the best one by validation is scored on held-out rows, and then fitted to all known rows and scored on the hidden
-//! ones. Optimism is how much better the held-out score is than the hidden one, as a share of the validation score. Scores and intervals are those of the program: its own code reads tables of labels and of predictions.
+//! ones. Optimism is how much better the held-out score is than the hidden one, as a share of the validation score. Scores and intervals are those of the data plane.
 
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 mod models;
+#[path = "../../plane.rs"]
+mod plane;
 mod worlds;
 
 use std::error::Error;
-use std::sync::Arc;
+use std::fs;
 
 use mle_star_domain::measure::interval::Grouped;
 use mle_star_domain::measure::{Measurement, standard_deviation};
 use mle_star_domain::metric::Direction;
-use mle_star_metrics::intervals::{Folds, IntervalFor};
-use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
+use mle_star_domain::protocol::LabelColumns;
+use plane::Plane;
 use mle_star_tables::metrics::Metric;
+use serde_json::json;
 
 use worlds::{KINDS, Kind, Part, World};
 
@@ -33,9 +36,10 @@ fn main() -> Result<(), Failure> {
     );
     println!("|---|---|---:|---:|---:|---:|---:|---:|");
     let names: Vec<String> = std::env::args().skip(2).collect();
+    let mut plane = Plane::start()?;
     let is_wanted = |kind: &&Kind| names.is_empty() || names.iter().any(|name| name == kind.name);
     for kind in KINDS.iter().filter(is_wanted) {
-        let cases = (0..worlds).map(|seed| case(kind, seed)).collect::<Result<Vec<_>, _>>()?;
+        let cases = (0..worlds).map(|seed| case(&mut plane, kind, seed)).collect::<Result<Vec<_>, _>>()?;
         print(kind, &cases);
     }
     Ok(())
@@ -50,18 +54,13 @@ struct Case {
     hidden: f64,
 }
 
-fn case(kind: &Kind, seed: u64) -> Result<Case, Failure> {
+fn case(plane: &mut Plane, kind: &Kind, seed: u64) -> Result<Case, Failure> {
     let world = (kind.world)(seed);
     let models = world.models();
-    let labels = world.labels(kind, Part::Validation)?;
-    let scores = models.iter().map(|predicted| {
-        Ok::<_, Failure>(labels.score(
-            world.file(predicted, Part::Validation).as_bytes(),
-            &layout(),
-            Others::Reject,
-        )?)
-    });
-    let scores = scores.collect::<Result<Vec<f64>, _>>()?;
+    let mut scores = Vec::new();
+    for predicted in &models {
+        scores.push(world.measured(plane, kind, (Part::Validation, predicted), 2)?.score);
+    }
     let is_better = |one: f64, other: f64| match kind.metric.direction() {
         Direction::Minimize => one < other,
         Direction::Maximize => one > other,
@@ -72,48 +71,54 @@ fn case(kind: &Kind, seed: u64) -> Result<Case, Failure> {
             best = model;
         }
     }
-    let measure = |part, replicates| -> Result<Measurement, Failure> {
-        let file = world.file(&models[best], part);
-        Ok(world.labels(kind, part)?.evaluate(file.as_bytes(), &layout(), Others::Reject, replicates)?)
-    };
+    let mut measure = |part, replicates| world.measured(plane, kind, (part, &models[best]), replicates);
     let (validated, held_out) =
         (measure(Part::Validation, REPLICATES)?, measure(Part::HeldOut, HELD_OUT_REPLICATES)?);
-    let hidden = world.labels(kind, Part::Hidden)?.score(
-        world.file(&models[best], Part::Hidden).as_bytes(),
-        &layout(),
-        Others::Reject,
-    )?;
+    let hidden = measure(Part::Hidden, 2)?.score;
     let held_out_interval = held_out.interval_beside(Some(&validated), kind.metric.direction());
     let (validation_interval, validated) = (validated.interval, validated.score);
     Ok(Case { validated, held_out: held_out.score, held_out_interval, validation_interval, hidden })
 }
 
-const HEADER: [&str; 2] = ["id", "y"];
-
-fn layout() -> Layout<'static> {
-    static COLUMNS: std::sync::OnceLock<Vec<String>> = std::sync::OnceLock::new();
-    let header = COLUMNS.get_or_init(|| HEADER.map(str::to_owned).to_vec());
-    Layout { header, id_column: Some(HEADER[0]) }
-}
-
 impl World {
-    /// The known labels of a part, with intervals for the hidden rows.
-    fn labels(&self, kind: &Kind, part: Part) -> Result<Labels, Failure> {
-        let columns =
-            Columns { cluster: Some("unit".to_owned()), ..Columns::new(Some("id".to_owned()), "y") };
-        let columns = if self.has_units() { columns } else { Columns { cluster: None, ..columns } };
-        let labels = Labels::read(self.table(part, kind.metric).as_bytes(), &columns, kind.metric)?;
-        if self.is_by_time && !self.by_series {
-            return Ok(labels.in_periods(Arc::new(Folds::read(self.folds().as_bytes())?)));
-        }
-        let hidden = self.rows_of(Part::Hidden).count() as u64;
-        Ok(labels.with_intervals_for(match self.has_units() {
-            true => IntervalFor::Groups {
-                groups: Some(Grouped::of(self.sizes(Part::Hidden))),
-                rows: Some(hidden),
-            },
-            false => IntervalFor::Rows(Some(hidden)),
-        }))
+    /// The score of a part, with the interval for the hidden rows.
+    fn measured(
+        &self,
+        plane: &mut Plane,
+        kind: &Kind,
+        (part, predicted): (Part, &[f64]),
+        replicates: usize,
+    ) -> Result<Measurement, Failure> {
+        let folder = tempfile::tempdir()?;
+        let [answers, submission, folds] =
+            ["answers.csv", "submission.csv", "folds.csv"].map(|name| folder.path().join(name));
+        fs::write(&answers, self.table(part, kind.metric))?;
+        fs::write(&submission, self.file(predicted, part))?;
+        fs::write(&folds, self.folds())?;
+        let is_by_period = self.is_by_time && !self.by_series;
+        let rows = self.rows_of(Part::Hidden).count();
+        let target = match (is_by_period, self.has_units()) {
+            (true, _) => json!({ "kind": "period" }),
+            (false, true) => {
+                let of = Grouped::of(self.sizes(Part::Hidden));
+                json!({ "kind": "groups", "rows": rows, "groups": of.groups, "rows_of_groups": of.rows })
+            }
+            (false, false) => json!({ "kind": "rows", "rows": rows }),
+        };
+        let cluster = self.has_units().then(|| "unit".to_owned());
+        let columns = LabelColumns { cluster, ..LabelColumns::new(Some("id".to_owned()), "y") };
+        let mut found = plane.ask(json!({
+            "question": "score",
+            "metric": kind.metric.name(),
+            "answers": answers,
+            "columns": columns,
+            "layout": { "header": ["id", "y"], "id": "id" },
+            "submission": submission,
+            "replicates": replicates,
+            "target": target,
+            "folds": is_by_period.then_some(folds),
+        }))?;
+        Ok(serde_json::from_value(found["measured"].take())?)
     }
 }
 

@@ -107,7 +107,7 @@ impl World {
             metric: Metric::Mae,
             metric_file: None,
             train,
-            columns: Columns { id, target, ..Columns::default() },
+            columns: LabelColumns { id, target, ..LabelColumns::default() },
             header: vec!["id".to_owned(), "y".to_owned()],
             id_column: Some("id".to_owned()),
             subsample_limit: 30_000,

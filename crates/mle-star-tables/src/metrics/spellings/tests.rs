@@ -1,5 +1,5 @@
 use super::*;
-use crate::names::Level;
+use crate::metrics::Level;
 
 #[test]
 fn spellings_lead_to_their_metric() {
