@@ -380,7 +380,7 @@ impl ScriptRunner for ScriptBackend {
         };
         let work: Work = match question.clone() {
             Question::Combine { runs, by, to, script, measured } => {
-                let outcome = self.combined(place, (&script, &to), &runs, by).await?;
+                let outcome = self.combined(place, (&script, &to), (&runs, by), evaluation).await?;
                 return Ok(Box::new(ScriptOutcome { measured: Some(measured), ..outcome }).into());
             }
             Question::Look { run, part } => {
@@ -416,9 +416,8 @@ impl ScriptRunner for ScriptBackend {
                 }
                 match self.copied_rows(on).await {
                     Ok(rows) => Box::new(move |evaluation| {
-                        let copies = evaluation.copies(&rows).map_err(|trouble| trouble.message)?;
-                        drop(copies);
-                        Ok(Copies::default().into())
+                        let made = evaluation.copies(&rows);
+                        made.map(|_| Copies::default().into()).map_err(|trouble| trouble.message)
                     }),
                     Err(trouble) => return Ok(question.unanswered(trouble.message)),
                 }

@@ -44,17 +44,15 @@ impl ScriptBackend {
         &self,
         place: &Place,
         (script, to): (&str, &Kept),
-        runs: &[(Kept, f64)],
-        by: CombinedBy,
+        (runs, by): (&[(Kept, f64)], CombinedBy),
+        evaluation: Arc<Evaluator>,
     ) -> Result<ScriptOutcome, Trouble> {
         let (began, setup, seen) = (Instant::now(), Arc::clone(&self.setup), self.seen(DataView::Search));
         let places = self.places_of(to, DataView::Search);
         let members =
             runs.iter().map(|(run, weight)| (self.places_of(run, DataView::Search), *weight)).collect();
         let (saved, script, stem) = (self.saved(place), script.to_owned(), place.file_stem());
-        let evaluation = self.evaluation.clone();
         let work = move || {
-            let Some(evaluation) = evaluation else { return Ok(Err("the metric is unknown".to_owned())) };
             let combination = Combination { members, by, evaluation: &evaluation };
             fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))?;
             let submission = setup.run_folder.join(layout::WORK).join(format!("{stem}.csv"));
