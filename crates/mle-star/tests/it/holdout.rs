@@ -546,13 +546,13 @@ async fn the_planner_asks_for_the_file_while_the_score_is_unverified() {
 #[tokio::test]
 async fn a_run_is_not_continued_on_the_look_of_an_older_build() {
     let (folder, inputs) = (Folder::fresh(), held_out());
-    let place = Place::from("finalization/holdout/look-whole");
-    let old = serde_json::json!({"run": "finalization/holdout/run", "part": "whole"});
+    let place = Place::from("finalization/holdout/look-choosing");
+    let old = serde_json::json!({"run": "finalization/holdout/run", "part": "choosing"});
     let journal = Journal::create(folder.path(), &inputs).unwrap();
     let look = async { Ok::<_, Stop>(Answer::from(Look { measured: None, failure: String::new() })) };
     journal.once(Entry::new(&place, Kind::Look, &old, &old).unwrap(), look).await.unwrap();
     drop(journal);
     let (journal, _) = Journal::open(folder.path()).unwrap();
-    let Err(stop) = go_on(&World::new(), &inputs, &journal).await else { panic!("it went on") };
+    let Err(stop) = go_on(&with_ensemble(), &inputs, &journal).await else { panic!("it went on") };
     assert_eq!(stop.to_string(), format!("{place} was recorded with another input: the question"));
 }
