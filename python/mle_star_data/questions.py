@@ -448,10 +448,11 @@ def score(
     replicates: int = 0,
     target: dict[str, Any] | None = None,
     folds: str | None = None,
+    is_part: bool = False,
 ) -> Answer:
-    """The score of predictions for all rows of a table with answers, which need not have all classes of the training table.
-    `classes` are its columns if it has one for each class. `unusable` says what is wrong with the answers, `failure` what is
-    wrong with the predictions."""
+    """The score of predictions for the rows of a table with answers: for all of them, or a part. Answers need not have all
+    classes of the training table. `classes` are their columns if they have one for each class. `unusable` says what is
+    wrong with the answers, `failure` what is wrong with the predictions."""
     known, where = _metric(metric), Columns(**columns)
     try:
         if classes is not None:
@@ -461,7 +462,7 @@ def score(
     except Refused as error:
         return {"unusable": str(error)}
     try:
-        predicted = predictions.read(submission, found, Layout(**layout), "ignore")
+        predicted = predictions.read(submission, found, Layout(**layout), "reject" if is_part else "ignore")
         if replicates:
             rows = Rows(Target(**(target or {})), Folds() if folds is None else Folds.read(folds))
             return {"measured": measure.measurement(predicted, rows, replicates)}

@@ -284,11 +284,6 @@ impl Place {
         self.0.replace('/', ".")
     }
 
-    /// The place with this file stem.
-    pub(crate) fn of_file_stem(stem: &str) -> Self {
-        Self(stem.replace('.', "/"))
-    }
-
     fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('/').filter(|name| !name.is_empty())
     }

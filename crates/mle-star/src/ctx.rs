@@ -25,6 +25,7 @@ use crate::history::History;
 use crate::journal::{Entry, Frozen, Journal, Recorded};
 use crate::limits::Limits;
 use crate::notes::tell;
+use crate::outcomes::{after_losses, after_out_of_memory};
 use crate::prefetch::{self, Likely};
 use crate::prompts::Prompts;
 use crate::record::Kind;
@@ -393,7 +394,7 @@ impl<'a> Ctx<'a> {
         // Other scripts may have used the memory, so the script fails only if it also runs out of memory alone.
         let alone = self.run_somewhere(place, script, purpose, Exclusivity::Exclusive, losses).await;
         let (second, _) = alone?;
-        Ok(second.after_out_of_memory(first))
+        Ok(after_out_of_memory(second, first))
     }
 
     /// Runs a script in the next free slot, and again in another one if its runner is lost. Returns whether another
@@ -410,12 +411,12 @@ impl<'a> Ctx<'a> {
         loop {
             let lease = match self.slot(place, exclusivity).await? {
                 Ok(lease) => lease,
-                Err(limit) => return Ok((ScriptOutcome::refused(limit).after_losses(lost), false)),
+                Err(limit) => return Ok((after_losses(ScriptOutcome::refused(limit), lost), false)),
             };
             let outcome = self.run_in_slot(place, script, purpose, &lease).await?;
             *losses += usize::from(outcome.loss().is_some());
             let Some(loss) = outcome.loss().filter(|_| *losses < MOST_LOSSES) else {
-                return Ok((outcome.after_losses(lost), lease.overlapped()));
+                return Ok((after_losses(outcome, lost), lease.overlapped()));
             };
             self.warn(format!("the script runs again elsewhere: {loss}"));
             lost.push(outcome);

@@ -11,6 +11,7 @@ use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluation::{Evaluation, Failure, Script};
 use crate::lessons::number;
+use crate::outcomes::RunFacts;
 use crate::scored::{Evidence, Scored};
 use crate::solution::Solution;
 use crate::stop::Stop;
@@ -20,7 +21,7 @@ use execute::{failure, no_score};
 use leakage::check;
 pub(crate) use leakage::without_leakage;
 use mle_star_domain::config::LeakageCheck;
-use mle_star_domain::effects::{Purpose, RunFacts, ScriptOutcome};
+use mle_star_domain::effects::{Purpose, ScriptOutcome};
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Name, Place};
 use mle_star_domain::question::{CombinedBy, Comparison, Kept, Question};
@@ -129,7 +130,7 @@ fn scored(ctx: &Ctx<'_>, execution: Execution) -> Result<Evaluation, Stop> {
     let scored = result.and_then(|ran| {
         let no_score = || no_score().of(&ran.outcome);
         let score = ran.outcome.value().and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
-        let facts = ran.outcome.facts();
+        let facts = RunFacts::from(&ran.outcome);
         let measured = ran.outcome.measured.map(Arc::new);
         let wrote_submission =
             ran.outcome.submission.is_some_and(|submission| submission.findings.is_empty());

@@ -28,6 +28,7 @@ mod limits;
 mod made_with;
 pub mod money;
 mod notes;
+mod outcomes;
 mod paper;
 pub mod pipeline;
 mod plans;

@@ -403,6 +403,14 @@ pub struct KeptModel {
     pub script: String,
 }
 
+impl FinishedRun {
+    /// The run that wrote the submission, in the form in which it is delivered.
+    pub fn submitted(&self) -> Option<Kept> {
+        let run = self.submission.as_ref()?;
+        Some(Kept::new(run, &self.result.final_solution.content))
+    }
+}
+
 impl KeptModel {
     /// The files that the run left.
     pub fn files(&self) -> Kept {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use mle_star_domain::config::Acceptance;
-use mle_star_domain::effects::RunFacts;
 use mle_star_domain::measure::{Difference, Measurement};
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::question::{Comparison, Kept};
 
 use crate::composition::Composition;
+use crate::outcomes::RunFacts;
 use crate::solution::Solution;
 
 /// A solution with the score of exactly that text.

@@ -21,6 +21,7 @@ use crate::composition::Composition;
 use crate::ctx::Outside;
 use crate::event::{Event, EventSink};
 use crate::journal::{Frozen, Journal};
+use crate::outcomes::RunFacts;
 use crate::pipeline::{self, FinishedRun};
 use crate::prompts::Prompts;
 use crate::scored::{Evidence, Scored};
@@ -28,11 +29,13 @@ use crate::slots::Slots;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, Purpose, RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, Usage,
+    AgentReply, AgentRequest, Purpose, ScriptEnd, ScriptOutcome, ScriptRequest, Usage,
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Place, Step};
-use mle_star_domain::question::{Answer, CombinedBy, Comparison, Copies, Importance, Look, Question, Refit};
+use mle_star_domain::question::{
+    Answer, CombinedBy, Comparison, Copies, Importance, Kept, Look, Question, Refit,
+};
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::trouble::Trouble;
 
@@ -379,7 +382,7 @@ impl ScriptRunner for World {
         self.stop(place)?;
         let set = self.answers.get(place.as_str()).cloned();
         Ok(set.unwrap_or_else(|| match question {
-            Question::Look { run, .. } if let Some(scores) = self.held_out.get(run.place().as_str()) => {
+            Question::Look { run, .. } if let Some(scores) = self.held_out.get(place_of(run).as_str()) => {
                 Look { measured: Some(measurement(scores)), failure: String::new() }.into()
             }
             Question::Compare { .. } => Comparison::default().into(),
@@ -466,6 +469,12 @@ fn usual_outcome(request: &ScriptRequest) -> ScriptOutcome {
         Purpose::Ablation | Purpose::Comparison | Purpose::Probe => ran(None),
         Purpose::Submission => submitted(&[]),
     }
+}
+
+/// The place of a run.
+fn place_of(run: &Kept) -> String {
+    let stem = run.name().rsplit_once('.').map_or(run.name(), |(stem, _)| stem);
+    stem.replace('.', "/")
 }
 
 async fn pause(time: Duration) {

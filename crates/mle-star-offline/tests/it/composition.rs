@@ -138,7 +138,7 @@ fn only_the_submission_is_needed_and_its_rows_must_agree() {
     }
 }
 
-/// The program combines in the same way; see `average` of `mle-star-metrics`.
+/// The data plane combines in the same way.
 #[test]
 fn guesses_and_sets_are_elected() {
     let check = |by, cells: [&str; 3], expected: &str| {

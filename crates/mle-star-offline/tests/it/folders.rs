@@ -2,20 +2,22 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{LazyLock, Mutex};
 
+use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
 use mle_star_domain::task::Task;
 use mle_star_leakage::Facts;
-use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_tables::metrics::Metric;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::infer::{Given, infer};
 use mle_star_tables::profile::{self, Unlabelled};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::ask::{Asked, ensembles, merged, refinements};
+use super::plane::Plane;
 use super::python::{Batch, Done, assert_faultless, fault, initial, interpreter, with_few_trees};
 use super::tasks::Random;
 
@@ -151,28 +153,37 @@ impl Folder {
 
     /// Compares the printed score with the program's own.
     fn recomputed(&self, done: &Done) -> Result<(), String> {
-        let open = |name: &str| fs::File::open(done.folder.join(name)).map_err(|error| error.to_string());
         let input = done.folder.join("input");
         let (task, profile) = (self.task(&input), profile::read(&input).unwrap());
         let target = task.target().unwrap().to_owned();
         let further = profile.targets(&target, task.id_column.as_deref()).into_iter();
         let further = further.filter(|name| *name != target).map(str::to_owned).collect();
-        let columns = Columns { further, ..Columns::new(task.id_column.clone(), target) };
-        let metric = Metric::parse(self.metric).unwrap();
-        let labels = Labels::read(open("input/train.csv")?, &columns, metric).map_err(|e| e.to_string())?;
+        let columns = LabelColumns { further, ..LabelColumns::new(task.id_column.clone(), target) };
         let header: Vec<String> = format!("id,{}", self.wanted.0).split(',').map(str::to_owned).collect();
-        let layout = Layout { header: &header, id_column: task.id_column.as_deref() };
-        let predictions = open("final/validation_predictions.csv")?;
-        let measured =
-            labels.evaluate(predictions, &layout, Others::Reject, 20).map_err(|error| error.to_string())?;
+        let found = scored(json!({
+            "question": "score",
+            "metric": Metric::parse(self.metric).unwrap().name(),
+            "answers": input.join("train.csv"),
+            "columns": columns,
+            "layout": { "header": header, "id": task.id_column },
+            "submission": done.folder.join("final/validation_predictions.csv"),
+            "is_part": true,
+        }));
+        let score = found["score"].as_f64().ok_or_else(|| found.to_string())?;
         let printed = parse_score(&done.stdout).ok_or("no score")?;
-        let agree = (printed - measured.score).abs() <= 1e-9 * printed.abs().max(1e-9);
+        let agree = (printed - score).abs() <= 1e-9 * printed.abs().max(1e-9);
         if agree {
             Ok(())
         } else {
-            Err(format!("{printed} was printed, but the score is {}", measured.score))
+            Err(format!("{printed} was printed, but the score is {score}"))
         }
     }
+}
+
+/// The answer of the data plane.
+fn scored(question: Value) -> Value {
+    static PLANE: LazyLock<Mutex<Plane>> = LazyLock::new(|| Mutex::new(Plane::start().unwrap()));
+    PLANE.lock().unwrap().ask(question).unwrap()
 }
 
 /// The first scripts of these folders run and do what they should.

@@ -28,6 +28,9 @@ mod joins;
 mod large;
 mod metrics;
 #[cfg(test)]
+#[path = "../../../../lab/src/plane.rs"]
+mod plane;
+#[cfg(test)]
 mod python;
 #[cfg(test)]
 mod refining;

@@ -123,12 +123,10 @@ struct Files {
     data_dir: PathBuf,
     requirements: String,
     /// The submission that a run wrote.
-    submission: Submissions,
+    submission: Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>,
     /// How it is written.
     form: Form,
 }
-
-type Submissions = Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>;
 
 /// Writes until the sender is gone. A failure does not stop it: the next answer may succeed.
 async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) -> Result<(), String> {
@@ -219,7 +217,8 @@ mod tests {
             data_dir: folder.clone(),
             requirements: "numpy==2".to_owned(),
             submission: Box::new(move |run| {
-                let merge = Kept::new(&mle_star_domain::place::Place::from("phase1/merge-1/run"), "# phase1/merge-1");
+                let merge =
+                    Kept::new(&mle_star_domain::place::Place::from("phase1/merge-1/run"), "# phase1/merge-1");
                 (*run == merge).then(|| made.clone())
             }),
             form: Form::default(),

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mle_star::pipeline::FinishedRun;
 use mle_star::result::{FinalResult, KeptModel};
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
-use mle_star_domain::question::Kept;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view::read_result;
 use tokio::sync::watch;
@@ -35,7 +34,7 @@ pub async fn write(
     let is_new = !finished.keeps_earlier_answer;
     keep_diagnostics(folder, backends, &finished).await.map_err(|error| unwritable(folder, &error))?;
     let (kept, search) = (finished.model.clone(), finished.search_models.clone());
-    let submission = submission(backends, &finished);
+    let submission = finished.submitted().and_then(|run| backends.scripts.submission(&run));
     if let (true, Ok(found)) = (is_new, &kept) {
         keep_model_before(folder, backends, found).map_err(|error| unwritable(folder, &error))?;
     }
@@ -88,7 +87,7 @@ fn keep_model_before(folder: &Path, backends: &Backends, found: &KeptModel) -> i
 
 /// Writes `final/`, unless an earlier answer stays.
 fn delivered(folder: &Path, backends: &Backends, finished: FinishedRun) -> io::Result<FinalResult> {
-    let submission = submission(backends, &finished);
+    let submission = finished.submitted().and_then(|run| backends.scripts.submission(&run));
     let mut result = finished.result;
     let last = folder.join(layout::FINAL);
     // All rows: scripts of the search are shown `holdout/input` instead.
@@ -115,12 +114,6 @@ fn delivered(folder: &Path, backends: &Backends, finished: FinishedRun) -> io::R
         result.submission_path = path_of(&submitted)?;
     }
     Ok(result)
-}
-
-/// The submission as its script wrote it.
-fn submission(backends: &Backends, finished: &FinishedRun) -> Option<PathBuf> {
-    let run = finished.submission.as_ref()?;
-    backends.scripts.submission(&Kept::new(run, &finished.result.final_solution.content))
 }
 
 fn path_of(file: &Path) -> io::Result<String> {

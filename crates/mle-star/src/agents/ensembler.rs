@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::lessons::{number, rounded, seconds};
+use crate::outcomes::RunFacts;
 use crate::reply;
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
-use mle_star_domain::effects::RunFacts;
 use mle_star_domain::role::AgentType;
 
 /// The combined solution; `None` if the reply had no code.
