@@ -127,7 +127,8 @@ impl ScriptBackend {
         let files = known.into_iter().flat_map(EvaluationSetup::files).chain(samples(&setup));
         let plane = Plane::new(Arc::clone(&executor), setup.environment.clone(), run_folder, files)?;
         let plane = Arc::new(plane);
-        let evaluator = |known: EvaluationSetup| Evaluator::new(known, Arc::clone(&plane), run_folder, whole.is_some());
+        let evaluator =
+            |known: EvaluationSetup| Evaluator::new(known, Arc::clone(&plane), run_folder, whole.is_some());
         let evaluation = setup.evaluation.clone().map(evaluator).transpose()?.map(Arc::new);
         let last_fold = Arc::default();
         Ok(Self { setup, search, whole, compared, plane, evaluation, closed, last_fold, executor, elsewhere })
@@ -200,13 +201,18 @@ impl ScriptBackend {
     }
 
     /// The copies of labelled rows in which one column is permuted, or why there are none.
-    async fn copies(&self, evaluation: &Arc<Evaluator>, on: ImportanceRows) -> Result<permuted::Copies, String> {
+    async fn copies(
+        &self,
+        evaluation: &Arc<Evaluator>,
+        on: ImportanceRows,
+    ) -> Result<permuted::Copies, String> {
         if let Some(why) = evaluation.computes_no_importance() {
             return Err(why);
         }
         let rows = self.copied_rows(on).await.map_err(|trouble| trouble.message)?;
         let evaluation = Arc::clone(evaluation);
-        let copies = in_background(move || evaluation.copies(&rows)).await.map_err(|trouble| trouble.message)?;
+        let copies =
+            in_background(move || evaluation.copies(&rows)).await.map_err(|trouble| trouble.message)?;
         copies.map_err(|trouble| trouble.message)
     }
 
@@ -407,7 +413,9 @@ impl ScriptRunner for ScriptBackend {
             Question::Copies { on } | Question::Importance { on, .. } => {
                 match self.copies(&evaluation, *on).await {
                     Err(why) => return Ok(question.unanswered(why)),
-                    Ok(_) if matches!(question, Question::Copies { .. }) => return Ok(Copies::default().into()),
+                    Ok(_) if matches!(question, Question::Copies { .. }) => {
+                        return Ok(Copies::default().into());
+                    }
                     Ok(copies) => asked["copies"] = json!(copies),
                 }
             }

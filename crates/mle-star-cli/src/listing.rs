@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 
 use mle_star_domain::layout;
 use mle_star_domain::metric::Score;
-use mle_star_run::metrics::Metric;
 use mle_star_report::run_view::{self, Summary};
 use mle_star_report::score_report::{Figure, ScoreReport};
 use mle_star_report::{figures, files};
+use mle_star_run::metrics::Metric;
 use mle_star_run::runs::{self, is_hidden};
 use serde::{Deserialize, Serialize};
 

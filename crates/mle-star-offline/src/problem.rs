@@ -19,8 +19,8 @@ use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
 use crate::time_order::{TimeOrder, time_order, with_dates};
 use crate::unusual::{Unusual, unusual};
-use mle_star_tables::metrics::{Kind, Metric as Known};
 use mle_star_tables::links::Link;
+use mle_star_tables::metrics::{Kind, Metric as Known};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
 /// The shares of more classes would be too many columns.

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::columns::input_path;
 use crate::metric_code::Metric;
-use mle_star_tables::metrics::bounds;
 use mle_star_tables::infer::{ClassColumn, class_columns};
+use mle_star_tables::metrics::bounds;
 use mle_star_tables::profile::{Column, Profile, Table};
 
 /// The layout of the submission.

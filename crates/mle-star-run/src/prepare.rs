@@ -29,10 +29,10 @@ use mle_star_domain::protocol::Protocol;
 use mle_star_domain::search::{plain_rule, solution_pages};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::metrics::Metric;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::holdout::Plan;
 use mle_star_tables::infer::Guess;
+use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
 
 use crate::columns::{self, KnownColumns};

@@ -7,15 +7,15 @@ mod told;
 mod verified;
 
 use mle_star_domain::config::{Acceptance, Config, HoldoutShare, Preset};
+use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::protocol::{Holdout, Periods, Protocol, Split};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
-use mle_star_domain::protocol::LabelColumns;
-use mle_star_tables::metrics::{Kind, Metric};
 use mle_star_tables::comparison;
 use mle_star_tables::folds;
 use mle_star_tables::holdout::{Off, Plan, Roles, Share, plan, plan_period};
 use mle_star_tables::intake::Drawn;
+use mle_star_tables::metrics::{Kind, Metric};
 use mle_star_tables::periods::Timeline;
 use mle_star_tables::profile::{Column, Profile};
 use mle_star_tables::split::describe;

@@ -43,7 +43,8 @@ impl ScriptBackend {
         if let Err(unanswered) = evaluation.ask::<IgnoredAny>(question).await {
             return Ok(ended(None, vec![unanswered.reason()?]));
         }
-        let (places, setup, plane) = (self.places_of(to, DataView::Search), Arc::clone(&self.setup), Arc::clone(&self.plane));
+        let (places, setup, plane) =
+            (self.places_of(to, DataView::Search), Arc::clone(&self.setup), Arc::clone(&self.plane));
         let work = move || {
             let kept = places.validation();
             fs::copy(&validation, kept).map_err(|error| Trouble::io("write", kept, &error))?;

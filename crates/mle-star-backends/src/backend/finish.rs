@@ -83,7 +83,8 @@ impl ScriptBackend {
         let work = move || {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
             let (written, refused) = opened(&outputs, layout::SUBMISSION)?;
-            let submission = written.map(|written| places.keep(written, &seen, evaluation, (&plane, id_column)));
+            let submission =
+                written.map(|written| places.keep(written, &seen, evaluation, (&plane, id_column)));
             let submission = submission.transpose()?;
             let mut notes: Vec<String> = refused.into_iter().collect();
             let mut verified = ValidationCheck::default();
@@ -203,7 +204,8 @@ impl KeptPaths {
         if bytes > LARGEST {
             let (mib, most) = (bytes >> 20, LARGEST >> 20);
             let name = format!("./{}/{}", layout::FINAL, layout::VALIDATION_PREDICTIONS);
-            let mismatch = format!("{name} cannot be scored: the file has {mib} MiB; it has at most {most} MiB");
+            let mismatch =
+                format!("{name} cannot be scored: the file has {mib} MiB; it has at most {most} MiB");
             return Ok(ValidationCheck { mismatch: Some(mismatch), ..ValidationCheck::default() });
         }
         let mut copy = File::create(&self.validation).map_err(trouble)?;

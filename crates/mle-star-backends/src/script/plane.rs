@@ -114,7 +114,14 @@ impl Plane {
             .and_then(|()| FILES.iter().try_for_each(|(name, text)| fs::write(package.join(name), text)));
         written.map_err(|error| Trouble::io("write", &package, &error))?;
         let readable = readable.into_iter().chain([run_folder.to_owned()]).collect();
-        Ok(Self { executor, environment, folder, readable, process: Mutex::default(), asked: AtomicU64::new(0) })
+        Ok(Self {
+            executor,
+            environment,
+            folder,
+            readable,
+            process: Mutex::default(),
+            asked: AtomicU64::new(0),
+        })
     }
 
     /// A folder that the data plane may write to.
@@ -150,7 +157,9 @@ impl Plane {
             match timeout(ANSWERING, reply(talk, number)).await {
                 Ok(Ok(Some(reply))) => return reply.read(),
                 Ok(Ok(None)) => said = ended(process.take()).await,
-                Ok(Err(error)) => return Err(Unanswered::Reason(format!("the answer cannot be read: {error}"))),
+                Ok(Err(error)) => {
+                    return Err(Unanswered::Reason(format!("the answer cannot be read: {error}")));
+                }
                 Err(_) => {
                     drop(process.take());
                     let took = ANSWERING.as_secs();

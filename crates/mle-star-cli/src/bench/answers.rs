@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mle_star::result::FinalResult;
+use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::task::TextColumn;
 use mle_star_domain::trouble::Trouble;
-use mle_star_domain::protocol::LabelColumns;
 use mle_star_run::data_plane;
 use mle_star_run::metrics::{Kind, Metric};
 use mle_star_run::runs::absolute;

@@ -9,10 +9,10 @@ use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
 use mle_star_domain::task::Task;
 use mle_star_leakage::Facts;
-use mle_star_tables::metrics::Metric;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::infer::{Given, infer};
+use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::{self, Unlabelled};
 use serde_json::{Value, json};
 
@@ -172,11 +172,7 @@ impl Folder {
         let score = found["score"].as_f64().ok_or_else(|| found.to_string())?;
         let printed = parse_score(&done.stdout).ok_or("no score")?;
         let agree = (printed - score).abs() <= 1e-9 * printed.abs().max(1e-9);
-        if agree {
-            Ok(())
-        } else {
-            Err(format!("{printed} was printed, but the score is {score}"))
-        }
+        if agree { Ok(()) } else { Err(format!("{printed} was printed, but the score is {score}")) }
     }
 }
 

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::layout;
+use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::protocol::{Protocol, SplitKind};
 use mle_star_domain::trouble::Trouble;
-use mle_star_domain::protocol::LabelColumns;
-use mle_star_tables::metrics::Metric;
 use mle_star_tables::folds::{self, FoldBasis};
 use mle_star_tables::holdout::{self, Plan};
+use mle_star_tables::metrics::Metric;
 use mle_star_tables::own_folds::OwnFolds;
 use mle_star_tables::periods::Timeline;
 use mle_star_tables::profile::Profile;

@@ -8,9 +8,9 @@ use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{ColumnRoles, DataModality, Targets, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::metrics::Metric;
 use mle_star_tables::agreement;
 use mle_star_tables::infer::{Given, Guess, Inferred, infer};
+use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
 
 use super::intake::{Intake, Known, Place, lost_classes, lost_columns, no_target, spelled, take_in};

@@ -1,8 +1,8 @@
 //! Whether the program can compute scores itself, and by which columns.
 
+use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::protocol::Split;
 use mle_star_domain::task::{Task, TextColumn};
-use mle_star_domain::protocol::LabelColumns;
 use mle_star_tables::metrics::{Kind, Metric};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mle_star_domain::trouble::Trouble;
 use crate::metrics::{Kind, Metric};
+use mle_star_domain::trouble::Trouble;
 
 use super::MOST_CLASSES;
 use crate::description::{spaced, words};

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::Guess;
 use super::fit::has_fractions;
 use crate::media::Media;
-use crate::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use crate::metrics::{Kind, Metric};
+use crate::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
 /// An integer target with at most this many distinct values is treated as classes.
 pub(crate) const MOST_CLASSES: usize = 30;

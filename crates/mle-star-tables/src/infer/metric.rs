@@ -1,10 +1,10 @@
 //! Infers the metric and its direction.
 
+use crate::metrics::Metric;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::nearest;
 use mle_star_domain::task::TaskType;
 use mle_star_domain::trouble::Trouble;
-use crate::metrics::Metric;
 
 use super::kinds::holds_numbers;
 use super::{Given, Guess};

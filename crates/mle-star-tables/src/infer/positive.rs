@@ -1,7 +1,7 @@
 //! Infers which of two labels a probability is asked for.
 
-use mle_star_domain::trouble::Trouble;
 use crate::metrics::{Kind, Metric};
+use mle_star_domain::trouble::Trouble;
 
 use super::Guess;
 use crate::description::{self, Description, PositiveReading};

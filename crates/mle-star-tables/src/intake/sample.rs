@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use mle_star_domain::trouble::Trouble;
 use crate::metrics::{Kind, Metric};
+use mle_star_domain::trouble::Trouble;
 
 use super::row_ids::free_name;
 use crate::profile::{Column, Profile, ROWS_LOOKED_AT};

@@ -9,8 +9,8 @@ mod described;
 
 use std::io;
 
-use mle_star_domain::task::TextColumn;
 use crate::metrics::places_of_columns;
+use mle_star_domain::task::TextColumn;
 
 use super::{Column, ROWS_LOOKED_AT, Table};
 use crate::missing::{MISSING, Words, place};

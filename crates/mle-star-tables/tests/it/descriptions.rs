@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star_tables::metrics::Metric;
 use mle_star_needs::needs;
 use mle_star_tables::description::{Description, MetricReading, metric};
+use mle_star_tables::metrics::Metric;
 
 /// The commit whose descriptions the page is about.
 const COMMIT: &str = "783b15af77404fbaffe7255b0c4a934b46153389";

@@ -18,8 +18,8 @@ use mle_star_domain::measure::interval::Grouped;
 use mle_star_domain::measure::{Measurement, standard_deviation};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::LabelColumns;
-use plane::Plane;
 use mle_star_tables::metrics::Metric;
+use plane::Plane;
 use serde_json::json;
 
 use worlds::{KINDS, Kind, Part, World};

@@ -25,7 +25,9 @@ impl Evaluator {
     pub(crate) fn computes_no_importance(&self) -> Option<String> {
         let file = self.setup.metric_file.as_ref()?;
         let name = &file.name;
-        Some(format!("the metric is that of {name}, so the program does not compute the importance of columns"))
+        Some(format!(
+            "the metric is that of {name}, so the program does not compute the importance of columns"
+        ))
     }
 
     /// The copies of these rows.

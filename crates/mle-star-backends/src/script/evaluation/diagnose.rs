@@ -71,7 +71,12 @@ impl Evaluator {
         }
     }
 
-    async fn found(&self, [predictions, scores]: &[PathBuf; 2], folder: &Path, of: RowsOf) -> Option<Diagnostics> {
+    async fn found(
+        &self,
+        [predictions, scores]: &[PathBuf; 2],
+        folder: &Path,
+        of: RowsOf,
+    ) -> Option<Diagnostics> {
         let rows = self.rows(folder, of);
         let is_small = |file: &&PathBuf| fs::metadata(file).is_ok_and(|file| file.len() <= LARGEST);
         let files = [Some(predictions).filter(is_small)?, scores];
@@ -156,8 +161,7 @@ fn by_time(rows: &RowsIn<'_>, column: &str) -> Option<Division> {
     let mut all: Vec<(f64, &(String, String))> = moments.into_iter().zip(&values).collect();
     all.sort_by(|one, other| one.0.total_cmp(&other.0));
     let size = all.len().div_ceil(TIMES).max(1);
-    let (mut part_of, mut ends): (_, Vec<(&str, &str, usize)>) =
-        (HashMap::new(), Vec::new());
+    let (mut part_of, mut ends): (_, Vec<(&str, &str, usize)>) = (HashMap::new(), Vec::new());
     for same in all.chunk_by(|one, other| one.0 == other.0) {
         let time = same[0].1.1.as_str();
         match ends.last_mut().filter(|(_, _, rows)| rows + same.len() / 2 < size) {

@@ -84,7 +84,13 @@ impl Executor {
     }
 
     /// Starts a Python module that lies in `folder`, isolated like a script and without network, to talk to it. It may also read `readable`.
-    pub(crate) fn talk(&self, python: &Path, module: &str, folder: &Path, readable: &[PathBuf]) -> io::Result<Talk> {
+    pub(crate) fn talk(
+        &self,
+        python: &Path,
+        module: &str,
+        folder: &Path,
+        readable: &[PathBuf],
+    ) -> io::Result<Talk> {
         let isolation = Isolation { network: Network::Denied, ..self.setup.isolation.clone() };
         let sandbox = Sandbox::new(isolation, python, &[], &self.setup.machine);
         let confinement = sandbox.confinement(folder, readable.iter().cloned(), DISK_MIB, None)?;

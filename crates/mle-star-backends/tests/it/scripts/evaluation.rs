@@ -76,8 +76,14 @@ async fn another_printed_score_is_a_note_and_missing_predictions_are_not_measure
         let outcome = world.run(&script(exact, printed)).await;
         assert_eq!((outcome.mismatch.as_ref(), outcome.is_error()), (None, false), "{printed}");
         assert!((outcome.value().unwrap() - 1.0 / 3.0).abs() < 1e-12, "{outcome:?}");
-        let said = format!("The script printed the score {printed}; MAE over the 3 rows of its predictions is 0.3333333333.");
-        let notes = if printed == "nan" { Vec::new() } else { vec![format!("{said} The score that counts is the second one.")] };
+        let said = format!(
+            "The script printed the score {printed}; MAE over the 3 rows of its predictions is 0.3333333333."
+        );
+        let notes = if printed == "nan" {
+            Vec::new()
+        } else {
+            vec![format!("{said} The score that counts is the second one.")]
+        };
         assert_eq!(outcome.notes, notes);
     }
     // What it printed instead is told if the program knows it.
@@ -85,7 +91,11 @@ async fn another_printed_score_is_a_note_and_missing_predictions_are_not_measure
     fs::write(&folds, "id,fold\n11,0\n12,1\n14,1\n").unwrap();
     world.setup.evaluation.as_mut().unwrap().folds = Some(folds);
     let outcome = world.run(&script(exact, "0.25")).await;
-    assert!(outcome.notes[0].ends_with("It printed the mean over the folds; the score that counts is the second one."), "{outcome:?}");
+    assert!(
+        outcome.notes[0]
+            .ends_with("It printed the mean over the folds; the score that counts is the second one."),
+        "{outcome:?}"
+    );
     world.setup.evaluation.as_mut().unwrap().folds = None;
     let silent = world.run("print('Final Validation Performance: 0.5')").await;
     assert_eq!((silent.measured.as_ref(), silent.score, said(&silent)), (None, Some(0.5), String::new()));

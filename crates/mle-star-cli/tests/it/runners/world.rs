@@ -14,13 +14,13 @@ use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::effects::{DataView, Purpose, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
+use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::slot::Slot;
-use mle_star_domain::protocol::LabelColumns;
-use mle_star_tables::metrics::Metric;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_tables::holdout::{self, Roles};
+use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile;
 use serde_json::{Value, json};
 

@@ -15,8 +15,8 @@ use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{HoldoutPart, Split, SplitKind};
 use mle_star_domain::question::{Answer, Importance, ImportanceRows, Kept, Look, Question, Refit};
-use mle_star_tables::metrics::Metric;
 use mle_star_tables::holdout::{Roles, Share, labels, plan, write};
+use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile;
 
 use crate::scripts::world::{PLACE, World, evaluation, request};

@@ -13,9 +13,9 @@ use mle_star_domain::place::Place;
 use mle_star_domain::protocol::Split;
 use mle_star_domain::question::{Answer, Copies, Importance, ImportanceRows, Kept, Question};
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::metrics::Metric;
 use mle_star_tables::folds::{self, FoldBasis};
 use mle_star_tables::holdout::{Off, labels, plan_last_fold, write_with};
+use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile;
 
 use crate::scripts::world::{World, evaluation, request};

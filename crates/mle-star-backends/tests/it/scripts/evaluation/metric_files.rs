@@ -7,8 +7,8 @@ use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{Periods, Split, SplitKind};
 use mle_star_domain::question::{Comparison, Kept, Question};
 use mle_star_domain::task::{Answers, MetricFile};
-use mle_star_tables::metrics::Metric;
 use mle_star_needs::needs;
+use mle_star_tables::metrics::Metric;
 
 use super::super::world::World;
 use super::{said, script};

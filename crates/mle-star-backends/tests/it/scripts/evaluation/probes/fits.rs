@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use mle_star::backend::ScriptRunner as _;
 use mle_star_domain::effects::{DataView, Fits, Fitted, Purpose, ScriptOutcome, ScriptRequest};
-use mle_star_tables::metrics::Metric;
 use mle_star_needs::needs;
+use mle_star_tables::metrics::Metric;
 
 use super::super::super::world::{World, request};
 
