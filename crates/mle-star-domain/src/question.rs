@@ -22,6 +22,7 @@ pub struct Kept(String);
 /// A question about predictions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "question", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "there is one question at a time")]
 pub enum Question {
     /// What is the score of the predictions for held-out rows?
     Look {

@@ -191,11 +191,9 @@ impl<'a> Ctx<'a> {
 
     /// Asks an agent.
     pub(crate) async fn ask(&self, call: Call) -> Result<AgentReply, Stop> {
-        let place = self.place.named(call.name);
-        let (agent, variant) = (call.agent, call.variant);
+        let (place, agent, variant) = (self.place.named(call.name), call.agent, call.variant);
         // That which answered it, if the run is forked from one that did.
-        let inherited = self.run.journal.inherited_model(&place)?;
-        let model = inherited.unwrap_or_else(|| self.model(agent));
+        let model = self.run.journal.inherited_model(&place)?.unwrap_or_else(|| self.model(agent));
         let render::Rendered { system, mut prompt, shared, mut told } = self.render(&call)?;
         let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
         let (inputs, schema, tools) = (&call.inputs, call.schema.as_deref(), call.tools);
@@ -207,8 +205,7 @@ impl<'a> Ctx<'a> {
         let kept = Asked { agent, model: &model, prompt: &prompt, variant, read_back, notes: None };
         let mut entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
         self.fence_unless_recorded(&entry)?;
-        let was_known = known.is_some();
-        let is_new = !was_known && !self.run.journal.has(&entry)?;
+        let is_new = !read_back && !self.run.journal.has(&entry)?;
         let sees_notes = is_new && matches!(agent, AgentType::Planner | AgentType::EnsPlanner);
         let notes = if sees_notes { self.run.journal.take_notes()? } else { Vec::new() };
         if !notes.is_empty() {
@@ -247,7 +244,7 @@ impl<'a> Ctx<'a> {
         };
         let reply = self.run.journal.once(entry, answer).await?;
         // An answer that is read back is no call, in this process and in a later one.
-        if !was_known {
+        if !read_back {
             if is_new && !matches!(reply.value.answer, Answer::Refused { .. }) {
                 self.run.limits.answered(agent, self.run.journal.elapsed() - started);
             }

@@ -110,7 +110,8 @@ impl Ctx<'_> {
     /// What the run tried so far, and how many seconds the next script may run.
     fn values_of_now(&self) -> Map<String, Value> {
         let (limits, now, step) = (&self.run.limits, self.run.journal.elapsed(), self.place.step());
-        let (lessons, found) = (self.history().lessons(step), self.history().studies.lines(step));
+        let lessons = self.history().lessons(step);
+        let found = self.history().studies.lines(step);
         let (slots, script_limit) = (self.run.outside.script_slots.most(), self.script_limit(Purpose::Score));
         let aim = limits.aim(&self.place, self.config(), slots, script_limit, now);
         let values = [

@@ -238,7 +238,8 @@ fn periods(
 }
 
 fn report_lineage(ctx: &Ctx<'_>, step: Step) {
-    for Lineage { place, score, note, .. } in ctx.history().lineage(step) {
+    let lineage = ctx.history().lineage(step);
+    for Lineage { place, score, note, .. } in lineage {
         ctx.info(format!("lineage: {place}, score {score:?}, {note}"));
     }
 }
