@@ -10,6 +10,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
+mod interpreter;
 mod plane;
 mod tasks;
 

@@ -1,13 +1,13 @@
 //! Scores by the data plane, without a sandbox.
 
-use std::env;
+use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
-/// A process of `python/mle_star_data`, run by `MLE_STAR_DATA_PYTHON` or `python3`.
+/// A process of `python/mle_star_data`.
 #[derive(Debug)]
 pub struct Plane {
     child: Child,
@@ -16,10 +16,11 @@ pub struct Plane {
 }
 
 impl Plane {
+    /// Starts it with this interpreter.
+    ///
     /// # Errors
     /// The interpreter does not start.
-    pub fn start() -> io::Result<Self> {
-        let python = env::var_os("MLE_STAR_DATA_PYTHON").unwrap_or_else(|| "python3".into());
+    pub fn start(python: impl AsRef<OsStr>) -> io::Result<Self> {
         let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../python");
         let mut command = Command::new(python);
         command.args(["-m", "mle_star_data"]).env("PYTHONPATH", package);
@@ -53,3 +54,4 @@ impl Drop for Plane {
         let _ = self.child.wait();
     }
 }
+

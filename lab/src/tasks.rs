@@ -20,6 +20,7 @@ use mle_star_domain::protocol::{LabelColumns, SplitKind};
 use mle_star_tables::metrics::Metric;
 use serde_json::json;
 
+use crate::interpreter::interpreter;
 use crate::plane::Plane;
 
 use draw::{Draw, Random, Row};
@@ -129,7 +130,7 @@ impl Task {
         let [known, predicted] = ["answers.csv", "submission.csv"].map(|name| folder.path().join(name));
         fs::write(&known, answers)?;
         fs::write(&predicted, submission)?;
-        let found = Plane::start()?.ask(json!({
+        let found = Plane::start(interpreter())?.ask(json!({
             "question": "score",
             "metric": self.metric.name(),
             "answers": known,

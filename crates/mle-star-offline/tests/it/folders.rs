@@ -178,7 +178,7 @@ impl Folder {
 
 /// The answer of the data plane.
 fn scored(question: Value) -> Value {
-    static PLANE: LazyLock<Mutex<Plane>> = LazyLock::new(|| Mutex::new(Plane::start().unwrap()));
+    static PLANE: LazyLock<Mutex<Plane>> = LazyLock::new(|| Mutex::new(Plane::start(interpreter()).unwrap()));
     PLANE.lock().unwrap().ask(question).unwrap()
 }
 

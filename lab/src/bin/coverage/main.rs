@@ -7,6 +7,8 @@
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 mod models;
+#[path = "../../interpreter.rs"]
+mod interpreter;
 #[path = "../../plane.rs"]
 mod plane;
 mod worlds;
@@ -36,7 +38,7 @@ fn main() -> Result<(), Failure> {
     );
     println!("|---|---|---:|---:|---:|---:|---:|---:|");
     let names: Vec<String> = std::env::args().skip(2).collect();
-    let mut plane = Plane::start()?;
+    let mut plane = Plane::start(interpreter::interpreter())?;
     let is_wanted = |kind: &&Kind| names.is_empty() || names.iter().any(|name| name == kind.name);
     for kind in KINDS.iter().filter(is_wanted) {
         let cases = (0..worlds).map(|seed| case(&mut plane, kind, seed)).collect::<Result<Vec<_>, _>>()?;
