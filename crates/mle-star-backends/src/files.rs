@@ -322,6 +322,12 @@ mod tests {
         FileAgents::new(folder, "r", Path::new("/data")).unwrap()
     }
 
+    #[test]
+    fn calls_at_different_places_are_different_questions() {
+        let asked = |place| super::question(&question(place, "?"));
+        assert_ne!(asked("phase2/path-0/t0/ablation"), asked("phase2/path-1/t0/ablation"));
+    }
+
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
         let mut names: Vec<String> =

@@ -232,6 +232,14 @@ mod tests {
     }
 
     #[test]
+    fn a_structured_answer_counts_although_it_went_over_the_budget() {
+        let mut transcript = Transcript::default();
+        transcript.structured = Some(json!({"a": 1}));
+        let over = ended(json!({"subtype": "error_max_budget_usd", "stop_reason": "tool_use"}));
+        assert!(matches!(turn(&over, "", &transcript), Outcome::Answered { structured: Some(_), .. }));
+    }
+
+    #[test]
     fn the_line_that_says_why_is_quoted() {
         let check = |stderr: &str, said: &str| {
             let outcome = format!("{:?}", death(None, stderr, None));

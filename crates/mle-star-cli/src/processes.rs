@@ -353,7 +353,27 @@ fn inode(path: &Path) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader};
+
     use super::*;
+
+    #[test]
+    fn asking_twice_asks_once_and_at_once_is_another_wish() {
+        let script = "trap 'echo asked' INT; trap 'echo heard' TERM; echo ready; while :; do sleep .1; done";
+        let mut child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let worker = Worker { id: Pid::from_raw(child.id().try_into().unwrap()), runs: Vec::new() };
+        assert_eq!(lines.next().as_deref(), Some("ready"));
+        let interrupted = Interrupted::default();
+        for (stopping, asked) in [(Stopping::InOrder, 1), (Stopping::InOrder, 0), (Stopping::AtOnce, 1)] {
+            interrupted.interrupt(&worker, stopping).unwrap();
+            kill(worker.id, Signal::SIGTERM).unwrap();
+            // The interrupt is delivered before later signals.
+            assert_eq!(lines.by_ref().take_while(|line| line != "heard").count(), asked, "{stopping:?}");
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 
     #[test]
     fn an_error_of_a_late_start_counts_until_the_next_start() {

@@ -174,5 +174,9 @@ mod tests {
         check(Ended, Some(Usage::free()), Some(Limit::Budget), 0, Some(0.0), 0);
         check(Void, None, None, 0, None, 1);
         check(Begun, None, None, 0, None, 1);
+        // What is unknown counts as the dearest call of its agent, also of a later one.
+        let calls = [paid(None), paid(Some(0.25))].map(|usage| call("phase1/p", Ended, usage, None));
+        let usage = spending(&calls, &config).total().usage;
+        assert_eq!((usage.cost_usd, usage.estimated_usd), (Some(0.5), 0.25));
     }
 }

@@ -88,6 +88,12 @@ mod tests {
         FileNotFoundError: [Errno 2] No such file or directory: 'x.csv'";
 
     #[test]
+    fn the_failing_line_is_the_last_one_of_the_script() {
+        let shown = failing_lines(SCRIPT, TRACEBACK);
+        assert!(shown.contains("\n>    4     return pd.read_csv('x.csv')\n"), "{shown}");
+    }
+
+    #[test]
     fn a_script_may_fail_while_it_saves_its_model() {
         let check = |instead: &str, with: &str, expected: bool| {
             assert_eq!(fails_while_saving(&SCRIPT.replace(instead, with), TRACEBACK), expected, "{with}");

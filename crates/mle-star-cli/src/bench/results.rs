@@ -439,6 +439,13 @@ impl RunRow {
 pub mod tests {
     use super::*;
 
+    /// The results of these runs of one task.
+    pub fn results_of(runs: Vec<RunRow>) -> Results {
+        let summaries = vec![summary("house-prices", Some(240), &runs.iter().collect::<Vec<_>>())];
+        let total = total(&runs, &summaries, &[1, 2, 3]);
+        Results { format: 1, complete: false, runs, summaries, total }
+    }
+
     /// A finished run of the task `a` without medals.
     pub fn row_of(seed: u32, score: Option<f64>) -> RunRow {
         RunRow {

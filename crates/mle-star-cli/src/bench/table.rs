@@ -206,14 +206,13 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::results::tests::row_of;
-    use crate::bench::results::{Medals, ScoreOf, Total};
+    use crate::bench::results::tests::{results_of, row_of};
     use crate::bench::scale::Medal;
 
     fn results() -> Results {
         let mut rows = vec![row_of(1, Some(12.5)), row_of(2, None), row_of(3, None)];
         rows[0].medal = Some(Medal::Silver);
-        (rows[1].error, rows[1].seconds) = (Some("the answers do not fit".to_owned()), Some(239.6));
+        (rows[1].error, rows[1].seconds) = (Some("the answers do not fit".to_owned()), Some(240.0));
         rows[2].state = State::Pending;
         (rows[2].seconds, rows[2].metric) = (None, None);
         for row in &mut rows {
@@ -221,39 +220,7 @@ mod tests {
         }
         rows[0].cost_usd = Some(0.25);
         rows[0].tokens_in = 10;
-        let summary = Summary {
-            task: "house-prices".to_owned(),
-            budget_seconds: Some(240),
-            runs: 3,
-            valid: 1,
-            success_rate: 1.0 / 3.0,
-            metric: Some("RMSE".to_owned()),
-            score_of: Some(ScoreOf::Hidden),
-            mean: Some(12.5),
-            median: Some(12.5),
-            q1: Some(12.5),
-            q3: Some(12.5),
-            iqr: Some(0.0),
-            medals: Some(Medals { gold: 0, silver: 1, bronze: 0, rate: 1.0 / 3.0 }),
-            above_median_rate: None,
-            units_mean: None,
-            units_median: None,
-            seconds_mean: Some(150.0),
-            cost_usd: Some(0.25),
-            estimated_usd: 0.0,
-        };
-        let total = Total {
-            runs: 3,
-            valid: 1,
-            success_rate: 1.0 / 3.0,
-            medal_rate: Some(1.0 / 3.0),
-            medal_rate_error: Some(0.333),
-            units_mean: None,
-            seconds: 300.0,
-            cost_usd: Some(0.25),
-            estimated_usd: 0.0,
-        };
-        Results { format: 1, complete: false, runs: rows, summaries: vec![summary], total }
+        results_of(rows)
     }
 
     #[test]

@@ -155,3 +155,16 @@ fn cannot_write(file: &Path, error: &io::Error) -> Failure {
     let message = format!("cannot write {}: {error}", file.display());
     Trouble::new(message, "choose another file with --output").into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_look_like_numbers_stay_as_they_are() {
+        for name in ["007", "89014103211118510720", "12e4", "nan"] {
+            assert_eq!(value(name), Value::from(name));
+        }
+        assert_eq!([value("-3"), value("0.25"), value("1e-05")], [json!(-3), json!(0.25), json!(1e-5)]);
+    }
+}

@@ -152,3 +152,14 @@ pub fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
     let message = format!("cannot read {}: {error}", events(folder).display());
     Failure::failed(Trouble::new(message, "fix its permissions; `mle-star show` reads the journal instead"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_of_the_run_is_that_of_watching_it() {
+        let end = Event::RunEnded { exit_code: 3, error: None, hint: None };
+        assert_eq!(outcome(Path::new("none"), Some(end)), Ok(Exit::NoSubmission));
+    }
+}

@@ -104,10 +104,10 @@ fn answers_may_have_a_column_for_each_class_or_target() {
     let scored = "evaluation_metric: log loss\ntarget_column: kind\n";
     task_of(&sealed, "kinds", scored, &kinds, "id,a,b,c\n5,.5,.25,.25\n6,.5,.25,.25\n7,.2,.2,.6\n");
     sealed.write("answers/kinds.csv", b"id,Usage,b,c,a\n7,Public,0,1,0\n5,Private,0,0,1\n6,Private,1,0,0\n");
-    let pairs = format!("id,size,x,y\n{}", rows(&|id| format!("1{id},{id},{},{}\n", id * 2, id * 3)));
-    let scored = "evaluation_metric: MAE\ntarget_column: x\n";
+    let pairs = format!("id,size,x,y,w\n{}", rows(&|id| format!("1{id},{id},{},{},1\n", id * 2, id * 3)));
+    let scored = "evaluation_metric: MAE\ntarget_column: x\nweight_column: w\n";
     task_of(&sealed, "pairs", scored, &pairs, "id,x,y\n5,0,0\n6,0,0\n7,0,0\n");
-    sealed.write("answers/pairs.csv", b"id,x,y\n5,1,3\n6,1,3\n7,1,3\n");
+    sealed.write("answers/pairs.csv", b"id,x,y,w\n5,1,3,1\n6,1,3,1\n7,4,6,2\n");
     let line = format!(
         "bench tasks/kinds tasks/pairs --agents offline --answers answers --set python={python} {SMALL}"
     );
@@ -117,7 +117,7 @@ fn answers_may_have_a_column_for_each_class_or_target() {
     let loss = -(0.5_f64.ln() + 0.25_f64.ln() + 0.6_f64.ln()) / 3.0;
     let score = |at: usize| rows[at]["hidden_score"].as_f64().unwrap_or_else(|| panic!("{rows}"));
     assert!((score(0) - loss).abs() < 1e-9, "{rows}");
-    assert!((score(1) - 2.0).abs() < 1e-9, "{rows}");
+    assert!((score(1) - 3.5).abs() < 1e-9, "{rows}");
 
     // Soft labels are another metric.
     sealed.write("answers/kinds.csv", b"id,a,b,c\n5,.9,.1,0\n6,0,1,0\n7,0,0,1\n");

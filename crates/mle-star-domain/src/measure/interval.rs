@@ -185,6 +185,12 @@ fn quantile(freedom: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn unequal_groups_count_less() {
+        let groups = [vec![], vec![5, 5, 5], vec![8, 1, 1]].map(|sizes| Grouped::of(sizes).groups);
+        assert_eq!(groups, [0.0, 3.0, 100.0 / 66.0]);
+    }
+
     const ERROR: Bounds = Bounds { low: Some(0.0), high: None };
     const SHARE: Bounds = Bounds { low: Some(0.0), high: Some(1.0) };
 

@@ -103,31 +103,3 @@ impl Line {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn all(diff: &Diff) -> Vec<&Line> {
-        diff.hunks.iter().flat_map(|hunk| &hunk.blocks).flat_map(|block| &block.lines).collect()
-    }
-
-    #[test]
-    fn diffs_are_line_by_line_with_some_lines_around() {
-        let check = |before: &str, after: &str, expected: &str, counts: (usize, usize)| {
-            let diff = diff(before, after);
-            let signs: String = all(&diff).iter().map(|line| line.sign).collect();
-            assert_eq!(
-                (signs.as_str(), (diff.added, diff.removed)),
-                (expected, counts),
-                "{before:?} {after:?}"
-            );
-        };
-        check("a\nb\nc\n", "a\nx\nc\n", " -+ ", (1, 1));
-        check("", "a\n", "+", (1, 0));
-        check("a\n", "a\n", "", (0, 0));
-        let many = |changed: &str| format!("{}{changed}\n{}", "same\n".repeat(9), "same\n".repeat(9));
-        check(&many("a"), &many("b"), "   -+   ", (1, 1));
-        assert_eq!(diff(&many("a"), &many("b")).hunks[0].line, 7);
-    }
-}

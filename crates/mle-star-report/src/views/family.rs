@@ -135,32 +135,3 @@ fn fate(context: &Context<'_>, step: &Step<'_>) -> Fate {
         _ => Fate::Dropped,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use mle_star::testing::{World, frozen};
-
-    use super::*;
-    use crate::at_work::AtWork;
-    use crate::views::tests::world::made;
-
-    #[tokio::test]
-    async fn solutions_stand_right_of_what_they_were_made_from() {
-        let world = World::new().fails("phase2/path-1/t0/k1/run").scores("phase3/r0/run", 0.9);
-        let made = made(&world, &frozen()).await;
-        let at_work = AtWork::of(&made.view);
-        let context = Context::of(&made.view, &at_work);
-        let (columns, dots, _) = arranged(&context);
-        assert_eq!(columns, ["first", "merge 1", "step 1", "ensemble", "final"]);
-        assert!(
-            dots.iter().all(|dot| dot.from.iter().all(|from| dots[*from].column < dot.column)),
-            "{dots:?}"
-        );
-        let mut places: Vec<(usize, usize)> = dots.iter().map(|dot| (dot.column, dot.row)).collect();
-        places.sort_unstable();
-        places.dedup();
-        assert_eq!(places.len(), dots.len(), "no two at one place");
-        assert!(dots.iter().any(|dot| dot.from.len() == 2));
-        assert!(picture(&context).unwrap().contains("<desc id=\"family-desc\">10 solutions"));
-    }
-}

@@ -200,6 +200,15 @@ mod tests {
         Before { left: Mutex::new(None), direction: Direction::Maximize }
     }
 
+    #[test]
+    fn a_better_answer_of_an_earlier_process_stands_until_the_replay_comes_to_it() {
+        let left = best(Step::Merge(1), 0.9);
+        let before = Before { left: Mutex::new(Some(left.clone())), ..none() };
+        let (early, late) = (best(Step::Candidate(0), 0.8), best(Step::Round(0), 0.85));
+        let seen = [&early, &left, &late, &early].map(|now| before.is_better(now));
+        assert_eq!(seen, [true, false, false, false]);
+    }
+
     #[tokio::test]
     async fn the_latest_answer_lies_in_the_final_folder() {
         let run = tempfile::tempdir().unwrap();

@@ -225,6 +225,7 @@ with open(out, "w", newline="") as file:
         check("", Ok(36)).await;
         // The folder that it runs in is its own.
         check("factor = open('model/factor.txt').read()", Ok(36)).await;
+        check("answers = [[name, 1.0000001 * value] for name, value in answers]", Ok(36)).await;
         check("answers[3][1] += 1", Err("predicts 1 of 36 rows")).await;
         check("answers.pop()", Err("wrote 35 rows that are not the 36 rows it was given")).await;
         check("answers.reverse()", Err("rows that are not the 36 rows")).await;

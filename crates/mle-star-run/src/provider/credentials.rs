@@ -166,6 +166,13 @@ mod tests {
     }
 
     #[test]
+    fn a_gateway_is_shown_by_its_host_alone() {
+        let url = "https://user:secret@llm.example.com/v1?key=secret";
+        let found = in_environment(&[("ANTHROPIC_BASE_URL", url)], gateway);
+        assert_eq!(found.as_deref(), Some("llm.example.com"));
+    }
+
+    #[test]
     fn the_login_that_claude_uses_is_found_by_name() {
         let home = tempfile::tempdir().unwrap();
         let (empty, full) = (home.path().join("empty"), home.path().join("full"));

@@ -247,7 +247,7 @@ async fn an_unusable_leakage_answer_leaves_the_script_as_it_is() {
 
 #[tokio::test]
 async fn the_data_revision_is_taken_if_it_runs() {
-    let revision = "```python\nprint('more data')\n```";
+    let revision = "Not all the provided information is used.\n```python\nprint('more data')\n```";
     let check = async |outcome: Option<f64>, score: f64, text: &str| {
         let world = World::new().scores("phase1/candidate-0/run", 0.8).agent("phase1/data/data", revision);
         let world = match outcome {

@@ -115,6 +115,7 @@ mod tests {
         check(&[], &[]);
         check(&[("PIP_INDEX_URL", "http://a")], &[("UV_DEFAULT_INDEX", "http://a")]);
         check(&[("UV_INDEX_URL", "http://b")], &[("PIP_INDEX_URL", "http://b")]);
+        check(&[("UV_EXTRA_INDEX_URL", "http://c")], &[("PIP_EXTRA_INDEX_URL", "http://c")]);
         check(&[("UV_DEFAULT_INDEX", "http://b"), ("PIP_INDEX_URL", "http://a")], &[]);
         check(&[("PIP_FIND_LINKS", "/a  /b")], &[("UV_FIND_LINKS", "/a,/b")]);
         check(&[("UV_FIND_LINKS", "/a,/b")], &[("PIP_FIND_LINKS", "/a /b")]);
