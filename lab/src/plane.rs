@@ -21,7 +21,9 @@ impl Plane {
     /// # Errors
     /// The interpreter does not start.
     pub fn start(python: impl AsRef<OsStr>) -> io::Result<Self> {
-        let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../python");
+        let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("python"));
+        let package = folders.into_iter().find(|folder| folder.join("mle_star_data").is_dir());
+        let package = package.ok_or(io::ErrorKind::NotFound)?;
         let mut command = Command::new(python);
         command.args(["-m", "mle_star_data"]).env("PYTHONPATH", package);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::plane::{Plane, Unanswered};
+use super::plane::{Plane, Unanswered, absolute};
 
 pub(crate) use copies::CopiedRows;
 pub(crate) use diagnose::Predicted;
@@ -130,19 +130,19 @@ impl EvaluationSetup {
         json!({
             "metric": self.metric.name(),
             "metric_file": self.metric_file.as_ref().map(MetricFile::told),
-            "train": self.train,
+            "train": absolute(&self.train),
             "columns": self.columns,
             "header": self.header,
             "id_column": self.id_column,
             "subsample_limit": self.subsample_limit,
             "by_time": self.split.as_ref().is_some_and(|split| split.kind == SplitKind::Time),
             "target": self.interval_target(),
-            "labels": self.labels(),
-            "folds": self.folds,
+            "labels": self.labels().map(absolute),
+            "folds": self.folds.as_deref().map(absolute),
             "has_periods": self.periods.is_some(),
             "mean_over_periods": self.mean_over_periods,
-            "seasonal_naive": self.seasonal_naive,
-            "folder": run_folder,
+            "seasonal_naive": self.seasonal_naive.as_deref().map(absolute),
+            "folder": absolute(run_folder),
             "holds_out": holds_out,
         })
     }

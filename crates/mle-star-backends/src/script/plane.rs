@@ -6,7 +6,7 @@
 use std::env;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -108,12 +108,13 @@ impl Plane {
         run_folder: &Path,
         readable: impl IntoIterator<Item = PathBuf>,
     ) -> Result<Self, Trouble> {
-        let folder = run_folder.join(layout::WORK).join(layout::PLANE);
+        let folder = absolute(run_folder).join(layout::WORK).join(layout::PLANE);
         let package = folder.join(PACKAGE);
         let written = fs::create_dir_all(&package)
             .and_then(|()| FILES.iter().try_for_each(|(name, text)| fs::write(package.join(name), text)));
         written.map_err(|error| Trouble::io("write", &package, &error))?;
-        let readable = readable.into_iter().chain([run_folder.to_owned()]).collect();
+        let readable = readable.into_iter().chain([run_folder.to_owned()]);
+        let readable = readable.map(|path| absolute(&path)).collect();
         Ok(Self {
             executor,
             environment,
@@ -226,6 +227,11 @@ impl Unanswered {
             Self::Broken(trouble) => Err(trouble),
         }
     }
+}
+
+/// A path as the data plane needs it, which runs in a folder of its own.
+pub fn absolute(path: &Path) -> PathBuf {
+    path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn has_libraries(environment: &Environment) -> bool {

@@ -7,7 +7,7 @@ use mle_star_domain::effects::Submission;
 use mle_star_domain::trouble::Trouble;
 use serde_json::json;
 
-use super::plane::Plane;
+use super::plane::{Plane, absolute};
 
 /// The size limit in bytes. Submissions with the pixels of images have a few hundred MiB.
 const LARGEST: u64 = 1 << 30;
@@ -33,6 +33,7 @@ pub async fn check_submission(
     if bytes > largest(sample) {
         return Ok(too_large(bytes, sample));
     }
+    let (file, sample) = (absolute(file), sample.map(absolute));
     let question = json!({ "question": "check", "file": file, "sample": sample, "id_column": id_column });
     match plane.ask(question).await {
         Ok(checked) => Ok(checked),

@@ -91,7 +91,8 @@ impl Answers {
                 (columns, Some(classes))
             }
         };
-        let training = Some(task.data_dir.join("train.csv")).filter(|train| train.is_file());
+        let submission = absolute(submission)?;
+        let training = Some(absolute(&task.data_dir)?.join("train.csv")).filter(|train| train.is_file());
         // A submission predicts every row that has an answer; answers may cover a part of the test rows.
         let question = json!({
             "question": "score",
@@ -99,11 +100,11 @@ impl Answers {
             "answers": self.path,
             "columns": columns,
             "layout": { "header": header, "id": id },
-            "submission": submission,
+            "submission": &submission,
             "classes": classes,
             "training": training,
         });
-        let files = [Some(self.path.clone()), Some(submission.to_owned()), training].into_iter().flatten();
+        let files = [Some(self.path.clone()), Some(submission), training].into_iter().flatten();
         let asked = wait_for(data_plane::ask(&result.config, files, question));
         let asked = asked.map_err(|failure| failure.trouble)?.map_err(|error| error.trouble)?;
         let scored: Scored = asked.map_err(unusable)?;

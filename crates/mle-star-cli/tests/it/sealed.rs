@@ -99,7 +99,8 @@ impl Sealed {
             .current_dir(self.dir.path())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.dir.path());
+            .env("HOME", self.dir.path())
+            .env("MLE_STAR_DATA_PYTHON", mle_star_needs::python_with_libraries());
         command
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mle_star_backends::script::plane::absolute;
 use mle_star_domain::config::Config;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::protocol::LabelColumns;
@@ -123,7 +124,7 @@ impl RowLabels {
             "columns": self.columns,
             "layout": { "header": header },
             "submission": predicted,
-            "training": train,
+            "training": train.map(absolute),
             "replicates": REPLICATES,
         });
         let files = [Some(self.file.as_path()), Some(predicted), train];

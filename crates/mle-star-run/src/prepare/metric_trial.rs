@@ -1,5 +1,6 @@
 //! Tries the metric file of a task before anything is paid.
 
+use mle_star_backends::script::plane::absolute;
 use mle_star_domain::config::Config;
 use mle_star_domain::task::{Answers, MetricFile, Task};
 use mle_star_domain::trouble::Trouble;
@@ -64,7 +65,7 @@ async fn tried(
     let with_probabilities = predicted
         .clone()
         .any(|column| column.kind == ColumnKind::Float || text_target && is_number(column.kind));
-    let [train, sample] = [&profile.train.file, &sample.file].map(|table| task.data_dir.join(table));
+    let [train, sample] = [&profile.train.file, &sample.file].map(|table| absolute(&task.data_dir.join(table)));
     let question = json!({
         "question": "trial",
         "metric_file": file.told(),
