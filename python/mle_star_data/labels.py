@@ -257,7 +257,8 @@ def read_per_class(file: str | Path, columns: Columns, classes: Sequence[str], m
     cells = np.stack([form[rows] for form in forms], axis=1)
     is_one, is_zero = np.isin(cells, ["1", "true"]), np.isin(cells, ["0", "false"])
     for row, at in zip(*np.nonzero(~(is_one | is_zero)), strict=True):
-        raise Refused(f"row {int(rows[row]) + 1} has {shown(cells[row, at])}, where a column per class has 1 or 0")
+        cell = shown(table[classes[at]][rows[row]].strip())
+        raise Refused(f"row {int(rows[row]) + 1} has {cell}, where a column per class has 1 or 0")
     ones = is_one.sum(axis=1)
     if len(several := np.flatnonzero(ones > 1)):
         raise Refused(f"row {int(rows[several[0]]) + 1} has several classes, but the metric is about one for each row")

@@ -141,7 +141,7 @@ def drawn(units: Keys, replicates: int) -> NDArray[np.uint8]:
 
 def of_target(predicted: Predicted, replicates: int, units: Keys | None = None) -> Measured:
     """The score of one target with its replicates."""
-    score = predicted.score()
+    score = predicted.exact()
     metric, truth, values = predicted.compared()
     checked(metric, truth, values)
     formula = metric.resampled(truth, values)

@@ -180,19 +180,27 @@ class Predicted:
         """The score of these predictions, or of other values for the same rows."""
         metric, truth, predicted = self.compared(values)
         checked(metric, truth, predicted)
-        if self.folds is None:
-            return _finite(metric, _called(metric, truth, predicted, self.weights))
-        scores = []
-        for fold in np.unique(self.folds):
-            rows = np.flatnonzero(self.folds == fold)
-            weights = None if self.weights is None else self.weights[rows]
-            try:
-                scores.append(_finite(metric, _called(metric, truth[rows], predicted[rows], weights)))
-            except Refused:
-                continue
-        if not scores:
-            return _finite(metric, _called(metric, truth, predicted, self.weights))
-        return float(np.mean(scores))
+        formula = metric.resampled(truth, predicted)
+        weights = np.ones((1, len(self))) if self.weights is None else self.weights[None, :]
+        if self.folds is not None:
+            scores = [formula(weights * (self.folds == fold))[0] for fold in np.unique(self.folds)]
+            known = [score for score in scores if np.isfinite(score)]
+            if known:
+                return float(np.mean(known))
+        return _finite(metric, float(formula(weights)[0]))
+
+    def exact(self) -> float:
+        """The same score by the function of the metric, which is that of the field's libraries where they have one."""
+        metric, truth, predicted = self.compared()
+        checked(metric, truth, predicted)
+        every = np.ones(len(self), dtype=bool)
+        parts = [every] if self.folds is None else [self.folds == fold for fold in np.unique(self.folds)]
+        weights = [None if self.weights is None else self.weights[part] for part in parts]
+        scores = [_called(metric, truth[part], predicted[part], own) for part, own in zip(parts, weights, strict=True)]
+        known = [score for score in scores if np.isfinite(score)]
+        if self.folds is not None and known:
+            return float(np.mean(known))
+        return _finite(metric, scores[0] if self.folds is None else _called(metric, truth, predicted, self.weights))
 
 
 def _called(metric: Metric, truth: Array, predicted: Array, weights: Array | None) -> float:
@@ -418,7 +426,11 @@ class _Reader:
     def _guesses(self, cells: Text) -> NDArray[np.float64]:
         known, column, most = len(self.names), self.cells.columns[0], self.metric.guesses
         found = {cell: guesses(cell.strip(), most, self.places.__contains__) for cell in dict.fromkeys(cells)}
-        wrong = [cell for cell, own in found.items() if not own or (tables.is_missing(cell) and cell.strip() not in self.places)]
+        wrong = [
+            cell
+            for cell, own in found.items()
+            if not own or (tables.is_missing(cell) and cell.strip() not in self.places)
+        ]
         if wrong:
             raise self._wrong(int(np.flatnonzero(cells == wrong[0])[0]), column, "which is no guess")
         lines = {cell: [self._place(name) for name in own] + [-1] * (most - len(own)) for cell, own in found.items()}

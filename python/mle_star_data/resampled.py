@@ -254,7 +254,10 @@ def curves(kind: Literal["roc", "precision", "gini"], each: bool = False) -> Pre
 def _falling(is_positive: Array, scores: Array, weights: Array, ranking: Ranking) -> tuple[Array, Array]:
     """The positive and the other weight of each group of equal scores, the largest score first."""
     ordered = weights[:, ranking.order]
-    sums = [np.add.reduceat(side, ranking.starts, axis=1)[:, ::-1] for side in (ordered * is_positive[ranking.order], ordered)]
+    sums = [
+        np.add.reduceat(side, ranking.starts, axis=1)[:, ::-1]
+        for side in (ordered * is_positive[ranking.order], ordered)
+    ]
     return sums[0], sums[1] - sums[0]
 
 

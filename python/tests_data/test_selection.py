@@ -101,7 +101,7 @@ def test_files_with_other_rows_have_no_weight(write: Write) -> None:
     assert found is not None
     assert found["weights"][1:3] == [0.0, 0.0]
     assert found["weights"][3] > 0
-    with pytest.raises(Refused, match="cannot be read"):
+    with pytest.raises(Refused, match="cannot read missing"):
         select("RMSE", truth, ["missing.csv", files[0]])
 
 
