@@ -56,4 +56,3 @@ impl Drop for Plane {
         let _ = self.child.wait();
     }
 }
-

@@ -1,7 +1,7 @@
 """Answers questions, one JSON object a line, until its input ends.
 
-A question has a number, which its answer repeats: {"number": 1, "question": "check", …} is answered by {"number": 1, "answer":
-{…}}, or by {"number": 1, "failure": "…"} where there is none. An error of the program itself is `error`.
+A question has a number, which its answer repeats: {"number": 1, "question": "check", …} is answered by {"number": 1,
+"answer": {…}}, or by {"number": 1, "failure": "…"} where there is none. An error of the program itself is `error`.
 """
 
 from __future__ import annotations

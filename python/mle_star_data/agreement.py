@@ -16,8 +16,8 @@ Array = NDArray[Any]
 
 
 def agreement(files: Sequence[Sequence[Predicted]], replicates: int) -> dict[str, Any]:
-    """The best file, how much larger the score of each is, and the correlation of the errors of each pair, which is that of the
-    targets on average."""
+    """The best file, how much larger the score of each is, and the correlation of the errors of each pair, which is
+    that of the targets on average."""
     measured = [together(file, replicates) for file in files]
     sign = files[0][0].metric.sign()
     best = int(np.argmax([sign * one.score for one in measured]))
@@ -28,9 +28,9 @@ def agreement(files: Sequence[Sequence[Predicted]], replicates: int) -> dict[str
 
 
 def errors(predicted: Predicted) -> Array:
-    """The error of each row. Numbers: predicted minus true. Labels: whether they are wrong. Probabilities: what the true class
-    lacks, or the probability of a single column, less the mean within the true class, so that the shares of classes do not
-    count; ranks instead if the metric is about order."""
+    """The error of each row. Numbers: predicted minus true. Labels: whether they are wrong. Probabilities: what the
+    true class lacks, or the probability of a single column, less the mean within the true class, so that the shares
+    of classes do not count; ranks instead if the metric is about order."""
     values = predicted.values
     if predicted.is_numbers:
         return np.asarray(values.mean(axis=1) - predicted.truth)

@@ -9,8 +9,9 @@ from .tables import as_number, canonical
 
 
 def classes_of(columns: Sequence[str], classes: Sequence[str]) -> list[str] | None:
-    """The class that each column is about, if every known class has one: by the same prefix before each, by their end or
-    beginning, or, if none is named like a class, by their order. Further columns are about classes that no label has."""
+    """The class that each column is about, if every known class has one: by the same prefix before each, by their
+    end or beginning, or, if none is named like a class, by their order. Further columns are about classes that no
+    label has."""
     found = by_name(columns, classes)
     if found is None and len(columns) == len(classes) and not any(canonical(one) in classes for one in columns):
         return list(classes)
@@ -69,7 +70,8 @@ def _between(columns: Sequence[str], classes: Sequence[str]) -> list[str] | None
 
 
 def bounds(columns: Sequence[str]) -> list[str] | None:
-    """The columns with the lower and with the upper bound: by words or quantiles in their names, else in their order."""
+    """The columns with the lower and with the upper bound: by words or quantiles in their names, else in their
+    order."""
     if len(columns) != 2:
         return None
     is_lower, is_upper = ([_says(one, words) for one in columns] for words in (("lo", "min"), ("hi", "upp", "max")))

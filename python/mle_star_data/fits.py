@@ -1,7 +1,7 @@
 """How the predictions of two fits of one solution differ for the same rows.
 
-A fit with more rows or another seed predicts almost the same. A script that depends on what is in its folder, or that lines up
-predictions with the wrong rows, does not. `lab/refit.md` shows by how much fits differ.
+A fit with more rows or another seed predicts almost the same. A script that depends on what is in its folder, or
+that lines up predictions with the wrong rows, does not. `lab/refit.md` shows by how much fits differ.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ LEAST_CORRELATION = 0.4
 CHANCE, LEAST_CHANCE, MOST_CHANCE = 3.0, 0.05, 0.25
 """What is not larger than so many standard deviations of a correlation by chance may be chance; its bounds."""
 LEVEL, SHIFT, LARGE_SHIFT = 0.09, 0.1, 0.3
-"""Numbers are at another level if their means differ by the first part of the mean and by the second part of their standard
-deviation, or by the third part of it alone."""
+"""Numbers are at another level if their means differ by the first part of the mean and by the second part of their
+standard deviation, or by the third part of it alone."""
 SCALE = 1.09
 """Numbers of which one fit predicts more than so many times the differences of the other have another scale."""
 ALMOST_ALL = 0.97

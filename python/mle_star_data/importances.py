@@ -1,5 +1,5 @@
-"""How much the score of a script depends on each column: it predicts copies of labelled rows, in each of which one column is
-permuted, and every copy is scored."""
+"""How much the score of a script depends on each column: it predicts copies of labelled rows, in each of which one
+column is permuted, and every copy is scored."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ NEGLIGIBLE = 0.25
 def importance(
     known: Labels, rows: Rows, layout: Layout, predicted: str, before: str, copies: dict[str, Any], replicates: int
 ) -> dict[str, Any]:
-    """How much worse the score of each column's copies is. `copies` has the IDs of the copied rows, the names of the columns,
-    and how often each was permuted; the first copy has the rows as they are."""
+    """How much worse the score of each column's copies is. `copies` has the IDs of the copied rows, the names of the
+    columns, and how often each was permuted; the first copy has the rows as they are."""
     ids, columns = np.array(copies["ids"], dtype=object), copies["columns"]
     table, times = tables.read(predicted), copies["repetitions"]
     count = 1 + len(columns) * times

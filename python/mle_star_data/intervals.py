@@ -92,9 +92,9 @@ def quantile(freedom: float) -> float | None:
 def of_one_more_period(scores: Sequence[float], scale: Scale) -> list[float] | None:
     """The interval of the score of one more period, from those of at least three, the earliest first.
 
-    It is the prediction interval of one more value by Student's distribution, with two changes. Errors are positive and skewed,
-    so where the metric has a best possible score, it is computed for the square roots of the distances to that. Scores drift,
-    so half of its centre is the last period's.
+    It is the prediction interval of one more value by Student's distribution, with two changes. Errors are positive
+    and skewed, so where the metric has a best possible score, it is computed for the square roots of the distances
+    to that. Scores drift, so half of its centre is the last period's.
     """
     if len(scores) < FEWEST_PERIODS:
         return None
@@ -143,8 +143,8 @@ def for_other_groups(
     standard_error: float | None,
     no_interval: str | None,
 ) -> dict[str, Any]:
-    """The interval of a score on other groups, from the standard errors by groups and by rows, which tell how much of the
-    variance is between groups and how much is within."""
+    """The interval of a score on other groups, from the standard errors by groups and by rows, which tell how much
+    of the variance is between groups and how much is within."""
     by_groups, by_rows = errors
     of = grouped(sizes)
     test = {"groups": target.groups or 0.0, "rows": target.rows_of_groups}

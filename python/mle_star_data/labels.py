@@ -99,7 +99,8 @@ class Labels:
         return all(one.names == other.names for one, other in zip(self.targets, others.targets, strict=True))
 
     def halves(self) -> tuple[Labels, Labels]:
-        """Two halves of the rows, drawn by the IDs alone. Rows of a cluster stay together if there are enough clusters."""
+        """Two halves of the rows, drawn by the IDs alone. Rows of a cluster stay together if there are enough
+        clusters."""
         from .resampled import mixed, seed
 
         for units in (drawn_units(self.keys, self.units), self.keys):
@@ -131,7 +132,8 @@ def drawn_units(keys: Keys, units: Keys) -> Keys:
 
 
 def read(file: str | Path, columns: Columns, metric: Metric, others: Labels | None = None) -> Labels:
-    """The labels in a CSV table. Rows without a label of each target are left out. With `others`, rows may lack classes."""
+    """The labels in a CSV table. Rows without a label of each target are left out. With `others`, rows may lack
+    classes."""
     return of_table(tables.read(file), columns, metric, others)
 
 
@@ -230,7 +232,8 @@ def _amounts(metric: Metric, labels: Text, names: list[str], positive: str | Non
 
 
 def positive_of(names: Sequence[str], given: str | None) -> int:
-    """The class that a binary metric is about: the given one, else `true`, `yes`, or the last, such as the larger number."""
+    """The class that a binary metric is about: the given one, else `true`, `yes`, or the last, such as the larger
+    number."""
     if given is not None and given in names:
         return list(names).index(given)
     said = [at for at, name in enumerate(names) if name == "true" or name.lower() == "yes"]

@@ -104,7 +104,8 @@ class Measured:
     """Whether it is the mean of the scores of several targets."""
 
     def error(self) -> float | None:
-        """The standard error. Replicates that repeat a score do not count; in a mean, they make the spread too small."""
+        """The standard error. Replicates that repeat a score do not count; in a mean, they make the spread too
+        small."""
         spread = intervals.deviation(self.replicates if self.is_mean else self.replicates[self.is_defined])
         return None if spread is None else (spread / self.share() ** 0.5 if self.is_mean else spread)
 
@@ -113,7 +114,8 @@ class Measured:
         return float(self.is_defined.mean()) if len(self.is_defined) else 1.0
 
     def minus(self, other: Measured) -> dict[str, float] | None:
-        """How much larger this score is than another one of the same rows, with the standard error of the difference."""
+        """How much larger this score is than another one of the same rows, with the standard error of the
+        difference."""
         count = min(len(self.replicates), len(other.replicates))
         spread = intervals.deviation(self.replicates[:count] - other.replicates[:count])
         if spread is None:
@@ -290,8 +292,8 @@ def _naive(predicted: Predicted, rows: Rows) -> float | None:
 
 
 def constant(predicted: Predicted) -> float | None:
-    """The score of the best of a few constants: mean, median (the upper of two) and geometric mean of numbers; shares of
-    classes; the most frequent labels. `None` where a constant has no score."""
+    """The score of the best of a few constants: mean, median (the upper of two) and geometric mean of numbers;
+    shares of classes; the most frequent labels. `None` where a constant has no score."""
     scores = []
     for line in _constants(predicted):
         try:

@@ -113,7 +113,8 @@ def spearman(truth: Array, predicted: Array, weight: Weight = None) -> float:
 
 
 def gini(truth: Array, predicted: Array, weight: Weight = None) -> float:
-    """The normalized Gini coefficient: how the truth goes with the rank of the prediction, compared with its own rank."""
+    """The normalized Gini coefficient: how the truth goes with the rank of the prediction, compared with its own
+    rank."""
     own, others = ranks(truth, weight), ranks(predicted, weight)
     return float(covariance(truth, others, weight) / covariance(truth, own, weight))
 
@@ -135,7 +136,8 @@ def weighted_correlation(one: Array, other: Array, weight: Weight = None) -> flo
     """The weighted linear correlation; not a number where a side is constant."""
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return float("nan")
-    return covariance(one, other, weight) / (covariance(one, one, weight) * covariance(other, other, weight)) ** 0.5
+    spread = covariance(one, one, weight) * covariance(other, other, weight)
+    return covariance(one, other, weight) / float(np.sqrt(spread))
 
 
 def pinball(quantile: float, truth: Array, predicted: Array, weight: Weight = None) -> float:

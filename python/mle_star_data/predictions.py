@@ -19,8 +19,8 @@ from .tables import SEPARATORS, Refused, Table, Text, canonical, listed, shown
 Array = NDArray[Any]
 
 Others = Literal["reject", "ignore"]
-"""What predictions for rows without a known label mean: an error, while some of the labelled rows are enough; or nothing, while
-every labelled row needs one."""
+"""What predictions for rows without a known label mean: an error, while some of the labelled rows are enough; or
+nothing, while every labelled row needs one."""
 
 SUM_TOLERANCE = 1.5e-8
 """How far the sum of a row's probabilities may be from 1 before they are divided by it."""
@@ -276,12 +276,12 @@ def checked(metric: Metric, truth: Array, predicted: Array) -> None:
 def read(file: str | Path, labels: Labels, layout: Layout, others: Others) -> list[Predicted]:
     """The predictions of a file for each target.
 
-    - One column holds numbers, labels, or the probability of the positive class, as the metric needs. It is about another class
-      if it is named like that class.
-    - Several columns are the probabilities of the classes. A metric of labels compares the most probable class. If the columns
-      are not about classes, the one named like the target counts alone.
-    - Guesses stand in one column, the best first, with blanks, commas, semicolons or `|` between them. So do the labels of a
-      set. An empty cell is an empty set.
+    - One column holds numbers, labels, or the probability of the positive class, as the metric needs. It is about
+    another class if it is named like that class.
+    - Several columns are the probabilities of the classes. A metric of labels compares the most probable class. If
+    the columns are not about classes, the one named like the target counts alone.
+    - Guesses stand in one column, the best first, with blanks, commas, semicolons or `|` between them. So do the
+    labels of a set. An empty cell is an empty set.
     - With several targets, each has the one column that is named like it.
     """
     return of_table(tables.read(file), labels, layout, others)
@@ -446,8 +446,9 @@ class _Reader:
 
 
 def guesses(cell: str, most: int, is_known: Callable[[str], bool]) -> list[str]:
-    """The guesses in a cell, at most so many. What separates them may also stand inside a label: from left to right, the longest
-    run of words that is a known label is one guess, and a word that begins no known label is a guess by itself."""
+    """The guesses in a cell, at most so many. What separates them may also stand inside a label: from left to right,
+    the longest run of words that is a known label is one guess, and a word that begins no known label is a guess by
+    itself."""
     import re
 
     parts = [found.span() for found in re.finditer(rf"[^\s{re.escape(SEPARATORS)}]+", cell)]

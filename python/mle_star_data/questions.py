@@ -1,7 +1,7 @@
 """The questions about predictions that the program asks, one function each.
 
-A question names files; its answer is what the program writes into its journal. Questions about a run come with the setup of
-the run: the metric, the labelled rows, and what intervals are for.
+A question names files; its answer is what the program writes into its journal. Questions about a run come with the
+setup of the run: the metric, the labelled rows, and what intervals are for.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ class Run:
 
     @cached_property
     def search(self) -> Labels:
-        """The rows of the search among the classes of all rows, so that a metric of positions of classes is the same for all."""
+        """The rows of the search among the classes of all rows, so that a metric of positions of classes is the same
+        for all."""
         return self.visible if self.setup.labels is None else self.visible.among_classes_of(self.held_out)
 
     @cached_property
@@ -127,8 +128,8 @@ class Run:
         return None if self.setup.folds is None else measure.labels_digest(self.search, self.folds)
 
     def fewest_rows(self) -> int:
-        """The fewest rows that a validation score needs. For small tables, a third is enough; with a split by time, the times
-        decide how many rows are validated."""
+        """The fewest rows that a validation score needs. For small tables, a third is enough; with a split by time,
+        the times decide how many rows are validated."""
         labelled = (
             len(self.search) if self.by_file is None else len(self.by_file.keys(self.table_of_search, self.columns))
         )
@@ -165,7 +166,8 @@ class Run:
         )
 
     def class_scores_of(self, kept: str) -> list[str]:
-        """The probability of each class that a script left for its validation rows and for the rows of its submission."""
+        """The probability of each class that a script left for its validation rows and for the rows of its
+        submission."""
         names = ("validation_class_scores.csv", "submission_class_scores.csv")
         return [str(Path(self.setup.folder, "validation", f"{kept}.{name}")) for name in names]
 
@@ -187,8 +189,8 @@ def _few(replicates: int, rows: int) -> int:
 
 
 def validation(run: Run, file: str, printed: dict[str, float] | None = None) -> Answer:
-    """The score of a script's validation predictions. `mismatch` says what is wrong with them, `note` why there is no score or
-    what else the script printed."""
+    """The score of a script's validation predictions. `mismatch` says what is wrong with them, `note` why there is
+    no score or what else the script printed."""
     name = "./final/validation_predictions.csv"
     try:
         if run.by_file is None:
@@ -239,7 +241,8 @@ def _agrees(printed: dict[str, float], score: float) -> bool:
 def _other_score(
     run: Run, printed: dict[str, float], measured: Answer, predicted: Sequence[Predicted], file: str
 ) -> str | None:
-    """The sentence about a script that printed another score than the program computed, with what it computed if that is known."""
+    """The sentence about a script that printed another score than the program computed, with what it computed if
+    that is known."""
     if not run.search.has_classes_of(run.visible):
         # A script cannot know classes that its rows lack.
         own = predictions.read(file, run.visible, run.layout, "reject")
@@ -250,8 +253,9 @@ def _other_score(
         metric = f"the mean of {metric} over the {len(predicted)} targets"
     is_mean = measured.get("mean_over_periods", False)
     what = f"the mean over {len(measured.get('periods', []))} folds of {metric}" if is_mean else metric
-    said = f"The script printed the score {printed['value']:.10g}; {what} over the {count} rows of its predictions is {score:.10g}"
-    alternatives = [
+    said = f"The script printed the score {printed['value']:.10g}"
+    said = f"{said}; {what} over the {count} rows of its predictions is {score:.10g}"
+    alternatives: list[tuple[str, Callable[[], float]]] = [
         ("the mean over the folds", lambda: _mean_over_folds(run, predicted)),
         (
             "the score of all rows together",
@@ -274,8 +278,9 @@ def _mean_over_folds(run: Run, predicted: Sequence[Predicted]) -> float:
 
 
 def chance(run: Run, file: str, table: str, blocks: Sequence[int]) -> Answer:
-    """The score of the validation predictions of a script that was trained on labels that were permuted within blocks, and what
-    such predictions score by chance: with the labels permuted again. A script without a leak scores as if by chance."""
+    """The score of the validation predictions of a script that was trained on labels that were permuted within
+    blocks, and what such predictions score by chance: with the labels permuted again. A script without a leak scores
+    as if by chance."""
     run.computes_no("the score by chance")
     try:
         columns = replace(run.columns, cluster=None)
@@ -335,7 +340,8 @@ def look(run: Run, kept: str, part: str) -> Answer:
 
 
 def compare(run: Run, one: str, other: str) -> Answer:
-    """The score of the first run minus that of the second on the validation rows that both have; no difference for few rows."""
+    """The score of the first run minus that of the second on the validation rows that both have; no difference for
+    few rows."""
     one, other = run.validation_of(one), run.validation_of(other)
     if run.by_file is not None:
         return run.by_file.compare(
@@ -359,7 +365,8 @@ def agreement(run: Run, runs: Sequence[str]) -> Answer:
 
 
 def select(run: Run, runs: Sequence[tuple[str, float]], seconds: float) -> Answer:
-    """Weights for the predictions of several scripts, each with the seconds that it took, which run in `seconds` together."""
+    """Weights for the predictions of several scripts, each with the seconds that it took, which run in `seconds`
+    together."""
     run.computes_no("the best weights of solutions")
     is_one = len(run.layout.predicted()) == 1
     kind, durations = run.metric.kind, [took for _, took in runs]
@@ -388,7 +395,8 @@ def select(run: Run, runs: Sequence[tuple[str, float]], seconds: float) -> Answe
 
 
 def _are_torn(known: Labels, file: str) -> bool:
-    """Whether what separates the guesses at the beginning of this file is inside a label, too, so that labels would be torn."""
+    """Whether what separates the guesses at the beginning of this file is inside a label, too, so that labels would
+    be torn."""
     with open(file, encoding="utf-8", errors="replace") as text:
         head = text.read(1 << 16)
     mark = next((mark for mark in "|;" if mark in head), None)
@@ -398,7 +406,8 @@ def _are_torn(known: Labels, file: str) -> bool:
 
 
 def combine(run: Run, runs: Sequence[tuple[str, float]], by: Any, validation: str, submission: str) -> Answer:
-    """Writes the combination of what scripts predicted, by weights: for validation rows, and for the rows of the submission."""
+    """Writes the combination of what scripts predicted, by weights: for validation rows, and for the rows of the
+    submission."""
     for at, out in enumerate((validation, submission)):
         if by == "class_scores":
             files = [(weight, run.class_scores_of(kept)[at]) for kept, weight in runs]
@@ -450,9 +459,9 @@ def score(
     folds: str | None = None,
     is_part: bool = False,
 ) -> Answer:
-    """The score of predictions for the rows of a table with answers: for all of them, or a part. Answers need not have all
-    classes of the training table. `classes` are their columns if they have one for each class. `unusable` says what is
-    wrong with the answers, `failure` what is wrong with the predictions."""
+    """The score of predictions for the rows of a table with answers: for all of them, or a part. Answers need not
+    have all classes of the training table. `classes` are their columns if they have one for each class. `unusable`
+    says what is wrong with the answers, `failure` what is wrong with the predictions."""
     known, where = _metric(metric), Columns(**columns)
     try:
         if classes is not None:
@@ -516,7 +525,8 @@ def run_of(file: str) -> Run:
 
 
 def answer(question: dict[str, Any]) -> Answer:
-    """Answers a question: `question` is its name, `setup` the file with the setup of the run, the rest its arguments."""
+    """Answers a question: `question` is its name, `setup` the file with the setup of the run, the rest its
+    arguments."""
     arguments = dict(question)
     name, setup = arguments.pop("question"), arguments.pop("setup", None)
     if "run" in arguments:

@@ -1,7 +1,8 @@
 """Scores of the same rows for many weights at once, so that resampling hundreds of times takes milliseconds.
 
-Each formula is prepared with truth and predictions once. It then takes a matrix of weights, one line for each replicate, and
-gives their scores, not numbers where the metric is undefined. With weights of one, it equals the metric's function.
+Each formula is prepared with truth and predictions once. It then takes a matrix of weights, one line for each
+replicate, and gives their scores, not numbers where the metric is undefined. With weights of one, it equals the
+metric's function.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ def r2(truth: Array, predicted: Array) -> Resampled:
 
 def _are_equal(weights: Array, values: Array) -> Array:
     """Whether all values with a weight are equal."""
-    if len(values) == 0 or np.ptp(values) > 0 and len(values) > 1000:
+    if len(values) == 0 or (np.ptp(values) > 0 and len(values) > 1000):
         return np.zeros(len(weights), dtype=bool)
     low = np.where(weights > 0, values, np.inf).min(axis=1)
     return np.asarray(low == np.where(weights > 0, values, -np.inf).max(axis=1))
@@ -310,8 +311,8 @@ def counts(kind: Counted) -> Prepare:
 
 
 class Tally:
-    """Weights of rows, by class: whose class is predicted, that have it, for which it is predicted; and the weight of all
-    rows times the squared distance of their classes."""
+    """Weights of rows, by class: whose class is predicted, that have it, for which it is predicted; and the weight
+    of all rows times the squared distance of their classes."""
 
     def __init__(self, right: Array, truth: Array, predicted: Array, distance: Array) -> None:
         self.right, self.truth, self.predicted, self.distance = right, truth, predicted, distance
@@ -407,7 +408,7 @@ POISSON = _counts_of_poisson()
 
 
 def draws(units: NDArray[np.uint64], replicates: int, first: int = 0) -> Iterator[NDArray[np.uint8]]:
-    """How often each unit is drawn in each replicate. It depends on the unit and the number of the replicate alone, so that
-    the replicates of two scripts are paired, whatever rows they share."""
+    """How often each unit is drawn in each replicate. It depends on the unit and the number of the replicate alone,
+    so that the replicates of two scripts are paired, whatever rows they share."""
     for replicate in range(first, first + replicates):
         yield POISSON[(mixed(units ^ seed(replicate)) >> np.uint64(48)).astype(np.int64)]

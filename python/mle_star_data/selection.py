@@ -191,7 +191,8 @@ class _Library:
             goodness = np.where(fits, own, -np.inf) if at == 1 else self.tried(counts, fits, weights)
             most = goodness.max(axis=1)
             runs &= np.isfinite(most)
-            # Of equal ones, but for rounding, the one that was chosen least often: labels often need a third vote to change.
+            # Of equal ones, but for rounding, the one that was chosen least often: labels often need a third vote to
+            # change.
             is_best = goodness >= (most - 1e-13 * np.abs(most))[:, None]
             chosen = np.where(is_best, counts, ROUNDS + 1).argmin(axis=1)
             counts[runs, chosen[runs]] += 1

@@ -17,12 +17,14 @@ from .resampled import mixed
 Text = NDArray[np.object_]
 
 WHOLE = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
-MISSING = frozenset(
-    "|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null".split("|")
+MISSING = frozenset(  # noqa: RUF005
+    ("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A")
+    + ("NA", "NULL", "NaN", "None", "n/a", "nan", "null")
 )
 """What pandas reads as missing."""
 SEPARATORS = "|;, "
-"""What may stand between the labels of a cell. The first of them that occurs in a column separates in all of its cells."""
+"""What may stand between the labels of a cell. The first of them that occurs in a column separates in all of its
+cells."""
 CANNOT = "the file cannot be read"
 LONGEST_CELL = 16 << 20
 """In bytes."""
@@ -203,8 +205,8 @@ def separator(cells: Iterable[str]) -> str:
 
 
 def labels_of(cell: str, between: str) -> list[str]:
-    """The labels of a set in their common form and in order, each once. It may be written with a separator that stands before
-    that of the known sets."""
+    """The labels of a set in their common form and in order, each once. It may be written with a separator that
+    stands before that of the known sets."""
     for other in SEPARATORS[: SEPARATORS.index(between)]:
         cell = cell.replace(other, between)
     parts = cell.split() if between == " " else cell.split(between)

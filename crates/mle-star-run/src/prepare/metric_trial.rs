@@ -65,7 +65,8 @@ async fn tried(
     let with_probabilities = predicted
         .clone()
         .any(|column| column.kind == ColumnKind::Float || text_target && is_number(column.kind));
-    let [train, sample] = [&profile.train.file, &sample.file].map(|table| absolute(&task.data_dir.join(table)));
+    let [train, sample] =
+        [&profile.train.file, &sample.file].map(|table| absolute(&task.data_dir.join(table)));
     let question = json!({
         "question": "trial",
         "metric_file": file.told(),

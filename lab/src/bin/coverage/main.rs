@@ -6,9 +6,9 @@
 
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
-mod models;
 #[path = "../../interpreter.rs"]
 mod interpreter;
+mod models;
 #[path = "../../plane.rs"]
 mod plane;
 mod worlds;

@@ -8,13 +8,18 @@ mod probes;
 mod searches;
 
 use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
 
+use mle_star::backend::ScriptRunner as _;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::effects::ScriptOutcome;
 use mle_star_domain::protocol::LabelColumns;
 use mle_star_tables::metrics::Metric;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
-use super::world::{World, evaluation};
+use super::world::{World, evaluation, request};
 
 /// Three rows with labels and one without.
 const NUMBERS: &str = "id,x,y\n11,a,1\n12,b,2\n13,c,\n14,d,3.0\n";
@@ -153,4 +158,44 @@ async fn predictions_that_cannot_be_scored_are_explained() {
     text("id,y\n11,1\n99,1\n", "1 rows have an ID that is not expected, for example `99`").await;
     text("id,y\n11,1\n12,1\n11,1\n", "the ID `11` occurs more than once").await;
     text("id,y\n11,1\n12,nan\n", "the row with ID `12` has `nan` in column `y`").await;
+}
+
+/// What computes scores may be killed at any moment: it starts again, and the same question has the same answer.
+#[tokio::test]
+async fn a_killed_data_plane_is_started_again() {
+    let world = world(NUMBERS, Metric::Mae, Some("id")).await;
+    let exact = script("id,y\n11,1\n12,3\n14,3\n", "0.5");
+    let runner = world.runner();
+    let run = async || {
+        let request = request(&exact, Duration::from_secs(60));
+        runner.run(&request).await.unwrap().measured.unwrap()
+    };
+    let first = run().await;
+    let is_plane = |process: &PathBuf| {
+        let read = |name: &str| fs::read(process.join(name)).unwrap_or_default();
+        let has =
+            |text: Vec<u8>, wanted: &str| text.windows(wanted.len()).any(|part| part == wanted.as_bytes());
+        let folder = world.file("work/plane").display().to_string();
+        has(read("cmdline"), "mle_star_data") && has(read("environ"), &folder)
+    };
+    for killed_while_it_works in [false, true] {
+        let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+        let planes: Vec<i32> = processes
+            .filter(is_plane)
+            .filter_map(|process| process.file_name()?.to_str()?.parse().ok())
+            .collect();
+        assert!(!planes.is_empty());
+        let end = || planes.iter().for_each(|plane| _ = kill(Pid::from_raw(*plane), Signal::SIGKILL));
+        let again = if killed_while_it_works {
+            let (again, ()) = tokio::join!(run(), async {
+                tokio::time::sleep(Duration::from_millis(150)).await;
+                end();
+            });
+            again
+        } else {
+            end();
+            run().await
+        };
+        assert_eq!(again, first);
+    }
 }
