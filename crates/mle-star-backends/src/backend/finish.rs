@@ -12,6 +12,7 @@ use mle_star_domain::question::Kept;
 use mle_star_domain::score::Printed;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
+use mle_star_tables::altered::Shuffled;
 use mle_star_tables::holdout::trim;
 use tempfile::NamedTempFile;
 use tokio::runtime::Handle;
@@ -106,19 +107,10 @@ impl ScriptBackend {
             } else if let Some(evaluation) = evaluation.filter(|_| probes) {
                 let (written, refused) = opened(&outputs, layout::VALIDATION_PREDICTIONS)?;
                 notes.extend(refused);
-                match (written, seen.made.as_ref().and_then(|made| made.shuffled.as_ref())) {
-                    (Some(file), Some(shuffled)) => {
-                        let file = kept_for_a_while(file, plane.folder())?;
-                        match Handle::current().block_on(evaluation.chance(file.path(), shuffled)) {
-                            Ok(found) => chance = Some(found),
-                            Err(unanswered) => notes.push(unanswered.reason()?),
-                        }
-                    }
-                    (Some(file), _) => {
-                        let file = kept_for_a_while(file, plane.folder())?;
-                        verified = Handle::current().block_on(evaluation.verify(file.path(), None))?;
-                    }
-                    (None, _) => {}
+                if let Some(written) = written {
+                    let file = kept_for_a_while(written, plane.folder())?;
+                    let shuffled = seen.made.as_ref().and_then(|made| made.shuffled.as_ref());
+                    (verified, chance) = probed(evaluation, file.path(), shuffled, &mut notes)?;
                 }
             }
             if let (Some((kept, most)), Outputs::Here(workplace)) = (model, &outputs) {
@@ -275,6 +267,26 @@ fn keep(submission: File, kept: &Path, sample: Option<&Path>) -> io::Result<Opti
     let mut fresh = File::create_new(kept)?;
     io::copy(&mut submission.take(most), &mut fresh)?;
     Ok(None)
+}
+
+/// The score of the predictions of a probe, and what they score by chance if the target was permuted.
+fn probed(
+    evaluation: &Evaluator,
+    file: &Path,
+    shuffled: Option<&Shuffled>,
+    notes: &mut Vec<String>,
+) -> Result<(ValidationCheck, Option<Chance>), Trouble> {
+    let Some(shuffled) = shuffled else {
+        return Ok((Handle::current().block_on(evaluation.verify(file, None))?, None));
+    };
+    let chance = match Handle::current().block_on(evaluation.chance(file, shuffled)) {
+        Ok(found) => Some(found),
+        Err(unanswered) => {
+            notes.push(unanswered.reason()?);
+            None
+        }
+    };
+    Ok((ValidationCheck::default(), chance))
 }
 
 /// A copy of a file that a script wrote, where the data plane can read it.

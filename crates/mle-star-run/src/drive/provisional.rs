@@ -117,13 +117,16 @@ impl Before {
     }
 }
 
+/// The submission that a run wrote, if it wrote one.
+type SubmissionOf = dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync;
+
 /// Where answers come from and go to.
 struct Files {
     folder: PathBuf,
     data_dir: PathBuf,
     requirements: String,
     /// The submission that a run wrote.
-    submission: Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>,
+    submission: Box<SubmissionOf>,
     /// How it is written.
     form: Form,
 }
