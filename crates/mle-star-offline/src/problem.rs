@@ -263,6 +263,11 @@ impl Problem {
         self.columns.all().count()
     }
 
+    /// Number of values that models of the search read; a text becomes forty columns.
+    pub(crate) fn cells(&self) -> usize {
+        (self.used_rows * (self.width() + 40 * self.columns.texts.len())).max(1)
+    }
+
     /// Whether trees are fast and good only if each looks at a part of the columns.
     pub(crate) fn is_wide(&self) -> bool {
         self.width() > 40

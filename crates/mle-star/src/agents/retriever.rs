@@ -136,7 +136,10 @@ async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Result<AgentRep
         // Models beyond M are tried after refinement.
         inputs["portfolio"] = json!(true);
     }
-    let call = Call::new(AgentType::Retriever, "retriever.md", inputs).named(name);
+    let call = Call::new(AgentType::Retriever, "retriever.md", inputs)
+        .named(name)
+        .telling("time_limit", ctx.config().time_limit_seconds)
+        .telling("baseline_seconds", ctx.baseline_seconds()?);
     let call = if search == Search::Allowed { call } else { call.tools(&[]) };
     ctx.ask(call).await
 }

@@ -18,7 +18,7 @@ use mle_star_domain::effects::{
     Look, LookRequest, Member, Purpose, Refit, RefitRequest, ScriptOutcome, Selection, SelectionRequest,
 };
 use mle_star_domain::measure::Measurement;
-use mle_star_domain::place::{Name, Place};
+use mle_star_domain::place::{Name, Place, Step};
 use mle_star_domain::protocol::{Detail, Holdout, HoldoutPart, Period, Protocol, Shift};
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::trust::{Finding, Severity};
@@ -118,6 +118,14 @@ impl<'a> Ctx<'a> {
     /// The scripts of the program's own solutions; none for the paper's way.
     pub(crate) fn baselines(&self) -> &'a [String] {
         self.run.protocol.map(|protocol| protocol.baselines.as_slice()).unwrap_or_default()
+    }
+
+    /// The seconds that the runs of these scripts took, as the journal has them.
+    pub(crate) fn baseline_seconds(&self) -> Result<Vec<f64>, Stop> {
+        let is_one = |step| matches!(step, Some(Step::Baseline(_)));
+        let runs = self.ledger()?.into_iter().filter(|run| run.kind == Kind::Script && run.counts());
+        let runs = runs.filter(|run| is_one(run.place.step()));
+        Ok(runs.filter_map(|run| Some(run.elapsed_ended? - run.elapsed_begun)).collect())
     }
 
     /// Whether the labels of the test table are known to the program.
