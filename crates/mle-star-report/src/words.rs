@@ -1,7 +1,10 @@
 //! Names of places, steps, phases and agents for people.
 
-use mle_star::event::{Done, DoneOf};
-use mle_star_domain::place::{Phase, Place};
+use std::collections::BTreeMap;
+
+use mle_star::event::{Done, DoneOf, Event};
+use mle_star::verdict::Verdicts;
+use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::role::AgentType;
 
 use crate::sanitize::first_line;
@@ -16,18 +19,48 @@ pub fn done_words(done: Done) -> String {
     format!("{} % of the {of}", done.percent)
 }
 
-/// A place for people: `path 1, step 2, attempt 3`.
+/// The models that steps try: people know these steps by them.
+#[derive(Clone, Debug, Default)]
+pub struct Models(BTreeMap<Step, String>);
+
+impl Models {
+    /// Those of the steps that have ended.
+    pub fn of(verdicts: &Verdicts) -> Self {
+        let tries = |step: &Step| matches!(step, Step::Candidate(_) | Step::Extra(_));
+        let tried = verdicts.iter().filter(|(step, verdict)| tries(step) && !verdict.note.is_empty());
+        Self(tried.map(|(step, verdict)| (*step, in_line(&verdict.note))).collect())
+    }
+
+    /// Learns the model that an event names.
+    pub fn take(&mut self, event: &Event) {
+        if let Event::Model { place, name } = event {
+            self.0.insert(*place, in_line(name));
+        }
+    }
+
+    /// A step for people: its model, else its name.
+    pub fn step(&self, step: Step) -> String {
+        self.0.get(&step).cloned().unwrap_or_else(|| step.title())
+    }
+
+    /// A place for people: `LightGBM, repair 1`, `path 1, step 2, attempt 3`.
+    pub fn place(&self, place: &Place) -> String {
+        let name = match (place.step(), place.path(), place.phase()) {
+            _ if place.is_within(&Place::tables()) => "comparison of the tables".to_owned(),
+            _ if let Some(probe) = place.probe_name() => probe_words(probe),
+            _ if place.is_importance() => "importance of columns".to_owned(),
+            (Some(step), _, _) => self.step(step),
+            (None, Some(path), _) => format!("path {}", path + 1),
+            (None, None, Some(phase)) => phase.title().to_owned(),
+            (None, None, None) => "run".to_owned(),
+        };
+        place.repair().map_or_else(|| name.clone(), |repair| format!("{name}, repair {repair}"))
+    }
+}
+
+/// A place for people, if no models are known: `path 1, step 2, attempt 3`.
 pub fn place_name(place: &Place) -> String {
-    let name = match (place.step(), place.path(), place.phase()) {
-        _ if place.is_within(&Place::tables()) => "comparison of the tables".to_owned(),
-        _ if let Some(probe) = place.probe_name() => probe_words(probe),
-        _ if place.is_importance() => "importance of columns".to_owned(),
-        (Some(step), _, _) => step.title(),
-        (None, Some(path), _) => format!("path {}", path + 1),
-        (None, None, Some(phase)) => phase.title().to_owned(),
-        (None, None, None) => "run".to_owned(),
-    };
-    place.repair().map_or_else(|| name.clone(), |repair| format!("{name}, repair {repair}"))
+    Models::default().place(place)
 }
 
 /// A probe for people: `probe with shuffled target`.

@@ -59,10 +59,12 @@ impl News {
                 _ => {}
             }
             let ended = self.progress.take(&line);
+            let models = &self.progress.models;
             let passed = self.replay.take(&line.event);
-            let phase =
-                passed.phase.map(|phase| text(&Event::PhaseStarted { phase }, StepSummary::default()));
-            let own = passed.is_shown.then(|| text(&line.event, ended));
+            let phase = passed
+                .phase
+                .map(|phase| text(&Event::PhaseStarted { phase }, StepSummary::default(), models));
+            let own = passed.is_shown.then(|| text(&line.event, ended, models));
             items.extend(phase.into_iter().chain(own).flatten().map(|text| Item { at, text }));
         }
         Ok(items)
@@ -70,8 +72,8 @@ impl News {
 }
 
 /// An event as a line; `None` if it is not shown in a terminal, either.
-fn text(event: &Event, ended: StepSummary) -> Option<String> {
-    let (weight, text) = event_line::line(event, ended)?;
+fn text(event: &Event, ended: StepSummary, models: &Models) -> Option<String> {
+    let (weight, text) = event_line::line(event, ended, models)?;
     let text = text.trim().to_owned();
     (weight != Weight::Detail && !text.is_empty()).then_some(text)
 }
