@@ -178,62 +178,20 @@ static MODELS: [Model; 37] = [
 
 /// For numbers that go on in time, before the other models. What a series was is a matter of variants: with and without it
 /// are both among the first.
-const IN_TIME: [&str; 12] = [
-    "seasons",
-    "lightgbm_forecasts",
-    "lightgbm_dates",
-    "lightgbm_distance",
-    "mean_of_forecasts",
-    "linear_distance",
-    "lightgbm_windows",
-    "catboost_forecasts",
-    "mean_of_distances",
-    "catboost",
-    "lightgbm_ratio",
-    "extra_trees_distance",
-];
+const IN_TIME: &str = "seasons lightgbm_forecasts lightgbm_dates lightgbm_distance mean_of_forecasts linear_distance \
+    lightgbm_windows catboost_forecasts mean_of_distances catboost lightgbm_ratio extra_trees_distance";
 
 /// For classes that go on in time.
-const CLASSES_IN_TIME: [&str; 4] = ["lightgbm_windows", "lightgbm", "catboost_windows", "catboost"];
+const CLASSES_IN_TIME: &str = "lightgbm_windows lightgbm catboost_windows catboost";
 
 /// The first three models are of different families; variants of a family come later. The first one is quick and seldom poor: in
 /// a short run it may be the only one.
-const WITHOUT_TEXTS: [&str; 19] = [
-    "lightgbm",
-    "catboost",
-    "linear_indicators",
-    "lightgbm_large",
-    "linear_curves",
-    "neural_network",
-    "catboost_selected",
-    "catboost_deep",
-    "lightgbm_selected",
-    "lightgbm_random",
-    "extra_trees",
-    "xgboost",
-    "linear",
-    "discriminant",
-    "small_extra_trees",
-    "linear_firm",
-    "xgboost_deep",
-    "random_forest",
-    "hist_gradient_boosting",
-];
+const WITHOUT_TEXTS: &str = "lightgbm catboost linear_indicators lightgbm_large linear_curves neural_network catboost_selected \
+    catboost_deep lightgbm_selected lightgbm_random extra_trees xgboost linear discriminant \
+    small_extra_trees linear_firm xgboost_deep random_forest hist_gradient_boosting";
 
-const WITH_TEXTS: [&str; 12] = [
-    "tfidf_linear",
-    "lightgbm",
-    "tfidf_characters",
-    "catboost",
-    "lightgbm_large",
-    "extra_trees",
-    "linear_curves",
-    "lightgbm_random",
-    "xgboost",
-    "catboost_deep",
-    "random_forest",
-    "hist_gradient_boosting",
-];
+const WITH_TEXTS: &str = "tfidf_linear lightgbm tfidf_characters catboost lightgbm_large extra_trees linear_curves \
+    lightgbm_random xgboost catboost_deep random_forest hist_gradient_boosting";
 
 impl Model {
     /// Its names and functions.
@@ -286,10 +244,10 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
     let columns = &problem.columns;
     let texts = !columns.texts.is_empty();
     let only_texts = texts && problem.width() == columns.texts.len();
-    let slugs: &[&str] = match (texts, only_texts) {
-        (_, true) => &["tfidf_linear", "tfidf_characters", "lightgbm", "extra_trees", "xgboost"],
-        (true, _) => &WITH_TEXTS,
-        (false, _) => &WITHOUT_TEXTS,
+    let slugs = match (texts, only_texts) {
+        (_, true) => "tfidf_linear tfidf_characters lightgbm extra_trees xgboost",
+        (true, _) => WITH_TEXTS,
+        (false, _) => WITHOUT_TEXTS,
     };
     let fits = |model: &&Model| match model.slug {
         // More curves than this are slow, and the strategy leaves them out.
@@ -300,7 +258,7 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
         "catboost_selected" | "lightgbm_selected" => selects_columns(problem),
         _ => true,
     };
-    let mut models: Vec<&Model> = slugs.iter().filter_map(|slug| Model::by_slug(slug)).filter(fits).collect();
+    let mut models: Vec<&Model> = slugs.split(' ').filter_map(Model::by_slug).filter(fits).collect();
     // Among so many columns, some look useful by chance.
     if !texts && selects_columns(problem) {
         models.sort_by_key(|model| !["lightgbm", "catboost_selected"].contains(&model.slug));
@@ -326,10 +284,10 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
 
 /// The models after those for series, if rows have series.
 fn with_those_in_time(problem: &Problem, models: Vec<&'static Model>) -> Vec<&'static Model> {
-    let first: &[&str] = match (&problem.history, problem.classification) {
+    let first: Vec<&str> = match (&problem.history, problem.classification) {
         (None, _) => return models,
-        (Some(_), true) => &CLASSES_IN_TIME,
-        (Some(_), false) => &IN_TIME,
+        (Some(_), true) => CLASSES_IN_TIME.split(' ').collect(),
+        (Some(_), false) => IN_TIME.split(' ').collect(),
     };
     // Ratios need a target that can be a logarithm, and another one than the target itself.
     let fits = |model: &&Model| {

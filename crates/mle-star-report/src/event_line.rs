@@ -3,7 +3,7 @@
 use mle_star::diagnostics::Diagnostics;
 use mle_star::event::{Event, RunnerState, RunnerStatus};
 use mle_star::result::PathStatus;
-use mle_star::verdict::Verdict;
+use mle_star::verdict::{Best, Verdict};
 use mle_star_domain::effects::ScriptEnd;
 use mle_star_domain::place::Step;
 use mle_star_domain::trust::Severity;
@@ -171,27 +171,17 @@ fn stopped_line(diagnostics: &Diagnostics, models: &Models) -> String {
         None => "unknown cost".to_owned(),
     };
     let last = last_success.as_ref().map_or_else(|| "nothing".to_owned(), |place| models.place(place));
+    let solution_of =
+        |best: &Best| format!("solution of {}, score {}", models.step(best.step), number(best.score));
     let exists = match (solution, submission) {
         (None, _) => "no solution yet".to_owned(),
         (Some(best), None) => {
-            let instead = diagnostics
-                .predicts
-                .as_ref()
-                .map(|period| format!(", its scripts predict {}", period.words()));
-            let instead = instead.unwrap_or_default();
-            format!(
-                "solution of {}, score {}; no submission yet{instead}",
-                models.step(best.step),
-                number(best.score)
-            )
+            let period = diagnostics.predicts.as_ref();
+            let instead = period.map(|period| format!(", its scripts predict {}", period.words()));
+            format!("{}; no submission yet{}", solution_of(best), instead.unwrap_or_default())
         }
         (Some(best), Some(made)) => {
-            format!(
-                "solution of {}, score {}; submission of {}",
-                models.step(best.step),
-                number(best.score),
-                models.step(made.step)
-            )
+            format!("{}; submission of {}", solution_of(best), models.step(made.step))
         }
     };
     format!("stopped after {}, {cost} spent; last success: {last}; {exists}", duration(*elapsed_seconds))

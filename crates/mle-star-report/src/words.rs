@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mle_star::event::{Done, DoneOf, Event};
-use mle_star::verdict::Verdicts;
+use mle_star::verdict::{Verdict, Verdicts};
 use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::role::AgentType;
 
@@ -24,18 +24,24 @@ pub fn done_words(done: Done) -> String {
 pub struct Models(BTreeMap<Step, String>);
 
 impl Models {
-    /// Those of the steps that have ended.
+    /// Those of the steps that ended with a score.
     pub fn of(verdicts: &Verdicts) -> Self {
-        let tries = |step: &Step| matches!(step, Step::Candidate(_) | Step::Extra(_));
-        let tried = verdicts.iter().filter(|(step, verdict)| tries(step) && !verdict.note.is_empty());
-        Self(tried.map(|(step, verdict)| (*step, in_line(&verdict.note))).collect())
+        Self(verdicts.iter().filter_map(|(step, verdict)| Self::tried(*step, verdict)).collect())
     }
 
     /// Learns the model that an event names.
     pub fn take(&mut self, event: &Event) {
-        if let Event::Model { place, name } = event {
-            self.0.insert(*place, in_line(name));
-        }
+        self.0.extend(match event {
+            Event::Model { place, name } => Some((*place, in_line(name))),
+            Event::StepEnded { place, verdict } => Self::tried(*place, verdict),
+            _ => None,
+        });
+    }
+
+    /// The verdict on a model names it.
+    fn tried(step: Step, verdict: &Verdict) -> Option<(Step, String)> {
+        let tries = matches!(step, Step::Candidate(_) | Step::Extra(_)) && verdict.score.is_some();
+        (tries && !verdict.note.is_empty()).then(|| (step, in_line(&verdict.note)))
     }
 
     /// A step for people: its model, else its name.

@@ -45,15 +45,8 @@ impl<'a> Log<'a> {
                 Err(error) => notes.push(format!("note: no log in {}: {error}", path.display())),
             }
         }
-        (
-            Self {
-                files: Mutex::new(files),
-                models: Mutex::default(),
-                console: None,
-                level: Level::of(level),
-            },
-            notes,
-        )
+        let (files, models, level) = (Mutex::new(files), Mutex::default(), Level::of(level));
+        (Self { files, models, console: None, level }, notes)
     }
 
     /// Prints the same lines on the console.

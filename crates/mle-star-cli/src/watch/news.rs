@@ -7,6 +7,7 @@ use mle_star::event::Event;
 use mle_star_report::event_line::{self, Weight};
 use mle_star_report::follow::Follow;
 use mle_star_report::progress::{Progress, StepSummary};
+use mle_star_report::words::Models;
 
 use super::replay::Replay;
 
@@ -59,12 +60,11 @@ impl News {
                 _ => {}
             }
             let ended = self.progress.take(&line);
-            let models = &self.progress.models;
             let passed = self.replay.take(&line.event);
-            let phase = passed
-                .phase
-                .map(|phase| text(&Event::PhaseStarted { phase }, StepSummary::default(), models));
-            let own = passed.is_shown.then(|| text(&line.event, ended, models));
+            let text = |event: &Event, ended| text(event, ended, &self.progress.models);
+            let phase =
+                passed.phase.map(|phase| text(&Event::PhaseStarted { phase }, StepSummary::default()));
+            let own = passed.is_shown.then(|| text(&line.event, ended));
             items.extend(phase.into_iter().chain(own).flatten().map(|text| Item { at, text }));
         }
         Ok(items)

@@ -182,7 +182,7 @@ fn a_resume_tells_in_one_line_what_is_read_back_and_then_what_is_new() {
     ];
     assert!(parts.iter().all(|part| resumed.stderr.contains(part)), "{parts:?}: {resumed:?}");
     assert!(
-        !["Phase 1", "candidate 1", "merge 1"].iter().any(|old| resumed.stderr.contains(old)),
+        !["Phase 1", "  LightGBM ", "merge 1"].iter().any(|old| resumed.stderr.contains(old)),
         "{resumed:?}"
     );
     // Readers of events get all of them again.
