@@ -5,7 +5,7 @@ use mle_star::event::{Event, RunnerState, RunnerStatus};
 use mle_star::result::PathStatus;
 use mle_star::verdict::{Best, Verdict};
 use mle_star_domain::effects::ScriptEnd;
-use mle_star_domain::place::Step;
+use mle_star_domain::place::{Place, Step};
 use mle_star_domain::trust::Severity;
 
 use crate::figures::{duration, number};
@@ -65,8 +65,7 @@ pub fn line(event: &Event, ended: StepSummary, models: &Models) -> Option<(Weigh
             format!("  the answer now: {}, score {}", models.step(solution.step), number(solution.score)),
         ),
         Event::Look { run, part, score, .. } => {
-            let score =
-                score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
+            let score = score_words(*score);
             let text = format!("{}: {score} on held-out rows ({})", models.place(run), part.name());
             (Weight::Detail, text)
         }
@@ -94,41 +93,39 @@ pub fn line(event: &Event, ended: StepSummary, models: &Models) -> Option<(Weigh
 
 /// An agent call, a script or a runner as one line.
 fn effect_line(event: &Event, ended: StepSummary, models: &Models) -> Option<(Weight, String)> {
+    let at = |place: &Place| format!("  {:<28}", models.place(place));
     let line = match event {
         Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
-            let text =
-                format!("  {:<28} {} failed: {}", models.place(place), agent_name(*agent), in_line(failure));
-            (Weight::Warning, text)
+            let (agent, failure) = (agent_name(*agent), in_line(failure));
+            (Weight::Warning, format!("{} {agent} failed: {failure}", at(place)))
         }
         Event::AgentEnded { place, agent, seconds, replayed, .. } => {
             let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
-            (Weight::Detail, format!("  {:<28} {} answered ({how})", models.place(place), agent_name(*agent)))
+            (Weight::Detail, format!("{} {} answered ({how})", at(place), agent_name(*agent)))
         }
         Event::AgentWaits { place, seconds, reason, .. } => {
-            let (place, reason, wait) = (models.place(place), in_line(reason), duration(*seconds));
-            (Weight::Warning, format!("  {place:<28} waits {wait}: {reason}"))
+            let (reason, wait) = (in_line(reason), duration(*seconds));
+            (Weight::Warning, format!("{} waits {wait}: {reason}", at(place)))
         }
         Event::ToolUsed { place, agent, tool, about, failure, .. } => {
-            let failed =
-                failure.as_ref().map_or_else(String::new, |why| format!(" failed: {}", in_line(why)));
-            let who = agent_name(*agent);
-            let text = format!("  {:<28} {who} used {tool}: {}{failed}", models.place(place), in_line(about));
-            (Weight::Detail, text)
+            let failed = failure.iter().map(|why| format!(" failed: {}", in_line(why))).collect::<String>();
+            let (who, about) = (agent_name(*agent), in_line(about));
+            (Weight::Detail, format!("{} {who} used {tool}: {about}{failed}", at(place)))
         }
         // The user gave the run so much time.
         Event::ScriptEnded { place, end, seconds, .. } if *end == ScriptEnd::TimedOut.words() => {
-            let (place, took) = (models.place(place), duration(*seconds));
-            (Weight::Detail, format!("  {place:<28} script stopped: it used its time ({took})"))
+            let took = duration(*seconds);
+            (Weight::Detail, format!("{} script stopped: it used its time ({took})", at(place)))
         }
         Event::ScriptEnded { place, failure: Some(failure), runner, .. } => {
-            let (place, at) = (models.place(place), on_runner(runner.as_deref()));
-            (Weight::Warning, format!("  {place:<28} script failed{at}: {}", in_line(failure)))
+            let (on, failure) = (on_runner(runner.as_deref()), in_line(failure));
+            (Weight::Warning, format!("{} script failed{on}: {failure}", at(place)))
         }
         Event::ScriptEnded { place, seconds, score, runner, replayed, .. } => {
             let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
-            let score = score.map_or_else(String::new, |score| format!(", score {}", number(score)));
-            let at = on_runner(runner.as_deref());
-            (Weight::Detail, format!("  {:<28} script ended{at} ({how}{score})", models.place(place)))
+            let score = score.iter().map(|score| format!(", score {}", number(score))).collect::<String>();
+            let on = on_runner(runner.as_deref());
+            (Weight::Detail, format!("{} script ended{on} ({how}{score})", at(place)))
         }
         Event::Runner { runner } => (runner_weight(runner, ended), runner_line(runner)),
         _ => return None,
@@ -187,12 +184,15 @@ fn stopped_line(diagnostics: &Diagnostics, models: &Models) -> String {
     format!("stopped after {}, {cost} spent; last success: {last}; {exists}", duration(*elapsed_seconds))
 }
 
+fn score_words(score: Option<f64>) -> String {
+    score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)))
+}
+
 fn step_line(name: String, step: Step, verdict: &Verdict, ended: StepSummary) -> String {
-    let score =
-        verdict.score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
     let needs_none =
         matches!(step, Step::DataCheck | Step::LeakageCheck | Step::LikeRows(_) | Step::Provisional(_));
-    let score = if needs_none && verdict.score.is_none() { String::new() } else { score };
+    let is_bare = needs_none && verdict.score.is_none();
+    let score = if is_bare { String::new() } else { score_words(verdict.score) };
     let fate = match (ended.is_best, verdict.kept) {
         (true, true) => "best so far",
         (false, true) => "kept",

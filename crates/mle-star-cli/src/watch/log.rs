@@ -95,9 +95,7 @@ impl Watch for Log<'_> {
             }
             _ => None,
         };
-        if let Some(text) = started {
-            self.write(Level::Debug, &text);
-        }
+        started.iter().for_each(|text| self.write(Level::Debug, text));
         if let Some((weight, text)) = event_line::line(event, StepSummary::default(), &models) {
             self.write(Level::of_weight(weight), &text);
         }
@@ -106,12 +104,8 @@ impl Watch for Log<'_> {
 
 impl Level {
     fn of(name: &str) -> Self {
-        match name {
-            "ERROR" => Self::Error,
-            "WARN" => Self::Warn,
-            "DEBUG" => Self::Debug,
-            _ => Self::Info,
-        }
+        let levels = [Self::Error, Self::Warn, Self::Debug];
+        levels.into_iter().find(|level| level.name() == name).unwrap_or(Self::Info)
     }
 
     fn of_weight(weight: Weight) -> Self {
