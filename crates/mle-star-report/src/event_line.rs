@@ -30,6 +30,7 @@ pub enum Weight {
 /// An event as one line; `None` for events that only change the status. `ended` is what the progress so far knows of a step that
 /// ends with it, `models` what steps try.
 pub fn line(event: &Event, ended: StepSummary, models: &Models) -> Option<(Weight, String)> {
+    let at = |place: &Place| format!("  {:<28}", models.place(place));
     let line = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
         Event::StepEnded { place, verdict } => {
@@ -39,47 +40,40 @@ pub fn line(event: &Event, ended: StepSummary, models: &Models) -> Option<(Weigh
             (weight, step_line(models.step(*place), *place, verdict, ended))
         }
         Event::Skipped { place, limit } => {
-            (Weight::Detail, format!("  {:<28} skipped: {}", models.place(place), limit.name()))
+            (Weight::Detail, format!("{} skipped: {}", at(place), limit.name()))
         }
         Event::Best { score, from, .. } => {
             let before = from.map_or_else(String::new, |from| format!(" (was {})", number(from)));
             (Weight::Detail, format!("  best so far {}{before}", number(*score)))
         }
         Event::PathEnded { path, status, cause, best } => {
-            let cause = cause.as_ref().map_or_else(String::new, |cause| format!(": {}", in_line(cause)));
+            let cause = cause.iter().map(|cause| format!(": {}", in_line(cause))).collect::<String>();
             let weight = if *status == PathStatus::Failed { Weight::Warning } else { Weight::Detail };
             let best = models.step(best.step);
-            let text = format!("  path {} {}{cause}; its best solution: {best}", path + 1, status.name());
-            (weight, text)
+            (weight, format!("  path {} {}{cause}; its best solution: {best}", path + 1, status.name()))
         }
         Event::PhaseEnded { phase, seconds, best, .. } => {
             let best =
-                best.as_ref().map_or_else(String::new, |best| format!(", best score {}", number(best.score)));
+                best.iter().map(|best| format!(", best score {}", number(best.score))).collect::<String>();
             (Weight::Detail, format!("  {} ended after {}{best}", phase_title(*phase), duration(*seconds)))
         }
-        Event::Info { place, text } => {
-            (Weight::Detail, format!("  {:<28} {}", models.place(place), in_line(text)))
+        Event::Info { place, text } => (Weight::Detail, format!("{} {}", at(place), in_line(text))),
+        Event::Answer { solution, .. } => {
+            let (step, score) = (models.step(solution.step), number(solution.score));
+            (Weight::Detail, format!("  the answer now: {step}, score {score}"))
         }
-        Event::Answer { solution, .. } => (
-            Weight::Detail,
-            format!("  the answer now: {}, score {}", models.step(solution.step), number(solution.score)),
-        ),
         Event::Look { run, part, score, .. } => {
-            let score = score_words(*score);
-            let text = format!("{}: {score} on held-out rows ({})", models.place(run), part.name());
-            (Weight::Detail, text)
+            let (at, score) = (models.place(run), score_words(*score));
+            (Weight::Detail, format!("{at}: {score} on held-out rows ({})", part.name()))
         }
         Event::Finding { finding, .. } => {
-            let what = match finding.severity {
-                Severity::Block => "leak",
-                Severity::Warn => "note",
-            };
+            let what = if finding.severity == Severity::Block { "leak" } else { "note" };
             let at = format!("({}, line {})", models.place(&finding.place.parent()), finding.line);
             (Weight::Warning, format!("  {what}: {} {at}", in_line(&finding.text)))
         }
         Event::Warning { place, text, limit } => {
-            let at =
-                if place.as_str().is_empty() { String::new() } else { format!(" ({})", models.place(place)) };
+            let at = Some(place).filter(|place| !place.as_str().is_empty());
+            let at = at.map_or_else(String::new, |place| format!(" ({})", models.place(place)));
             let weight = if limit.is_some() { Weight::Detail } else { Weight::Warning };
             (weight, format!("  note: {}{at}", in_line(text)))
         }
@@ -203,16 +197,13 @@ fn step_line(name: String, step: Step, verdict: &Verdict, ended: StepSummary) ->
     };
     let time = ended.seconds.map_or_else(String::new, duration);
     let cut = verdict.limit.filter(|_| !verdict.kept).map(|limit| limit.name().to_owned());
-    let note =
-        cut.into_iter().chain([in_line(&verdict.note)]).filter(|part| !part.is_empty() && *part != name);
-    let note = note.collect::<Vec<_>>().join("; ");
+    let note = cut.into_iter().chain([in_line(&verdict.note)]);
+    let note = note.filter(|part| !part.is_empty() && *part != name).collect::<Vec<_>>().join("; ");
     format!("  {name:<28} {score:<16} {fate:<11} {time:>7}  {note}").trim_end().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use mle_star_domain::place::Place;
-
     use super::*;
 
     #[test]

@@ -330,12 +330,8 @@ impl Ending {
 impl SoFar {
     /// Where it is and how good, as a fragment.
     pub fn words(&self, tried: &Models) -> String {
-        format!(
-            "a checked submission so far: {} ({}, from a solution that scored {})",
-            self.path,
-            tried.place(&Place::from(self.place.as_str())),
-            number(self.score)
-        )
+        let (place, score) = (tried.place(&Place::from(self.place.as_str())), number(self.score));
+        format!("a checked submission so far: {} ({place}, from a solution that scored {score})", self.path)
     }
 }
 
