@@ -205,6 +205,8 @@ fn sizes(problem: &Problem, model: &Model) -> serde_json::Value {
         false => 0.04,
     };
     json!({
+        // Threads that wait for a busy core cost more than few trees.
+        "few": few,
         "rounds": rounds, "rate": rate, "large_steps": large_steps, "many_rows": many_rows,
         "small": problem.used_rows < 1_000, "wide": problem.is_wide(),
         // With few rows of a class, boosting soon learns them by heart.
