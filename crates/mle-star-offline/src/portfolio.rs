@@ -9,8 +9,9 @@ use crate::problem::Problem;
 
 /// The strategy that gives models a part of many columns.
 pub(crate) const SELECTED_COLUMNS: &str = "selected columns";
-/// The slug of the model whose trees are so few that they cost about a second.
+/// The slugs of light models, which come first if the usual one takes long.
 pub(crate) const FEW_TREES: &str = "lightgbm_few_trees";
+pub(crate) const SINGLE_WORDS: &str = "tfidf_words";
 
 /// A family with a configuration.
 #[derive(Debug, PartialEq, Eq)]
@@ -143,16 +144,9 @@ static MODELS: [Model; 37] = [
     },
     Model { past: Past::Alone, ..plain(Family::Seasons) },
     plain(Family::Constant),
-    // These cost little, for what has to be quick.
-    Model {
-        parameters: &[("max_iter", "300")],
-        ..variant("Quick linear model", "linear_quick", Family::Linear)
-    },
+    Model { slug: "linear_quick", parameters: &[("max_iter", "300")], ..plain(Family::Linear) },
     variant("LightGBM of few trees", FEW_TREES, Family::LightGbm),
-    Model {
-        parameters: &[("C", "0.5"), ("max_iter", "20")],
-        ..variant("Quick TF-IDF linear model", "tfidf_quick", Family::TfidfLinear)
-    },
+    variant("TF-IDF linear model of words", SINGLE_WORDS, Family::TfidfLinear),
     in_time("LightGBM with forecasts", "lightgbm_forecasts", Family::LightGbm, DATES, Past::Forecasts),
     Model {
         mean_of: &["seasons", "lightgbm_forecasts"],

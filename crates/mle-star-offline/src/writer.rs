@@ -206,7 +206,7 @@ fn sizes(problem: &Problem, model: &Model) -> serde_json::Value {
     };
     json!({
         // Threads that wait for a busy core cost more than few trees.
-        "few": few,
+        "few": few, "words": model.slug == portfolio::SINGLE_WORDS,
         "rounds": rounds, "rate": rate, "large_steps": large_steps, "many_rows": many_rows,
         "small": problem.used_rows < 1_000, "wide": problem.is_wide(),
         // With few rows of a class, boosting soon learns them by heart.

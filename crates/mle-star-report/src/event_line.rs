@@ -117,7 +117,7 @@ fn effect_line(event: &Event, ended: StepSummary, models: &Models) -> Option<(We
         }
         Event::ScriptEnded { place, seconds, score, runner, replayed, .. } => {
             let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
-            let score = score.iter().map(|score| format!(", score {}", number(score))).collect::<String>();
+            let score = score.iter().map(|score| format!(", score {}", number(*score))).collect::<String>();
             let on = on_runner(runner.as_deref());
             (Weight::Detail, format!("{} script ended{on} ({how}{score})", at(place)))
         }

@@ -39,6 +39,7 @@ use crate::version::VERSION;
 use backends::Backends;
 use mle_star_report::figures::duration;
 use mle_star_report::run_view::so_far;
+use mle_star_report::words::Models;
 
 /// The runners of a run. They may end later than the run, so that its last lines do not wait for them.
 #[derive(Debug, Default)]
@@ -125,7 +126,7 @@ async fn driven(
         }
         Err(stop) => {
             observer.stopped(&run.folder).await.iter().for_each(|note| say(note));
-            so_far(&run.folder).iter().for_each(|so_far| say(&so_far.words()));
+            so_far(&run.folder).iter().for_each(|so_far| say(&so_far.words(&Models::default())));
             provisional::unanswered(run).iter().for_each(|note| say(note));
             run.cost_so_far().iter().for_each(|line| say(line));
             Err(error(run, stop))

@@ -255,8 +255,8 @@ fn most_trees(problem: &Problem, family: Family) -> usize {
     ((CELLS / problem.cells()).min(most) / classes).max(fewest)
 }
 
-/// How many trees of each class all folds together fit in about a second.
+/// How many rounds all folds together fit in one to two seconds of an idle core.
 pub(crate) fn few_trees(problem: &Problem) -> usize {
     const CELLS: usize = 200_000_000;
-    (CELLS / (problem.cells() * problem.folds * problem.classes.max(3) / 3)).clamp(10, 60)
+    (CELLS / problem.cells_of_trees()).clamp(20, 60)
 }
