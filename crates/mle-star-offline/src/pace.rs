@@ -22,7 +22,7 @@ pub(crate) fn fitting_first(
     told: Inputs<'_>,
 ) -> Vec<&'static Model> {
     let (limit, baseline) = (told.number("time_limit"), told.scores("baseline_seconds"));
-    let (Some(limit), [Some(constant), Some(linear)], Some(usual)) =
+    let (Some(limit), [Some(constant), Some(linear), ..], Some(usual)) =
         (limit, baseline.as_slice(), models.first())
     else {
         return models;
@@ -30,7 +30,7 @@ pub(crate) fn fitting_first(
     let (seconds, lighter) = match usual.family {
         // The linear model of texts is the same.
         Family::TfidfLinear => (*linear, SINGLE_WORDS),
-        Family::LightGbm => (constant.min(*linear) * (1.0 + grown(problem, usual) / VALUES), FEW_TREES),
+        Family::LightGbm => (constant * (1.0 + grown(problem, usual) / VALUES), FEW_TREES),
         _ => return models,
     };
     if seconds > limit * SHARE {

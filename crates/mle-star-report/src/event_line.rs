@@ -206,6 +206,16 @@ fn step_line(name: String, step: Step, verdict: &Verdict, ended: StepSummary) ->
 mod tests {
     use super::*;
 
+    /// The line of an event with a model, with single spaces.
+    fn shown(event: &Event, ended: StepSummary, model: Option<&str>) -> String {
+        let mut models = Models::default();
+        model.iter().for_each(|name| {
+            models.take(&Event::Model { place: Step::Candidate(0), name: (*name).to_owned() });
+        });
+        let (_, text) = line(event, ended, &models).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     #[test]
     fn what_a_limit_leaves_out_is_for_the_log() {
         let weight = |event: Event| line(&event, StepSummary::default(), &Models::default()).unwrap().0;
@@ -229,10 +239,8 @@ mod tests {
             let place = Place::from(place);
             let event = serde_json::json!({"event": "script_ended", "place": place, "seconds": 2.0, "score": 0.5,
                 "end": end, "failure": failure, "runner": runner, "replayed": false});
-            let (_, text) =
-                line(&serde_json::from_value(event).unwrap(), StepSummary::default(), &Models::default())
-                    .unwrap();
-            assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), expected);
+            let event = serde_json::from_value(event).unwrap();
+            assert_eq!(shown(&event, StepSummary::default(), None), expected);
         };
         let check =
             |failure, runner, expected: &str| of("phase1/candidate-0/run", "", failure, runner, expected);
@@ -249,31 +257,22 @@ mod tests {
 
     #[test]
     fn steps_are_one_line() {
-        let step = |score, kept, is_best, note: &str| {
+        let check = |score, kept, is_best, note: &str, expected: &str| {
             let verdict = Verdict { score, kept, note: note.to_owned(), ..Verdict::default() };
             let event = Event::StepEnded { place: Step::Candidate(0), verdict };
-            let mut models = Models::default();
-            models.take(&Event::Model { place: Step::Candidate(0), name: "LightGBM".to_owned() });
-            line(&event, StepSummary { seconds: Some(3.0), is_best, ..StepSummary::default() }, &models)
-                .unwrap()
-                .1
+            let ended = StepSummary { seconds: Some(3.0), is_best, ..StepSummary::default() };
+            assert_eq!(shown(&event, ended, Some("LightGBM")), expected);
         };
-        let check = |line: String, expected: &str| {
-            assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), expected);
+        check(Some(0.5), true, true, "LightGBM", "LightGBM score 0.50000 best so far 3.0 s");
+        check(Some(0.5), true, false, "", "LightGBM score 0.50000 kept 3.0 s");
+        check(None, false, false, "\na\nb", "LightGBM no score not kept 3.0 s a");
+        let others = |place, expected: &str| {
+            let verdict = Verdict { note: "0 of 2 attempts kept".to_owned(), ..Verdict::default() };
+            let event = Event::StepEnded { place, verdict };
+            assert_eq!(shown(&event, StepSummary::default(), None), expected);
         };
-        check(step(Some(0.5), true, true, "LightGBM"), "LightGBM score 0.50000 best so far 3.0 s");
-        check(step(Some(0.5), true, false, ""), "LightGBM score 0.50000 kept 3.0 s");
-        check(step(None, false, false, "\na\nb"), "LightGBM no score not kept 3.0 s a");
-        let verdict = Verdict { note: "0 of 2 attempts kept".to_owned(), ..Verdict::default() };
-        let event = Event::StepEnded { place: Step::Outer { path: 0, outer: 0 }, verdict: verdict.clone() };
-        check(
-            line(&event, StepSummary::default(), &Models::default()).unwrap().1,
-            "path 1, step 1 no score not kept 0 of 2 attempts kept",
-        );
-        let event = Event::StepEnded { place: Step::LeakageCheck, verdict };
-        check(
-            line(&event, StepSummary::default(), &Models::default()).unwrap().1,
-            "leakage check unchanged 0 of 2 attempts kept",
-        );
+        let outer = Step::Outer { path: 0, outer: 0 };
+        others(outer, "path 1, step 1 no score not kept 0 of 2 attempts kept");
+        others(Step::LeakageCheck, "leakage check unchanged 0 of 2 attempts kept");
     }
 }

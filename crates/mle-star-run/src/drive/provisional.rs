@@ -11,6 +11,7 @@ use mle_star::verdict::Best;
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
 use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::question::Kept;
 use mle_star_report::run_view::{Provisional, provisional};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -70,7 +71,7 @@ impl Writer {
             folder: folder.to_owned(),
             data_dir: backends.all_rows.clone(),
             requirements: requirements_txt(&backends.environment),
-            submission: Box::new(move |stem, script| scripts.submission(stem, script)),
+            submission: Box::new(move |run| scripts.submission(run)),
             form: Form::of_run(folder),
         };
         let before = Before { left: Mutex::new(provisional(folder).map(|left| left.solution)), direction };
@@ -121,13 +122,11 @@ struct Files {
     folder: PathBuf,
     data_dir: PathBuf,
     requirements: String,
-    /// The submission that a script wrote, by the file stem of its run and its text.
-    submission: Submissions,
+    /// The submission that a run wrote.
+    submission: Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>,
     /// How it is written.
     form: Form,
 }
-
-type Submissions = Box<dyn Fn(&str, &str) -> Option<PathBuf> + Send + Sync>;
 
 /// Writes until the sender is gone. A failure does not stop it: the next answer may succeed.
 async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) -> Result<(), String> {
@@ -158,7 +157,7 @@ impl Files {
         }
         let submission = match &answer.submission {
             Some(best) => {
-                (self.submission)(&best.run.file_stem(), &self.script(best)?).map(|file| (best, file))
+                (self.submission)(&Kept::new(&best.run, &self.script(best)?)).map(|file| (best, file))
             }
             None => None,
         };
@@ -217,8 +216,10 @@ mod tests {
             folder: folder.clone(),
             data_dir: folder.clone(),
             requirements: "numpy==2".to_owned(),
-            submission: Box::new(move |stem, script| {
-                (stem == "phase1.merge-1.run" && script == "# phase1/merge-1").then(|| made.clone())
+            submission: Box::new(move |run| {
+                let merge =
+                    Kept::new(&mle_star_domain::place::Place::from("phase1/merge-1/run"), "# phase1/merge-1");
+                (*run == merge).then(|| made.clone())
             }),
             form: Form::default(),
         };
@@ -255,7 +256,7 @@ mod tests {
             folder: folder.clone(),
             data_dir: folder.clone(),
             requirements: String::new(),
-            submission: Box::new(move |_, _| Some(made.clone())),
+            submission: Box::new(move |_| Some(made.clone())),
             form: Form::default(),
         };
         let (early, late) = (best(Step::Merge(1), 0.5), best(Step::Round(0), 0.6));
@@ -279,7 +280,7 @@ mod tests {
             folder: run.path().to_owned(),
             data_dir: run.path().to_owned(),
             requirements: String::new(),
-            submission: Box::new(|_, _| None),
+            submission: Box::new(|_| None),
             form: Form::default(),
         };
         let (latest, answers) = watch::channel(None);

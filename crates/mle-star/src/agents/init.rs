@@ -20,7 +20,7 @@ pub(crate) async fn init(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Result
         "model_name": model.model_name,
         "example_code": model.example_code,
     });
-    ctx.name_suspicious_columns(&mut inputs);
+    super::name_suspicious_columns(ctx, &mut inputs);
     ctx.emit(Event::Model { place: ctx.current_step()?, name: model.model_name.clone() });
     let answer = ctx.ask(Call::new(AgentType::Init, "init.md", inputs)).await?;
     let text = reply::code(&answer).unwrap_or_default();

@@ -3,14 +3,16 @@
 
 use serde_json::json;
 
+use crate::abilities::Abilities;
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::record::{EffectRecord, Kind};
 use crate::reply;
 use crate::stop::Stop;
 use mle_star_domain::answers::{Retrieval, RetrievedModel};
 use mle_star_domain::config::Switch;
 use mle_star_domain::effects::{AgentReply, Answer, Lookup};
-use mle_star_domain::place::Name;
+use mle_star_domain::place::{Name, Step};
 use mle_star_domain::role::AgentType;
 
 /// The names of the retriever's places: the first call, and the second one without search.
@@ -32,15 +34,15 @@ pub(crate) struct Retrieved {
 /// The models that the user provided, otherwise the retriever's. Without any model the run ends, and a resume asks
 /// again.
 pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
-    if let Some(models) = ctx.models_by_hand() {
-        let models = first_models(ctx, models.to_vec(), "retrieved_models holds");
+    if let Some(models) = &ctx.run.frozen.retrieved_models {
+        let models = first_models(ctx, models.clone(), "retrieved_models holds");
         return Ok(Retrieved { models, others: Vec::new(), retrieval: Retrieval::File, lookups: Vec::new() });
     }
     let asked = ask(ctx).await?;
     match models_of(ctx, &asked.answer) {
         Ok(mut models) => {
             let wanted = ctx.config().num_retrieved_models as usize;
-            let others = match ctx.agents().name_more_models {
+            let others = match Abilities::of(ctx.config()).name_more_models {
                 true => models.split_off(wanted.min(models.len())),
                 false => Vec::new(),
             };
@@ -48,7 +50,7 @@ pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
             Ok(Retrieved { models, others, retrieval: asked.retrieval, lookups: asked.lookups })
         }
         Err(why) => {
-            asked.at.iter().try_for_each(|name| ctx.forget(*name))?;
+            asked.at.iter().try_for_each(|name| ctx.run.journal.void(&ctx.place().named(*name)))?;
             Err(Stop::NoSolution(why))
         }
     }
@@ -70,7 +72,7 @@ async fn ask(ctx: &Ctx<'_>) -> Result<Asked, Stop> {
     let answer = unless_refused(retriever(ctx, FIRST, search).await?)?;
     let (lookups, at) = (answer.lookups.clone(), &[FIRST]);
     let asked = |retrieval| Asked { answer, retrieval, lookups, at };
-    if !ctx.agents().search {
+    if !Abilities::of(ctx.config()).search {
         return Ok(asked(Retrieval::Rules));
     }
     let asked = asked(Retrieval::Knowledge);
@@ -132,16 +134,24 @@ async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Result<AgentRep
         "num_models": ctx.config().num_retrieved_models,
         "search": search == Search::Allowed,
     });
-    if ctx.agents().name_more_models && ctx.config().ensemble_selection == Switch::On {
+    if Abilities::of(ctx.config()).name_more_models && ctx.config().ensemble_selection == Switch::On {
         // Models beyond M are tried after refinement.
         inputs["portfolio"] = json!(true);
     }
     let call = Call::new(AgentType::Retriever, "retriever.md", inputs)
         .named(name)
         .telling("time_limit", ctx.config().time_limit_seconds)
-        .telling("baseline_seconds", ctx.baseline_seconds()?);
+        .telling("baseline_seconds", baseline_seconds(ctx)?);
     let call = if search == Search::Allowed { call } else { call.tools(&[]) };
     ctx.ask(call).await
+}
+
+/// The seconds that the scripts of the baseline took, as the journal has them.
+fn baseline_seconds(ctx: &Ctx<'_>) -> Result<Vec<f64>, Stop> {
+    let is_one = |run: &EffectRecord| matches!(run.place.step(), Some(Step::Baseline(_)));
+    let runs = ctx.run.journal.ledger()?.into_iter();
+    let runs = runs.filter(|run| run.kind == Kind::Script && run.counts() && is_one(run));
+    Ok(runs.filter_map(|run| Some(run.elapsed_ended? - run.elapsed_begun)).collect())
 }
 
 /// The valid models of a reply, in order. `Err` says why there is none.

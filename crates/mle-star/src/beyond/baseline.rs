@@ -6,7 +6,7 @@
 
 use mle_star_domain::effects::Purpose;
 use mle_star_domain::metric::last_best;
-use mle_star_domain::place::{BASELINES, Step};
+use mle_star_domain::place::{BASELINES, Place, Step};
 
 use super::provisional::Provisional;
 use crate::ctx::Ctx;
@@ -36,14 +36,15 @@ impl Baseline {
 /// Scores the baseline of the run, if it has one. A part that fails is left out.
 pub(crate) async fn baseline(ctx: &Ctx<'_>) -> Result<Baseline, Stop> {
     let mut made = Baseline::default();
-    for ((index, script), name) in (0..).zip(ctx.baselines()).zip(BASELINES) {
+    let baselines = ctx.run.frozen.protocol.iter().flat_map(|protocol| &protocol.baselines);
+    for ((index, script), name) in (0..).zip(baselines).zip(BASELINES) {
         let ctx = &ctx.at(Step::Baseline(index), []);
         let solution = Solution::new(script.clone(), SolutionPhase::Init).of_model(name);
         let best = made.best();
         let scored = ctx.step_always(score_once(ctx, solution), |end| closed(end, best.as_ref())).await?;
         made.solutions.extend(scored);
     }
-    if let Some(best) = made.best().filter(|best| ctx.predicts_period() && best.wrote_submission()) {
+    if let Some(best) = made.best().filter(|best| ctx.holdout().is_period() && best.wrote_submission()) {
         made.provisional = on_original_files(ctx, &best).await?;
     }
     Ok(made)
@@ -62,10 +63,10 @@ fn closed(end: Result<Evaluation, String>, best: Option<&Scored>) -> (Option<Sco
 
 /// The answer of a solution for the rows of the test table.
 async fn on_original_files(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Provisional>, Stop> {
-    let ctx = &ctx.at(best.step(), []).on_original().on_all_rows(Some(best.facts().seconds));
+    let ctx = &ctx.at(best.step(), []).below(Place::original).on_all_rows(Some(best.facts().seconds));
     let ran = run_once(ctx, Script::of(best), Purpose::Submission).await?;
     Ok(ran.result.ok().map(|run| {
-        ctx.hold_submission(best, &run.place);
+        ctx.history().hold_submission(best, &run.place);
         let solution =
             SolutionScript::ran(best.solution(), &run.outcome, run.at, ctx.task().metric_direction);
         Provisional { best: best.clone(), solution, run: run.place }

@@ -6,10 +6,10 @@ use crate::ctx::Ctx;
 use crate::result::{KeptModel, SolutionScript};
 use crate::scored::Scored;
 use mle_star_domain::answers::Contamination;
-use mle_star_domain::effects::Importance;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::protocol::HoldoutPart;
+use mle_star_domain::question::{Importance, Kept};
 use mle_star_domain::trust::{Choice, Probe};
 
 /// The outcome of finalization.
@@ -50,23 +50,18 @@ pub(crate) struct Last {
 }
 
 impl Last {
-    /// The run that predicted the held-out rows as the final solution does, and its script.
-    pub(crate) fn predicted_held_out(&self, ctx: &Ctx<'_>) -> Option<(Place, String)> {
+    /// The run that predicted the held-out rows as the final solution does.
+    pub(crate) fn predicted_held_out(&self, ctx: &Ctx<'_>) -> Option<Kept> {
         if self.not_run.is_some() || !self.completed {
             return None;
         }
-        if ctx.holds_out() {
+        if ctx.holdout().is_on() {
             let rehearsal = self.rehearsal.as_ref()?;
             let predicted = rehearsal.instead.as_ref().unwrap_or(&rehearsal.predictions);
-            return Some((predicted.run.clone(), predicted.script.clone()));
+            return Some(Kept::new(&predicted.run, &predicted.script));
         }
-        let run = self.submission.clone().filter(|_| ctx.knows_test())?;
-        Some((run, self.solution.content.clone()))
-    }
-
-    /// The run that predicted the validation rows as the final solution does, and its script.
-    pub(crate) fn predicted_validation(&self) -> (Place, String) {
-        (self.chosen.place().clone(), self.chosen.text().to_owned())
+        let run = self.submission.as_ref().filter(|_| ctx.holdout().is_test())?;
+        Some(Kept::new(run, &self.solution.content))
     }
 
     /// With what is known about the choice of its solution.

@@ -12,6 +12,7 @@ use crate::library::Library;
 use crate::result::SolutionScript;
 use crate::scored::Scored;
 use crate::stop::Stop;
+use crate::time_plan::TimePlan;
 use crate::verdict::Verdict;
 use mle_star_domain::effects::Purpose;
 use mle_star_domain::place::{Place, Step};
@@ -37,7 +38,7 @@ pub(crate) async fn answer_so_far(
     before: Option<Provisional>,
 ) -> Result<Option<Provisional>, Stop> {
     let is_same = before.as_ref().is_some_and(|known| known.best.text() == best.text());
-    let Some(phase) = ctx.place().phase().filter(|_| ctx.predicts_period() && !is_same) else {
+    let Some(phase) = ctx.place().phase().filter(|_| ctx.holdout().is_period() && !is_same) else {
         return Ok(before);
     };
     let is_baseline = |known: &Provisional| matches!(known.best.step(), Step::Baseline(_));
@@ -55,7 +56,7 @@ pub(crate) async fn answer_so_far(
 /// The answer of the first of these solutions that there is time for; `Err` says why there is none.
 async fn answer(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Result<Provisional, String>, Stop> {
     let seconds = solutions.first().map_or(0.0, |best| best.facts().seconds);
-    let allowed = ctx.time_for_provisional(seconds).await?;
+    let allowed = TimePlan::for_provisional(ctx, seconds).await?.allowed;
     let Some(best) = solutions.iter().find(|one| one.facts().seconds <= allowed) else {
         return Ok(Err(format!(
             "the script takes {seconds:.1} s, and the answer so far may take {allowed:.1} s"
@@ -65,7 +66,7 @@ async fn answer(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Result<Provisiona
     let Execution { solution, result, .. } = attempt(ctx, Script::of(best), Purpose::Submission).await?;
     match result {
         Ok(ran) => {
-            ctx.hold_submission(best, &ran.place);
+            ctx.history().hold_submission(best, &ran.place);
             let script = SolutionScript::ran(&solution, &ran.outcome, ran.at, ctx.task().metric_direction);
             Ok(Ok(Provisional { best: best.clone(), solution: script, run: ran.place }))
         }

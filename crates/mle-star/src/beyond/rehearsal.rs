@@ -5,6 +5,7 @@
 //! solution does.
 
 use super::choice::{Chosen, Predictions, is_worse};
+use super::held_out::{has_looked, look};
 use crate::ctx::Ctx;
 use crate::evaluate::execute;
 use crate::evaluation::Script;
@@ -14,6 +15,7 @@ use crate::stop::Stop;
 use mle_star_domain::config::FinalChoice;
 use mle_star_domain::effects::Purpose;
 use mle_star_domain::measure::Measurement;
+use mle_star_domain::place::Place;
 use mle_star_domain::protocol::HoldoutPart;
 
 /// A score that is worse by more than this many standard errors of the difference is a mistake. The standard error
@@ -41,10 +43,12 @@ pub(super) async fn rehearse(
     checked: Script,
     chosen: &Chosen,
 ) -> Result<(Script, Option<Rehearsal>), Stop> {
-    if !ctx.holds_out() {
+    if !ctx.holdout().is_on() {
         return Ok((checked, None));
     }
-    let Some((script, predictions, seconds)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
+    let Some((script, predictions, seconds)) =
+        predict(&ctx.below(Place::without_labels), &checked, chosen).await?
+    else {
         return Ok((checked, None));
     };
     let (measured, comparison) = (None, String::new());
@@ -107,7 +111,7 @@ impl Parts {
         if ctx.config().final_choice == FinalChoice::Validation {
             return Ok(Self { decide: HoldoutPart::Whole, report: HoldoutPart::Whole });
         }
-        let known = |part| ctx.without_labels().has_looked(part);
+        let known = |part| has_looked(&ctx.below(Place::without_labels), part);
         for part in [HoldoutPart::Whole, HoldoutPart::Reporting] {
             if known(part)? && !known(HoldoutPart::Choosing)? {
                 return Ok(Self { decide: part, report: part });
@@ -119,24 +123,24 @@ impl Parts {
 
 /// Compares the script with the chosen solution, and scores the one that is submitted on rows that decided nothing.
 async fn decide(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Result<(), Stop> {
-    let at = &ctx.without_labels();
+    let at = &ctx.below(Place::without_labels);
     let own = rehearsal.predictions.clone();
     let Some(known) = chosen.predictions.as_ref().filter(|known| known.script != own.script) else {
         // An earlier version reported all rows.
-        let was_whole = at.has_looked(HoldoutPart::Whole)?;
+        let was_whole = has_looked(at, HoldoutPart::Whole)?;
         let report = if was_whole { HoldoutPart::Whole } else { chosen.reports };
-        rehearsal.measured = at.look(&own.run, &own.script, report).await?;
+        rehearsal.measured = look(at, &own.run, &own.script, report).await?;
         return Ok(());
     };
     let Parts { decide, report } = Parts::of(ctx)?;
-    let after = at.look(&own.run, &own.script, decide).await?;
+    let after = look(at, &own.run, &own.script, decide).await?;
     let before = match &chosen.looked {
         Some(looked) if decide == HoldoutPart::Choosing => Some(looked.clone()),
         // The place of the step itself may have a look at another solution.
         None if decide == HoldoutPart::Choosing => {
-            at.corrected().look(&known.run, &known.script, decide).await?
+            look(&at.below(Place::corrected), &known.run, &known.script, decide).await?
         }
-        _ => ctx.look(&known.run, &known.script, decide).await?,
+        _ => look(ctx, &known.run, &known.script, decide).await?,
     };
     if let (Some(before), Some(after)) = (&before, &after) {
         let rows = match decide {
@@ -148,8 +152,8 @@ async fn decide(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Re
     rehearsal.measured = match (decide == report, rehearsal.instead.is_some()) {
         (true, true) => before,
         (true, false) => after,
-        (false, true) => ctx.look(&known.run, &known.script, report).await?,
-        (false, false) => at.look(&own.run, &own.script, report).await?,
+        (false, true) => look(ctx, &known.run, &known.script, report).await?,
+        (false, false) => look(at, &own.run, &own.script, report).await?,
     };
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! (`paper::finalize`) to the chosen solution as it is.
 
 use super::choice::{Chosen, Predictions};
+use super::held_out::{compare_fits, has_looked, look};
 use super::importance::importance;
 use super::last::Last;
 use super::model;
@@ -54,8 +55,8 @@ pub(crate) async fn finalize(
 /// this score.
 pub(crate) async fn score(ctx: &Ctx<'_>, last: Last) -> Result<Last, Stop> {
     let ctx = &ctx.at(Step::Finalization, []);
-    let scored = if let Some(run) = last.submission.as_ref().filter(|_| ctx.knows_test()) {
-        ctx.look(run, &last.solution.content, HoldoutPart::Whole).await?
+    let scored = if let Some(run) = last.submission.as_ref().filter(|_| ctx.holdout().is_test()) {
+        look(ctx, run, &last.solution.content, HoldoutPart::Whole).await?
     } else {
         scored_as_it_was(ctx, &last).await?
     };
@@ -66,12 +67,12 @@ pub(crate) async fn score(ctx: &Ctx<'_>, last: Last) -> Result<Last, Stop> {
 /// The score of what the solution that stands after a failed finalization predicted for held-out rows during the search.
 async fn scored_as_it_was(ctx: &Ctx<'_>, last: &Last) -> Result<Option<Measurement>, Stop> {
     let stands = !last.completed && last.rehearsal.is_none() && last.solution.content == last.chosen.text();
-    let Some(known) = Predictions::of(&last.chosen).filter(|_| ctx.holds_out() && stands) else {
+    let Some(known) = Predictions::of(&last.chosen).filter(|_| ctx.holdout().is_on() && stands) else {
         return Ok(None);
     };
-    let has_decided = ctx.without_labels().has_looked(HoldoutPart::Choosing)?;
+    let has_decided = has_looked(&ctx.below(Place::without_labels), HoldoutPart::Choosing)?;
     let part = if has_decided { HoldoutPart::Reporting } else { last.reports };
-    ctx.of_fallback().look(&known.run, &known.script, part).await
+    look(&ctx.below(Place::fallback), &known.run, &known.script, part).await
 }
 
 /// The submission script after its runs.
@@ -109,11 +110,11 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Provisional>) ->
     let (script, rehearsal) = rehearse(ctx, script, chosen).await?;
     let (last, limit) = match &rehearsal {
         // The script of a combination has not run yet.
-        None if is_complete && !combines && !ctx.holds_out() => (as_it_ran(best), None),
+        None if is_complete && !combines && !ctx.holdout().is_on() => (as_it_ran(best), None),
         _ => on_all_rows(ctx, script, best, rehearsal.as_ref(), before).await?,
     };
     // The scores are of the script that is submitted.
-    let is_other = ctx.predicts_period() && last.chosen.text() != best.text();
+    let is_other = ctx.holdout().is_period() && last.chosen.text() != best.text();
     let rehearsal = rehearsal.filter(|_| !is_other);
     let subsampled = solution != *best.solution();
     Ok(Submitted { last: Last { rehearsal, ..last }, limit, subsampled, asked })
@@ -132,7 +133,7 @@ fn closed(
         subsampled: false,
         asked: false,
     });
-    let more_rows = if ctx.holds_out() && last.completed && last.solution.score.is_some() {
+    let more_rows = if ctx.holdout().is_on() && last.completed && last.solution.score.is_some() {
         "; its score is of other rows and cannot be compared with earlier ones"
     } else {
         ""
@@ -196,7 +197,7 @@ async fn on_all_rows(
         Err(failure) => failure,
     };
     let (headline, score) = (failure.headline(), best.score().value());
-    if let Some(rehearsal) = rehearsal.filter(|_| !ctx.predicts_period()) {
+    if let Some(rehearsal) = rehearsal.filter(|_| !ctx.holdout().is_period()) {
         ctx.warn(format!("the submission is made without the held-out rows: {headline}"));
         let predicted = instead.unwrap_or(&rehearsal.predictions);
         let failure_words = format!("it did not run on the original files ({headline})");
@@ -218,13 +219,14 @@ async fn unless_it_jumps(
     predicted: Option<&Predictions>,
 ) -> Result<Last, Stop> {
     // The earlier period has other rows.
-    let Some((predicted, run)) = predicted.filter(|_| !ctx.predicts_period()).zip(last.submission.as_ref())
+    let Some((predicted, run)) =
+        predicted.filter(|_| !ctx.holdout().is_period()).zip(last.submission.as_ref())
     else {
         return Ok(last);
     };
     let (first, second) =
         ((&predicted.run, predicted.script.as_str()), (run, last.solution.content.as_str()));
-    let Some(refit) = ctx.compare_fits(first, second).await? else { return Ok(last) };
+    let Some(refit) = compare_fits(ctx, first, second).await? else { return Ok(last) };
     let words = format!("With the held-out rows, its predictions for {} test rows", refit.rows);
     if !refit.is_jump {
         let refit = format!("{words} are like those without ({}).", refit.words);
@@ -272,14 +274,14 @@ fn submitted(chosen: &Scored, solution: SolutionScript, run: Place, leaks: bool)
 /// The validation script after a finalization that failed. It has seen the original files if no rows are held out. If it
 /// predicted an earlier period, the answer from before stands.
 fn fall_back(ctx: &Ctx<'_>, best: &Scored, failure: &str, before: Option<&Provisional>) -> Last {
-    if ctx.predicts_period() {
+    if ctx.holdout().is_period() {
         return earlier(ctx, best, failure, before);
     }
     let last = validated(best);
     let why = match &last.submission {
         Some(_) if best.composition().is_some() => "the submission is what its members predicted",
-        Some(_) if ctx.holds_out() => "the submission is what it predicted without the held-out rows",
-        None if ctx.holds_out() || best.composition().is_some() => "it wrote no submission",
+        Some(_) if ctx.holdout().is_on() => "the submission is what it predicted without the held-out rows",
+        None if ctx.holdout().is_on() || best.composition().is_some() => "it wrote no submission",
         _ => return last,
     };
     let solution = SolutionScript { is_executable: false, ..last.solution };
@@ -356,7 +358,8 @@ async fn of_members_on_all_rows(
 ) -> Result<(Solution, bool), Stop> {
     let (mut members, mut use_all_rows) = (Vec::new(), true);
     for (index, member) in (1..).zip(composition.solutions()) {
-        let (member, uses_all_rows) = without_subsampling(&ctx.of_member(index), member, seconds).await?;
+        let (member, uses_all_rows) =
+            without_subsampling(&ctx.below(|place| place.member(index)), member, seconds).await?;
         use_all_rows &= uses_all_rows;
         members.push(member);
     }
