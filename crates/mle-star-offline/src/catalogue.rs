@@ -15,7 +15,7 @@ use crate::portfolio::Model;
 use crate::problem::Problem;
 use crate::sections::{heading, kind};
 
-pub(crate) use training::set as with_parameter;
+pub(crate) use training::{few_trees, parameter, set as with_parameter};
 
 /// A block of a script, with its kind and model.
 #[derive(Clone, Debug)]

@@ -18,6 +18,7 @@ mod joins;
 mod leakage;
 mod metric_code;
 mod no_features;
+mod pace;
 mod pair;
 mod portfolio;
 mod problem;
@@ -139,7 +140,7 @@ impl OfflineAgents {
         let problem = &self.problem;
         let path = request.place.path().unwrap_or(0);
         Ok(match request.agent {
-            AgentType::Retriever => propose::retriever(problem, inputs),
+            AgentType::Retriever => propose::retriever(problem, inputs, told),
             AgentType::Init => propose::init(problem, inputs)?,
             AgentType::Merger => combine::merger(problem, inputs)?,
             AgentType::Ablation => study::ablation(problem, inputs, told, path)?,

@@ -9,6 +9,9 @@ use crate::problem::Problem;
 
 /// The strategy that gives models a part of many columns.
 pub(crate) const SELECTED_COLUMNS: &str = "selected columns";
+/// The slugs of light models, which come first if the usual one takes long.
+pub(crate) const FEW_TREES: &str = "lightgbm_few_trees";
+pub(crate) const SINGLE_WORDS: &str = "tfidf_words";
 
 /// A family with a configuration.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,6 +43,20 @@ const fn plain(family: Family) -> Model {
     }
 }
 
+const fn variant(title: &'static str, slug: &'static str, family: Family) -> Model {
+    Model { title, slug, ..plain(family) }
+}
+
+const fn in_time(
+    title: &'static str,
+    slug: &'static str,
+    family: Family,
+    strategies: &'static [&'static str],
+    past: Past,
+) -> Model {
+    Model { strategies, past, ..variant(title, slug, family) }
+}
+
 /// The data decide on the number of trees: a few dozen where noise prevails, a thousand where the target follows from
 /// the columns.
 const EARLY: &[&str] = &["early stopping"];
@@ -47,14 +64,12 @@ const EARLY: &[&str] = &["early stopping"];
 /// Seasons and holidays.
 const DATES: &[&str] = &["calendar parts of dates"];
 
-static MODELS: [Model; 35] = [
+static MODELS: [Model; 37] = [
     plain(Family::TfidfLinear),
     Model {
-        title: "TF-IDF linear model of characters",
-        slug: "tfidf_characters",
         parameters: &[("C", "8.0")],
         strategies: &["character pieces of texts"],
-        ..plain(Family::TfidfLinear)
+        ..variant("TF-IDF linear model of characters", "tfidf_characters", Family::TfidfLinear)
     },
     Model { strategies: EARLY, ..plain(Family::LightGbm) },
     Model { strategies: EARLY, ..plain(Family::XgBoost) },
@@ -66,20 +81,14 @@ static MODELS: [Model; 35] = [
     plain(Family::NeuralNetwork),
     plain(Family::Discriminant),
     Model {
-        title: "Extra trees of single rows",
-        slug: "small_extra_trees",
         parameters: &[("n_estimators", "300"), ("min_samples_leaf", "1")],
-        ..plain(Family::ExtraTrees)
+        ..variant("Extra trees of single rows", "small_extra_trees", Family::ExtraTrees)
     },
     Model {
-        title: "Linear model with a small penalty",
-        slug: "linear_firm",
         parameters: &[("C", "1.0")],
-        ..plain(Family::Linear)
+        ..variant("Linear model with a small penalty", "linear_firm", Family::Linear)
     },
     Model {
-        title: "LightGBM with random splits",
-        slug: "lightgbm_random",
         parameters: &[
             ("extra_trees", "True"),
             ("learning_rate", "0.06"),
@@ -87,22 +96,18 @@ static MODELS: [Model; 35] = [
             ("reg_lambda", "1.0"),
         ],
         strategies: &["target encoding inside the folds", "early stopping"],
-        ..plain(Family::LightGbm)
+        ..variant("LightGBM with random splits", "lightgbm_random", Family::LightGbm)
     },
     Model {
-        title: "Large LightGBM",
-        slug: "lightgbm_large",
         parameters: &[
             ("learning_rate", "0.08"),
             ("num_leaves", "31"),
             ("colsample_bytree", "0.8"),
             ("reg_lambda", "1.0"),
         ],
-        ..plain(Family::LightGbm)
+        ..variant("Large LightGBM", "lightgbm_large", Family::LightGbm)
     },
     Model {
-        title: "Deep XGBoost",
-        slug: "xgboost_deep",
         parameters: &[
             ("learning_rate", "0.08"),
             ("max_depth", "6"),
@@ -111,177 +116,76 @@ static MODELS: [Model; 35] = [
             ("reg_lambda", "1.0"),
         ],
         strategies: EARLY,
-        ..plain(Family::XgBoost)
+        ..variant("Deep XGBoost", "xgboost_deep", Family::XgBoost)
     },
     Model {
-        title: "Deep CatBoost",
-        slug: "catboost_deep",
         parameters: &[("depth", "6"), ("learning_rate", "0.12")],
         strategies: EARLY,
-        ..plain(Family::CatBoost)
+        ..variant("Deep CatBoost", "catboost_deep", Family::CatBoost)
     },
     Model {
-        title: "CatBoost with selected columns",
-        slug: "catboost_selected",
         // Few columns are left, so each tree looks at all of them.
         parameters: &[("rsm", "1.0")],
         strategies: &[SELECTED_COLUMNS],
-        ..plain(Family::CatBoost)
+        ..variant("CatBoost with selected columns", "catboost_selected", Family::CatBoost)
     },
     Model {
-        title: "LightGBM with selected columns",
-        slug: "lightgbm_selected",
         parameters: &[("colsample_bytree", "0.8")],
         strategies: &[SELECTED_COLUMNS, "early stopping"],
-        ..plain(Family::LightGbm)
+        ..variant("LightGBM with selected columns", "lightgbm_selected", Family::LightGbm)
     },
     Model {
-        title: "Linear model of curves",
-        slug: "linear_curves",
         strategies: &["piecewise curves of numbers"],
-        ..plain(Family::Linear)
+        ..variant("Linear model of curves", "linear_curves", Family::Linear)
     },
     Model {
-        title: "Linear model of indicators",
-        slug: "linear_indicators",
         strategies: &["piecewise curves of numbers", "indicators of many categories"],
-        ..plain(Family::Linear)
+        ..variant("Linear model of indicators", "linear_indicators", Family::Linear)
     },
     Model { past: Past::Alone, ..plain(Family::Seasons) },
     plain(Family::Constant),
     Model { slug: "linear_quick", parameters: &[("max_iter", "300")], ..plain(Family::Linear) },
+    variant("LightGBM of few trees", FEW_TREES, Family::LightGbm),
+    variant("TF-IDF linear model of words", SINGLE_WORDS, Family::TfidfLinear),
+    in_time("LightGBM with forecasts", "lightgbm_forecasts", Family::LightGbm, DATES, Past::Forecasts),
     Model {
-        title: "LightGBM with forecasts",
-        slug: "lightgbm_forecasts",
-        strategies: DATES,
-        past: Past::Forecasts,
-        ..plain(Family::LightGbm)
-    },
-    Model {
-        title: "Mean of seasons and LightGBM",
-        slug: "mean_of_forecasts",
         mean_of: &["seasons", "lightgbm_forecasts"],
-        ..plain(Family::LightGbm)
+        ..variant("Mean of seasons and LightGBM", "mean_of_forecasts", Family::LightGbm)
     },
+    Model { strategies: DATES, ..variant("LightGBM with dates", "lightgbm_dates", Family::LightGbm) },
+    in_time("LightGBM of distances", "lightgbm_distance", Family::LightGbm, DATES, Past::Distance),
     Model {
-        title: "LightGBM with dates",
-        slug: "lightgbm_dates",
-        strategies: DATES,
-        ..plain(Family::LightGbm)
-    },
-    Model {
-        title: "LightGBM of distances",
-        slug: "lightgbm_distance",
-        strategies: DATES,
-        past: Past::Distance,
-        ..plain(Family::LightGbm)
-    },
-    Model {
-        title: "Mean of seasons and distances",
-        slug: "mean_of_distances",
         mean_of: &["seasons", "lightgbm_distance"],
-        ..plain(Family::LightGbm)
+        ..variant("Mean of seasons and distances", "mean_of_distances", Family::LightGbm)
     },
     Model {
-        title: "LightGBM of ratios",
-        slug: "lightgbm_ratio",
         strategies: &["calendar parts of dates", "logarithm of the target"],
         past: Past::Distance,
-        ..plain(Family::LightGbm)
+        ..variant("LightGBM of ratios", "lightgbm_ratio", Family::LightGbm)
     },
-    Model {
-        title: "LightGBM with windows",
-        slug: "lightgbm_windows",
-        past: Past::Windows,
-        ..plain(Family::LightGbm)
-    },
-    Model {
-        title: "CatBoost with windows",
-        slug: "catboost_windows",
-        past: Past::Windows,
-        ..plain(Family::CatBoost)
-    },
-    Model {
-        title: "CatBoost with forecasts",
-        slug: "catboost_forecasts",
-        strategies: DATES,
-        past: Past::Forecasts,
-        ..plain(Family::CatBoost)
-    },
-    Model {
-        title: "Extra trees of distances",
-        slug: "extra_trees_distance",
-        strategies: DATES,
-        past: Past::Distance,
-        ..plain(Family::ExtraTrees)
-    },
-    Model {
-        title: "Linear model of distances",
-        slug: "linear_distance",
-        strategies: DATES,
-        past: Past::Distance,
-        ..plain(Family::Linear)
-    },
+    in_time("LightGBM with windows", "lightgbm_windows", Family::LightGbm, &[], Past::Windows),
+    in_time("CatBoost with windows", "catboost_windows", Family::CatBoost, &[], Past::Windows),
+    in_time("CatBoost with forecasts", "catboost_forecasts", Family::CatBoost, DATES, Past::Forecasts),
+    in_time("Extra trees of distances", "extra_trees_distance", Family::ExtraTrees, DATES, Past::Distance),
+    in_time("Linear model of distances", "linear_distance", Family::Linear, DATES, Past::Distance),
 ];
 
 /// For numbers that go on in time, before the other models. What a series was is a matter of variants: with and without it
 /// are both among the first.
-const IN_TIME: [&str; 12] = [
-    "seasons",
-    "lightgbm_forecasts",
-    "lightgbm_dates",
-    "lightgbm_distance",
-    "mean_of_forecasts",
-    "linear_distance",
-    "lightgbm_windows",
-    "catboost_forecasts",
-    "mean_of_distances",
-    "catboost",
-    "lightgbm_ratio",
-    "extra_trees_distance",
-];
+const IN_TIME: &str = "seasons lightgbm_forecasts lightgbm_dates lightgbm_distance mean_of_forecasts linear_distance \
+    lightgbm_windows catboost_forecasts mean_of_distances catboost lightgbm_ratio extra_trees_distance";
 
 /// For classes that go on in time.
-const CLASSES_IN_TIME: [&str; 4] = ["lightgbm_windows", "lightgbm", "catboost_windows", "catboost"];
+const CLASSES_IN_TIME: &str = "lightgbm_windows lightgbm catboost_windows catboost";
 
 /// The first three models are of different families; variants of a family come later. The first one is quick and seldom poor: in
 /// a short run it may be the only one.
-const WITHOUT_TEXTS: [&str; 19] = [
-    "lightgbm",
-    "catboost",
-    "linear_indicators",
-    "lightgbm_large",
-    "linear_curves",
-    "neural_network",
-    "catboost_selected",
-    "catboost_deep",
-    "lightgbm_selected",
-    "lightgbm_random",
-    "extra_trees",
-    "xgboost",
-    "linear",
-    "discriminant",
-    "small_extra_trees",
-    "linear_firm",
-    "xgboost_deep",
-    "random_forest",
-    "hist_gradient_boosting",
-];
+const WITHOUT_TEXTS: &str = "lightgbm catboost linear_indicators lightgbm_large linear_curves neural_network catboost_selected \
+    catboost_deep lightgbm_selected lightgbm_random extra_trees xgboost linear discriminant \
+    small_extra_trees linear_firm xgboost_deep random_forest hist_gradient_boosting";
 
-const WITH_TEXTS: [&str; 12] = [
-    "tfidf_linear",
-    "lightgbm",
-    "tfidf_characters",
-    "catboost",
-    "lightgbm_large",
-    "extra_trees",
-    "linear_curves",
-    "lightgbm_random",
-    "xgboost",
-    "catboost_deep",
-    "random_forest",
-    "hist_gradient_boosting",
-];
+const WITH_TEXTS: &str = "tfidf_linear lightgbm tfidf_characters catboost lightgbm_large extra_trees linear_curves \
+    lightgbm_random xgboost catboost_deep random_forest hist_gradient_boosting";
 
 impl Model {
     /// Its names and functions.
@@ -334,10 +238,10 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
     let columns = &problem.columns;
     let texts = !columns.texts.is_empty();
     let only_texts = texts && problem.width() == columns.texts.len();
-    let slugs: &[&str] = match (texts, only_texts) {
-        (_, true) => &["tfidf_linear", "tfidf_characters", "lightgbm", "extra_trees", "xgboost"],
-        (true, _) => &WITH_TEXTS,
-        (false, _) => &WITHOUT_TEXTS,
+    let slugs = match (texts, only_texts) {
+        (_, true) => "tfidf_linear tfidf_characters lightgbm extra_trees xgboost",
+        (true, _) => WITH_TEXTS,
+        (false, _) => WITHOUT_TEXTS,
     };
     let fits = |model: &&Model| match model.slug {
         // More curves than this are slow, and the strategy leaves them out.
@@ -348,7 +252,7 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
         "catboost_selected" | "lightgbm_selected" => selects_columns(problem),
         _ => true,
     };
-    let mut models: Vec<&Model> = slugs.iter().filter_map(|slug| Model::by_slug(slug)).filter(fits).collect();
+    let mut models: Vec<&Model> = slugs.split(' ').filter_map(Model::by_slug).filter(fits).collect();
     // Among so many columns, some look useful by chance.
     if !texts && selects_columns(problem) {
         models.sort_by_key(|model| !["lightgbm", "catboost_selected"].contains(&model.slug));
@@ -374,10 +278,10 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
 
 /// The models after those for series, if rows have series.
 fn with_those_in_time(problem: &Problem, models: Vec<&'static Model>) -> Vec<&'static Model> {
-    let first: &[&str] = match (&problem.history, problem.classification) {
+    let first: Vec<&str> = match (&problem.history, problem.classification) {
         (None, _) => return models,
-        (Some(_), true) => &CLASSES_IN_TIME,
-        (Some(_), false) => &IN_TIME,
+        (Some(_), true) => CLASSES_IN_TIME.split(' ').collect(),
+        (Some(_), false) => IN_TIME.split(' ').collect(),
     };
     // Ratios need a target that can be a logarithm, and another one than the target itself.
     let fits = |model: &&Model| {

@@ -263,6 +263,16 @@ impl Problem {
         self.columns.all().count()
     }
 
+    /// Number of values that models of the search read; a text becomes forty columns.
+    pub(crate) fn cells(&self) -> usize {
+        (self.used_rows * (self.width() + 40 * self.columns.texts.len())).max(1)
+    }
+
+    /// Number of values that a round of boosting reads in all folds: there is a tree for each class.
+    pub(crate) fn cells_of_trees(&self) -> usize {
+        self.cells() * self.folds * if self.classes > 2 { self.classes } else { 1 }
+    }
+
     /// Whether trees are fast and good only if each looks at a part of the columns.
     pub(crate) fn is_wide(&self) -> bool {
         self.width() > 40

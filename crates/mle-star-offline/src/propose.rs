@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::families::Family;
 use crate::inputs::{Inputs, fenced};
+use crate::pace;
 use crate::portfolio::{Model, ranked};
 use crate::problem::Problem;
 use crate::templates::TemplateError;
@@ -19,13 +20,14 @@ const OTHER_SEED: &str = " with another seed";
 /// How far the other seed is from that of the run. Scripts use a few seeds after theirs.
 const FARTHER: u32 = 1_192;
 
-/// The models that fit the task as JSON, the most promising first: as many as asked for, or the whole portfolio.
-pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>) -> String {
+/// The models that fit the task as JSON, the most promising first: as many as asked for, or the whole portfolio. The first one
+/// fits into the time.
+pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>, told: Inputs<'_>) -> String {
     let wanted =
         if inputs.is_set("portfolio") { usize::MAX } else { inputs.count("num_models").unwrap_or(4) };
     let model =
         |model: &Model| json!({ "model_name": model.title, "example_code": example(problem, model.family) });
-    let ranked = ranked(problem);
+    let ranked = pace::fitting_first(problem, ranked(problem), told);
     let mut models: Vec<_> = ranked.iter().copied().take(wanted).map(model).collect();
     let endings = [MORE_FOLDS, OTHER_SEED].into_iter().filter(|ending| again(problem, ending).is_some());
     for ending in endings.filter(|_| inputs.is_set("portfolio")) {

@@ -141,7 +141,7 @@ pub(crate) fn member_sections(
     let past = model.past_in(problem);
     let distance = past == Past::Distance;
     let values = json!({
-        "p": problem, "m": member, "t": sizes(problem), "indicators": indicators, "distance": distance,
+        "p": problem, "m": member, "t": sizes(problem, model), "indicators": indicators, "distance": distance,
     });
     [Some(model.family.features()), past.template(), Some(model.family.encoding()), Some(&template)]
         .into_iter()
@@ -187,9 +187,11 @@ pub(crate) fn training(members: &[Member]) -> Result<Section, TemplateError> {
 }
 
 /// The sizes of models for this many rows and classes: small steps and small trees, unless there is much to learn from.
-fn sizes(problem: &Problem) -> serde_json::Value {
+fn sizes(problem: &Problem, model: &Model) -> serde_json::Value {
     let many_rows = problem.used_rows >= 10_000;
+    let few = model.slug == portfolio::FEW_TREES;
     let rounds = match problem.classes {
+        _ if few => catalogue::few_trees(problem),
         // Each round fits one tree for each class.
         3.. => 100,
         _ if many_rows => 200,
@@ -197,11 +199,14 @@ fn sizes(problem: &Problem) -> serde_json::Value {
     };
     let large_steps = many_rows || rounds == 100;
     let rate = match portfolio::stops_early(problem) {
+        _ if few => 0.3,
         _ if large_steps => 0.08,
         true => 0.06,
         false => 0.04,
     };
     json!({
+        // Threads that wait for a busy core cost more than few trees.
+        "few": few, "words": model.slug == portfolio::SINGLE_WORDS,
         "rounds": rounds, "rate": rate, "large_steps": large_steps, "many_rows": many_rows,
         "small": problem.used_rows < 1_000, "wide": problem.is_wide(),
         // With few rows of a class, boosting soon learns them by heart.

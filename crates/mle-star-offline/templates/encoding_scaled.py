@@ -43,7 +43,7 @@ def encode_{{ m.slug }}(fit, y_fit):
 {% endif %}
 {% if p.columns.texts %}
     # Words may have a single letter.
-    words = TfidfVectorizer(max_features=50000, ngram_range=(1, 2), min_df=1 if len(fit) < 200 else 2, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
+    words = TfidfVectorizer(max_features=50000, ngram_range=(1, {{ 1 if t.words else 2 }}), min_df=1 if len(fit) < 200 else 2, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
     blocks.append((words.fit_transform(fit["all_text"]), lambda rows: words.transform(rows["all_text"])))
     known, makers = zip(*blocks)
     whole = lambda parts: hstack([csr_matrix(part) for part in parts]).tocsr()

@@ -3,15 +3,15 @@
 use mle_star::diagnostics::Diagnostics;
 use mle_star::event::{Event, RunnerState, RunnerStatus};
 use mle_star::result::PathStatus;
-use mle_star::verdict::Verdict;
+use mle_star::verdict::{Best, Verdict};
 use mle_star_domain::effects::ScriptEnd;
-use mle_star_domain::place::Step;
+use mle_star_domain::place::{Place, Step};
 use mle_star_domain::trust::Severity;
 
 use crate::figures::{duration, number};
 use crate::progress::StepSummary;
 use crate::sanitize::first_line;
-use crate::words::{agent_name, in_line, on_runner, phase_title, place_name};
+use crate::words::{Models, agent_name, in_line, on_runner, phase_title};
 
 /// The most characters of a reason in the line of a runner.
 const LONGEST_REASON: usize = 400;
@@ -28,106 +28,98 @@ pub enum Weight {
 }
 
 /// An event as one line; `None` for events that only change the status. `ended` is what the progress so far knows of a step that
-/// ends with it.
-pub fn line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
+/// ends with it, `models` what steps try.
+pub fn line(event: &Event, ended: StepSummary, models: &Models) -> Option<(Weight, String)> {
+    let at = |place: &Place| format!("  {:<28}", models.place(place));
     let line = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
         Event::StepEnded { place, verdict } => {
             // The last lines count the steps that a limit left out.
             let is_left_out = verdict.limit.is_some() && !verdict.kept;
             let weight = if is_left_out { Weight::Detail } else { Weight::News };
-            (weight, step_line(*place, verdict, ended))
+            (weight, step_line(models.step(*place), *place, verdict, ended))
         }
         Event::Skipped { place, limit } => {
-            (Weight::Detail, format!("  {:<28} skipped: {}", place_name(place), limit.name()))
+            (Weight::Detail, format!("{} skipped: {}", at(place), limit.name()))
         }
         Event::Best { score, from, .. } => {
             let before = from.map_or_else(String::new, |from| format!(" (was {})", number(from)));
             (Weight::Detail, format!("  best so far {}{before}", number(*score)))
         }
         Event::PathEnded { path, status, cause, best } => {
-            let cause = cause.as_ref().map_or_else(String::new, |cause| format!(": {}", in_line(cause)));
+            let cause = cause.iter().map(|cause| format!(": {}", in_line(cause))).collect::<String>();
             let weight = if *status == PathStatus::Failed { Weight::Warning } else { Weight::Detail };
-            let best = best.step.title();
-            let text = format!("  path {} {}{cause}; its best solution: {best}", path + 1, status.name());
-            (weight, text)
+            let best = models.step(best.step);
+            (weight, format!("  path {} {}{cause}; its best solution: {best}", path + 1, status.name()))
         }
         Event::PhaseEnded { phase, seconds, best, .. } => {
             let best =
-                best.as_ref().map_or_else(String::new, |best| format!(", best score {}", number(best.score)));
+                best.iter().map(|best| format!(", best score {}", number(best.score))).collect::<String>();
             (Weight::Detail, format!("  {} ended after {}{best}", phase_title(*phase), duration(*seconds)))
         }
-        Event::Info { place, text } => {
-            (Weight::Detail, format!("  {:<28} {}", place_name(place), in_line(text)))
-        }
+        Event::Info { place, text } => (Weight::Detail, format!("{} {}", at(place), in_line(text))),
         Event::Answer { solution, .. } => {
-            (Weight::Detail, format!("  the answer now: {}, score {}", solution.step, number(solution.score)))
+            let (step, score) = (models.step(solution.step), number(solution.score));
+            (Weight::Detail, format!("  the answer now: {step}, score {score}"))
         }
         Event::Look { run, part, score, .. } => {
-            let score =
-                score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
-            let text = format!("{}: {score} on held-out rows ({})", place_name(run), part.name());
-            (Weight::Detail, text)
+            let (at, score) = (models.place(run), score_words(*score));
+            (Weight::Detail, format!("{at}: {score} on held-out rows ({})", part.name()))
         }
         Event::Finding { finding, .. } => {
-            let what = match finding.severity {
-                Severity::Block => "leak",
-                Severity::Warn => "note",
-            };
-            let at = format!("({}, line {})", place_name(&finding.place.parent()), finding.line);
+            let what = if finding.severity == Severity::Block { "leak" } else { "note" };
+            let at = format!("({}, line {})", models.place(&finding.place.parent()), finding.line);
             (Weight::Warning, format!("  {what}: {} {at}", in_line(&finding.text)))
         }
         Event::Warning { place, text, limit } => {
-            let at =
-                if place.as_str().is_empty() { String::new() } else { format!(" ({})", place_name(place)) };
+            let at = Some(place).filter(|place| !place.as_str().is_empty());
+            let at = at.map_or_else(String::new, |place| format!(" ({})", models.place(place)));
             let weight = if limit.is_some() { Weight::Detail } else { Weight::Warning };
             (weight, format!("  note: {}{at}", in_line(text)))
         }
-        Event::Stopped(diagnostics) => (Weight::News, stopped_line(diagnostics)),
+        Event::Stopped(diagnostics) => (Weight::News, stopped_line(diagnostics, models)),
         Event::Said { text, .. } => (Weight::News, text.clone()),
         Event::RunEnded { exit_code, .. } => (Weight::Detail, format!("ended with exit code {exit_code}")),
-        _ => return effect_line(event, ended),
+        _ => return effect_line(event, ended, models),
     };
     Some(line)
 }
 
 /// An agent call, a script or a runner as one line.
-fn effect_line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
+fn effect_line(event: &Event, ended: StepSummary, models: &Models) -> Option<(Weight, String)> {
+    let at = |place: &Place| format!("  {:<28}", models.place(place));
     let line = match event {
         Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
-            let text =
-                format!("  {:<28} {} failed: {}", place_name(place), agent_name(*agent), in_line(failure));
-            (Weight::Warning, text)
+            let (agent, failure) = (agent_name(*agent), in_line(failure));
+            (Weight::Warning, format!("{} {agent} failed: {failure}", at(place)))
         }
         Event::AgentEnded { place, agent, seconds, replayed, .. } => {
             let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
-            (Weight::Detail, format!("  {:<28} {} answered ({how})", place_name(place), agent_name(*agent)))
+            (Weight::Detail, format!("{} {} answered ({how})", at(place), agent_name(*agent)))
         }
         Event::AgentWaits { place, seconds, reason, .. } => {
-            let (place, reason, wait) = (place_name(place), in_line(reason), duration(*seconds));
-            (Weight::Warning, format!("  {place:<28} waits {wait}: {reason}"))
+            let (reason, wait) = (in_line(reason), duration(*seconds));
+            (Weight::Warning, format!("{} waits {wait}: {reason}", at(place)))
         }
         Event::ToolUsed { place, agent, tool, about, failure, .. } => {
-            let failed =
-                failure.as_ref().map_or_else(String::new, |why| format!(" failed: {}", in_line(why)));
-            let who = agent_name(*agent);
-            let text = format!("  {:<28} {who} used {tool}: {}{failed}", place_name(place), in_line(about));
-            (Weight::Detail, text)
+            let failed = failure.iter().map(|why| format!(" failed: {}", in_line(why))).collect::<String>();
+            let (who, about) = (agent_name(*agent), in_line(about));
+            (Weight::Detail, format!("{} {who} used {tool}: {about}{failed}", at(place)))
         }
         // The user gave the run so much time.
         Event::ScriptEnded { place, end, seconds, .. } if *end == ScriptEnd::TimedOut.words() => {
-            let (place, took) = (place_name(place), duration(*seconds));
-            (Weight::Detail, format!("  {place:<28} script stopped: it used its time ({took})"))
+            let took = duration(*seconds);
+            (Weight::Detail, format!("{} script stopped: it used its time ({took})", at(place)))
         }
         Event::ScriptEnded { place, failure: Some(failure), runner, .. } => {
-            let (place, at) = (place_name(place), on_runner(runner.as_deref()));
-            (Weight::Warning, format!("  {place:<28} script failed{at}: {}", in_line(failure)))
+            let (on, failure) = (on_runner(runner.as_deref()), in_line(failure));
+            (Weight::Warning, format!("{} script failed{on}: {failure}", at(place)))
         }
         Event::ScriptEnded { place, seconds, score, runner, replayed, .. } => {
             let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
-            let score = score.map_or_else(String::new, |score| format!(", score {}", number(score)));
-            let at = on_runner(runner.as_deref());
-            (Weight::Detail, format!("  {:<28} script ended{at} ({how}{score})", place_name(place)))
+            let score = score.iter().map(|score| format!(", score {}", number(*score))).collect::<String>();
+            let on = on_runner(runner.as_deref());
+            (Weight::Detail, format!("{} script ended{on} ({how}{score})", at(place)))
         }
         Event::Runner { runner } => (runner_weight(runner, ended), runner_line(runner)),
         _ => return None,
@@ -162,46 +154,39 @@ fn runner_line(runner: &RunnerStatus) -> String {
 }
 
 /// The progress of a run that ended early.
-fn stopped_line(diagnostics: &Diagnostics) -> String {
+fn stopped_line(diagnostics: &Diagnostics, models: &Models) -> String {
     let Diagnostics { elapsed_seconds, spent, last_success, solution, submission, .. } = diagnostics;
     let cost = match spent.cost_usd {
         Some(usd) if spent.estimated_usd > 0.0 => format!("~${usd:.2}"),
         Some(usd) => format!("${usd:.2}"),
         None => "unknown cost".to_owned(),
     };
-    let last = last_success.as_ref().map_or_else(|| "nothing".to_owned(), place_name);
+    let last = last_success.as_ref().map_or_else(|| "nothing".to_owned(), |place| models.place(place));
+    let solution_of =
+        |best: &Best| format!("solution of {}, score {}", models.step(best.step), number(best.score));
     let exists = match (solution, submission) {
         (None, _) => "no solution yet".to_owned(),
         (Some(best), None) => {
-            let instead = diagnostics
-                .predicts
-                .as_ref()
-                .map(|period| format!(", its scripts predict {}", period.words()));
-            let instead = instead.unwrap_or_default();
-            format!(
-                "solution of {}, score {}; no submission yet{instead}",
-                best.step.title(),
-                number(best.score)
-            )
+            let period = diagnostics.predicts.as_ref();
+            let instead = period.map(|period| format!(", its scripts predict {}", period.words()));
+            format!("{}; no submission yet{}", solution_of(best), instead.unwrap_or_default())
         }
         (Some(best), Some(made)) => {
-            format!(
-                "solution of {}, score {}; submission of {}",
-                best.step.title(),
-                number(best.score),
-                made.step.title()
-            )
+            format!("{}; submission of {}", solution_of(best), models.step(made.step))
         }
     };
     format!("stopped after {}, {cost} spent; last success: {last}; {exists}", duration(*elapsed_seconds))
 }
 
-fn step_line(step: Step, verdict: &Verdict, ended: StepSummary) -> String {
-    let score =
-        verdict.score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
+fn score_words(score: Option<f64>) -> String {
+    score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)))
+}
+
+fn step_line(name: String, step: Step, verdict: &Verdict, ended: StepSummary) -> String {
     let needs_none =
         matches!(step, Step::DataCheck | Step::LeakageCheck | Step::LikeRows(_) | Step::Provisional(_));
-    let score = if needs_none && verdict.score.is_none() { String::new() } else { score };
+    let is_bare = needs_none && verdict.score.is_none();
+    let score = if is_bare { String::new() } else { score_words(verdict.score) };
     let fate = match (ended.is_best, verdict.kept) {
         (true, true) => "best so far",
         (false, true) => "kept",
@@ -212,20 +197,28 @@ fn step_line(step: Step, verdict: &Verdict, ended: StepSummary) -> String {
     };
     let time = ended.seconds.map_or_else(String::new, duration);
     let cut = verdict.limit.filter(|_| !verdict.kept).map(|limit| limit.name().to_owned());
-    let note = cut.into_iter().chain([in_line(&verdict.note)]).filter(|part| !part.is_empty());
-    let note = note.collect::<Vec<_>>().join("; ");
-    format!("  {:<28} {score:<16} {fate:<11} {time:>7}  {note}", step.title()).trim_end().to_owned()
+    let note = cut.into_iter().chain([in_line(&verdict.note)]);
+    let note = note.filter(|part| !part.is_empty() && *part != name).collect::<Vec<_>>().join("; ");
+    format!("  {name:<28} {score:<16} {fate:<11} {time:>7}  {note}").trim_end().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use mle_star_domain::place::Place;
-
     use super::*;
+
+    /// The line of an event with a model, with single spaces.
+    fn shown(event: &Event, ended: StepSummary, model: Option<&str>) -> String {
+        let mut models = Models::default();
+        model.iter().for_each(|name| {
+            models.take(&Event::Model { place: Step::Candidate(0), name: (*name).to_owned() });
+        });
+        let (_, text) = line(event, ended, &models).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
 
     #[test]
     fn what_a_limit_leaves_out_is_for_the_log() {
-        let weight = |event: Event| line(&event, StepSummary::default()).unwrap().0;
+        let weight = |event: Event| line(&event, StepSummary::default(), &Models::default()).unwrap().0;
         use mle_star_domain::effects::Limit;
         let skipped = |place: &str| Event::Skipped { place: Place::from(place), limit: Limit::Share };
         assert_eq!(weight(skipped("phase2/path-0/t1")), Weight::Detail);
@@ -246,8 +239,8 @@ mod tests {
             let place = Place::from(place);
             let event = serde_json::json!({"event": "script_ended", "place": place, "seconds": 2.0, "score": 0.5,
                 "end": end, "failure": failure, "runner": runner, "replayed": false});
-            let (_, text) = line(&serde_json::from_value(event).unwrap(), StepSummary::default()).unwrap();
-            assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), expected);
+            let event = serde_json::from_value(event).unwrap();
+            assert_eq!(shown(&event, StepSummary::default(), None), expected);
         };
         let check =
             |failure, runner, expected: &str| of("phase1/candidate-0/run", "", failure, runner, expected);
@@ -264,30 +257,22 @@ mod tests {
 
     #[test]
     fn steps_are_one_line() {
-        let step = |score, kept, is_best, note: &str| {
+        let check = |score, kept, is_best, note: &str, expected: &str| {
             let verdict = Verdict { score, kept, note: note.to_owned(), ..Verdict::default() };
             let event = Event::StepEnded { place: Step::Candidate(0), verdict };
-            line(&event, StepSummary { seconds: Some(3.0), is_best, ..StepSummary::default() }).unwrap().1
+            let ended = StepSummary { seconds: Some(3.0), is_best, ..StepSummary::default() };
+            assert_eq!(shown(&event, ended, Some("LightGBM")), expected);
         };
-        let check = |line: String, expected: &str| {
-            assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), expected);
+        check(Some(0.5), true, true, "LightGBM", "LightGBM score 0.50000 best so far 3.0 s");
+        check(Some(0.5), true, false, "", "LightGBM score 0.50000 kept 3.0 s");
+        check(None, false, false, "\na\nb", "LightGBM no score not kept 3.0 s a");
+        let others = |place, expected: &str| {
+            let verdict = Verdict { note: "0 of 2 attempts kept".to_owned(), ..Verdict::default() };
+            let event = Event::StepEnded { place, verdict };
+            assert_eq!(shown(&event, StepSummary::default(), None), expected);
         };
-        check(
-            step(Some(0.5), true, true, "LightGBM"),
-            "candidate 1 score 0.50000 best so far 3.0 s LightGBM",
-        );
-        check(step(Some(0.5), true, false, ""), "candidate 1 score 0.50000 kept 3.0 s");
-        check(step(None, false, false, "\na\nb"), "candidate 1 no score not kept 3.0 s a");
-        let verdict = Verdict { note: "0 of 2 attempts kept".to_owned(), ..Verdict::default() };
-        let event = Event::StepEnded { place: Step::Outer { path: 0, outer: 0 }, verdict: verdict.clone() };
-        check(
-            line(&event, StepSummary::default()).unwrap().1,
-            "path 1, step 1 no score not kept 0 of 2 attempts kept",
-        );
-        let event = Event::StepEnded { place: Step::LeakageCheck, verdict };
-        check(
-            line(&event, StepSummary::default()).unwrap().1,
-            "leakage check unchanged 0 of 2 attempts kept",
-        );
+        let outer = Step::Outer { path: 0, outer: 0 };
+        others(outer, "path 1, step 1 no score not kept 0 of 2 attempts kept");
+        others(Step::LeakageCheck, "leakage check unchanged 0 of 2 attempts kept");
     }
 }

@@ -13,7 +13,7 @@ use mle_star_domain::place::{Phase, Place, Step};
 use crate::done::{Used, done};
 use crate::pace::{EndedEffect, Moment, Pace, seconds};
 use crate::runners::Runners;
-use crate::words::{agent_name, in_line};
+use crate::words::{Models, agent_name, in_line};
 
 /// The state of a run.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,8 @@ pub struct Progress {
     pub running: BTreeMap<Place, RunningCall>,
     /// Runners, those of earlier processes included.
     pub runners: Runners,
+    /// The models that steps try.
+    pub models: Models,
     /// Steps in progress.
     pub steps: BTreeMap<Step, StepState>,
     /// Refinement paths that have begun.
@@ -162,6 +164,7 @@ impl Progress {
     pub fn take(&mut self, line: &Line) -> StepSummary {
         let (time, failure_is_known) = (line.time, self.runners.take(line));
         self.last = Some(time);
+        self.models.take(&line.event);
         match &line.event {
             Event::RunStarted(outline) => self.start(outline),
             Event::RunEnded { exit_code, .. } => self.end(*exit_code, time),

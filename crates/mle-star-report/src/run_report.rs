@@ -26,7 +26,7 @@ use crate::run_view::{
 use crate::sanitize::first_line;
 use crate::score_report::{ScoreReport, leak};
 use crate::usage;
-use crate::words::place_name;
+use crate::words::Models;
 
 /// The longest cause in a sentence, in characters.
 const LONGEST_CAUSE: usize = 300;
@@ -50,6 +50,8 @@ pub struct RunReport {
     pub ending: Ending,
     /// Its submission.
     pub answer: Submissions,
+    /// The models that its steps tried.
+    pub tried: Models,
     /// What predicts other rows, in words.
     pub model: Option<String>,
     /// Time and money.
@@ -109,6 +111,7 @@ impl RunReport {
             checks: result.map(Checks::of).unwrap_or_default(),
             ending: Ending::of_run(view),
             answer: summary.answer.clone(),
+            tried: Models::of(&view.snapshot.verdicts()),
             model: result.and_then(|result| words(&result.model)),
             spent: summary.spent,
             calls: view.spending.clone(),
@@ -131,6 +134,7 @@ impl RunReport {
             score: ScoreReport::of(result),
             checks: Checks::of(result),
             ending: Ending::of(result),
+            tried: Models::default(),
             answer: Submissions {
                 submission: Some(result.submission_path.clone()).filter(|path| !path.is_empty()),
                 so_far: None,
@@ -173,7 +177,7 @@ impl RunReport {
         let ending = &self.ending;
         let first = [ending.used.clone(), self.checks.leak().map(str::to_owned), ending.change()];
         let then = [ending.unfinished(), ending.earlier(), ending.not_best(), ending.unwritten()];
-        let so_far = self.answer.so_far.as_ref().map(SoFar::words);
+        let so_far = self.answer.so_far.as_ref().map(|so_far| so_far.words(&self.tried));
         let naive = self.score.no_better_than_naive(self.run.direction);
         let late =
             [self.checks.suspicion(), naive, ending.error(), so_far].into_iter().chain(ending.failed_paths());
@@ -325,13 +329,9 @@ impl Ending {
 
 impl SoFar {
     /// Where it is and how good, as a fragment.
-    pub fn words(&self) -> String {
-        format!(
-            "a checked submission so far: {} ({}, from a solution that scored {})",
-            self.path,
-            place_name(&Place::from(self.place.as_str())),
-            number(self.score)
-        )
+    pub fn words(&self, tried: &Models) -> String {
+        let (place, score) = (tried.place(&Place::from(self.place.as_str())), number(self.score));
+        format!("a checked submission so far: {} ({place}, from a solution that scored {score})", self.path)
     }
 }
 
@@ -377,6 +377,7 @@ mod tests {
             checks: Checks { suspect: trust.suspicion().map(str::to_owned), ..Checks::default() },
             ending: Ending::default(),
             answer: Submissions::default(),
+            tried: Models::default(),
             model: None,
             spent: Spent { elapsed_seconds: 75.0, cost_usd: None, estimated_usd: 0.0 },
             calls: Spending::default(),

@@ -1,7 +1,10 @@
 //! Names of places, steps, phases and agents for people.
 
-use mle_star::event::{Done, DoneOf};
-use mle_star_domain::place::{Phase, Place};
+use std::collections::BTreeMap;
+
+use mle_star::event::{Done, DoneOf, Event};
+use mle_star::verdict::{Verdict, Verdicts};
+use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::role::AgentType;
 
 use crate::sanitize::first_line;
@@ -16,18 +19,54 @@ pub fn done_words(done: Done) -> String {
     format!("{} % of the {of}", done.percent)
 }
 
-/// A place for people: `path 1, step 2, attempt 3`.
+/// The models that steps try: people know these steps by them.
+#[derive(Clone, Debug, Default)]
+pub struct Models(BTreeMap<Step, String>);
+
+impl Models {
+    /// Those of the steps that ended with a score.
+    pub fn of(verdicts: &Verdicts) -> Self {
+        Self(verdicts.iter().filter_map(|(step, verdict)| Self::tried(*step, verdict)).collect())
+    }
+
+    /// Learns the model that an event names.
+    pub fn take(&mut self, event: &Event) {
+        self.0.extend(match event {
+            Event::Model { place, name } => Some((*place, in_line(name))),
+            Event::StepEnded { place, verdict } => Self::tried(*place, verdict),
+            _ => None,
+        });
+    }
+
+    /// The verdict on a model names it.
+    fn tried(step: Step, verdict: &Verdict) -> Option<(Step, String)> {
+        let tries = matches!(step, Step::Candidate(_) | Step::Extra(_)) && verdict.score.is_some();
+        (tries && !verdict.note.is_empty()).then(|| (step, in_line(&verdict.note)))
+    }
+
+    /// A step for people: its model, else its name.
+    pub fn step(&self, step: Step) -> String {
+        self.0.get(&step).cloned().unwrap_or_else(|| step.title())
+    }
+
+    /// A place for people: `LightGBM, repair 1`, `path 1, step 2, attempt 3`.
+    pub fn place(&self, place: &Place) -> String {
+        let name = match (place.step(), place.path(), place.phase()) {
+            _ if place.is_within(&Place::tables()) => "comparison of the tables".to_owned(),
+            _ if let Some(probe) = place.probe_name() => probe_words(probe),
+            _ if place.is_importance() => "importance of columns".to_owned(),
+            (Some(step), _, _) => self.step(step),
+            (None, Some(path), _) => format!("path {}", path + 1),
+            (None, None, Some(phase)) => phase.title().to_owned(),
+            (None, None, None) => "run".to_owned(),
+        };
+        place.repair().map_or_else(|| name.clone(), |repair| format!("{name}, repair {repair}"))
+    }
+}
+
+/// A place for people, if no models are known: `path 1, step 2, attempt 3`.
 pub fn place_name(place: &Place) -> String {
-    let name = match (place.step(), place.path(), place.phase()) {
-        _ if place.is_within(&Place::tables()) => "comparison of the tables".to_owned(),
-        _ if let Some(probe) = place.probe_name() => probe_words(probe),
-        _ if place.is_importance() => "importance of columns".to_owned(),
-        (Some(step), _, _) => step.title(),
-        (None, Some(path), _) => format!("path {}", path + 1),
-        (None, None, Some(phase)) => phase.title().to_owned(),
-        (None, None, None) => "run".to_owned(),
-    };
-    place.repair().map_or_else(|| name.clone(), |repair| format!("{name}, repair {repair}"))
+    Models::default().place(place)
 }
 
 /// A probe for people: `probe with shuffled target`.

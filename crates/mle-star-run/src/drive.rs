@@ -17,7 +17,7 @@ use futures_util::future::BoxFuture;
 use mle_star::backend::AgentBackend;
 use mle_star::ctx::Outside;
 use mle_star::event::{Event, EventSink};
-use mle_star::journal::MadeWith;
+use mle_star::journal::{self, MadeWith};
 use mle_star::pipeline;
 use mle_star::result::FinalResult;
 use mle_star::slots::Slots;
@@ -39,6 +39,7 @@ use crate::version::VERSION;
 use backends::Backends;
 use mle_star_report::figures::duration;
 use mle_star_report::run_view::so_far;
+use mle_star_report::words::Models;
 
 /// The runners of a run. They may end later than the run, so that its last lines do not wait for them.
 #[derive(Debug, Default)]
@@ -125,7 +126,9 @@ async fn driven(
         }
         Err(stop) => {
             observer.stopped(&run.folder).await.iter().for_each(|note| say(note));
-            so_far(&run.folder).iter().for_each(|so_far| say(&so_far.words()));
+            let tried =
+                journal::read(&run.folder).map(|read| Models::of(&read.verdicts())).unwrap_or_default();
+            so_far(&run.folder).iter().for_each(|so_far| say(&so_far.words(&tried)));
             provisional::unanswered(run).iter().for_each(|note| say(note));
             run.cost_so_far().iter().for_each(|line| say(line));
             Err(error(run, stop))

@@ -129,6 +129,8 @@ pub enum Event {
     PathEnded { path: u32, status: PathStatus, cause: Option<String>, best: Best },
     /// A step of the algorithms begins, such as a candidate, a merge, an outer step, an attempt or a round.
     StepStarted { place: Step, of: u32 },
+    /// A step tries this model.
+    Model { place: Step, name: String },
     /// A step ended.
     StepEnded {
         place: Step,

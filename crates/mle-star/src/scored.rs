@@ -98,10 +98,13 @@ impl Scored {
         self.evidence.step
     }
 
-    /// That step for people, with the model that it began with: `candidate 1 (LightGBM)`.
+    /// That step for people, with the model that it began with: `LightGBM`, `path 1, step 1, attempt 2 (LightGBM)`.
     pub(crate) fn title(&self) -> String {
-        let model = self.solution.source_model().map(|model| format!(" ({model})")).unwrap_or_default();
-        format!("{}{model}", self.step().title())
+        match (self.step(), self.solution.source_model()) {
+            (Step::Candidate(_) | Step::Extra(_), Some(model)) => model.to_owned(),
+            (step, Some(model)) => format!("{} ({model})", step.title()),
+            (step, None) => step.title(),
+        }
     }
 
     /// Whether that run left a valid submission.

@@ -10,7 +10,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::figures::{count, duration, number};
 use mle_star_report::run_view::{self, State};
 use mle_star_report::sanitize::first_line;
-use mle_star_report::words::{done_words, phase_title, place_name};
+use mle_star_report::words::{done_words, phase_title};
 use mle_star_run::runs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -207,7 +207,7 @@ impl Watching {
         let has_result = run_view::is_finished(&self.folder);
         let running = progress.running.iter().map(|(place, effect)| {
             let since = duration(now.duration_since(effect.since(now)).as_secs_f64());
-            format!("{}: {}, for {since}", place_name(place), first_line(&effect.words(now), 100))
+            format!("{}: {}, for {since}", progress.models.place(place), first_line(&effect.words(now), 100))
         });
         Watched {
             run_id: runs::name(&self.folder).unwrap_or_default(),
@@ -215,7 +215,7 @@ impl Watching {
             state: State::of(is_running, has_result),
             phase: progress.phase.map(phase_title),
             best_score: progress.best.as_ref().map(|best| best.score),
-            best_at: progress.best.as_ref().map(|best| place_name(&best.place)),
+            best_at: progress.best.as_ref().map(|best| progress.models.place(&best.place)),
             done: progress.done(now),
             elapsed_seconds: progress.elapsed(now),
             seconds_left: progress.seconds_left(now).filter(|_| is_running),

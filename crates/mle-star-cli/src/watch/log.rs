@@ -8,13 +8,14 @@ use std::sync::{Mutex, PoisonError};
 use mle_star::event::{Event, Line};
 use mle_star_report::event_line::{self, Weight};
 use mle_star_report::progress::StepSummary;
-use mle_star_report::words::{agent_name, on_runner, place_name};
+use mle_star_report::words::{Models, agent_name, on_runner};
 
 use super::Watch;
 
 /// The log files of a run.
 pub struct Log<'a> {
     files: Mutex<Vec<File>>,
+    models: Mutex<Models>,
     console: Option<&'a (dyn Fn(&str) + Sync)>,
     level: Level,
 }
@@ -44,7 +45,8 @@ impl<'a> Log<'a> {
                 Err(error) => notes.push(format!("note: no log in {}: {error}", path.display())),
             }
         }
-        (Self { files: Mutex::new(files), console: None, level: Level::of(level) }, notes)
+        let (files, models, level) = (Mutex::new(files), Mutex::default(), Level::of(level));
+        (Self { files, models, console: None, level }, notes)
     }
 
     /// Prints the same lines on the console.
@@ -82,19 +84,19 @@ impl<'a> Log<'a> {
 impl Watch for Log<'_> {
     fn see(&self, line: &Line) {
         let event = &line.event;
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        models.take(event);
         let started = match event {
             Event::AgentStarted { place, agent, .. } => {
-                Some(format!("{}: {} asked", place_name(place), agent_name(*agent)))
+                Some(format!("{}: {} asked", models.place(place), agent_name(*agent)))
             }
             Event::ScriptStarted { place, runner, .. } => {
-                Some(format!("{}: script started{}", place_name(place), on_runner(runner.as_deref())))
+                Some(format!("{}: script started{}", models.place(place), on_runner(runner.as_deref())))
             }
             _ => None,
         };
-        if let Some(text) = started {
-            self.write(Level::Debug, &text);
-        }
-        if let Some((weight, text)) = event_line::line(event, StepSummary::default()) {
+        started.iter().for_each(|text| self.write(Level::Debug, text));
+        if let Some((weight, text)) = event_line::line(event, StepSummary::default(), &models) {
             self.write(Level::of_weight(weight), &text);
         }
     }
@@ -102,12 +104,8 @@ impl Watch for Log<'_> {
 
 impl Level {
     fn of(name: &str) -> Self {
-        match name {
-            "ERROR" => Self::Error,
-            "WARN" => Self::Warn,
-            "DEBUG" => Self::Debug,
-            _ => Self::Info,
-        }
+        let levels = [Self::Error, Self::Warn, Self::Debug];
+        levels.into_iter().find(|level| level.name() == name).unwrap_or(Self::Info)
     }
 
     fn of_weight(weight: Weight) -> Self {

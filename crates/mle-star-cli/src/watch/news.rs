@@ -7,6 +7,7 @@ use mle_star::event::Event;
 use mle_star_report::event_line::{self, Weight};
 use mle_star_report::follow::Follow;
 use mle_star_report::progress::{Progress, StepSummary};
+use mle_star_report::words::Models;
 
 use super::replay::Replay;
 
@@ -60,6 +61,7 @@ impl News {
             }
             let ended = self.progress.take(&line);
             let passed = self.replay.take(&line.event);
+            let text = |event: &Event, ended| text(event, ended, &self.progress.models);
             let phase =
                 passed.phase.map(|phase| text(&Event::PhaseStarted { phase }, StepSummary::default()));
             let own = passed.is_shown.then(|| text(&line.event, ended));
@@ -70,8 +72,8 @@ impl News {
 }
 
 /// An event as a line; `None` if it is not shown in a terminal, either.
-fn text(event: &Event, ended: StepSummary) -> Option<String> {
-    let (weight, text) = event_line::line(event, ended)?;
+fn text(event: &Event, ended: StepSummary, models: &Models) -> Option<String> {
+    let (weight, text) = event_line::line(event, ended, models)?;
     let text = text.trim().to_owned();
     (weight != Weight::Detail && !text.is_empty()).then_some(text)
 }

@@ -10,7 +10,7 @@ use mle_star_report::money;
 use mle_star_report::pace::seconds;
 use mle_star_report::progress::{Best, PathState, Progress, RunningCall};
 use mle_star_report::sanitize::width;
-use mle_star_report::words::{done_words, on_runner, phase_title, place_name};
+use mle_star_report::words::{done_words, on_runner, phase_title};
 
 use super::runners;
 use super::text::{Style, Text, sparkline};
@@ -101,7 +101,7 @@ fn score(progress: &Progress, frame: &Frame) -> Vec<Text> {
 
 fn last_change(progress: &Progress, best: &Best, frame: &Frame) -> Text {
     let ago = brief(seconds(best.time, frame.now));
-    let by = format!("{}, {ago} ago", place_name(&best.place));
+    let by = format!("{}, {ago} ago", progress.models.place(&best.place));
     match progress.score(best.score).zip(best.from.and_then(|from| progress.score(from))) {
         None => Text::of(Style::Plain, by),
         Some((score, before)) => {
@@ -197,7 +197,7 @@ fn step_row(step: &Place, progress: &Progress, frame: &Frame) -> StatusRow {
     let of = numbered
         .and_then(|step| progress.steps.get(&step))
         .map_or_else(String::new, |step| format!("/{}", step.of));
-    StatusRow { label: format!("{}{of}", place_name(step)), at: String::new(), best: None, doing }
+    StatusRow { label: format!("{}{of}", progress.models.place(step)), at: String::new(), best: None, doing }
 }
 
 /// `coder 12s of 15m`, `debugger (repair 2) 3s of 15m`, `script on far-1 3s of 1h`, `retriever 40s of 15m, WebSearch:

@@ -197,7 +197,7 @@ impl Screen {
             Show::Frame => matches!(event, Event::Said { .. }),
             Show::Status | Show::Nothing => false,
         };
-        let (weight, text) = event_line::line(event, ended).filter(|_| is_wanted)?;
+        let (weight, text) = event_line::line(event, ended, &self.progress.models).filter(|_| is_wanted)?;
         let style = match (weight, event) {
             (Weight::Detail, _) => return None,
             (_, Event::PhaseStarted { .. }) => Style::Bold,

@@ -361,7 +361,7 @@ fn output_is_for_people_or_for_programs_or_none() {
     assert!(!said.stderr.contains('\u{1b}'), "no terminal, no escapes: {said:?}");
     for part in [
         "=== Phase 1: initial solution ===",
-        "candidate 1 ",
+        "  LightGBM ",
         "best so far",
         "=== Finalization ===",
         "RMSE: 0.50000",

@@ -86,7 +86,7 @@ fn those_who_watch_see_the_rest_and_the_end() {
     for (code, stdout, stderr) in [one, two] {
         // It shows the events since it started to watch, if any.
         assert!(code == Some(0) && !stdout.contains("run_ended"), "{stdout}{stderr}");
-        for part in ["candidate 1 ", "=== Finalization ===", "submission: ", "run r has finished; "] {
+        for part in ["LightGBM ", "=== Finalization ===", "submission: ", "run r has finished; "] {
             assert!(stderr.contains(part), "{part}: {stderr}");
         }
         assert!(!stderr.contains("=== Phase 1"), "that was before: {stderr}");

@@ -117,7 +117,7 @@ fn preset(block: &Block<'_>, preset: Preset) -> Option<String> {
 }
 
 /// The current literal of a parameter.
-fn parameter<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn parameter<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let start = format!("    \"{name}\": ");
     text.lines().find_map(|line| line.strip_prefix(start.as_str())?.strip_suffix(','))
 }
@@ -252,8 +252,11 @@ fn most_trees(problem: &Problem, family: Family) -> usize {
     let most = if family == Family::CatBoost { 400 } else { 1_000 };
     // Each round fits one tree for each class.
     let (classes, fewest) = if problem.classes > 2 { (problem.classes, 100) } else { (1, 200) };
-    // A text becomes forty columns.
-    let columns = problem.width() + 40 * problem.columns.texts.len();
-    let affordable = CELLS / (problem.used_rows * columns).max(1);
-    (affordable.min(most) / classes).max(fewest)
+    ((CELLS / problem.cells()).min(most) / classes).max(fewest)
+}
+
+/// How many rounds all folds together fit in one to two seconds of an idle core.
+pub(crate) fn few_trees(problem: &Problem) -> usize {
+    const CELLS: usize = 200_000_000;
+    (CELLS / problem.cells_of_trees()).clamp(20, 60)
 }

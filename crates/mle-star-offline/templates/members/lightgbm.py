@@ -21,7 +21,7 @@ PARAMS_{{ m.slug | upper }} = {
 
 def fit_{{ m.slug }}(x, y_fit{{ ", weight" if p.weight }}):
     """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }}; the result is what predicts other rows."""
-    model = LGBM{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_state=SEED, n_jobs=THREADS, verbose=-1)
+    model = LGBM{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_state=SEED, n_jobs={{ 1 if t.few else "THREADS" }}, verbose=-1)
     model.fit(x, y_fit{{ ", sample_weight=weight" if p.weight }})
 {% if p.classification %}
     return lambda rows: model.predict_proba(rows)

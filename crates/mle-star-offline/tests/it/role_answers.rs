@@ -106,6 +106,28 @@ fn the_retriever_offers_what_fits_and_no_more_than_asked() {
 }
 
 #[test]
+fn the_first_model_fits_into_a_tenth_of_the_time() {
+    let plain = Shape { rich: false, ..shape("RMSE", Minimize, 0) };
+    let check = |shape: &Shape, limit: u64, baseline: &[f64], expected: &str| {
+        let agents = agents(shape);
+        let told = json!({ "time_limit": limit, "baseline_seconds": baseline });
+        let ask = asked(&agents, "phase1/retriever");
+        let reply = ask.ask_telling(AgentType::Retriever, None, json!({ "num_models": 4 }), told);
+        let reply: Value = serde_json::from_str(&reply).unwrap();
+        assert_eq!(reply["models"][0]["model_name"], expected, "{limit} {baseline:?}");
+        assert_eq!(reply["models"].as_array().unwrap().len(), 4);
+        assert!(initial(&agents, expected).contains(&format!("# === Model: {expected} ===")));
+    };
+    check(&plain, 86_400, &[4.5, 5.0], "LightGBM");
+    check(&plain, 60, &[], "LightGBM");
+    check(&plain, 12, &[1.0, 1.2], "LightGBM");
+    check(&plain, 10, &[1.0, 1.2], "LightGBM of few trees");
+    let texts = shape("accuracy", Maximize, 2);
+    check(&texts, 60, &[2.0, 5.0], "TF-IDF linear model");
+    check(&texts, 60, &[2.0, 9.0], "TF-IDF linear model of words");
+}
+
+#[test]
 fn the_debugger_repairs_what_rules_can() {
     let agents = agents(&shape("accuracy", Maximize, 2));
     let ask = asked(&agents, "phase1/candidate-0/debug-1/debugger");

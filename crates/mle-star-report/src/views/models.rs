@@ -95,18 +95,6 @@ pub fn models(context: &Context<'_>) -> Models {
     }
 }
 
-/// The model that a candidate was written for.
-pub fn model_of(context: &Context<'_>, step: Step) -> Option<String> {
-    let Step::Candidate(index) = step else { return None };
-    context.steps.at(step)?;
-    let index = index as usize;
-    let models = known(context);
-    match models.get(index) {
-        Some(model) => Some(first_line(&model.model_name, 200)),
-        None => (index == models.len()).then(|| "the given baseline".to_owned()),
-    }
-}
-
 /// The models that are tried: those of the result, else those of the user, else those of the last reply with any.
 fn known(context: &Context<'_>) -> Vec<RetrievedModel> {
     if let Some(result) = context.result() {

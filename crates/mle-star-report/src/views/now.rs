@@ -15,7 +15,7 @@ use crate::money;
 use crate::progress::{Progress, RunningCall, Wait};
 use crate::run_view::{RunView, Spent, State};
 use crate::script_output::{self, Output};
-use crate::words::{agent_name, in_line, on_runner, place_name};
+use crate::words::{agent_name, in_line, on_runner};
 
 /// What the journal tells of a run's present. With events and the output of scripts, it makes a [`NowView`].
 pub struct Present {
@@ -202,7 +202,7 @@ impl Present {
         let waits = |step: &Step| stands(*step) && !is_at_work(*step) && !is_finalist(*step);
         let waiting = progress.steps.keys().copied().filter(waits);
         let work = |step: Step| Work {
-            place: place_name(&step.place()),
+            place: progress.models.step(step),
             since: WAITS.to_owned(),
             waits: true,
             ..Work::default()
@@ -227,7 +227,8 @@ impl Who {
 impl Open {
     fn view(&self, folder: &Path, progress: Option<&Progress>, now: Option<Timestamp>) -> Work {
         let slot = progress.and_then(|progress| progress.running.get(&self.place));
-        let place = place_name(&self.place);
+        let models = progress.map(|progress| progress.models.clone());
+        let place = models.unwrap_or_default().place(&self.place);
         let work = match &self.who {
             Who::Agent(name) => Work { place, what: name.clone(), ..Work::default() },
             Who::Script => {

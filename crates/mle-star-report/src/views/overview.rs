@@ -18,7 +18,7 @@ use crate::figures::{duration, number, shown_time};
 use crate::money;
 use crate::run_view::State;
 use crate::score_report::Figure;
-use crate::words::{phase_title, place_name};
+use crate::words::phase_title;
 
 /// The first part of a run's page.
 #[derive(Clone, Debug, Serialize)]
@@ -154,7 +154,7 @@ fn score(context: &Context<'_>) -> OverviewScore {
         direction: report.run.direction.name(),
         first: first.map(|score| number(score.value())),
         best: run.summary.best_score.map(number),
-        best_at: best.map(|best| format!("{}, {best}", place_name(&best.place()))),
+        best_at: best.map(|best| format!("{}, {best}", report.tried.step(best))),
         expected: report.score.expected(),
         constant: report.score.constant_score.map(number),
         validated: report.score.validated().filter(|_| has_trust),

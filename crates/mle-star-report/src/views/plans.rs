@@ -4,10 +4,9 @@ use mle_star::reply as read;
 use mle_star_domain::place::{self, Name};
 use mle_star_domain::role::AgentType;
 
+use super::ablation;
 use super::context::Context;
 use super::steps::{Step, StepKind};
-use super::{ablation, models};
-use crate::words::place_name;
 
 /// The plan of a step, from the agents' replies.
 pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
@@ -17,12 +16,10 @@ pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
     // The program's own steps have no plan by an agent.
     let note = || step.verdict.as_ref().map(|verdict| verdict.note.clone()).filter(|note| !note.is_empty());
     match step.kind {
-        StepKind::Candidate => models::model_of(context, step.step).or_else(note),
+        StepKind::Candidate => note(),
         StepKind::Merge => {
             let from = context.descent.from(step.step);
-            let name = |step: place::Step| {
-                models::model_of(context, step).unwrap_or_else(|| place_name(&step.place()))
-            };
+            let name = |step: place::Step| context.report.tried.step(step);
             Some(format!("Build {} into {}.", name(*from.get(1)?), name(*from.first()?)))
         }
         StepKind::Attempt => match step.step {

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::evaluation::Failure;
+use crate::event::Event;
 use crate::reply;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
@@ -20,6 +21,7 @@ pub(crate) async fn init(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Result
         "example_code": model.example_code,
     });
     super::name_suspicious_columns(ctx, &mut inputs);
+    ctx.emit(Event::Model { place: ctx.current_step()?, name: model.model_name.clone() });
     let answer = ctx.ask(Call::new(AgentType::Init, "init.md", inputs)).await?;
     let text = reply::code(&answer).unwrap_or_default();
     let solution = Solution::new(text, SolutionPhase::Init).of_model(&model.model_name);

@@ -6,12 +6,13 @@ use serde_json::json;
 use crate::abilities::Abilities;
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::record::{EffectRecord, Kind};
 use crate::reply;
 use crate::stop::Stop;
 use mle_star_domain::answers::{Retrieval, RetrievedModel};
 use mle_star_domain::config::Switch;
 use mle_star_domain::effects::{AgentReply, Answer, Lookup};
-use mle_star_domain::place::Name;
+use mle_star_domain::place::{Name, Step};
 use mle_star_domain::role::AgentType;
 
 /// The names of the retriever's places: the first call, and the second one without search.
@@ -137,9 +138,20 @@ async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Result<AgentRep
         // Models beyond M are tried after refinement.
         inputs["portfolio"] = json!(true);
     }
-    let call = Call::new(AgentType::Retriever, "retriever.md", inputs).named(name);
+    let call = Call::new(AgentType::Retriever, "retriever.md", inputs)
+        .named(name)
+        .telling("time_limit", ctx.config().time_limit_seconds)
+        .telling("baseline_seconds", baseline_seconds(ctx)?);
     let call = if search == Search::Allowed { call } else { call.tools(&[]) };
     ctx.ask(call).await
+}
+
+/// The seconds that the scripts of the baseline took, as the journal has them.
+fn baseline_seconds(ctx: &Ctx<'_>) -> Result<Vec<f64>, Stop> {
+    let is_one = |run: &EffectRecord| matches!(run.place.step(), Some(Step::Baseline(_)));
+    let runs = ctx.run.journal.ledger()?.into_iter();
+    let runs = runs.filter(|run| run.kind == Kind::Script && run.counts() && is_one(run));
+    Ok(runs.filter_map(|run| Some(run.elapsed_ended? - run.elapsed_begun)).collect())
 }
 
 /// The valid models of a reply, in order. `Err` says why there is none.

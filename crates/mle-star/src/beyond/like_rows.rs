@@ -52,11 +52,11 @@ fn closed(end: Result<Option<Scored>, String>, solutions: &[Scored]) -> (Option<
     let warning = by_score.as_ref().filter(is_other).zip(best.as_ref()).map(|(other, best)| {
         format!(
             "the solution of {} has the best score, but validated on other rows; compared on like rows, that of {} is better",
-            other.step().title(),
-            best.step().title()
+            other.title(),
+            best.title()
         )
     });
-    let note = best.as_ref().map(|best| format!("{} is the best on like rows", best.step().title()));
+    let note = best.as_ref().map(|best| format!("{} is the best on like rows", best.title()));
     let from = best.iter().chain(solutions.iter().filter(is_other));
     let verdict = Verdict { kept: best.is_some(), best: best.as_ref().map(Best::from), ..Verdict::default() };
     let verdict = verdict.made_from(from).note(note.unwrap_or_default()).warning(warning);

@@ -69,13 +69,13 @@ fn watching_waits_for_news_and_says_what_was_missed() {
     client.data("resume", &json!({"run": "r"}));
     let end = client.ask("tools/call", &call(&quiet["next"], 60))["result"].clone();
     assert!(text(&end).contains("run r is finished"), "{end}");
-    assert!(end["structuredContent"]["news"].to_string().contains("candidate 1"), "{end}");
+    assert!(end["structuredContent"]["news"].to_string().contains("LightGBM"), "{end}");
     check_progress(&client, "");
 
     // The run has ended long ago.
     let mut client = Client::of(&sealed);
     client.ask("tools/call", &call(&quiet["next"], 60));
-    check_progress(&client, "candidate 1");
+    check_progress(&client, "LightGBM");
 }
 
 /// The client heard of progress, which grows, with `part` in a message.
