@@ -37,7 +37,7 @@ pub fn line(event: &Event, ended: StepSummary, models: &Models) -> Option<(Weigh
             // The last lines count the steps that a limit left out.
             let is_left_out = verdict.limit.is_some() && !verdict.kept;
             let weight = if is_left_out { Weight::Detail } else { Weight::News };
-            (weight, step_line(models.step(*place), *place, verdict, ended))
+            (weight, step_line(&models.step(*place), *place, verdict, ended))
         }
         Event::Skipped { place, limit } => {
             (Weight::Detail, format!("{} skipped: {}", at(place), limit.name()))
@@ -182,7 +182,7 @@ fn score_words(score: Option<f64>) -> String {
     score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)))
 }
 
-fn step_line(name: String, step: Step, verdict: &Verdict, ended: StepSummary) -> String {
+fn step_line(name: &str, step: Step, verdict: &Verdict, ended: StepSummary) -> String {
     let needs_none =
         matches!(step, Step::DataCheck | Step::LeakageCheck | Step::LikeRows(_) | Step::Provisional(_));
     let is_bare = needs_none && verdict.score.is_none();

@@ -218,11 +218,8 @@ fn answering(
         }
         (Chosen::Offline, Some(rules)) => Ok(Box::new(rules.clone())),
         (Chosen::Offline, None) => {
-            let trouble = Trouble::new(
-                "the offline agents were not made",
-                "this is a bug in mle-star, please report it",
-            );
-            Err(RunError::failed(trouble))
+            let hint = "this is a bug in mle-star, please report it";
+            Err(RunError::failed(Trouble::new("the offline agents were not made", hint)))
         }
     }
 }

@@ -10,7 +10,7 @@ use mle_star_report::money;
 use mle_star_report::pace::seconds;
 use mle_star_report::progress::{Best, PathState, Progress, RunningCall};
 use mle_star_report::sanitize::width;
-use mle_star_report::words::{done_words, on_runner, phase_title};
+use mle_star_report::words::{done_words, on_runner, phase_title, place_name};
 
 use super::runners;
 use super::text::{Style, Text, sparkline};
@@ -194,10 +194,10 @@ fn step_row(step: &Place, progress: &Progress, frame: &Frame) -> StatusRow {
     // Only numbered steps are one of several.
     let numbered =
         step.step().filter(|step| matches!(step, Step::Candidate(_) | Step::Merge(_) | Step::Round(_)));
-    let of = numbered
-        .and_then(|step| progress.steps.get(&step))
-        .map_or_else(String::new, |step| format!("/{}", step.of));
-    StatusRow { label: format!("{}{of}", progress.models.place(step)), at: String::new(), best: None, doing }
+    let of = numbered.and_then(|step| progress.steps.get(&step)).map(|step| step.of);
+    let name = || progress.models.place(step);
+    let label = of.map_or_else(name, |of| format!("{}/{of}", place_name(step)));
+    StatusRow { label, at: String::new(), best: None, doing }
 }
 
 /// `coder 12s of 15m`, `debugger (repair 2) 3s of 15m`, `script on far-1 3s of 1h`, `retriever 40s of 15m, WebSearch:

@@ -55,11 +55,8 @@ fn tasks_that_rules_cannot_do_name_the_field() {
 #[test]
 fn a_seed_is_that_of_every_script() {
     let agents = agents(&shape("RMSE", Minimize, 0)).with_seed(7);
-    let reply = asked(&agents, "phase1/retriever").json(
-        AgentType::Retriever,
-        None,
-        json!({ "num_models": 2, "portfolio": true }),
-    );
+    let inputs = json!({ "num_models": 2, "portfolio": true });
+    let reply = asked(&agents, "phase1/retriever").json(AgentType::Retriever, None, inputs);
     for model in reply["models"].as_array().unwrap() {
         let name = model["model_name"].as_str().unwrap();
         let seed = if name.ends_with(" with another seed") { "SEED = 1199" } else { "SEED = 7" };
@@ -173,8 +170,8 @@ fn submission_scripts_write_a_submission() {
     let own = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
     let bare = own.split("# === Submission").next().unwrap().to_owned();
     for script in [own.as_str(), bare.as_str(), "print('from elsewhere')", ""] {
-        let code =
-            ask.code(AgentType::Test, None, json!({ "task_description": "", "final_solution": script }));
+        let inputs = json!({ "task_description": "", "final_solution": script });
+        let code = ask.code(AgentType::Test, None, inputs);
         assert!(is_code(&code) && code.contains("./final/submission.csv"), "{code}");
     }
 }
@@ -197,30 +194,17 @@ fn copies_are_distinguished_from_new_work() {
 
 #[test]
 fn scripts_of_another_shape_are_never_a_failure() {
+    use AgentType::{Ablation, Coder, Data, Debugger, Ensembler, Extractor, Leakage, Merger, Test};
     let agents = agents(&shape("accuracy", Maximize, 2));
     let ask = asked(&agents, "phase2/path-0/t0");
     for script in ["", "print('hello')", "# === Data ===\nx = (", "def f(:\n"] {
-        for agent in [
-            AgentType::Merger,
-            AgentType::Ablation,
-            AgentType::Extractor,
-            AgentType::Coder,
-            AgentType::Ensembler,
-            AgentType::Debugger,
-            AgentType::Leakage,
-            AgentType::Data,
-            AgentType::Test,
-        ] {
-            let reply = ask.ask(
-                agent,
-                None,
-                json!({
-                    "solution_script": script, "base_code": script, "reference_code": script, "code": script,
-                    "solutions": [script], "initial_solution": script, "final_solution": script,
-                    "code_block": script, "plan": "do something clever", "bug": "", "ablation_summary": "",
-                }),
-            );
-            assert!(!reply.is_empty(), "{agent:?}");
+        for agent in [Merger, Ablation, Extractor, Coder, Ensembler, Debugger, Leakage, Data, Test] {
+            let inputs = json!({
+                "solution_script": script, "base_code": script, "reference_code": script, "code": script,
+                "solutions": [script], "initial_solution": script, "final_solution": script,
+                "code_block": script, "plan": "do something clever", "bug": "", "ablation_summary": "",
+            });
+            assert!(!ask.ask(agent, None, inputs).is_empty(), "{agent:?}");
         }
     }
 }
@@ -231,11 +215,8 @@ pub(super) fn strategies(ask: &Asked<'_>, block: &str) -> Vec<String> {
     loop {
         // Without scores, the planner never combines plans.
         let scores = vec![Value::Null; plans.len()];
-        let plan = ask.ask(
-            AgentType::Planner,
-            None,
-            json!({ "code_block": block, "plans": plans, "scores": scores }),
-        );
+        let inputs = json!({ "code_block": block, "plans": plans, "scores": scores });
+        let plan = ask.ask(AgentType::Planner, None, inputs);
         if !plan.starts_with("Strategy: ") {
             return plans.iter().map(|plan| plan.split(". ").next().unwrap().to_owned()).collect();
         }
