@@ -32,6 +32,16 @@ pub(crate) struct Rehearsal {
     pub comparison: String,
     /// If the script is worse than the chosen solution: that one's predictions, which are submitted instead.
     pub instead: Option<Predictions>,
+    /// How what the script predicts for the test rows on the original files differs from this run, in one sentence; empty if they
+    /// were not compared.
+    pub refit: String,
+}
+
+impl Rehearsal {
+    /// The predictions that were scored.
+    pub fn submitted(&self) -> &Predictions {
+        self.instead.as_ref().unwrap_or(&self.predictions)
+    }
 }
 
 /// Runs the script on the data of the search and scores its predictions. Returns the script with its repairs. `None` if
@@ -47,10 +57,9 @@ pub(super) async fn rehearse(
     let Some((script, predictions, seconds)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
         return Ok((checked, None));
     };
-    let (measured, comparison) = (None, String::new());
-    let mut rehearsal = Rehearsal { seconds, predictions, measured, comparison, instead: None };
+    let (comparison, refit) = (String::new(), String::new());
+    let mut rehearsal = Rehearsal { seconds, predictions, measured: None, comparison, instead: None, refit };
     decide(ctx, &mut rehearsal, chosen).await?;
-    warn_if_worse(ctx, rehearsal.measured.as_ref(), &chosen.best);
     let leaks = rehearsal.predictions.leaks;
     Ok((Script { leaks, checked: true, ..Script::new(script) }, Some(rehearsal)))
 }

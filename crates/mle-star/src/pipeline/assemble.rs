@@ -1,7 +1,7 @@
 //! Assembles the result from the phases' results and the journal.
 
 use super::search::{Ensemble, Search};
-use crate::beyond::last::Last;
+use crate::beyond::ladder::Final;
 use crate::ctx::Ctx;
 use crate::library::Library;
 use crate::paper::refine::Refinement;
@@ -22,17 +22,17 @@ use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::protocol::{Period, Protocol, SplitKind};
 use mle_star_domain::trust::{Finding, PeriodScore, Trust};
 
-pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<FinishedRun, Stop> {
+pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<FinishedRun, Stop> {
     let (refined, ensemble) = (&search.paths, search.ensemble.as_ref());
     let effects = ctx.ledger()?;
     let durations = durations(ctx, &effects)?;
-    report_lineage(ctx, last.step);
+    report_lineage(ctx, last.answer.step);
     let usage = spending(&effects, ctx.config());
     let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
-    let findings = findings(ctx, &search.library, &last.chosen)?;
+    let findings = findings(ctx, &search.library, &last.answer.of)?;
     let trust = ctx.known().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
     let known_importance = last.importance.as_ref().filter(|one| one.failure.is_empty());
-    let search_models = search_models(ctx, &search.library, &last.chosen);
+    let search_models = search_models(ctx, &search.library, &last.answer.of);
     let predictions =
         FinalPredictions { held_out: last.predicted_held_out(ctx), validation: last.predicted_validation() };
     let result = FinalResult {
@@ -45,8 +45,8 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
         paths: refined.iter().map(|(_, record)| record.clone()).collect(),
         phase3: ensemble.map(|ensemble| phase3(refined, ensemble)),
         submission_path: String::new(),
-        not_run: last.not_run,
-        not_best: last.not_best,
+        not_run: last.not_run(),
+        not_best: last.not_best(),
         contamination: last.contamination,
         total_duration_seconds: durations.total_duration_seconds,
         total_cost_usd: costs.total_cost_usd,
@@ -55,13 +55,13 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
         costs,
         tokens: tokens(&effects),
         usage,
-        lineage: ctx.lineage(last.step),
+        lineage: ctx.lineage(last.answer.step),
         leakage_suspected: search.initial.leakage_suspected || last.leakage_suspected,
-        phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.completed),
+        phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.why.is_none()),
         stopped_by: ctx.limit_reached()?.and_then(StoppedBy::of),
         answer_is_earlier: false,
         cuts: ctx.cuts()?,
-        final_solution: last.solution,
+        final_solution: last.answer.script,
         made_with: ctx.made_with()?,
         forked_from: ctx.forked_from()?,
         trust,
@@ -73,8 +73,8 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
     };
     Ok(FinishedRun {
         result,
-        submission: last.submission,
-        model: last.model,
+        submission: last.answer.submission,
+        model: last.answer.model,
         search_models,
         keeps_earlier_answer: false,
         predictions: Some(predictions),
@@ -125,18 +125,17 @@ fn trust(
     ctx: &Ctx<'_>,
     protocol: &Protocol,
     effects: &[EffectRecord],
-    last: &Last,
+    last: &Final,
     findings: Vec<Finding>,
 ) -> Trust {
-    let (search, rehearsal) = (last.chosen.measured(), last.rehearsal.as_ref());
-    let held_out = rehearsal.and_then(|rehearsal| rehearsal.measured.as_ref()).or(last.scored.as_ref());
+    let (search, held_out) = (last.answer.of.measured(), last.held_out.as_ref());
     let holdout_rows = protocol.holdout.rows();
     // Also those that a larger limit set aside: somebody has seen them.
     let direction = ctx.task().metric_direction;
     let reported = held_out.and_then(|held_out| held_out.interval_beside(search, direction));
     let looks = effects.iter().filter(|effect| effect.kind == Kind::Look && effect.outcome.is_some());
     Trust {
-        validation_score: Some(last.chosen.score().value()),
+        validation_score: Some(last.answer.of.score().value()),
         validation_interval: search.and_then(|measured| measured.interval),
         constant_score: search.and_then(|measured| measured.constant),
         seasonal_naive_score: search.and_then(|measured| measured.seasonal_naive),
@@ -160,19 +159,21 @@ fn trust(
         holdout: Some(protocol.holdout.clone()),
         shift: ctx.shift().cloned(),
         findings,
-        probes: last.probes.clone(),
-        choice: last.choice.clone(),
+        probes: last.probes(),
+        choice: last.choice(),
         equivalence: equivalence(protocol, last),
     }
 }
 
 /// How the submission script compares with the chosen solution, and its fits with each other.
-fn equivalence(protocol: &Protocol, last: &Last) -> String {
+fn equivalence(protocol: &Protocol, last: &Final) -> String {
     const PERIODS: &str =
         "The last fit is not compared with the one that was scored, because they predict different periods.";
-    let comparison = last.rehearsal.as_ref().map(|rehearsal| rehearsal.comparison.as_str());
-    let fits = if protocol.holdout.is_period() { PERIODS } else { &last.refit };
-    let sentences = [comparison.unwrap_or_default(), fits];
+    let rehearsal = last.rehearsal.as_ref();
+    let fits = rehearsal.map(|rehearsal| rehearsal.refit.as_str());
+    let fits = if protocol.holdout.is_period() { Some(PERIODS) } else { fits };
+    let comparison = rehearsal.map(|rehearsal| rehearsal.comparison.as_str());
+    let sentences = [comparison.unwrap_or_default(), fits.unwrap_or_default()];
     sentences.into_iter().filter(|one| !one.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
