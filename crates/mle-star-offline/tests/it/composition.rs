@@ -77,6 +77,56 @@ with multiprocessing.get_context("fork").Pool(1) as pool:
 }
 
 #[test]
+fn members_run_as_by_hand() {
+    let rows = "id,y\n1,1\n";
+    let beside_itself = r#"
+import sys
+from pathlib import Path
+assert (Path(__file__).resolve().parent / "input" / "train.csv").read_text() == "id,y\n"
+assert Path(__file__).parent == Path.cwd() and sys.argv == [__file__]
+"#;
+    let stores_objects = r#"
+import __main__, pickle
+from dataclasses import dataclass
+@dataclass
+class Model:
+    weight: float
+with open("model.pkl", "wb") as file:
+    pickle.dump(Model(0.5), file)
+with open("model.pkl", "rb") as file:
+    assert pickle.load(file) == Model(0.5) and Model.__module__ == "__main__" and __main__.Model is Model
+"#;
+    // Whatever starts a process imports the script by its path, or finds it imported.
+    let starts_processes = format!(
+        r#"
+import multiprocessing
+def value(x):
+    return x + 1
+if __name__ == "__main__":
+    for how in ["fork", "spawn", "forkserver"]:
+        with multiprocessing.get_context(how).Pool(1) as pool:
+            assert pool.map(value, [1]) == [2], how
+    open("final/submission.csv", "w").write({rows:?})
+    open("final/validation_predictions.csv", "w").write({rows:?})
+"#
+    );
+    let members = [
+        (member(rows, rows, beside_itself), 0.2),
+        (member(rows, rows, stores_objects), 0.2),
+        (starts_processes.clone(), 0.3),
+        (starts_processes.replace("x + 1", "x * 2"), 0.3),
+    ];
+    let [_, test, _] = run(&members, CombinedBy::Mean, Some("id"));
+    assert_eq!(test, rows);
+    // The lines of a member are those of the combination.
+    let failing = [(member(rows, rows, "raise ValueError(\"in a member\")"), 1.0)];
+    let failed = attempt(&failing, CombinedBy::Mean, Some("id")).unwrap_err();
+    let text = composition(&[(failing[0].0.as_str(), 1.0)], CombinedBy::Mean, Some("id"));
+    let at = text.lines().position(|line| line.starts_with("raise ValueError")).unwrap() + 1;
+    assert!(failed.contains(&format!("member_1.py\", line {at}, in <module>")), "{failed}");
+}
+
+#[test]
 fn the_class_with_the_largest_mean_score_wins() {
     let scores = |test: &str| {
         format!(
