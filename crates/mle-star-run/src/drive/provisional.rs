@@ -197,33 +197,31 @@ mod tests {
         Best { step, run, score }
     }
 
-    fn none() -> Before {
-        Before { left: Mutex::new(None), direction: Direction::Maximize }
+    /// Files of a run in this folder, whose submissions are `made`, and the scripts of two steps.
+    fn files(folder: &Path, made: impl Fn(&str, &str) -> Option<PathBuf> + Send + Sync + 'static) -> Files {
+        fs::create_dir(folder.join(layout::SOLUTIONS)).unwrap();
+        for step in [Step::Merge(1), Step::Round(0)] {
+            let name = format!("{}.py", best(step, 0.0).run.file_stem());
+            fs::write(folder.join(layout::SOLUTIONS).join(name), format!("# {step}")).unwrap();
+        }
+        fs::write(folder.join("made.csv"), "id,y\n1,0\n").unwrap();
+        let (folder, data_dir) = (folder.to_owned(), folder.to_owned());
+        let (requirements, form) = ("numpy==2".to_owned(), Form::default());
+        Files { folder, data_dir, requirements, submission: Box::new(made), form }
+    }
+
+    fn writer(files: Files) -> Writer {
+        let (latest, answers) = watch::channel(None);
+        let before = Before { left: Mutex::new(None), direction: Direction::Maximize };
+        Writer { latest, before, writing: tokio::spawn(write_on(files, answers)) }
     }
 
     #[tokio::test]
     async fn the_latest_answer_lies_in_the_final_folder() {
         let run = tempfile::tempdir().unwrap();
-        let folder = run.path().to_owned();
-        fs::create_dir(folder.join(layout::SOLUTIONS)).unwrap();
-        for step in [Step::Merge(1), Step::Round(0)] {
-            let stem = best(step, 0.0).run.file_stem();
-            fs::write(folder.join(layout::SOLUTIONS).join(format!("{stem}.py")), format!("# {step}"))
-                .unwrap();
-        }
-        fs::write(folder.join("made.csv"), "id,y\n1,0\n").unwrap();
-        let made = folder.join("made.csv");
-        let files = Files {
-            folder: folder.clone(),
-            data_dir: folder.clone(),
-            requirements: "numpy==2".to_owned(),
-            submission: Box::new(move |stem, script| {
-                (stem == "phase1.merge-1.run" && script == "# phase1/merge-1").then(|| made.clone())
-            }),
-            form: Form::default(),
-        };
-        let (latest, answers) = watch::channel(None);
-        let writer = Writer { latest, before: none(), writing: tokio::spawn(write_on(files, answers)) };
+        let (folder, made) = (run.path(), run.path().join("made.csv"));
+        let is_it = |stem: &str, script: &str| stem == "phase1.merge-1.run" && script == "# phase1/merge-1";
+        let writer = writer(files(folder, move |stem, script| is_it(stem, script).then(|| made.clone())));
         let merge = best(Step::Merge(1), 0.5);
         let tell = |solution: Best, submission: Option<Best>| {
             writer.beside(&NoEvents).emit(Event::Answer { solution, submission });
@@ -243,21 +241,8 @@ mod tests {
     #[test]
     fn an_answer_without_a_submission_does_not_replace_one_with() {
         let run = tempfile::tempdir().unwrap();
-        let folder = run.path().to_owned();
-        fs::create_dir(folder.join(layout::SOLUTIONS)).unwrap();
-        for step in [Step::Merge(1), Step::Round(0)] {
-            let name = format!("{}.py", best(step, 0.0).run.file_stem());
-            fs::write(folder.join(layout::SOLUTIONS).join(name), format!("# {step}")).unwrap();
-        }
-        let made = folder.join("made.csv");
-        fs::write(&made, "id,y\n1,0\n").unwrap();
-        let files = Files {
-            folder: folder.clone(),
-            data_dir: folder.clone(),
-            requirements: String::new(),
-            submission: Box::new(move |_, _| Some(made.clone())),
-            form: Form::default(),
-        };
+        let (folder, made) = (run.path(), run.path().join("made.csv"));
+        let files = files(folder, move |_, _| Some(made.clone()));
         let (early, late) = (best(Step::Merge(1), 0.5), best(Step::Round(0), 0.6));
         fs::create_dir_all(folder.join("final.next")).unwrap();
         fs::write(folder.join("final.next").join(layout::SOLUTION), "left by a killed process").unwrap();
@@ -275,16 +260,8 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_cannot_be_written_is_a_note() {
         let run = tempfile::tempdir().unwrap();
-        let files = Files {
-            folder: run.path().to_owned(),
-            data_dir: run.path().to_owned(),
-            requirements: String::new(),
-            submission: Box::new(|_, _| None),
-            form: Form::default(),
-        };
-        let (latest, answers) = watch::channel(None);
-        let writer = Writer { latest, before: none(), writing: tokio::spawn(write_on(files, answers)) };
-        let solution = best(Step::Merge(1), 0.5);
+        let writer = writer(files(run.path(), |_, _| None));
+        let solution = best(Step::Merge(2), 0.5);
         writer.beside(&NoEvents).emit(Event::Answer { solution, submission: None });
         let note = writer.end().await.unwrap();
         assert!(note.contains("could not be written"), "{note}");

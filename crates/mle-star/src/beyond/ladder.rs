@@ -3,9 +3,11 @@
 //! Why: a submission script that fails must not cost the answer. What it may change: what is submitted, and what is said of it.
 
 use super::choice::{Chosen, Predictions};
-use super::provisional::Provisional;
+use super::model;
 use super::rehearsal::Rehearsal;
 use crate::ctx::Ctx;
+use crate::evaluate::Execution;
+use crate::evaluation::Failure;
 use crate::lessons::number;
 use crate::result::{KeptModel, SolutionScript};
 use crate::scored::Scored;
@@ -14,9 +16,11 @@ use mle_star_domain::answers::Contamination;
 use mle_star_domain::effects::Importance;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Place, Step};
+use mle_star_domain::protocol::HoldoutPart;
 use mle_star_domain::trust::{Choice, Probe};
 
 /// A candidate for the final answer.
+#[derive(Clone)]
 pub(crate) struct Candidate {
     /// The solution of the search that it comes from.
     pub of: Scored,
@@ -37,11 +41,18 @@ pub(crate) struct Candidate {
 /// The final answer, with what is known about it.
 pub(crate) struct Final {
     pub answer: Candidate,
-    /// Why it is not the first of the candidates; `None` if it is.
+    /// Why the first candidate does not hold; `None` if it is the answer.
     pub why: Option<String>,
-    /// The solution that was to be finalized.
-    pub chosen: Chosen,
-    /// What is known about its first run, if that is of the script of the answer.
+    /// Why the script did not write the submission in a run on the original files; `None` if it did.
+    pub not_run: Option<String>,
+    /// Why the best solution is not submitted, with both validation scores; `None` if it is.
+    pub not_best: Option<String>,
+    /// How the solution was chosen.
+    pub choice: Choice,
+    pub probes: Vec<Probe>,
+    /// The part of the held-out rows that took part in no decision.
+    pub reports: HoldoutPart,
+    /// What is known about the first run of the answer's script.
     pub rehearsal: Option<Rehearsal>,
     /// The score of what is submitted, on rows whose labels only the program knows.
     pub held_out: Option<Measurement>,
@@ -59,67 +70,43 @@ impl Final {
         on_original_files: Result<Candidate, String>,
         rehearsal: Option<Rehearsal>,
         chosen: &Chosen,
-        before: Option<&Provisional>,
+        before: Option<&Candidate>,
     ) -> Self {
+        let best = &chosen.best;
         // The earlier period has other rows than the test table.
         let rehearsed = rehearsal.as_ref().filter(|_| !ctx.predicts_period());
-        let ladder = [
-            Some(on_original_files),
-            rehearsed.map(|run| Ok(Candidate::rehearsed(&chosen.best, run.submitted()))),
-            before.map(|before| Ok(Candidate::so_far(before))),
-        ];
+        let rehearsed = rehearsed.map(|run| Candidate::rehearsed(best, &run.predictions));
         let mut why = None;
-        let mut ladder = ladder.into_iter().flatten();
-        let answer = ladder.find_map(|candidate| candidate.map_err(|cause| why = Some(cause)).ok());
-        let answer = answer.unwrap_or_else(|| Candidate::validated(ctx, &chosen.best));
-        let made = Self {
+        let ladder = [on_original_files.map_err(|cause| why = Some(cause)).ok(), rehearsed, before.cloned()];
+        let mut holding = ladder.into_iter().flatten();
+        let answer = holding.next().unwrap_or_else(|| Candidate::validated(ctx, best));
+        let said = why.as_ref().map(|why| format!("{why}; {}", answer.what));
+        let (step, score) = (answer.of.step(), answer.of.score().value());
+        said.iter()
+            .for_each(|said| ctx.warn(format!("{said}: the solution of {step} stands, score {score}")));
+        let is_other = answer.of.text() != best.text();
+        let (choice, probes) = match is_other {
+            true => {
+                let choice = Chosen::by_validation(&answer.of, std::slice::from_ref(&answer.of)).choice;
+                let rule = "the answer from before finalization, which failed".to_owned();
+                (Choice { rule, ..choice }, Vec::new())
+            }
+            false => (chosen.choice.clone(), chosen.probes.clone()),
+        };
+        Self {
+            not_run: said.filter(|_| !answer.script.is_executable || answer.submission.is_none()),
+            not_best: why.as_ref().filter(|_| is_other).map(|why| not_best(best, &answer.of, why)),
+            choice,
+            probes,
+            reports: chosen.reports,
             rehearsal: rehearsal.filter(|_| answer.step == Step::Finalization),
             leakage_suspected: answer.leaks,
             answer,
             why,
-            chosen: chosen.clone(),
             held_out: None,
             contamination: None,
             importance: None,
-        };
-        let Candidate { of, .. } = &made.answer;
-        let stands = format!("the solution of {} stands, score {}", of.step(), of.score().value());
-        made.fallback().iter().for_each(|words| ctx.warn(format!("{words}: {stands}")));
-        made
-    }
-
-    /// Why the solution did not write the submission in a run on the original files; `None` if it did.
-    pub(crate) fn not_run(&self) -> Option<String> {
-        let Candidate { script, submission, .. } = &self.answer;
-        self.fallback().filter(|_| !script.is_executable || submission.is_none())
-    }
-
-    /// Why the best solution is not submitted, with both validation scores; `None` if it is.
-    pub(crate) fn not_best(&self) -> Option<String> {
-        let (best, other) = (&self.chosen.best, &self.answer.of);
-        let why = self.why.as_ref().filter(|_| self.is_other())?;
-        Some(format!(
-            "the best solution, that of {} (validation score {}), was not submitted, but that of {} ({}), because {why}",
-            best.title(),
-            number(best.score().value()),
-            other.title(),
-            number(other.score().value())
-        ))
-    }
-
-    /// How the solution was chosen.
-    pub(crate) fn choice(&self) -> Choice {
-        if !self.is_other() {
-            return self.chosen.choice.clone();
         }
-        let of = &self.answer.of;
-        let rule = "the answer from before finalization, which failed".to_owned();
-        Choice { rule, ..Chosen::by_validation(of, std::slice::from_ref(of)).choice }
-    }
-
-    /// The probes of the solution.
-    pub(crate) fn probes(&self) -> Vec<Probe> {
-        if self.is_other() { Vec::new() } else { self.chosen.probes.clone() }
     }
 
     /// The run that predicted labelled rows that no script has seen, as the answer does, and its script.
@@ -128,28 +115,36 @@ impl Final {
             return self.answer.submission.clone().map(|run| (run, self.answer.script.content.clone()));
         }
         let known = match &self.rehearsal {
-            Some(rehearsal) => Some(rehearsal.submitted().clone()),
+            Some(rehearsal) => Some(rehearsal.predictions.clone()),
             None => Predictions::of(&self.answer.of).filter(|_| ctx.holds_out() && self.why.is_some()),
         };
         known.map(|known| (known.run, known.script))
     }
+}
 
-    /// The run that predicted the validation rows as the final solution does, and its script.
-    pub(crate) fn predicted_validation(&self) -> (Place, String) {
-        (self.answer.of.place().clone(), self.answer.of.text().to_owned())
-    }
-
-    fn is_other(&self) -> bool {
-        self.answer.of.text() != self.chosen.best.text()
-    }
-
-    /// Why the first candidate does not hold, and what is submitted.
-    fn fallback(&self) -> Option<String> {
-        Some(format!("{}; {}", self.why.as_ref()?, self.answer.what))
-    }
+fn not_best(best: &Scored, submitted: &Scored, why: &str) -> String {
+    format!(
+        "the best solution, that of {} (validation score {}), was not submitted, but that of {} ({}), because {why}",
+        best.title(),
+        number(best.score().value()),
+        submitted.title(),
+        number(submitted.score().value())
+    )
 }
 
 impl Candidate {
+    /// A script that ran on the original files in finalization, or why it did not.
+    pub(super) fn ran(ctx: &Ctx<'_>, of: &Scored, execution: Execution) -> Result<Self, Failure> {
+        let Execution { solution, leaks, result, .. } = execution;
+        let ran = result?;
+        let script = SolutionScript::ran(&solution, &ran.outcome, ran.at, ctx.task().metric_direction);
+        let mut made = Self::finalized(of, script, ran.place, leaks);
+        if ran.outcome.is_error() {
+            made.model = Err(model::failed(&ran.outcome.headline()));
+        }
+        Ok(made)
+    }
+
     /// A script on the original files.
     pub(super) fn finalized(of: &Scored, script: SolutionScript, run: Place, leaks: bool) -> Self {
         let model = Ok(KeptModel { run: run.clone(), script: script.content.clone() });
@@ -168,41 +163,31 @@ impl Candidate {
         Self { what, ..Self::finalized(of, SolutionScript { created_at, ..script }, run.clone(), *leaks) }
     }
 
-    /// The answer from before finalization.
-    fn so_far(before: &Provisional) -> Self {
-        let Provisional { best, solution, run } = before;
-        let made = Self::finalized(best, solution.clone(), run.clone(), best.leaks());
-        Self { step: best.step(), what: format!("the submission is that of {run}"), ..made }
+    /// The answer from before finalization: a solution that ran on the original files at the end of a phase.
+    pub(super) fn so_far(self) -> Self {
+        let what = self.submission.as_ref().map(|run| format!("the submission is that of {run}"));
+        Self { step: self.of.step(), what: what.unwrap_or_default(), ..self }
     }
 
     /// The validated script. It has seen the original files if no rows are held out. If it predicted an earlier period, it has no
     /// answer.
     fn validated(ctx: &Ctx<'_>, best: &Scored) -> Self {
         let of_period = ctx.predicts_period();
-        let submission = Some(best.place().clone()).filter(|_| best.wrote_submission() && !of_period);
-        let is_combined = best.composition().is_some();
-        let what = match &submission {
-            Some(_) if is_combined => "the submission is what its members predicted".to_owned(),
-            Some(_) if ctx.holds_out() => {
-                "the submission is what the solution predicted without the held-out rows".to_owned()
+        let holds = best.wrote_submission() && !of_period;
+        let what = match best.composition() {
+            Some(_) if holds => "the submission is what its members predicted",
+            None if holds && ctx.holds_out() => {
+                "the submission is what the solution predicted without the held-out rows"
             }
-            Some(_) => "the submission is that of the solution itself".to_owned(),
-            None if of_period => {
-                let period = ctx.predicted_period().map(|period| format!(", {}", period.words()));
-                let period = period.unwrap_or_default();
-                format!("the solution predicted the held-out period{period}, not the test rows")
-            }
-            None => "the solution wrote no submission".to_owned(),
+            None if holds => "the submission is that of the solution itself",
+            _ if of_period => "the solution predicted the held-out period, not the test rows",
+            _ => "the solution wrote no submission",
         };
-        let script = SolutionScript::from(best);
-        let is_executable = script.is_executable && !ctx.holds_out();
-        let made = Self::finalized(
-            best,
-            SolutionScript { is_executable, ..script },
-            best.place().clone(),
-            best.leaks(),
-        );
-        let model = if submission.is_some() { made.model } else { Err("there is no submission".to_owned()) };
-        Self { submission, model, step: best.step(), what, ..made }
+        let mut script = SolutionScript::from(best);
+        script.is_executable &= !ctx.holds_out();
+        let made = Self::finalized(best, script, best.place().clone(), best.leaks());
+        let made = Self { step: best.step(), what: what.to_owned(), ..made };
+        let none = "there is no submission".to_owned();
+        if holds { made } else { Self { submission: None, model: Err(none), ..made } }
     }
 }

@@ -24,28 +24,21 @@ const TOO_FAR: f64 = 3.0;
 pub(crate) struct Rehearsal {
     /// How long the script ran, in seconds.
     pub seconds: f64,
-    /// The script's predictions.
+    /// The predictions of the script that is submitted.
     pub predictions: Predictions,
-    /// The score of the submitted script's predictions.
+    /// Whether that is the chosen solution, because the submission script is worse.
+    pub is_unchanged: bool,
+    /// The score of the predictions.
     pub measured: Option<Measurement>,
     /// How they compare with those of the chosen solution, in one sentence; empty if they were not compared.
     pub comparison: String,
-    /// If the script is worse than the chosen solution: that one's predictions, which are submitted instead.
-    pub instead: Option<Predictions>,
     /// How what the script predicts for the test rows on the original files differs from this run, in one sentence; empty if they
     /// were not compared.
     pub refit: String,
 }
 
-impl Rehearsal {
-    /// The predictions that were scored.
-    pub fn submitted(&self) -> &Predictions {
-        self.instead.as_ref().unwrap_or(&self.predictions)
-    }
-}
-
-/// Runs the script on the data of the search and scores its predictions. Returns the script with its repairs. `None` if
-/// no rows are held out or the script does not run.
+/// Runs the script on the data of the search and scores its predictions. Returns the script with its repairs, or the chosen
+/// solution if that is better. `None` if no rows are held out or the script does not run.
 pub(super) async fn rehearse(
     ctx: &Ctx<'_>,
     checked: Script,
@@ -54,14 +47,18 @@ pub(super) async fn rehearse(
     if !ctx.holds_out() {
         return Ok((checked, None));
     }
-    let Some((script, predictions, seconds)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
+    let Some((script, own, seconds)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
         return Ok((checked, None));
     };
-    let (comparison, refit) = (String::new(), String::new());
-    let mut rehearsal = Rehearsal { seconds, predictions, measured: None, comparison, instead: None, refit };
+    let (leaks, comparison, refit) = (own.leaks, String::new(), String::new());
+    let mut rehearsal =
+        Rehearsal { seconds, predictions: own, is_unchanged: false, measured: None, comparison, refit };
     decide(ctx, &mut rehearsal, chosen).await?;
-    let leaks = rehearsal.predictions.leaks;
-    Ok((Script { leaks, checked: true, ..Script::new(script) }, Some(rehearsal)))
+    let script = match rehearsal.is_unchanged {
+        true => rehearsal.predictions.checked(),
+        false => Script { leaks, checked: true, ..Script::new(script) },
+    };
+    Ok((script, Some(rehearsal)))
 }
 
 /// The predictions of the script, after repairs. The chosen solution's own, if it is the same script. `None` if it
@@ -154,7 +151,7 @@ async fn decide(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Re
         };
         compare(ctx, rehearsal, known, (before, after), rows);
     }
-    rehearsal.measured = match (decide == report, rehearsal.instead.is_some()) {
+    rehearsal.measured = match (decide == report, rehearsal.is_unchanged) {
         (true, true) => before,
         (true, false) => after,
         (false, true) => ctx.look(&known.run, &known.script, report).await?,
@@ -198,6 +195,6 @@ fn compare(
         ctx.warn(rehearsal.comparison.clone());
     }
     if is_worse {
-        rehearsal.instead = Some(known.clone());
+        (rehearsal.predictions, rehearsal.is_unchanged) = (known.clone(), true);
     }
 }

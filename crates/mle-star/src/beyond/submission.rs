@@ -9,12 +9,11 @@ use super::importance::importance;
 use super::ladder::{Candidate, Final};
 use super::model;
 use super::probes::leaks;
-use super::provisional::Provisional;
 use super::rehearsal::{Rehearsal, rehearse, warn_if_worse};
 use crate::agents;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
-use crate::evaluate::{Execution, attempt, execute, without_leakage};
+use crate::evaluate::{attempt, execute, without_leakage};
 use crate::evaluation::Script;
 use crate::paper::finalize::without_subsampling;
 use crate::result::SolutionScript;
@@ -32,16 +31,18 @@ use mle_star_domain::protocol::HoldoutPart;
 pub(crate) async fn finalize(
     ctx: &Ctx<'_>,
     chosen: &Chosen,
-    before: Option<&Provisional>,
+    before: Option<&Candidate>,
 ) -> Result<Final, Stop> {
     let ctx = &ctx.at(Step::Finalization, []);
     let work = async {
         let mut made = submit(ctx, chosen, before).await?;
         made.last.importance = importance(ctx, &made.last).await?;
         made.last.answer.model = model::model(ctx, &made.last, made.asked).await?;
-        Ok(made)
+        let verdict = verdict(ctx, &made, &chosen.best);
+        Ok((made.last, verdict))
     };
-    let mut last = ctx.step_always(work, |end| closed(ctx, end, chosen, before)).await?;
+    let end = |end: Result<_, String>| end.unwrap_or_else(|cause| broken(ctx, chosen, before, cause));
+    let mut last = ctx.step_always(work, end).await?;
     last.contamination = agents::compare(ctx, &last.answer.script).await?;
     last.leakage_suspected |= leaks(ctx, &last.answer.of);
     Ok(last)
@@ -58,7 +59,7 @@ pub(crate) async fn score(ctx: &Ctx<'_>, mut last: Final) -> Result<Final, Stop>
         }
         (None, Some((run, script))) => {
             let has_decided = ctx.without_labels().has_looked(HoldoutPart::Choosing)?;
-            let part = if has_decided { HoldoutPart::Reporting } else { last.chosen.reports };
+            let part = if has_decided { HoldoutPart::Reporting } else { last.reports };
             ctx.of_fallback().look(&run, &script, part).await?
         }
         (None, None) => None,
@@ -71,16 +72,18 @@ pub(crate) async fn score(ctx: &Ctx<'_>, mut last: Final) -> Result<Final, Stop>
 pub(crate) fn after_failure(
     ctx: &Ctx<'_>,
     chosen: &Chosen,
-    before: Option<&Provisional>,
+    before: Option<&Candidate>,
     cause: String,
 ) -> Result<Final, Stop> {
-    let last = broken(ctx, chosen, before, &cause);
-    ctx.close_after_failure(Verdict::default().made_from([&chosen.best]).note(cause))?;
+    let (last, verdict) = broken(ctx, chosen, before, cause);
+    ctx.close_after_failure(verdict)?;
     Ok(last)
 }
 
-fn broken(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Provisional>, cause: &str) -> Final {
-    Final::new(ctx, Err(format!("finalization failed ({cause})")), None, chosen, before)
+fn broken(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>, cause: String) -> (Final, Verdict) {
+    let why = format!("finalization failed ({cause})");
+    let verdict = Verdict::default().made_from([&chosen.best]).note(cause);
+    (Final::new(ctx, Err(why), None, chosen, before), verdict)
 }
 
 /// The submission script after its runs.
@@ -95,7 +98,7 @@ struct Submitted {
 }
 
 /// Writes and runs the submission script.
-async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Provisional>) -> Result<Submitted, Stop> {
+async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> Result<Submitted, Stop> {
     let best = &chosen.best;
     let seconds = best.facts().seconds;
     let (solution, uses_all_rows) = match best.composition() {
@@ -129,30 +132,21 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Provisional>) ->
     Ok(Submitted { last, limit, subsampled: solution != *best.solution(), asked })
 }
 
-/// The outcome of finalization, and its verdict.
-fn closed(
-    ctx: &Ctx<'_>,
-    end: Result<Submitted, String>,
-    chosen: &Chosen,
-    before: Option<&Provisional>,
-) -> (Final, Verdict) {
-    let Submitted { last, limit, subsampled, .. } = end.unwrap_or_else(|cause| {
-        let last = broken(ctx, chosen, before, &cause);
-        Submitted { last, limit: None, subsampled: false, asked: false }
-    });
-    let (best, Candidate { script, submission, step, .. }) = (&chosen.best, &last.answer);
+fn verdict(ctx: &Ctx<'_>, made: &Submitted, best: &Scored) -> Verdict {
+    let Submitted { last, limit, subsampled, .. } = made;
+    let Candidate { script, submission, step, .. } = &last.answer;
     let more_rows = if ctx.holds_out() && last.why.is_none() && script.score.is_some() {
         "; its score is of other rows and cannot be compared with earlier ones"
     } else {
         ""
     };
-    let note = format!("{}{more_rows}", changes(best.solution(), &script.content, subsampled));
+    let note = format!("{}{more_rows}", changes(best.solution(), &script.content, *subsampled));
     let kept = *step == Step::Finalization;
     let score = script.score.filter(|_| kept);
     let run = submission.clone().zip(score);
     let best_now = run.map(|(run, score)| Best { step: Step::Finalization, run, score });
-    let verdict = Verdict { score, kept, best: best_now, limit, ..Verdict::default() };
-    (last, verdict.made_from([best]).note(note))
+    let verdict = Verdict { score, kept, best: best_now, limit: *limit, ..Verdict::default() };
+    verdict.made_from([best]).note(note)
 }
 
 /// Runs the submission script on the original files, or the chosen solution as it is if that one predicts better; the error says
@@ -162,38 +156,29 @@ async fn on_all_rows(
     checked: Script,
     best: &Scored,
     rehearsal: &mut Option<Rehearsal>,
-    before: Option<&Provisional>,
+    before: Option<&Candidate>,
     limit: &mut Option<Limit>,
 ) -> Result<Result<Candidate, String>, Stop> {
     let on_all_rows = ctx.on_all_rows(rehearsal.as_ref().map(|rehearsal| rehearsal.seconds));
-    let instead = rehearsal.as_ref().and_then(|rehearsal| rehearsal.instead.clone());
-    let (script, leaks) = match &instead {
-        Some(known) => (known.script.as_str(), known.leaks),
-        None => (checked.solution.text(), checked.leaks),
-    };
-    if let Some(known) = before.filter(|known| known.solution.content == script) {
-        ctx.info(format!("the script ran on the original files at {}, so it does not run again", known.run));
-        return Ok(Ok(Candidate::finalized(best, known.solution.clone(), known.run.clone(), leaks)));
+    let known = before.filter(|known| known.script.content == checked.solution.text());
+    if let Some((known, run)) = known.and_then(|known| Some((known, known.submission.clone()?))) {
+        ctx.info(format!("the script ran on the original files at {run}, so it does not run again"));
+        return Ok(Ok(Candidate::finalized(best, known.script.clone(), run, checked.leaks)));
     }
-    let execution = match instead {
-        Some(known) => attempt(&on_all_rows, known.checked(), Purpose::Submission).await?,
-        None => execute(&on_all_rows, checked, Purpose::Submission).await?,
+    let execution = match rehearsal {
+        Some(Rehearsal { is_unchanged: true, .. }) => {
+            attempt(&on_all_rows, checked, Purpose::Submission).await?
+        }
+        _ => execute(&on_all_rows, checked, Purpose::Submission).await?,
     };
-    let Execution { solution, leaks, result, .. } = execution;
-    let ran = match result {
-        Ok(ran) => ran,
+    match Candidate::ran(ctx, best, execution) {
+        Ok(made) => unless_it_jumps(ctx, made, rehearsal.as_mut()).await,
         Err(failure) => {
             *limit = failure.limit;
             let headline = failure.headline();
-            return Ok(Err(format!("the submission script did not run on the original files ({headline})")));
+            Ok(Err(format!("the submission script did not run on the original files ({headline})")))
         }
-    };
-    let script = SolutionScript::ran(&solution, &ran.outcome, ran.at, ctx.task().metric_direction);
-    let mut made = Candidate::finalized(best, script, ran.place, leaks);
-    if ran.outcome.is_error() {
-        made.model = Err(model::failed(&ran.outcome.headline()));
     }
-    unless_it_jumps(ctx, made, rehearsal.as_mut()).await
 }
 
 /// The answer of the run on the original files, unless its predictions for the test rows differ from those without the held-out
@@ -208,7 +193,7 @@ async fn unless_it_jumps(
     else {
         return Ok(Ok(made));
     };
-    let predicted = rehearsal.submitted();
+    let predicted = &rehearsal.predictions;
     let (first, second) = ((&predicted.run, predicted.script.as_str()), (run, made.script.content.as_str()));
     let Some(refit) = ctx.compare_fits(first, second).await? else { return Ok(Ok(made)) };
     let words = format!("With the held-out rows, its predictions for {} test rows", refit.rows);

@@ -33,8 +33,9 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<Fi
     let trust = ctx.known().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
     let known_importance = last.importance.as_ref().filter(|one| one.failure.is_empty());
     let search_models = search_models(ctx, &search.library, &last.answer.of);
-    let predictions =
-        FinalPredictions { held_out: last.predicted_held_out(ctx), validation: last.predicted_validation() };
+    let chosen = &last.answer.of;
+    let validation = (chosen.place().clone(), chosen.text().to_owned());
+    let predictions = FinalPredictions { held_out: last.predicted_held_out(ctx), validation };
     let result = FinalResult {
         task: ctx.task().clone(),
         config: ctx.config().clone(),
@@ -45,8 +46,8 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<Fi
         paths: refined.iter().map(|(_, record)| record.clone()).collect(),
         phase3: ensemble.map(|ensemble| phase3(refined, ensemble)),
         submission_path: String::new(),
-        not_run: last.not_run(),
-        not_best: last.not_best(),
+        not_run: last.not_run,
+        not_best: last.not_best,
         contamination: last.contamination,
         total_duration_seconds: durations.total_duration_seconds,
         total_cost_usd: costs.total_cost_usd,
@@ -159,8 +160,8 @@ fn trust(
         holdout: Some(protocol.holdout.clone()),
         shift: ctx.shift().cloned(),
         findings,
-        probes: last.probes(),
-        choice: last.choice(),
+        probes: last.probes.clone(),
+        choice: last.choice.clone(),
         equivalence: equivalence(protocol, last),
     }
 }
