@@ -16,8 +16,6 @@ use mle_star_domain::answers::Contamination;
 use mle_star_domain::effects::Importance;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Place, Step};
-use mle_star_domain::protocol::HoldoutPart;
-use mle_star_domain::trust::{Choice, Probe};
 
 /// A candidate for the final answer.
 #[derive(Clone)]
@@ -47,11 +45,8 @@ pub(crate) struct Final {
     pub not_run: Option<String>,
     /// Why the best solution is not submitted, with both validation scores; `None` if it is.
     pub not_best: Option<String>,
-    /// How the solution was chosen.
-    pub choice: Choice,
-    pub probes: Vec<Probe>,
-    /// The part of the held-out rows that took part in no decision.
-    pub reports: HoldoutPart,
+    /// How its solution was chosen.
+    pub chosen: Chosen,
     /// What is known about the first run of the answer's script.
     pub rehearsal: Option<Rehearsal>,
     /// The score of what is submitted, on rows whose labels only the program knows.
@@ -85,20 +80,10 @@ impl Final {
         said.iter()
             .for_each(|said| ctx.warn(format!("{said}: the solution of {step} stands, score {score}")));
         let is_other = answer.of.text() != best.text();
-        let (choice, probes) = match is_other {
-            true => {
-                let choice = Chosen::by_validation(&answer.of, std::slice::from_ref(&answer.of)).choice;
-                let rule = "the answer from before finalization, which failed".to_owned();
-                (Choice { rule, ..choice }, Vec::new())
-            }
-            false => (chosen.choice.clone(), chosen.probes.clone()),
-        };
         Self {
             not_run: said.filter(|_| !answer.script.is_executable || answer.submission.is_none()),
             not_best: why.as_ref().filter(|_| is_other).map(|why| not_best(best, &answer.of, why)),
-            choice,
-            probes,
-            reports: chosen.reports,
+            chosen: if is_other { chosen.instead(&answer.of) } else { chosen.clone() },
             rehearsal: rehearsal.filter(|_| answer.step == Step::Finalization),
             leakage_suspected: answer.leaks,
             answer,

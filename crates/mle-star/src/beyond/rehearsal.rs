@@ -19,6 +19,9 @@ use mle_star_domain::protocol::HoldoutPart;
 /// A score that is worse by more than this many standard errors of the difference is a mistake. The standard error
 /// is about the rows alone: other seeds and other training rows may add as much again.
 const TOO_FAR: f64 = 3.0;
+/// Why nothing is told of the predictions on the original files.
+const PERIODS: &str =
+    "The last fit is not compared with the one that was scored, because they predict different periods.";
 
 /// What is known about the held-out rows.
 pub(crate) struct Rehearsal {
@@ -30,11 +33,9 @@ pub(crate) struct Rehearsal {
     pub is_unchanged: bool,
     /// The score of the predictions.
     pub measured: Option<Measurement>,
-    /// How they compare with those of the chosen solution, in one sentence; empty if they were not compared.
-    pub comparison: String,
-    /// How what the script predicts for the test rows on the original files differs from this run, in one sentence; empty if they
-    /// were not compared.
-    pub refit: String,
+    /// How they compare with those of the chosen solution, and with what the script predicts on the original files, in a sentence
+    /// each.
+    pub told: Vec<String>,
 }
 
 /// Runs the script on the data of the search and scores its predictions. Returns the script with its repairs, or the chosen
@@ -50,10 +51,10 @@ pub(super) async fn rehearse(
     let Some((script, own, seconds)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
         return Ok((checked, None));
     };
-    let (leaks, comparison, refit) = (own.leaks, String::new(), String::new());
-    let mut rehearsal =
-        Rehearsal { seconds, predictions: own, is_unchanged: false, measured: None, comparison, refit };
+    let (leaks, told) = (own.leaks, Vec::new());
+    let mut rehearsal = Rehearsal { seconds, predictions: own, is_unchanged: false, measured: None, told };
     decide(ctx, &mut rehearsal, chosen).await?;
+    rehearsal.told.extend(ctx.predicts_period().then(|| PERIODS.to_owned()));
     let script = match rehearsal.is_unchanged {
         true => rehearsal.predictions.checked(),
         false => Script { leaks, checked: true, ..Script::new(script) },
@@ -187,13 +188,14 @@ fn compare(
         _ => "the difference is within what chance in the rows explains",
     };
     let error = known_error.map_or_else(|| "not known".to_owned(), |error| format!("{error:.6}"));
-    rehearsal.comparison = format!(
+    let told = format!(
         "On {rows} the submission script scores {:.6} and the chosen solution {:.6} (standard error of the difference {error}); {words}.",
         after.score, before.score
     );
     if is_worse || is_better {
-        ctx.warn(rehearsal.comparison.clone());
+        ctx.warn(told.clone());
     }
+    rehearsal.told.push(told);
     if is_worse {
         (rehearsal.predictions, rehearsal.is_unchanged) = (known.clone(), true);
     }

@@ -59,7 +59,7 @@ pub(crate) async fn score(ctx: &Ctx<'_>, mut last: Final) -> Result<Final, Stop>
         }
         (None, Some((run, script))) => {
             let has_decided = ctx.without_labels().has_looked(HoldoutPart::Choosing)?;
-            let part = if has_decided { HoldoutPart::Reporting } else { last.reports };
+            let part = if has_decided { HoldoutPart::Reporting } else { last.chosen.reports };
             ctx.of_fallback().look(&run, &script, part).await?
         }
         (None, None) => None,
@@ -198,11 +198,11 @@ async fn unless_it_jumps(
     let Some(refit) = ctx.compare_fits(first, second).await? else { return Ok(Ok(made)) };
     let words = format!("With the held-out rows, its predictions for {} test rows", refit.rows);
     if !refit.is_jump {
-        rehearsal.refit = format!("{words} are like those without ({}).", refit.words);
+        rehearsal.told.push(format!("{words} are like those without ({}).", refit.words));
         return Ok(Ok(made));
     }
     let differ = format!("differ from those without by more than fits do ({})", refit.words);
-    rehearsal.refit = format!("{words} {differ}, so those without are submitted.");
+    rehearsal.told.push(format!("{words} {differ}, so those without are submitted."));
     Ok(Err(format!("the submission script's predictions on the original files {differ}")))
 }
 

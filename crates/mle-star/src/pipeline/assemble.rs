@@ -160,22 +160,10 @@ fn trust(
         holdout: Some(protocol.holdout.clone()),
         shift: ctx.shift().cloned(),
         findings,
-        probes: last.probes.clone(),
-        choice: last.choice.clone(),
-        equivalence: equivalence(protocol, last),
+        probes: last.chosen.probes.clone(),
+        choice: last.chosen.choice.clone(),
+        equivalence: last.rehearsal.as_ref().map_or_else(String::new, |rehearsal| rehearsal.told.join(" ")),
     }
-}
-
-/// How the submission script compares with the chosen solution, and its fits with each other.
-fn equivalence(protocol: &Protocol, last: &Final) -> String {
-    const PERIODS: &str =
-        "The last fit is not compared with the one that was scored, because they predict different periods.";
-    let rehearsal = last.rehearsal.as_ref();
-    let fits = rehearsal.map(|rehearsal| rehearsal.refit.as_str());
-    let fits = if protocol.holdout.is_period() { Some(PERIODS) } else { fits };
-    let comparison = rehearsal.map(|rehearsal| rehearsal.comparison.as_str());
-    let sentences = [comparison.unwrap_or_default(), fits.unwrap_or_default()];
-    sentences.into_iter().filter(|one| !one.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Why there is no interval of the score to report.

@@ -52,7 +52,7 @@ async fn check(
 }
 
 /// A world in which the scripts at these places fail, and their repairs too.
-fn broken(world: World, places: &[&str]) -> World {
+pub fn broken(world: World, places: &[&str]) -> World {
     let fails = |world: World, place: &&str| world.fails(place).fails(&place.replace("run", "debug-1/run"));
     places.iter().fold(world, fails)
 }

@@ -2,14 +2,13 @@
 
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal, read};
-use mle_star::pipeline::FinishedRun;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, measured, submitted};
 use mle_star_domain::config::{Context, Switch};
 use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome};
 use mle_star_domain::place::{Phase, Step};
 
-use crate::holdout::{earlier_period, held_out};
+use crate::holdout::{earlier_period, finish, held_out};
 use crate::{Folder, go_on, run};
 
 /// A search whose scripts all leave predictions. The attempt and the round are better than what was before.
@@ -32,10 +31,6 @@ pub fn inputs() -> Frozen {
     let mut inputs = earlier_period();
     (inputs.config.context, inputs.config.ensemble_selection) = (Context::Full, Switch::Off);
     inputs
-}
-
-async fn finish(world: &World, inputs: &Frozen) -> FinishedRun {
-    run(world, inputs).await.unwrap()
 }
 
 /// The scripts that ran on the original files.
