@@ -52,7 +52,6 @@ pub(crate) struct Final {
     /// The score of what is submitted, on rows whose labels only the program knows.
     pub held_out: Option<Measurement>,
     pub contamination: Option<Contamination>,
-    pub leakage_suspected: bool,
     /// How much its score depends on each column, or why that is not known; `None` if nobody asked.
     pub importance: Option<Importance>,
 }
@@ -85,7 +84,6 @@ impl Final {
             not_best: why.as_ref().filter(|_| is_other).map(|why| not_best(best, &answer.of, why)),
             chosen: if is_other { chosen.instead(&answer.of) } else { chosen.clone() },
             rehearsal: rehearsal.filter(|_| answer.step == Step::Finalization),
-            leakage_suspected: answer.leaks,
             answer,
             why,
             held_out: None,

@@ -44,7 +44,7 @@ pub(crate) async fn finalize(
     let end = |end: Result<_, String>| end.unwrap_or_else(|cause| broken(ctx, chosen, before, cause));
     let mut last = ctx.step_always(work, end).await?;
     last.contamination = agents::compare(ctx, &last.answer.script).await?;
-    last.leakage_suspected |= leaks(ctx, &last.answer.of);
+    last.answer.leaks |= leaks(ctx, &last.answer.of);
     Ok(last)
 }
 

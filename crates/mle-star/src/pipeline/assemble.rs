@@ -57,7 +57,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<Fi
         tokens: tokens(&effects),
         usage,
         lineage: ctx.lineage(last.answer.step),
-        leakage_suspected: search.initial.leakage_suspected || last.leakage_suspected,
+        leakage_suspected: search.initial.leakage_suspected || last.answer.leaks,
         phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.why.is_none()),
         stopped_by: ctx.limit_reached()?.and_then(StoppedBy::of),
         answer_is_earlier: false,
