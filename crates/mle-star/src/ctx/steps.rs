@@ -472,9 +472,10 @@ impl<'a> Ctx<'a> {
     }
 
     /// Refuses new effects in a path or phase that failed in an earlier process. Recorded ones are still replayed,
-    /// so the path ends where it ended before.
+    /// so the path ends where it ended before. The answer of a finalization that failed is scored after it.
     pub(super) fn fence(&self) -> Result<(), Stop> {
-        match super::lock(&self.run.failures).iter().find(|(failed, _)| self.place.is_within(failed)) {
+        let is_closed = |failed: &Place| self.place.is_within(failed) && self.place != failed.fallback();
+        match super::lock(&self.run.failures).iter().find(|(failed, _)| is_closed(failed)) {
             Some((_, cause)) => Err(Stop::Fenced(cause.clone())),
             None => Ok(()),
         }
