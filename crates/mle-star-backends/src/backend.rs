@@ -13,13 +13,10 @@ use mle_star::result::FinalPredictions;
 use mle_star::stop::Stop;
 use mle_star_domain::config::Switch;
 use mle_star_domain::diagnostics::Diagnostics;
-use mle_star_domain::effects::{
-    Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest, Importance,
-    ImportanceRequest, ImportanceRows, Look, LookRequest, Member, Purpose, Refit, RefitRequest,
-    ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
-};
+use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
+use mle_star_domain::question::{Answer, Comparison, Copies, Kept, Look, Question};
 use mle_star_domain::slot::Host;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
@@ -78,6 +75,9 @@ pub struct ScriptSetup {
     /// Runners on other machines; `None`: all scripts run on this one.
     pub fleet: Option<Fleet>,
 }
+
+/// What answers a question, or says why there is no answer.
+type Work = Box<dyn FnOnce(&Evaluator) -> Result<Answer, String> + Send>;
 
 /// Runs the scripts of a run.
 #[derive(Clone, Debug)]
@@ -144,37 +144,40 @@ impl ScriptBackend {
         self.executor.warmed_up(slot).await;
     }
 
-    /// The submission that `script` wrote when it ran at the place with the file stem `stem`; `None` if it wrote none, or
-    /// predicted an earlier period instead of the rows of the test table.
-    pub fn submission(&self, stem: &str, script: &str) -> Option<PathBuf> {
-        Some(self.kept_submission(stem, script)).filter(|file| file.exists())
+    /// The submission that a run wrote; `None` if it wrote none, or predicted an earlier period instead of the rows of the test
+    /// table.
+    pub fn submission(&self, run: &Kept) -> Option<PathBuf> {
+        Some(self.kept_submission(run)).filter(|file| file.exists())
     }
 
-    /// The name contains the script's digest: if a run is resumed with a larger limit, another script may run at the
-    /// same place.
-    fn kept_submission(&self, stem: &str, script: &str) -> PathBuf {
-        let digest = blake3::hash(script.as_bytes()).to_hex();
-        self.setup.run_folder.join(layout::SUBMISSIONS).join(format!("{stem}.{}.csv", &digest[..8]))
+    fn kept_submission(&self, run: &Kept) -> PathBuf {
+        self.kept(Path::new(layout::SUBMISSIONS), run)
     }
 
     /// The predictions behind a script's score.
-    fn kept_validation(&self, stem: &str, script: &str) -> PathBuf {
-        let submission = self.kept_submission(stem, script);
-        self.setup.run_folder.join(layout::VALIDATION).join(submission.file_name().unwrap_or_default())
-    }
-
-    /// The scores of the classes behind the predictions of a script.
-    fn kept_class_scores(&self, stem: &str, script: &str) -> [PathBuf; 2] {
-        let file = self.kept_validation(stem, script);
-        [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES]
-            .map(|name| file.with_extension(name))
+    fn kept_validation(&self, run: &Kept) -> PathBuf {
+        self.kept(Path::new(layout::VALIDATION), run)
     }
 
     /// A submission with predictions for held-out rows.
-    fn kept_predictions(&self, stem: &str, script: &str) -> PathBuf {
-        let submission = self.kept_submission(stem, script);
-        let folder = self.setup.run_folder.join(layout::HOLDOUT).join(layout::PREDICTIONS);
-        folder.join(submission.file_name().unwrap_or_default())
+    fn kept_predictions(&self, run: &Kept) -> PathBuf {
+        self.kept(&Path::new(layout::HOLDOUT).join(layout::PREDICTIONS), run)
+    }
+
+    fn kept(&self, folder: &Path, run: &Kept) -> PathBuf {
+        self.setup.run_folder.join(folder).join(format!("{}.csv", run.name()))
+    }
+
+    /// The file with the predictions for the rows whose labels are known to the program alone.
+    fn kept_held_out(&self, run: &Kept) -> PathBuf {
+        if self.whole.is_some() { self.kept_predictions(run) } else { self.kept_submission(run) }
+    }
+
+    /// The scores of the classes behind the predictions of a script.
+    fn kept_class_scores(&self, run: &Kept) -> [PathBuf; 2] {
+        let file = self.kept_validation(run);
+        [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES]
+            .map(|name| file.with_extension(name))
     }
 
     /// Where the predictions of these runs are right and where they are wrong; `None` if there are none, or if the program
@@ -184,35 +187,32 @@ impl ScriptBackend {
     /// The work in the background was ended.
     pub async fn diagnose(&self, of: &FinalPredictions) -> Result<Option<Diagnostics>, Trouble> {
         let Some(evaluation) = self.evaluation.clone() else { return Ok(None) };
-        let scores = |(run, script): &(Place, String)| self.kept_class_scores(&run.file_stem(), script);
-        let held_out = of.held_out.as_ref().map(|known| {
-            let (run, script) = (known.0.file_stem(), &known.1);
-            let file = match &self.whole {
-                Some(_) => self.kept_predictions(&run, script),
-                None => self.kept_submission(&run, script),
-            };
-            let [_, scores] = scores(known);
-            [file, scores]
+        let held_out = of.held_out.as_ref().map(|run| {
+            let [_, scores] = self.kept_class_scores(run);
+            [self.kept_held_out(run), scores]
         });
-        let [of_validation, _] = scores(&of.validation);
-        let (run, script) = &of.validation;
-        let validation = [self.kept_validation(&run.file_stem(), script), of_validation];
+        let [scores, _] = self.kept_class_scores(&of.validation);
+        let validation = [self.kept_validation(&of.validation), scores];
         let files = Predicted { folder: self.setup.data_dir.clone(), held_out, validation };
         in_background(move || evaluation.diagnose(&files)).await
     }
 
     /// Writes the script, and removes what an earlier process may have left at its place.
     async fn prepare(&self, request: &ScriptRequest) -> Result<(), Trouble> {
-        let (stem, script) = (request.place.file_stem(), request.script.clone());
+        let run = Kept::new(&request.place, &request.script);
         let kept = [Self::kept_submission, Self::kept_predictions, Self::kept_validation];
-        let stale = kept.map(|kept| kept(self, &stem, &script));
-        let stale = stale.into_iter().chain(self.kept_class_scores(&stem, &script));
-        let saved = self.setup.run_folder.join(layout::SOLUTIONS).join(format!("{stem}.py"));
+        let stale = kept.map(|kept| kept(self, &run)).into_iter().chain(self.kept_class_scores(&run));
+        let (saved, script) = (self.saved(&request.place), request.script.clone());
         let work = move || {
             stale.for_each(|file| drop(fs::remove_file(file)));
             fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))
         };
         in_background(work).await?
+    }
+
+    /// Where the script of a place is saved.
+    fn saved(&self, place: &Place) -> PathBuf {
+        self.setup.run_folder.join(layout::SOLUTIONS).join(format!("{}.py", place.file_stem()))
     }
 
     /// The most bytes of the model that this run may keep. Any script of the search may write what is submitted.
@@ -225,16 +225,14 @@ impl ScriptBackend {
         .filter(|_| request.slot.host == Host::HERE)
     }
 
-    /// The fitted model that `script` kept when it ran at the place with the file stem `stem`.
-    pub fn model(&self, stem: &str, script: &str) -> Option<PathBuf> {
-        Some(self.kept_model(stem, script)).filter(|folder| folder.exists())
+    /// The fitted model that a run kept.
+    pub fn model(&self, run: &Kept) -> Option<PathBuf> {
+        Some(self.kept_model(run)).filter(|folder| folder.exists())
     }
 
-    /// Where the model is kept that `script` leaves at this place.
-    pub fn kept_model(&self, stem: &str, script: &str) -> PathBuf {
-        let submission = self.kept_submission(stem, script);
-        let name = submission.file_stem().unwrap_or_default();
-        self.setup.run_folder.join(layout::WORK).join(layout::MODEL).join(name)
+    /// Where the model is kept that a run leaves.
+    pub fn kept_model(&self, run: &Kept) -> PathBuf {
+        self.setup.run_folder.join(layout::WORK).join(layout::MODEL).join(run.name())
     }
 
     fn job(&self, request: &ScriptRequest) -> Job {
@@ -376,103 +374,64 @@ impl ScriptRunner for ScriptBackend {
         })
     }
 
-    async fn look(&self, request: &LookRequest) -> Result<Look, Stop> {
-        let stem = request.run.file_stem();
-        let submission = match &self.whole {
-            Some(_) => self.kept_predictions(&stem, &request.script),
-            None => self.kept_submission(&stem, &request.script),
-        };
-        let (evaluation, part) = (self.evaluation.clone(), request.part);
-        let work = move || match evaluation {
-            Some(evaluation) => evaluation.look(&submission, part),
-            None => Err("the program cannot compute the metric".to_owned()),
-        };
-        Ok(match in_background(work).await? {
-            Ok(measured) => Look { measured: Some(measured), failure: String::new() },
-            Err(failure) => Look { measured: None, failure },
-        })
-    }
-
-    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop> {
-        let kept = |(run, script): &(Place, String)| self.kept_submission(&run.file_stem(), script);
-        let (first, second, evaluation) =
-            (kept(&request.first), kept(&request.second), self.evaluation.clone());
-        let work = move || match evaluation {
-            Some(evaluation) => evaluation.compare_fits(&first, &second),
-            None => Err("the form of the predictions is not known".to_owned()),
-        };
-        let failed = |failure| Refit { failure, ..Refit::default() };
-        Ok(in_background(work).await?.unwrap_or_else(failed))
-    }
-
-    async fn compare(&self, request: &ComparisonRequest) -> Result<Comparison, Stop> {
-        let file = |one: &Member| self.kept_validation(&one.run.file_stem(), &one.script);
-        let (one, other, evaluation) = (file(&request.one), file(&request.other), self.evaluation.clone());
-        let work = move || match evaluation {
-            Some(evaluation) => evaluation.compare(&one, &other),
-            None => Err("the program cannot compute the metric".to_owned()),
-        };
-        Ok(match in_background(work).await? {
-            Ok((rows, difference)) => Comparison { rows: rows as u64, difference, failure: String::new() },
-            Err(failure) => Comparison { failure, ..Comparison::default() },
-        })
-    }
-
-    async fn agreement(&self, request: &AgreementRequest) -> Result<Agreement, Stop> {
-        let file = |one: &Member| self.kept_validation(&one.run.file_stem(), &one.script);
-        let (files, evaluation): (Vec<_>, _) =
-            (request.members.iter().map(file).collect(), self.evaluation.clone());
-        let work = move || match evaluation {
-            Some(evaluation) => evaluation.agreement(&files),
-            None => Err("the program cannot compute the metric".to_owned()),
-        };
-        let failed = |failure| Agreement { failure, ..Agreement::default() };
-        Ok(in_background(work).await?.unwrap_or_else(failed))
-    }
-
-    async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop> {
-        Ok(self.select_weights(request).await?)
-    }
-
-    async fn lacks_copies(&self, on: ImportanceRows) -> Result<Option<String>, Stop> {
+    async fn measure(&self, place: &Place, question: &Question) -> Result<Answer, Stop> {
         let Some(evaluation) = self.evaluation.clone() else {
-            return Ok(Some("the program cannot compute the metric".to_owned()));
+            return Ok(question.unanswered("the program cannot compute the metric"));
         };
-        if let Some(why) = evaluation.computes_no_importance() {
-            return Ok(Some(why));
-        }
-        let lacks = |trouble: Trouble| Ok(Some(trouble.message));
-        let rows = match self.copied_rows(on).await {
-            Ok(rows) => rows,
-            Err(trouble) => return lacks(trouble),
-        };
-        let copies = in_background(move || evaluation.copies(&rows)).await?;
-        copies.map_or_else(lacks, |_| Ok(None))
-    }
-
-    async fn importance(&self, request: &ImportanceRequest) -> Result<Importance, Stop> {
-        let (known, script) = (&request.known.0.file_stem(), &request.known.1);
-        let rows = match self.copied_rows(request.on).await {
-            Ok(rows) => rows,
-            Err(trouble) => return Ok(Importance::unknown(trouble.message)),
-        };
-        let files = Copied {
-            rows,
-            predicted: self.kept_submission(&request.run.file_stem(), &request.script),
-            known: match &self.whole {
-                Some(_) => self.kept_predictions(known, script),
-                None => self.kept_submission(known, script),
+        let work: Work = match question.clone() {
+            Question::Combine { runs, by, to, script, measured } => {
+                let outcome = self.combined(place, (&script, &to), (&runs, by), evaluation).await?;
+                return Ok(Box::new(ScriptOutcome { measured: Some(measured), ..outcome }).into());
+            }
+            Question::Look { run, part } => {
+                let file = self.kept_held_out(&run);
+                Box::new(move |evaluation| {
+                    let measured = Some(evaluation.look(&file, part)?);
+                    Ok(Look { measured, failure: String::new() }.into())
+                })
+            }
+            Question::Compare { one, other } => {
+                let [one, other] = [one, other].map(|run| self.kept_validation(&run));
+                Box::new(move |evaluation| {
+                    let (rows, difference) = evaluation.compare(&one, &other)?;
+                    Ok(Comparison { rows: rows as u64, difference, failure: String::new() }.into())
+                })
+            }
+            Question::Agreement { runs } => {
+                let files: Vec<_> = runs.iter().map(|run| self.kept_validation(run)).collect();
+                Box::new(move |evaluation| evaluation.agreement(&files).map(Answer::from))
+            }
+            Question::Select { runs, seconds } => {
+                let places = |(run, took)| (self.places_of(&run, DataView::Search), took);
+                let runs: Vec<_> = runs.into_iter().map(places).collect();
+                Box::new(move |evaluation| combine::selected(evaluation, &runs, seconds).map(Answer::from))
+            }
+            Question::Fits { first, second } => {
+                let [first, second] = [first, second].map(|run| self.kept_submission(&run));
+                Box::new(move |evaluation| evaluation.compare_fits(&first, &second).map(Answer::from))
+            }
+            Question::Copies { on } => {
+                if let Some(why) = evaluation.computes_no_importance() {
+                    return Ok(question.unanswered(why));
+                }
+                match self.copied_rows(on).await {
+                    Ok(rows) => Box::new(move |evaluation| {
+                        let made = evaluation.copies(&rows);
+                        made.map(|_| Copies::default().into()).map_err(|trouble| trouble.message)
+                    }),
+                    Err(trouble) => return Ok(question.unanswered(trouble.message)),
+                }
+            }
+            Question::Importance { run, known, on, direction } => match self.copied_rows(on).await {
+                Ok(rows) => {
+                    let (predicted, known) = (self.kept_submission(&run), self.kept_held_out(&known));
+                    let files = Copied { rows, predicted, known };
+                    Box::new(move |evaluation| evaluation.importance(&files, direction).map(Answer::from))
+                }
+                Err(trouble) => return Ok(question.unanswered(trouble.message)),
             },
         };
-        let (evaluation, direction) = (self.evaluation.clone(), request.direction);
-        let work = move || match evaluation {
-            Some(evaluation) => evaluation.importance(&files, direction),
-            None => Err("the program cannot compute the metric".to_owned()),
-        };
-        Ok(in_background(work).await?.unwrap_or_else(Importance::unknown))
-    }
-
-    async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {
-        Ok(self.combine_predictions(request).await?)
+        let answer = in_background(move || work(&evaluation)).await?;
+        Ok(answer.unwrap_or_else(|why| question.unanswered(why)))
     }
 }

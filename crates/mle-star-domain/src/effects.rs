@@ -1,10 +1,9 @@
-//! The two effects of a run, asking an agent and running a script: what is requested, and what comes of it.
+//! Two of the three effects of a run, asking an agent and running a script: what is requested, and what comes of it. The third
+//! one is a [`question`](crate::question).
 //!
 //! The journal stores answers and outcomes in this form.
 
 mod fits;
-mod importance;
-mod predictions;
 mod usage;
 
 use std::sync::Arc;
@@ -20,11 +19,6 @@ use crate::role::{AgentType, Variant};
 use crate::slot::Slot;
 
 pub use fits::{Fits, Fitted};
-pub use importance::{ColumnImportance, Importance, ImportanceRequest, ImportanceRows};
-pub use predictions::{
-    Agreement, AgreementRequest, CombinationRequest, CombinedBy, Comparison, ComparisonRequest, Look,
-    LookRequest, Member, Refit, RefitRequest, Selection, SelectionRequest,
-};
 pub use usage::Usage;
 
 /// One call of one agent.
@@ -174,7 +168,7 @@ pub enum Purpose {
 pub const DATA_CHANGED: &str = "THE DATA IS NO LONGER WHAT IT WAS";
 
 /// The outcome of a script run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScriptOutcome {
     /// How it ended.
     pub end: ScriptEnd,
@@ -224,19 +218,6 @@ pub struct ScriptOutcome {
     /// The limit of the run or the phase that stopped it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_by: Option<Limit>,
-}
-
-/// What agents are told about the run of a script.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunFacts {
-    /// Wall-clock seconds.
-    pub seconds: f64,
-    /// The most memory that it used, in MiB.
-    pub peak_memory_mib: Option<u64>,
-    /// The last lines of its standard output.
-    pub printed: String,
-    /// Whether another script ran on the same machine meanwhile.
-    pub beside: bool,
 }
 
 /// Which memory a script ran out of.
@@ -315,6 +296,12 @@ pub enum Limit {
     Share,
 }
 
+impl Default for ScriptEnd {
+    fn default() -> Self {
+        Self::Exited { code: 0 }
+    }
+}
+
 impl AgentReply {
     /// A text answer without cost.
     pub fn text(text: impl Into<String>) -> Self {
@@ -337,13 +324,6 @@ impl ScriptOutcome {
     /// The score: computed by the program if the predictions are known, otherwise as printed.
     pub fn value(&self) -> Option<f64> {
         self.measured.as_ref().map(|measured| measured.score).or(self.score)
-    }
-
-    /// What agents are told about the run.
-    pub fn facts(&self) -> RunFacts {
-        let (seconds, peak_memory_mib) = (self.duration_seconds, self.peak_memory_mib);
-        let printed = last_lines(&self.stdout.text());
-        RunFacts { seconds, peak_memory_mib, printed, beside: self.beside }
     }
 
     /// The error in one line for people.
@@ -372,26 +352,7 @@ impl ScriptOutcome {
 
     /// An outcome of which only the end is known.
     pub fn of(end: ScriptEnd) -> Self {
-        Self {
-            end,
-            duration_seconds: 0.0,
-            stdout: Captured::default(),
-            stderr: Captured::default(),
-            score: None,
-            traceback: None,
-            submission: None,
-            notes: Vec::new(),
-            out_of_memory: None,
-            measured: None,
-            mismatch: None,
-            chance: None,
-            fits: None,
-            peak_memory_mib: None,
-            runner: None,
-            lost_runners: Vec::new(),
-            beside: false,
-            cut_by: None,
-        }
+        Self { end, ..Self::default() }
     }
 
     /// The outcome of a script that was never started.
@@ -411,57 +372,6 @@ impl ScriptOutcome {
             _ => None,
         }
     }
-
-    /// Adds the runners that ran the script before and were lost, with a note for each.
-    pub fn after_losses(mut self, lost: Vec<Self>) -> Self {
-        let notes = lost.iter().filter_map(Self::loss).map(|loss| format!("run again elsewhere: {loss}"));
-        self.notes.splice(0..0, notes);
-        self.lost_runners = lost.into_iter().filter_map(|outcome| outcome.runner).collect();
-        self
-    }
-
-    /// Adds a note: the script ran a second time, alone, because it ran out of memory the first time.
-    pub fn after_out_of_memory(self, first: Self) -> Self {
-        let how = first.out_of_memory.map_or("", OutOfMemory::words);
-        let why_not = match &self.end {
-            ScriptEnd::Refused { limit } => Some(limit.name()),
-            ScriptEnd::Lost { reason } => Some(reason.as_str()),
-            _ => None,
-        };
-        if let Some(why) = why_not {
-            let note = format!("not run once more, alone: {why}");
-            let lost = self.runner.clone().filter(|_| self.loss().is_some());
-            return Self {
-                notes: first.notes.into_iter().chain(self.notes).chain([note]).collect(),
-                lost_runners: first.lost_runners.into_iter().chain(self.lost_runners).chain(lost).collect(),
-                ..first
-            };
-        }
-        let note = format!("run once more, alone: the first time it ran out of memory, {how}");
-        Self {
-            duration_seconds: first.duration_seconds + self.duration_seconds,
-            notes: [note].into_iter().chain(self.notes).collect(),
-            lost_runners: first.lost_runners.into_iter().chain(self.lost_runners).collect(),
-            ..self
-        }
-    }
-}
-
-/// The last lines of a script's output, as far as they tell an agent something.
-fn last_lines(output: &str) -> String {
-    /// In lines.
-    const MOST: usize = 15;
-    /// In characters.
-    const LONGEST: usize = 400;
-    let cut = |line: &str| match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    };
-    // A progress bar writes its states into one line.
-    let lines = output.lines().map(|line| line.rsplit('\r').next().unwrap_or_default().trim_end());
-    let mut lines: Vec<String> = lines.filter(|line| !line.is_empty()).map(cut).collect();
-    lines.drain(..lines.len().saturating_sub(MOST));
-    lines.join("\n")
 }
 
 /// The line of the exception: the last line of a traceback that is not indented.
@@ -525,20 +435,5 @@ impl Limit {
             Self::Budget => "budget",
             Self::Share => "time share",
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_lines_leave_out_empty_ones_and_earlier_states_of_a_bar() {
-        let check = |output: &str, expected: &str| assert_eq!(last_lines(output), expected, "{output:?}");
-        check("", "");
-        check("fold 1\n\n 10%\r 90%\r100% done\r\nfold 2  \n", "fold 1\n100% done\nfold 2");
-        let many: Vec<String> = (0..100).map(|line| line.to_string()).collect();
-        check(&many.join("\n"), &many[85..].join("\n"));
-        assert_eq!(last_lines(&"ä".repeat(500)), "ä".repeat(400) + "…");
     }
 }

@@ -12,7 +12,6 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::HoldoutPart;
 use crate::role::{AgentType, Variant};
 
 pub use step::{Asked, BASELINES, Call, Expected, Line, Script, Step, StepKind, StepRow, Until};
@@ -37,20 +36,6 @@ pub enum Name {
     Comparison(u32),
     /// The script of the step.
     Run,
-    /// The scoring of predictions for held-out rows.
-    Look(HoldoutPart),
-    /// The choice of weights for predictions.
-    Weights,
-    /// The comparison of two fits.
-    Refit,
-    /// How much the score depends on each column.
-    Importance,
-    /// Whether copies of rows with permuted columns can be made.
-    Copies,
-    /// The comparison of two solutions on the validation rows that both predicted.
-    Common,
-    /// How alike the errors of the step's solutions are.
-    Agreement,
     /// What the program finds in the step's script, counted from 1.
     Gate(u32),
     /// The time for the probe or the submission script at this place.
@@ -105,7 +90,7 @@ impl Place {
 
     /// This place with one more name at its end.
     #[must_use]
-    fn join(&self, name: impl fmt::Display) -> Self {
+    pub(crate) fn join(&self, name: impl fmt::Display) -> Self {
         if self.0.is_empty() { Self(name.to_string()) } else { Self(format!("{}/{name}", self.0)) }
     }
 
@@ -323,13 +308,6 @@ impl fmt::Display for Name {
             Self::Task(variant) => f.write_str(variant.name()),
             Self::Comparison(count) => write!(f, "{}-{count}", Variant::Contamination.name()),
             Self::Run => f.write_str("run"),
-            Self::Look(part) => write!(f, "look-{}", part.name()),
-            Self::Weights => f.write_str("weights"),
-            Self::Refit => f.write_str("refit"),
-            Self::Importance => f.write_str("columns"),
-            Self::Copies => f.write_str("copies"),
-            Self::Common => f.write_str("common"),
-            Self::Agreement => f.write_str("agreement"),
             Self::Plan => f.write_str("plan"),
             Self::Gate(count) => write!(f, "gate-{count}"),
             Self::GateCorrection(count) => write!(f, "gate-fix-{count}"),

@@ -259,6 +259,11 @@ impl Protocol {
     pub fn cluster(&self) -> Option<&str> {
         self.split.as_ref()?.cluster_of(self.periods.as_ref().map_or(0, Periods::count))
     }
+
+    /// Whether the test rows are later than the training rows.
+    pub fn tests_later(&self) -> bool {
+        self.split.as_ref().is_some_and(|split| split.kind == SplitKind::Time)
+    }
 }
 
 impl Periods {
@@ -349,6 +354,14 @@ impl Holdout {
     pub fn rows(&self) -> Option<u64> {
         match self {
             Self::On { rows, .. } | Self::Test { rows, .. } => Some(*rows),
+            Self::Off { .. } => None,
+        }
+    }
+
+    /// The digest of the IDs of these rows; `None` if there are none.
+    pub fn digest(&self) -> Option<&str> {
+        match self {
+            Self::On { digest, .. } | Self::Test { digest, .. } => Some(digest),
             Self::Off { .. } => None,
         }
     }

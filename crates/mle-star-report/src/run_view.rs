@@ -9,10 +9,11 @@ use mle_star::shell;
 use mle_star::spending::Spending;
 use mle_star::verdict::{Best, Verdicts};
 use mle_star_domain::config::Config;
-use mle_star_domain::effects::{AgentReply, Answer, Limit, Look, Purpose, ScriptOutcome, Selection};
+use mle_star_domain::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
 use mle_star_domain::layout;
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Phase, Step};
+use mle_star_domain::question::{Look, Selection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -216,7 +217,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         },
         task: task.competition_id.clone(),
         phase: phase(&snapshot),
-        best_score: best_of([best(&snapshot, &steps), known], task.metric_direction),
+        best_score: best_of([best(task.metric_direction, &steps), known], task.metric_direction),
         created_at: snapshot.created_at.clone(),
         spent: Spent {
             elapsed_seconds: snapshot.elapsed,
@@ -384,8 +385,7 @@ fn is_shown(record: &EffectRecord) -> bool {
     matches!(record.state, Begun | Ended) && is_effect
 }
 
-fn best(snapshot: &Snapshot, steps: &[StepRow]) -> Option<f64> {
-    let direction = snapshot.frozen.task.metric_direction;
+fn best(direction: Direction, steps: &[StepRow]) -> Option<f64> {
     let scores =
         steps.iter().filter(|step| step.counts).filter_map(|step| Score::new(step.score?, direction));
     mle_star_domain::metric::last_best(scores, |score| *score).map(Score::value)

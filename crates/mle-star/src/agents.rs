@@ -20,6 +20,11 @@ mod retriever;
 mod summarize;
 mod test;
 
+use serde_json::{Value, json};
+
+use crate::ctx::Ctx;
+use crate::stop::Stop;
+
 pub use self::definitions::definitions;
 pub(crate) use self::{
     ablation::ablation,
@@ -36,5 +41,20 @@ pub(crate) use self::{
     planner::{Focus, planner},
     retriever::{Retrieved, retrieve},
     summarize::summarize,
-    test::{Subsampling, compare, subsampling_extract, subsampling_remove, test},
+    test::{Subsampling, compare, spares_search_for_samples, subsampling_extract, subsampling_remove, test},
 };
+
+/// Adds the columns that scripts must not use to an agent's inputs, if there are any.
+fn name_suspicious_columns(ctx: &Ctx<'_>, inputs: &mut Value) {
+    let suspicious = ctx.run.shift.get().map(|shift| shift.suspicious.as_slice()).unwrap_or_default();
+    if !suspicious.is_empty() {
+        let names: Vec<&str> = suspicious.iter().map(|found| found.column.as_str()).collect();
+        inputs["suspicious_columns"] = json!(names);
+    }
+}
+
+/// Fails with the specification's message if the input of an agent would be meaningless.
+fn require(ctx: &Ctx<'_>, holds: bool, otherwise: &str) -> Result<(), Stop> {
+    let bug = || Stop::Bug { place: ctx.place().clone(), what: otherwise.to_owned() };
+    if holds { Ok(()) } else { Err(bug()) }
+}

@@ -7,6 +7,7 @@ pub(crate) mod choice;
 pub(crate) mod earlier_answer;
 pub(crate) mod further_models;
 pub(crate) mod gate;
+mod held_out;
 mod importance;
 pub(crate) mod ladder;
 pub(crate) mod like_rows;

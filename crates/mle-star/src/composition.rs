@@ -1,7 +1,7 @@
 //! The script that combines the predictions of several solutions by weights.
 
 use crate::solution::{Solution, SolutionPhase};
-use mle_star_domain::effects::CombinedBy;
+use mle_star_domain::question::CombinedBy;
 
 /// What surrounds the members.
 const SCRIPT: &str = include_str!("../python/composition.py");

@@ -1,55 +1,49 @@
-//! Performs the two effects for the algorithms: records, limits and reports each by its place.
+//! Performs the three effects for the algorithms: records, limits and reports each by its place.
 //!
-//! The algorithms use only a [`Ctx`]. [`Ctx::ask`] and [`Ctx::run`] perform an effect at most once per place, over
+//! The algorithms use only a [`Ctx`]. [`Ctx::ask`], [`Ctx::run`] and [`Ctx::measure`] perform an effect at most once per place, over
 //! all processes of a run. An effect that a limit refuses has the outcome `Refused`, which the algorithms handle
 //! like any failure.
 
-mod about;
-mod aim;
-mod continuation;
-mod importance;
-mod notes;
-mod protocol;
 mod question;
 mod render;
 mod steps;
 mod turn;
 
-pub(crate) use protocol::TimePlan;
-
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use crate::abilities::Abilities;
+use crate::abilities;
+use crate::about::{beginning, summary};
 use crate::backend::{AgentBackend, ScriptRunner};
 use crate::call::Call;
 use crate::evaluation::Script;
 use crate::event::{Event, EventSink};
-use crate::journal::{Entry, ForkedFrom, Frozen, Journal, Recorded};
+use crate::history::History;
+use crate::journal::{Entry, Frozen, Journal, Recorded};
 use crate::limits::Limits;
-use crate::made_with::MadeWith;
+use crate::notes::tell;
+use crate::outcomes::{after_losses, after_out_of_memory};
 use crate::prefetch::{self, Likely};
 use crate::prompts::Prompts;
-use crate::record::{EffectRecord, Kind};
+use crate::record::Kind;
 use crate::reply::text as reply_text;
 use crate::slots::{Exclusivity, Lease, Slots};
 use crate::stop::Stop;
-use about::{beginning, summary};
-use mle_star_domain::answers::RetrievedModel;
-use mle_star_domain::config::Config;
+use mle_star_domain::config::{Config, Context};
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, Answer, DataView, Limit, OutOfMemory, Purpose, ScriptEnd, ScriptOutcome,
     ScriptRequest, Usage,
 };
 use mle_star_domain::metric::Score;
-use mle_star_domain::place::{Name, Place, Step};
-use mle_star_domain::protocol::{Protocol, Shift};
+use mle_star_domain::place::{Line, Name, Place, Step};
+use mle_star_domain::protocol::{Holdout, Period, Protocol, Shift};
+use mle_star_domain::question::{Answer as Measured, Question};
 use mle_star_domain::role::{AgentType, Form};
 use mle_star_domain::task::Task;
-use question::{Input, Question};
+use question::{Asked, Input};
 
 /// A script that has lost this many runners is given up.
 const MOST_LOSSES: usize = 3;
@@ -86,29 +80,23 @@ pub(crate) trait Gate: Send + Sync {
 
 /// A run in progress.
 pub(crate) struct Run<'a> {
-    pub task: &'a Task,
-    pub config: &'a Config,
+    pub frozen: &'a Frozen,
     pub journal: &'a Journal,
     pub limits: Limits,
+    pub outside: Outside<'a>,
+    pub gate: &'a dyn Gate,
+    /// How training and test table differ, once they were compared.
+    pub shift: OnceLock<Shift>,
     prompts: &'a Prompts,
-    data_id: &'a str,
-    models_by_hand: Option<&'a [RetrievedModel]>,
-    outside: Outside<'a>,
-    gate: &'a dyn Gate,
-    history: Mutex<steps::History>,
-    /// The paths and phases that failed in earlier processes, each with its cause.
-    failures: Mutex<Vec<(Place, String)>>,
+    history: Mutex<History>,
     /// Values available in every template.
     common: Map<String, Value>,
-    protocol: Option<&'a Protocol>,
-    /// How training and test table differ, once they were compared.
-    shift: OnceLock<Shift>,
 }
 
 /// A place in the algorithms of a run in progress.
 #[derive(Clone)]
 pub struct Ctx<'a> {
-    run: &'a Run<'a>,
+    pub(crate) run: &'a Run<'a>,
     place: Place,
     data: DataView,
     /// How long the longest script took that the step at this place is made from, in seconds.
@@ -123,35 +111,27 @@ impl<'a> Run<'a> {
         outside: Outside<'a>,
         gate: &'a dyn Gate,
     ) -> Result<Self, Stop> {
-        let config = &frozen.config;
+        let history = History::new(frozen.task.metric_direction, journal.failures()?);
         Ok(Self {
-            task: &frozen.task,
-            config,
+            frozen,
             journal,
-            limits: Limits::new(config, frozen.protocol.as_ref()),
-            prompts,
-            data_id: &frozen.data_id,
-            models_by_hand: frozen.retrieved_models.as_deref(),
+            limits: Limits::new(&frozen.config, frozen.protocol.as_ref()),
             outside,
             gate,
-            history: Mutex::default(),
-            failures: Mutex::new(journal.failures()?),
-            common: render::common(frozen, outside.environment),
-            protocol: frozen.protocol.as_ref(),
             shift: OnceLock::new(),
+            prompts,
+            history: Mutex::new(history),
+            common: render::common(frozen, outside.environment),
         })
-    }
-
-    pub fn root(&'a self) -> Ctx<'a> {
-        Ctx { run: self, place: Place::root(), data: DataView::Search, built_on: None }
-    }
-
-    fn emit(&self, event: Event) {
-        self.outside.events.emit(event);
     }
 }
 
 impl<'a> Ctx<'a> {
+    /// The beginning of a run.
+    pub(crate) fn root(run: &'a Run<'a>) -> Self {
+        Self { run, place: Place::root(), data: DataView::Search, built_on: None }
+    }
+
     /// The place.
     pub fn place(&self) -> &Place {
         &self.place
@@ -159,56 +139,79 @@ impl<'a> Ctx<'a> {
 
     /// The task.
     pub fn task(&self) -> &'a Task {
-        self.run.task
+        &self.run.frozen.task
     }
 
     /// The configuration.
     pub fn config(&self) -> &'a Config {
-        self.run.config
-    }
-
-    /// What those who answer the prompts can do.
-    pub(crate) fn agents(&self) -> Abilities {
-        self.run.config.agents.into()
-    }
-
-    /// The script as it may run for a score.
-    pub(crate) async fn pass_gate(&self, script: Script) -> Result<Script, Stop> {
-        self.run.gate.pass(self, script).await
-    }
-
-    /// The models that the user provided; `None` if the retriever chooses them.
-    pub(crate) fn models_by_hand(&self) -> Option<&'a [RetrievedModel]> {
-        self.run.models_by_hand
+        &self.run.frozen.config
     }
 
     /// A score on the task's metric; `None` if the number is not finite.
     pub fn score(&self, value: f64) -> Option<Score> {
-        Score::new(value, self.run.task.metric_direction)
+        Score::new(value, self.task().metric_direction)
+    }
+
+    /// How solutions are evaluated; `None` for the paper's way.
+    pub(crate) fn protocol(&self) -> Option<&'a Protocol> {
+        self.run.frozen.protocol.as_ref().filter(|protocol| !protocol.is_papers)
+    }
+
+    /// Whether the program can compute scores itself from a script's predictions.
+    pub(crate) fn verifies(&self) -> bool {
+        self.run.frozen.protocol.as_ref().is_some_and(|protocol| protocol.verifies)
+    }
+
+    /// The rows whose labels are known to the program alone.
+    pub(crate) fn holdout(&self) -> &'a Holdout {
+        static NONE: Holdout = Holdout::Off { why: String::new() };
+        self.run.frozen.protocol.as_ref().map_or(&NONE, |protocol| &protocol.holdout)
+    }
+
+    /// The period that scripts of the search predict, if they do and it is known.
+    pub(crate) fn predicted_period(&self) -> Option<&'a Period> {
+        let protocol = self.run.frozen.protocol.as_ref().filter(|protocol| protocol.holdout.is_period())?;
+        protocol.periods.as_ref()?.held_out.as_ref()
+    }
+
+    /// Whether the agents are told more than in the paper.
+    pub(crate) fn tells_more(&self) -> bool {
+        self.config().context == Context::Full
+    }
+
+    /// Declares the texts that a line is made from, before its first step. If they are others than before a larger limit, the
+    /// records of the line are set aside.
+    pub(crate) fn rest_on(&self, line: Line, texts: &[&str]) -> Result<(), Stop> {
+        if self.run.journal.rest_on(line, texts)? {
+            self.history().failures = self.run.journal.failures()?;
+            self.info("what this part was made from has changed with the larger limit, so it is made again");
+        }
+        Ok(())
     }
 
     /// Asks an agent.
     pub(crate) async fn ask(&self, call: Call) -> Result<AgentReply, Stop> {
-        let place = self.place.named(call.name);
-        let (agent, variant, model) = (call.agent, call.variant, self.model_at(call.agent, &place)?);
+        let (place, agent, variant) = (self.place.named(call.name), call.agent, call.variant);
+        // That which answered it, if the run is forked from one that did.
+        let model = self.run.journal.inherited_model(&place)?.unwrap_or_else(|| self.model(agent));
         let render::Rendered { system, mut prompt, shared, mut told } = self.render(&call)?;
         let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
         let (inputs, schema, tools) = (&call.inputs, call.schema.as_deref(), call.tools);
         let input = Input { agent, inputs, model: &model, schema, templates, tools, variant };
         let question =
             (call.reads_back && self.tells_more()).then(|| Value::from(inputs.clone()).to_string());
-        let known = question.as_deref().and_then(|question| self.answer_to(question));
+        let known = question.as_deref().and_then(|question| self.history().answer_to(question));
         let read_back = known.is_some();
-        let kept = Question { agent, model: &model, prompt: &prompt, variant, read_back, notes: 0 };
+        let kept = Asked { agent, model: &model, prompt: &prompt, variant, read_back, notes: None };
         let mut entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
         self.fence_unless_recorded(&entry)?;
-        let was_known = known.is_some();
-        let is_new = !was_known && !self.run.journal.has(&entry)?;
-        let notes = if is_new { self.notes_for(agent)? } else { Vec::new() };
+        let is_new = !read_back && !self.run.journal.has(&entry)?;
+        let sees_notes = is_new && matches!(agent, AgentType::Planner | AgentType::EnsPlanner);
+        let notes = if sees_notes { self.run.journal.take_notes()? } else { Vec::new() };
         if !notes.is_empty() {
-            notes::tell(&mut prompt, &mut told, &notes);
+            tell(&mut prompt, &mut told, &notes);
             let kept =
-                Question { agent, model: &model, prompt: &prompt, variant, read_back, notes: notes.len() };
+                Asked { agent, model: &model, prompt: &prompt, variant, read_back, notes: Some(notes.len()) };
             entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
         }
         let mut request = AgentRequest {
@@ -220,7 +223,7 @@ impl<'a> Ctx<'a> {
             shared,
             inputs: call.inputs,
             told,
-            tools: self.tools(agent, call.tools),
+            tools: abilities::tools(self.config(), agent, call.tools),
             schema: call.schema,
             model,
             timeout: std::time::Duration::ZERO,
@@ -241,7 +244,7 @@ impl<'a> Ctx<'a> {
         };
         let reply = self.run.journal.once(entry, answer).await?;
         // An answer that is read back is no call, in this process and in a later one.
-        if !was_known {
+        if !read_back {
             if is_new && !matches!(reply.value.answer, Answer::Refused { .. }) {
                 self.run.limits.answered(agent, self.run.journal.elapsed() - started);
             }
@@ -255,8 +258,8 @@ impl<'a> Ctx<'a> {
     /// Runs a script at the place `run` of this step or repair.
     pub(crate) async fn run(&self, script: &str, purpose: Purpose) -> Result<Recorded<ScriptOutcome>, Stop> {
         let place = self.place.named(Name::Run);
-        let mut input = json!({"script": script, "purpose": purpose, "data": self.run.data_id});
-        if let Some(digest) = self.holdout_digest().filter(|_| self.data != DataView::Whole) {
+        let mut input = json!({"script": script, "purpose": purpose, "data": self.run.frozen.data_id});
+        if let Some(digest) = self.holdout().digest().filter(|_| self.data != DataView::Whole) {
             input["held_out"] = json!(digest);
         }
         let kept = json!({"script": script, "purpose": purpose});
@@ -269,33 +272,35 @@ impl<'a> Ctx<'a> {
         if !matches!(place.step(), Some(Step::Baseline(_))) {
             self.run.limits.ran(purpose, &outcome.value);
         }
-        self.report_outcome(&place, &outcome);
+        self.report_outcome(&place, &outcome.value, outcome.at, outcome.replayed);
         Ok(outcome)
     }
 
-    /// Seconds into the run at which the phase first ended.
-    pub(crate) fn ended(&self) -> Result<f64, Stop> {
-        Ok(self.run.journal.mark(&Place::root().end())?)
-    }
-
-    /// All records of the journal, without their texts.
-    pub(crate) fn ledger(&self) -> Result<Vec<EffectRecord>, Stop> {
-        Ok(self.run.journal.ledger()?)
-    }
-
-    /// The program versions used for the run so far.
-    pub(crate) fn made_with(&self) -> Result<Vec<MadeWith>, Stop> {
-        Ok(self.run.journal.made_with()?)
-    }
-
-    /// The run that this one was forked from.
-    pub(crate) fn forked_from(&self) -> Result<Option<ForkedFrom>, Stop> {
-        Ok(self.run.journal.forked_from()?)
+    /// Asks a question about predictions.
+    pub(crate) async fn measure<T: TryFrom<Measured>>(
+        &self,
+        question: Question,
+    ) -> Result<Recorded<T>, Stop> {
+        let place = question.place(&self.place);
+        let request = match &question {
+            Question::Combine { script, .. } => json!({"script": script, "purpose": Purpose::Score}),
+            other => json!(other),
+        };
+        let entry = Entry::new(&place, Kind::of(&question), &question.input(), &request)?;
+        self.fence_unless_recorded(&entry)?;
+        let asked = self.or_interrupted(self.run.outside.scripts.measure(&place, &question));
+        let Recorded { value, at, replayed, earlier } =
+            self.run.journal.once(entry, async { asked.await? }).await?;
+        if let Measured::Combination(outcome) = &value {
+            self.report_outcome(&place, outcome, at, replayed);
+        }
+        let other = |_| Stop::Bug { place, what: "the answer is to another question".to_owned() };
+        Ok(Recorded { value: T::try_from(value).map_err(other)?, at, replayed, earlier })
     }
 
     /// Emits an event.
     pub(crate) fn emit(&self, event: Event) {
-        self.run.emit(event);
+        self.run.outside.events.emit(event);
     }
 
     /// Emits a note about the run.
@@ -305,13 +310,8 @@ impl<'a> Ctx<'a> {
 
     /// Emits a warning. The run goes on.
     pub(crate) fn warn(&self, text: impl Into<String>) {
-        let limit = self.place.step().and_then(|step| self.limit_in(step));
+        let limit = self.place.step().and_then(|step| self.history().limit_in(step));
         self.emit(Event::Warning { place: self.place.clone(), text: text.into(), limit });
-    }
-
-    /// Discards the reply called `name`, which ended the run. A resume asks again.
-    pub(crate) fn forget(&self, name: Name) -> Result<(), Stop> {
-        Ok(self.run.journal.void(&self.place.named(name))?)
     }
 
     async fn perform_ask(&self, request: AgentRequest, turn: turn::Turn<'_>) -> Result<AgentReply, Stop> {
@@ -333,18 +333,26 @@ impl<'a> Ctx<'a> {
             (*usage, warnings) = turn.reserve.settle(*usage);
             warnings.iter().for_each(|warning| self.warn(warning.text()));
         }
-        Ok(self.refused_if_late(&request.place, request.agent, reply?))
+        let reply = reply?;
+        // A call that fails at the time limit counts as refused by it, so a resume with more time asks again.
+        let now = self.run.journal.elapsed();
+        let late = self.run.limits.too_late_to_ask(&request.place, request.agent, now);
+        Ok(match (&reply.answer, late) {
+            (Answer::Failed { .. }, Some(limit)) => AgentReply::refused(limit, reply.usage),
+            _ => reply,
+        })
     }
 
     /// The calls that are likely to follow, as far as they are known in advance.
     fn likely_after(&self, request: &AgentRequest) -> Vec<AgentRequest> {
         let (place, agent, variant) = (request.place.clone(), request.agent, request.variant);
         let likely_max = self.run.limits.purse.left();
-        let likely = prefetch::following(&Likely { place, agent, variant }, self.run.config);
+        let likely = prefetch::following(&Likely { place, agent, variant }, self.config());
         let request = |Likely { place, agent, variant }: Likely| {
             let Form { tools, schema } = Form::of(agent, variant);
-            let tools = self.tools(agent, tools);
-            let (system, model) = (self.system(agent, variant), self.model(agent));
+            let tools = abilities::tools(self.config(), agent, tools);
+            let (values, model) = (self.values(agent, variant), self.model(agent));
+            let system = self.render_template("system.md", &values.iter().collect()).unwrap_or_default();
             let (prompt, shared, inputs, told, timeout, time_left) = Default::default();
             let max_usd = likely_max;
             AgentRequest {
@@ -367,15 +375,6 @@ impl<'a> Ctx<'a> {
         likely.into_iter().map(request).collect()
     }
 
-    /// A call that fails at the time limit counts as refused by it, so a resume with more time asks again.
-    fn refused_if_late(&self, place: &Place, agent: AgentType, reply: AgentReply) -> AgentReply {
-        let late = || self.run.limits.too_late_to_ask(place, agent, self.run.journal.elapsed());
-        match (&reply.answer, late()) {
-            (Answer::Failed { .. }, Some(limit)) => AgentReply::refused(limit, reply.usage),
-            _ => reply,
-        }
-    }
-
     async fn perform_run(
         &self,
         place: &Place,
@@ -392,7 +391,7 @@ impl<'a> Ctx<'a> {
         // Other scripts may have used the memory, so the script fails only if it also runs out of memory alone.
         let alone = self.run_somewhere(place, script, purpose, Exclusivity::Exclusive, losses).await;
         let (second, _) = alone?;
-        Ok(second.after_out_of_memory(first))
+        Ok(after_out_of_memory(second, first))
     }
 
     /// Runs a script in the next free slot, and again in another one if its runner is lost. Returns whether another
@@ -409,12 +408,12 @@ impl<'a> Ctx<'a> {
         loop {
             let lease = match self.slot(place, exclusivity).await? {
                 Ok(lease) => lease,
-                Err(limit) => return Ok((ScriptOutcome::refused(limit).after_losses(lost), false)),
+                Err(limit) => return Ok((after_losses(ScriptOutcome::refused(limit), lost), false)),
             };
             let outcome = self.run_in_slot(place, script, purpose, &lease).await?;
             *losses += usize::from(outcome.loss().is_some());
             let Some(loss) = outcome.loss().filter(|_| *losses < MOST_LOSSES) else {
-                return Ok((outcome.after_losses(lost), lease.overlapped()));
+                return Ok((after_losses(outcome, lost), lease.overlapped()));
             };
             self.warn(format!("the script runs again elsewhere: {loss}"));
             lost.push(outcome);
@@ -476,15 +475,11 @@ impl<'a> Ctx<'a> {
                 ScriptOutcome::lost("the time was up before its data and its files were sent".to_owned())
             }
         };
-        let cut_by = self.cut_by(&request.place, purpose, &outcome);
-        Ok(ScriptOutcome { runner, cut_by, beside: lease.overlapped(), ..outcome })
-    }
-
-    /// The limit of the run or the phase that stopped a script, if one did.
-    fn cut_by(&self, place: &Place, purpose: Purpose, outcome: &ScriptOutcome) -> Option<Limit> {
         let may_be_cut = matches!(purpose, Purpose::Score | Purpose::Submission);
         let is_stopped = may_be_cut && outcome.end == ScriptEnd::TimedOut;
-        is_stopped.then(|| self.run.limits.out_of_time(place, self.run.journal.elapsed())).flatten()
+        let cut_by = || limits.out_of_time(&request.place, self.run.journal.elapsed());
+        let cut_by = is_stopped.then(cut_by).flatten();
+        Ok(ScriptOutcome { runner, cut_by, beside: lease.overlapped(), ..outcome })
     }
 
     /// Awaits `effect`, or drops it when the user interrupts the run.
@@ -504,13 +499,7 @@ impl<'a> Ctx<'a> {
     }
 
     fn model(&self, agent: AgentType) -> String {
-        self.run.config.agent_models.get(&agent).unwrap_or(&self.run.config.model).clone()
-    }
-
-    /// The model of the call at a place: that which answered it, if the run is forked from one that did.
-    fn model_at(&self, agent: AgentType, place: &Place) -> Result<String, Stop> {
-        let inherited = self.run.journal.inherited_model(place)?;
-        Ok(inherited.unwrap_or_else(|| self.model(agent)))
+        self.config().agent_models.get(&agent).unwrap_or(&self.config().model).clone()
     }
 
     fn report_reply(&self, place: &Place, agent: AgentType, reply: &Recorded<AgentReply>, started: f64) {
@@ -520,7 +509,7 @@ impl<'a> Ctx<'a> {
             Answer::Refused { limit } => return self.report_refusal(place, *limit),
         };
         if failure.is_none() {
-            self.note_success(place, reply.at);
+            self.history().note_success(place, reply.at);
         }
         let seconds = if reply.replayed { 0.0 } else { self.run.journal.elapsed() - started };
         let (place, usage, replayed) = (place.clone(), reply.value.usage, reply.replayed);
@@ -529,45 +518,36 @@ impl<'a> Ctx<'a> {
         self.emit(Event::AgentEnded { place, agent, seconds, usage, failure, characters, reply, replayed });
     }
 
-    pub(super) fn report_outcome(&self, place: &Place, outcome: &Recorded<ScriptOutcome>) {
-        if let ScriptEnd::Refused { limit } = outcome.value.end {
+    fn report_outcome(&self, place: &Place, outcome: &ScriptOutcome, at: jiff::Timestamp, replayed: bool) {
+        if let ScriptEnd::Refused { limit } = outcome.end {
             return self.report_refusal(place, limit);
         }
-        let (seconds, score, replayed) =
-            (outcome.value.duration_seconds, outcome.value.value(), outcome.replayed);
-        let failure = outcome.value.is_error().then(|| outcome.value.headline());
+        let (seconds, score) = (outcome.duration_seconds, outcome.value());
+        let failure = outcome.is_error().then(|| outcome.headline());
         if failure.is_none() {
-            self.note_success(place, outcome.at);
+            self.history().note_success(place, at);
         }
         // That of each script is the user's own.
-        let own = self.run.config.script_timeout_seconds.map_or(Duration::MAX, Duration::from_secs);
-        let is_late = outcome.value.end == ScriptEnd::TimedOut && seconds < own.as_secs_f64();
+        let own = self.config().script_timeout_seconds.map_or(Duration::MAX, Duration::from_secs);
+        let is_late = outcome.end == ScriptEnd::TimedOut && seconds < own.as_secs_f64();
         let limit = is_late.then_some(Limit::Share);
         if is_late {
-            self.note_late(place);
+            self.history().late.extend(place.step());
         }
-        for note in &outcome.value.notes {
+        for note in &outcome.notes {
             self.emit(Event::Warning { place: place.clone(), text: note.clone(), limit });
         }
-        let (place, runner) = (place.clone(), outcome.value.runner.clone());
-        let lost_runners = outcome.value.lost_runners.clone();
-        let (end, submission) = (outcome.value.end.words(), outcome.value.submission.clone());
-        let output = outcome.value.stdout.bytes + outcome.value.stderr.bytes;
         self.emit(Event::ScriptEnded {
-            place,
+            place: place.clone(),
             seconds,
             score,
             failure,
-            end,
-            output,
-            submission,
-            runner,
-            lost_runners,
+            end: outcome.end.words(),
+            output: outcome.stdout.bytes + outcome.stderr.bytes,
+            submission: outcome.submission.clone(),
+            runner: outcome.runner.clone(),
+            lost_runners: outcome.lost_runners.clone(),
             replayed,
         });
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,11 +5,13 @@ mod leakage;
 
 use std::sync::Arc;
 
+use crate::abilities::Abilities;
 use crate::agents::{self, Gain};
 use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluation::{Evaluation, Failure, Script};
 use crate::lessons::number;
+use crate::outcomes::RunFacts;
 use crate::scored::{Evidence, Scored};
 use crate::solution::Solution;
 use crate::stop::Stop;
@@ -19,8 +21,10 @@ use execute::{failure, no_score};
 use leakage::check;
 pub(crate) use leakage::without_leakage;
 use mle_star_domain::config::LeakageCheck;
-use mle_star_domain::effects::{CombinedBy, Purpose, RunFacts};
+use mle_star_domain::effects::{Purpose, ScriptOutcome};
 use mle_star_domain::measure::Measurement;
+use mle_star_domain::place::{Name, Place};
+use mle_star_domain::question::{CombinedBy, Comparison, Kept, Question};
 
 /// h(s) of the paper: checks the solution for leakage, runs it, and lets the debugger repair it while it fails.
 ///
@@ -37,7 +41,7 @@ pub(crate) async fn evaluate(
     };
     let rule = ctx.config().acceptance;
     // A check that costs nothing is made of every text.
-    if ctx.agents().are_free || ctx.config().leakage_check == LeakageCheck::Each {
+    if Abilities::of(ctx.config()).are_free || ctx.config().leakage_check == LeakageCheck::Each {
         let checked = without_leakage(ctx, solution).await?;
         let evaluation = evaluate_checked(ctx, checked).await?;
         return compared(ctx, evaluation, rival).await;
@@ -57,7 +61,7 @@ pub(crate) async fn evaluate(
     }
     if checked.solution != *scored.solution() {
         let leak = format!("it scored {} with a leak, which was removed", number(scored.score().value()));
-        let ctx = &ctx.corrected();
+        let ctx = &ctx.below(Place::corrected);
         let corrected = evaluate_checked(ctx, checked).await?;
         let corrected = compared(ctx, corrected, rival).await?;
         let mishaps = evaluation.mishaps.into_iter().chain([leak]).chain(corrected.mishaps).collect();
@@ -76,9 +80,24 @@ pub(crate) async fn compared(
     rival: Option<&Scored>,
 ) -> Result<Evaluation, Stop> {
     let Some((scored, rival)) = evaluation.scored.as_ref().ok().zip(rival) else { return Ok(evaluation) };
-    let Some(comparison) = ctx.compare_on_common_rows(scored, rival).await? else { return Ok(evaluation) };
+    let Some(comparison) = on_common_rows(ctx, scored, rival).await? else { return Ok(evaluation) };
     let scored = evaluation.scored.map(|scored| scored.against(rival, comparison));
     Ok(Evaluation { scored, ..evaluation })
+}
+
+/// Compares two solutions that validated on other rows, on the rows that both predicted; `None` if they validated on the same
+/// rows, if these are not known, or if scripts do not find the program's folds.
+pub(crate) async fn on_common_rows(
+    ctx: &Ctx<'_>,
+    one: &Scored,
+    other: &Scored,
+) -> Result<Option<Comparison>, Stop> {
+    let has_folds = ctx.protocol().is_some_and(|protocol| protocol.has_folds_file);
+    if !has_folds || one.other_rows(other).is_none() {
+        return Ok(None);
+    }
+    let question = Question::Compare { one: one.kept(), other: other.kept() };
+    Ok(Some(ctx.measure(question).await?.value))
 }
 
 /// h(s) of a solution after its leakage check.
@@ -111,7 +130,7 @@ fn scored(ctx: &Ctx<'_>, execution: Execution) -> Result<Evaluation, Stop> {
     let scored = result.and_then(|ran| {
         let no_score = || no_score().of(&ran.outcome);
         let score = ran.outcome.value().and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
-        let facts = ran.outcome.facts();
+        let facts = RunFacts::from(&ran.outcome);
         let measured = ran.outcome.measured.map(Arc::new);
         let wrote_submission =
             ran.outcome.submission.is_some_and(|submission| submission.findings.is_empty());
@@ -146,7 +165,12 @@ pub(crate) async fn combine(
     let (step, solution) = (ctx.current_step()?, composition.script());
     let ran_at = members.iter().map(|(member, _)| member.ran_at()).max().unwrap_or_default();
     let seconds = members.iter().map(|(member, _)| member.facts().seconds).sum();
-    let (place, outcome) = ctx.combine(solution.text(), members, by, measured).await?;
+    let (place, script) = (ctx.place().named(Name::Run), solution.text().to_owned());
+    let runs = members.iter().map(|(member, weight)| (member.kept(), *weight)).collect();
+    let to = Kept::new(&place, &script);
+    let outcome =
+        ctx.measure::<Box<ScriptOutcome>>(Question::Combine { runs, by, to, script, measured }).await?;
+    let outcome = *outcome.value;
     if let (None, Some(why)) = (&outcome.submission, outcome.notes.first()) {
         return Ok(Err(Failure::new(format!("the predictions cannot be combined: {why}"))));
     }

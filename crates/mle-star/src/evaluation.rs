@@ -1,8 +1,9 @@
 //! The outcome of h(s): a solution with its score, or its failure.
 
+use crate::outcomes::RunFacts;
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
-use mle_star_domain::effects::{AgentReply, Answer, Limit, RunFacts, ScriptOutcome};
+use mle_star_domain::effects::{AgentReply, Answer, Limit, ScriptOutcome};
 
 /// The failure of a script.
 #[derive(Clone, Debug, PartialEq)]
@@ -172,6 +173,6 @@ impl Failure {
 
     /// The failure with what is known about its run.
     pub fn of(self, outcome: &ScriptOutcome) -> Self {
-        Self { facts: Some(outcome.facts()), ..self }
+        Self { facts: Some(outcome.into()), ..self }
     }
 }

@@ -51,9 +51,10 @@ pub use crate::record::{EffectRecord, EffectState, Kind};
 use crate::verdict::Verdict;
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::Config;
-use mle_star_domain::effects::{AgentReply, Answer, Limit, Look, ScriptEnd, ScriptOutcome, Selection, Usage};
+use mle_star_domain::effects::{AgentReply, Answer, Limit, ScriptEnd, ScriptOutcome, Usage};
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::protocol::Protocol;
+use mle_star_domain::question;
 use mle_star_domain::task::Task;
 
 /// The inputs of a run, fixed when the run is created.
@@ -84,6 +85,15 @@ pub struct Frozen {
     /// Whether further tables can be joined to the training table.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub linked_tables: bool,
+}
+
+impl Frozen {
+    /// Whether scripts of the search draw a sample of the training rows: the table has more than they may use, or its rows are
+    /// not known.
+    pub(crate) fn samples(&self) -> bool {
+        let rows = self.protocol.as_ref().map_or(0, |protocol| protocol.rows);
+        rows == 0 || rows > u64::from(self.config.subsample_limit)
+    }
 }
 
 /// The only writer of a run's journal.
@@ -533,9 +543,14 @@ impl Outcome for ScriptOutcome {
     }
 }
 
-impl Outcome for Look {}
-
-impl Outcome for Selection {}
+impl Outcome for question::Answer {
+    fn limit(&self) -> Option<Limit> {
+        match self {
+            Self::Combination(outcome) => outcome.limit(),
+            _ => None,
+        }
+    }
+}
 
 /// The digest of an input. Equal JSON values have equal digests.
 pub fn digest(input: &Value) -> String {

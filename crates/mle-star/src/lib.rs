@@ -1,9 +1,10 @@
 //! MLE-STAR: search for models, then targeted refinement of code blocks, then ensembles.
 //!
 //! This crate implements the paper's algorithms. It has no processes, sockets or terminal: it reaches the outside
-//! only through two effects ([`backend`]), and records every effect in a journal ([`journal`]).
+//! only through three effects ([`backend`]), and records every effect in a journal ([`journal`]).
 
 mod abilities;
+mod about;
 pub mod agents;
 pub mod attempts;
 pub mod backend;
@@ -19,12 +20,15 @@ mod evaluation;
 pub mod event;
 pub mod findings;
 mod forked;
+mod history;
 pub mod journal;
 pub mod lessons;
 mod library;
 mod limits;
 mod made_with;
 pub mod money;
+mod notes;
+mod outcomes;
 mod paper;
 pub mod pipeline;
 mod plans;
@@ -40,10 +44,12 @@ pub mod shell;
 pub mod slots;
 pub mod solution;
 pub mod spending;
+mod standing;
 pub mod stop;
 mod studies;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod time_plan;
 pub mod tokens;
 pub mod traceback;
 pub mod verdict;

@@ -3,6 +3,7 @@
 //! [`Limits`] only answers questions, based on the elapsed time; its [`Purse`] holds the money. The context records every
 //! refusal, so that a resume decides the same.
 
+mod aim;
 mod money;
 
 use std::collections::{HashMap, VecDeque};

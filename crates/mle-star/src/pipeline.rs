@@ -51,7 +51,7 @@ async fn run_to_its_end(
     outside: Outside<'_>,
 ) -> Result<FinishedRun, Stop> {
     let run = Run::new(frozen, prompts, journal, outside, &LeakageRules)?;
-    let ctx = run.root();
+    let ctx = Ctx::root(&run);
     run.limits.purse.remember(&journal.ledger()?).iter().for_each(|warning| ctx.warn(warning.text()));
     journal.note_stop(None)?;
     journal.start_clock();

@@ -14,6 +14,10 @@ macro_rules! templates {
     };
 }
 
+/// What a template writes where a part ends that other calls share; never part of a prompt. Unicode has no such
+/// characters.
+pub(crate) const CUT: &str = "\u{FDD0}cut\u{FDD1}";
+
 /// Every built-in template by its file name.
 pub const BUILT_IN: &[(&str, &str)] = templates![
     "ablation.md",
@@ -149,6 +153,17 @@ pub fn ordinal(number: u32) -> String {
         _ => "th",
     };
     format!("{number}{ending}")
+}
+
+/// The text without its cuts, and where they were, in bytes.
+pub(crate) fn parts(text: &str) -> (String, Vec<usize>) {
+    let (mut prompt, mut ends) = (String::new(), Vec::new());
+    for piece in text.split(CUT) {
+        prompt.push_str(piece);
+        ends.push(prompt.len());
+    }
+    ends.pop();
+    (prompt, ends)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use mle_star_domain::effects::{Limit, Usage};
 use mle_star_domain::place::Place;
+use mle_star_domain::question::Question;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -69,7 +70,7 @@ pub enum Kind {
     Selection,
     /// What the program found in a script.
     Gate,
-    /// The time for a probe or for the submission script, or a comparison of solutions on the rows of both.
+    /// The time for a probe or for the submission script, or any other question about predictions.
     Probe,
     /// A decision that depends on the time or the budget.
     Decision,
@@ -77,6 +78,18 @@ pub enum Kind {
     Verdict,
     /// A path or a phase failed and the run went on without it.
     Failure,
+}
+
+impl Kind {
+    /// The kind of the record of a question.
+    pub(crate) fn of(question: &Question) -> Self {
+        match question {
+            Question::Look { .. } => Self::Look,
+            Question::Select { .. } => Self::Selection,
+            Question::Combine { .. } => Self::Script,
+            _ => Self::Probe,
+        }
+    }
 }
 
 /// The first limit of the whole run that skipped something, among the records that count and have a larger number than

@@ -15,9 +15,10 @@ use crate::spending::Spending;
 use crate::verdict::Lineage;
 use mle_star_domain::answers::{CodeBlockCategory, Contamination, Retrieval, RetrievedModel};
 use mle_star_domain::config::Config;
-use mle_star_domain::effects::{ColumnImportance, ImportanceRows, Limit, Lookup, ScriptOutcome};
+use mle_star_domain::effects::{Limit, Lookup, ScriptOutcome};
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::question::{ColumnImportance, ImportanceRows, Kept};
 use mle_star_domain::task::Task;
 use mle_star_domain::trust::{ExpectedScore, Trust};
 
@@ -401,6 +402,21 @@ pub struct KeptModel {
     pub script: String,
 }
 
+impl FinishedRun {
+    /// The run that wrote the submission, in the form in which it is delivered.
+    pub fn submitted(&self) -> Option<Kept> {
+        let run = self.submission.as_ref()?;
+        Some(Kept::new(run, &self.result.final_solution.content))
+    }
+}
+
+impl KeptModel {
+    /// The files that the run left.
+    pub fn files(&self) -> Kept {
+        Kept::new(&self.run, &self.script)
+    }
+}
+
 /// The models that scripts of the search may have kept, for a run whose last script kept none.
 #[derive(Clone, Debug, Default)]
 pub struct SearchModels {
@@ -433,9 +449,9 @@ pub struct FinishedRun {
 #[derive(Clone, Debug)]
 pub struct FinalPredictions {
     /// The run that predicted the held-out rows, or a test table whose labels are known; `None` if there is none.
-    pub held_out: Option<(Place, String)>,
+    pub held_out: Option<Kept>,
     /// The run that predicted the validation rows.
-    pub validation: (Place, String),
+    pub validation: Kept,
 }
 
 /// Wall-clock seconds.

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use mle_star_domain::config::Acceptance;
-use mle_star_domain::effects::{Comparison, Member, RunFacts};
 use mle_star_domain::measure::{Difference, Measurement};
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Place, Step};
+use mle_star_domain::question::{Comparison, Kept};
 
 use crate::composition::Composition;
+use crate::outcomes::RunFacts;
 use crate::solution::Solution;
 
 /// A solution with the score of exactly that text.
@@ -78,6 +79,11 @@ impl Scored {
     /// The place of the run that gave the score.
     pub fn place(&self) -> &Place {
         &self.evidence.place
+    }
+
+    /// The files that this run left.
+    pub(crate) fn kept(&self) -> Kept {
+        Kept::new(self.place(), self.text())
     }
 
     /// What it is as a member of a combination with this weight.
@@ -214,12 +220,5 @@ impl Scored {
     /// When that run ended.
     pub fn ran_at(&self) -> jiff::Timestamp {
         self.evidence.ran_at
-    }
-}
-
-impl From<&Scored> for Member {
-    fn from(solution: &Scored) -> Self {
-        let (run, script) = (solution.place().clone(), solution.text().to_owned());
-        Self { run, script, seconds: solution.facts().seconds }
     }
 }

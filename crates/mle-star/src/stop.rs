@@ -3,6 +3,8 @@
 //! Outcomes such as a failed script, a reply without code or a refused effect are data and are recorded. A
 //! [`Stop`] is everything else. It propagates with `?` and leaves the journal ready for a resume.
 
+use std::any::Any;
+
 use crate::journal::{Interruption, JournalError};
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::Place;
@@ -64,4 +66,10 @@ impl Interruption for Stop {
             _ => None,
         }
     }
+}
+
+/// What a panic says.
+pub(crate) fn words_of_panic(panic: &(dyn Any + Send)) -> String {
+    let words = panic.downcast_ref::<String>().map(String::as_str);
+    words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words").to_owned()
 }

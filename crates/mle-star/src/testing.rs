@@ -21,6 +21,7 @@ use crate::composition::Composition;
 use crate::ctx::Outside;
 use crate::event::{Event, EventSink};
 use crate::journal::{Frozen, Journal};
+use crate::outcomes::RunFacts;
 use crate::pipeline::{self, FinishedRun};
 use crate::prompts::Prompts;
 use crate::scored::{Evidence, Scored};
@@ -28,12 +29,13 @@ use crate::slots::Slots;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, Agreement, AgreementRequest, CombinationRequest, CombinedBy, Comparison,
-    ComparisonRequest, Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Purpose, Refit,
-    RefitRequest, RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest, Usage,
+    AgentReply, AgentRequest, Purpose, ScriptEnd, ScriptOutcome, ScriptRequest, Usage,
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Place, Step};
+use mle_star_domain::question::{
+    Answer, CombinedBy, Comparison, Copies, Importance, Kept, Look, Question, Refit,
+};
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::trouble::Trouble;
 
@@ -58,12 +60,9 @@ pub struct World {
     dear: HashMap<String, f64>,
     used: Option<Used>,
     held_out: HashMap<String, Vec<f64>>,
-    selections: HashMap<String, Selection>,
-    refits: HashMap<String, Refit>,
     importance: Option<Importance>,
-    without_copies: Option<String>,
-    comparisons: HashMap<String, Comparison>,
-    agreements: HashMap<String, Agreement>,
+    without_copies: String,
+    answers: HashMap<String, Answer>,
     only_traces: bool,
     log: Mutex<Log>,
 }
@@ -117,17 +116,10 @@ impl World {
         self
     }
 
-    /// The weights chosen at `place`.
+    /// The answer to the question at `place`.
     #[must_use]
-    pub fn selects(mut self, place: &str, selection: Selection) -> Self {
-        self.selections.insert(place.to_owned(), selection);
-        self
-    }
-
-    /// What the comparison of two fits at `place` finds.
-    #[must_use]
-    pub fn refits(mut self, place: &str, refit: Refit) -> Self {
-        self.refits.insert(place.to_owned(), refit);
+    pub fn answers(mut self, place: &str, answer: impl Into<Answer>) -> Self {
+        self.answers.insert(place.to_owned(), answer.into());
         self
     }
 
@@ -141,21 +133,7 @@ impl World {
     /// That copies of rows with permuted columns cannot be made, and why.
     #[must_use]
     pub fn without_copies(mut self, why: &str) -> Self {
-        self.without_copies = Some(why.to_owned());
-        self
-    }
-
-    /// What two solutions score on the validation rows of both, at `place`.
-    #[must_use]
-    pub fn compares(mut self, place: &str, comparison: Comparison) -> Self {
-        self.comparisons.insert(place.to_owned(), comparison);
-        self
-    }
-
-    /// The errors of the solutions at `place` agree so. Unlike other effects, the question is not in the trace.
-    #[must_use]
-    pub fn agrees(mut self, place: &str, agreement: Agreement) -> Self {
-        self.agreements.insert(place.to_owned(), agreement);
+        why.clone_into(&mut self.without_copies);
         self
     }
 
@@ -397,59 +375,30 @@ impl ScriptRunner for World {
         Ok(outcome)
     }
 
-    async fn look(&self, request: &LookRequest) -> Result<Look, Stop> {
-        self.log().trace.push(request.place.clone());
-        self.stop(&request.place)?;
-        let scores = self.held_out.get(request.run.as_str());
-        let measured = scores.map(|scores| measurement(scores));
-        let failure = if measured.is_some() { String::new() } else { "no predictions".to_owned() };
-        Ok(Look { measured, failure })
-    }
-
-    async fn compare(&self, request: &ComparisonRequest) -> Result<Comparison, Stop> {
-        self.log().trace.push(request.place.clone());
-        self.stop(&request.place)?;
-        Ok(self.comparisons.get(request.place.as_str()).cloned().unwrap_or_default())
-    }
-
-    async fn agreement(&self, request: &AgreementRequest) -> Result<Agreement, Stop> {
-        self.stop(&request.place)?;
-        let unknown = || Agreement { failure: "no predictions".to_owned(), ..Agreement::default() };
-        Ok(self.agreements.get(request.place.as_str()).cloned().unwrap_or_else(unknown))
-    }
-
-    async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop> {
-        self.log().trace.push(request.place.clone());
-        self.stop(&request.place)?;
-        let selection = self.selections.get(request.place.as_str()).cloned();
-        Ok(selection.unwrap_or_else(|| Selection {
-            failure: "no combination is better than one solution".to_owned(),
-            ..Selection::default()
+    async fn measure(&self, place: &Place, question: &Question) -> Result<Answer, Stop> {
+        if !matches!(question, Question::Agreement { .. } | Question::Copies { .. }) {
+            self.log().trace.push(place.clone());
+        }
+        self.stop(place)?;
+        let set = self.answers.get(place.as_str()).cloned();
+        Ok(set.unwrap_or_else(|| match question {
+            Question::Look { run, .. } if let Some(scores) = self.held_out.get(place_of(run).as_str()) => {
+                Look { measured: Some(measurement(scores)), failure: String::new() }.into()
+            }
+            Question::Compare { .. } => Comparison::default().into(),
+            Question::Combine { measured, .. } => {
+                Box::new(ScriptOutcome { measured: Some(measured.clone()), ..submitted(&[]) }).into()
+            }
+            Question::Fits { .. } => {
+                Refit { rows: 2, words: "rank correlation 1.00".to_owned(), ..Refit::default() }.into()
+            }
+            Question::Copies { .. } => Copies { failure: self.without_copies.clone() }.into(),
+            Question::Importance { on, .. } if let Some(found) = &self.importance => {
+                Importance { on: *on, ..found.clone() }.into()
+            }
+            Question::Select { .. } => question.unanswered("no combination is better than one solution"),
+            _ => question.unanswered("no predictions"),
         }))
-    }
-
-    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop> {
-        self.log().trace.push(request.place.clone());
-        self.stop(&request.place)?;
-        let alike = || Refit { rows: 2, words: "rank correlation 1.00".to_owned(), ..Refit::default() };
-        Ok(self.refits.get(request.place.as_str()).cloned().unwrap_or_else(alike))
-    }
-
-    async fn lacks_copies(&self, _on: ImportanceRows) -> Result<Option<String>, Stop> {
-        Ok(self.without_copies.clone())
-    }
-
-    async fn importance(&self, request: &ImportanceRequest) -> Result<Importance, Stop> {
-        self.log().trace.push(request.place.clone());
-        self.stop(&request.place)?;
-        let found = self.importance.clone().map(|found| Importance { on: request.on, ..found });
-        Ok(found.unwrap_or_else(|| Importance::unknown("no predictions")))
-    }
-
-    async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {
-        self.log().trace.push(request.place.clone());
-        self.stop(&request.place)?;
-        Ok(ScriptOutcome { measured: Some(request.measured.clone()), ..submitted(&[]) })
     }
 }
 
@@ -520,6 +469,12 @@ fn usual_outcome(request: &ScriptRequest) -> ScriptOutcome {
         Purpose::Ablation | Purpose::Comparison | Purpose::Probe => ran(None),
         Purpose::Submission => submitted(&[]),
     }
+}
+
+/// The place of a run.
+fn place_of(run: &Kept) -> String {
+    let stem = run.name().rsplit_once('.').map_or(run.name(), |(stem, _)| stem);
+    stem.replace('.', "/")
 }
 
 async fn pause(time: Duration) {

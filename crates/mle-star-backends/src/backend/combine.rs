@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mle_star_domain::effects::{
-    CombinationRequest, CombinedBy, DataView, Member, ScriptEnd, ScriptOutcome, Selection, SelectionRequest,
-};
+use mle_star_domain::effects::{DataView, ScriptEnd, ScriptOutcome};
 use mle_star_domain::layout;
+use mle_star_domain::place::Place;
+use mle_star_domain::question::{CombinedBy, Kept, Selection};
 use mle_star_domain::trouble::Trouble;
 
 use super::ScriptBackend;
@@ -17,46 +17,43 @@ use super::finish::KeptPaths;
 use crate::script::evaluation::{Evaluator, Predictions};
 use crate::script::in_background;
 
-impl ScriptBackend {
-    /// Weights for the predictions behind the scores of earlier runs.
-    pub(super) async fn select_weights(&self, request: &SelectionRequest) -> Result<Selection, Trouble> {
-        let failed = |failure: String| Selection { failure, ..Selection::default() };
-        let Some(evaluation) = self.evaluation.clone() else {
-            return Ok(failed("the program cannot compute the metric".to_owned()));
-        };
-        let of = |member: &Member| self.places_of(&member.run, &member.script, DataView::Search);
-        let files: Vec<(Predictions, f64)> =
-            request.members.iter().map(|member| (of(member).of_validation(), member.seconds)).collect();
-        let seconds = request.seconds;
-        // Scripts leave those of the submission apart from those of the validation rows.
-        let has_class_scores =
-            request.members.iter().all(|member| of(member).of_submission().class_scores.exists());
-        let selected = in_background(move || evaluation.select(&files, seconds, has_class_scores)).await?;
-        Ok(selected.map_or_else(failed, |(found, by)| Selection {
-            weights: found.weights,
-            by,
-            measured: Some(found.measured),
-            is_better: found.is_better,
-            lead: found.lead,
-            failure: String::new(),
-        }))
-    }
+/// Weights for the predictions behind the scores of runs, each of which took so many seconds.
+pub(super) fn selected(
+    evaluation: &Evaluator,
+    runs: &[(KeptPaths, f64)],
+    seconds: f64,
+) -> Result<Selection, String> {
+    let files: Vec<(Predictions, f64)> =
+        runs.iter().map(|(places, took)| (places.of_validation(), *took)).collect();
+    // Scripts leave those of the submission apart from those of the validation rows.
+    let has_class_scores = runs.iter().all(|(places, _)| places.of_submission().class_scores.exists());
+    let (found, by) = evaluation.select(&files, seconds, has_class_scores)?;
+    Ok(Selection {
+        weights: found.weights,
+        by,
+        measured: Some(found.measured),
+        is_better: found.is_better,
+        lead: found.lead,
+        failure: String::new(),
+    })
+}
 
-    /// The combined predictions of earlier runs, kept as if the script had written them.
-    pub(super) async fn combine_predictions(
+impl ScriptBackend {
+    /// The combined predictions of runs with their weights, kept as if the script had written them at this place.
+    pub(super) async fn combined(
         &self,
-        request: &CombinationRequest,
+        place: &Place,
+        (script, to): (&str, &Kept),
+        (runs, by): (&[(Kept, f64)], CombinedBy),
+        evaluation: Arc<Evaluator>,
     ) -> Result<ScriptOutcome, Trouble> {
         let (began, setup, seen) = (Instant::now(), Arc::clone(&self.setup), self.seen(DataView::Search));
-        let places = self.places_of(&request.place, &request.script, DataView::Search);
-        let of = |member: &Member| self.places_of(&member.run, &member.script, DataView::Search);
-        let members = request.members.iter().map(|(member, weight)| (of(member), *weight)).collect();
-        let (stem, script, by) = (request.place.file_stem(), request.script.clone(), request.by);
-        let evaluation = self.evaluation.clone();
+        let places = self.places_of(to, DataView::Search);
+        let members =
+            runs.iter().map(|(run, weight)| (self.places_of(run, DataView::Search), *weight)).collect();
+        let (saved, script, stem) = (self.saved(place), script.to_owned(), place.file_stem());
         let work = move || {
-            let Some(evaluation) = evaluation else { return Ok(Err("the metric is unknown".to_owned())) };
             let combination = Combination { members, by, evaluation: &evaluation };
-            let saved = setup.run_folder.join(layout::SOLUTIONS).join(format!("{stem}.py"));
             fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))?;
             let submission = setup.run_folder.join(layout::WORK).join(format!("{stem}.csv"));
             let validation = combination.write(&places.of_validation().labels, KeptPaths::of_validation)?;
@@ -79,7 +76,6 @@ impl ScriptBackend {
             duration_seconds: began.elapsed().as_secs_f64(),
             submission,
             notes,
-            measured: Some(request.measured.clone()),
             ..ScriptOutcome::of(ScriptEnd::Exited { code: 0 })
         })
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use mle_star_domain::effects::{DataView, Fits, Purpose, ScriptRequest, Submission};
 use mle_star_domain::layout;
 use mle_star_domain::measure::Chance;
-use mle_star_domain::place::Place;
+use mle_star_domain::question::Kept;
 use mle_star_domain::score::Printed;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
@@ -69,15 +69,14 @@ impl ScriptBackend {
         printed: Option<Printed>,
     ) -> Result<KeptFiles, Trouble> {
         let setup = Arc::clone(&self.setup);
-        let places = self.places(request);
+        let run = Kept::new(&request.place, &request.script);
+        let places = self.places_of(&run, request.data);
         let evaluation = self.evaluation.clone();
         let verifies = request.purpose == Purpose::Score;
         // Probes look for leaks. Runs that measure importance have the same purpose, but are no probes.
         let probes = request.purpose == Purpose::Probe && !measures_importance(request.data);
         let is_watched = watch::is_watched(request);
-        let stem = request.place.file_stem();
-        let model = Self::most_of_a_model(request);
-        let model = model.map(|most| (self.kept_model(&stem, &request.script), most));
+        let model = Self::most_of_a_model(request).map(|most| (self.kept_model(&run), most));
         let work = move || {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
             let (written, refused) = opened(&outputs, layout::SUBMISSION)?;
@@ -144,19 +143,14 @@ impl ScriptBackend {
         outputs.into_iter().map(|(name, most)| (name, most + 1)).collect()
     }
 
-    fn places(&self, request: &ScriptRequest) -> KeptPaths {
-        self.places_of(&request.place, &request.script, request.data)
-    }
-
-    /// Where the files of a script are kept.
-    pub(super) fn places_of(&self, place: &Place, script: &str, data: DataView) -> KeptPaths {
-        let stem = place.file_stem();
+    /// Where the files of a run are kept.
+    pub(super) fn places_of(&self, run: &Kept, data: DataView) -> KeptPaths {
         let holds_out = data == DataView::Search && self.whole.is_some();
         KeptPaths {
-            submission: self.kept_submission(&stem, script),
-            with_held_out: holds_out.then(|| self.kept_predictions(&stem, script)),
-            validation: self.kept_validation(&stem, script),
-            class_scores: self.kept_class_scores(&stem, script),
+            submission: self.kept_submission(run),
+            with_held_out: holds_out.then(|| self.kept_predictions(run)),
+            validation: self.kept_validation(run),
+            class_scores: self.kept_class_scores(run),
         }
     }
 }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use mle_star_domain::effects::{DataView, ImportanceRows, ScriptRequest};
+use mle_star_domain::effects::{DataView, ScriptRequest};
 use mle_star_domain::layout;
+use mle_star_domain::question::ImportanceRows;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::altered::{self, Shuffled};
 use mle_star_tables::missing::Words;

@@ -5,10 +5,10 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use mle_star_domain::effects::{CombinedBy, Refit};
 use mle_star_domain::layout;
 use mle_star_domain::measure::{Chance, Measurement};
 use mle_star_domain::protocol::{HoldoutPart, Periods, Split, SplitKind};
+use mle_star_domain::question::{CombinedBy, Refit};
 use mle_star_domain::score::Printed;
 use mle_star_domain::task::MetricFile;
 use mle_star_metrics::average::{class_columns, weighted_average, weighted_labels};

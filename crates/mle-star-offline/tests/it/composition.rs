@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use mle_star::testing::composition;
-use mle_star_domain::effects::CombinedBy;
+use mle_star_domain::question::CombinedBy;
 
 /// A script that writes these predictions for test and validation rows.
 fn member(test: &str, validation: &str, more: &str) -> String {

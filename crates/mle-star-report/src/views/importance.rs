@@ -1,7 +1,7 @@
 //! How much the score depends on each column.
 
 use mle_star::result::FinalResult;
-use mle_star_domain::effects::ColumnImportance;
+use mle_star_domain::question::ColumnImportance;
 use serde::Serialize;
 
 use super::context::Context;

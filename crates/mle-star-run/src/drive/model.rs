@@ -93,7 +93,7 @@ impl Keeper<'_> {
     /// Keeps the model of the best solution of the search that has one, because of `why`.
     async fn of_search(&self, search: &SearchModels, why: String) -> Result<ModelRecord, String> {
         let with_model = |(name, found): &(String, KeptModel)| {
-            let written = self.backends.scripts.submission(&found.run.file_stem(), &found.script)?;
+            let written = self.backends.scripts.submission(&found.files())?;
             Some((name.clone(), self.model(found)?, written))
         };
         let Some((name, model, written)) = search.solutions.iter().find_map(with_model) else {
@@ -107,7 +107,7 @@ impl Keeper<'_> {
     }
 
     fn model(&self, found: &KeptModel) -> Option<PathBuf> {
-        self.backends.scripts.model(&found.run.file_stem(), &found.script)
+        self.backends.scripts.model(&found.files())
     }
 
     /// The models of solutions that were combined by their predictions, as one.

@@ -11,6 +11,7 @@ use mle_star::verdict::Best;
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
 use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::question::Kept;
 use mle_star_report::run_view::{Provisional, provisional};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -70,7 +71,7 @@ impl Writer {
             folder: folder.to_owned(),
             data_dir: backends.all_rows.clone(),
             requirements: requirements_txt(&backends.environment),
-            submission: Box::new(move |stem, script| scripts.submission(stem, script)),
+            submission: Box::new(move |run| scripts.submission(run)),
             form: Form::of_run(folder),
         };
         let before = Before { left: Mutex::new(provisional(folder).map(|left| left.solution)), direction };
@@ -121,13 +122,11 @@ struct Files {
     folder: PathBuf,
     data_dir: PathBuf,
     requirements: String,
-    /// The submission that a script wrote, by the file stem of its run and its text.
-    submission: Submissions,
+    /// The submission that a run wrote.
+    submission: Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>,
     /// How it is written.
     form: Form,
 }
-
-type Submissions = Box<dyn Fn(&str, &str) -> Option<PathBuf> + Send + Sync>;
 
 /// Writes until the sender is gone. A failure does not stop it: the next answer may succeed.
 async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) -> Result<(), String> {
@@ -158,7 +157,7 @@ impl Files {
         }
         let submission = match &answer.submission {
             Some(best) => {
-                (self.submission)(&best.run.file_stem(), &self.script(best)?).map(|file| (best, file))
+                (self.submission)(&Kept::new(&best.run, &self.script(best)?)).map(|file| (best, file))
             }
             None => None,
         };
@@ -198,7 +197,7 @@ mod tests {
     }
 
     /// Files of a run in this folder, whose submissions are `made`, and the scripts of two steps.
-    fn files(folder: &Path, made: impl Fn(&str, &str) -> Option<PathBuf> + Send + Sync + 'static) -> Files {
+    fn files(folder: &Path, made: impl Fn(&Kept) -> Option<PathBuf> + Send + Sync + 'static) -> Files {
         fs::create_dir(folder.join(layout::SOLUTIONS)).unwrap();
         for step in [Step::Merge(1), Step::Round(0)] {
             let name = format!("{}.py", best(step, 0.0).run.file_stem());
@@ -220,8 +219,8 @@ mod tests {
     async fn the_latest_answer_lies_in_the_final_folder() {
         let run = tempfile::tempdir().unwrap();
         let (folder, made) = (run.path(), run.path().join("made.csv"));
-        let is_it = |stem: &str, script: &str| stem == "phase1.merge-1.run" && script == "# phase1/merge-1";
-        let writer = writer(files(folder, move |stem, script| is_it(stem, script).then(|| made.clone())));
+        let its = Kept::new(&best(Step::Merge(1), 0.5).run, "# phase1/merge-1");
+        let writer = writer(files(folder, move |run| (*run == its).then(|| made.clone())));
         let merge = best(Step::Merge(1), 0.5);
         let tell = |solution: Best, submission: Option<Best>| {
             writer.beside(&NoEvents).emit(Event::Answer { solution, submission });
@@ -242,7 +241,7 @@ mod tests {
     fn an_answer_without_a_submission_does_not_replace_one_with() {
         let run = tempfile::tempdir().unwrap();
         let (folder, made) = (run.path(), run.path().join("made.csv"));
-        let files = files(folder, move |_, _| Some(made.clone()));
+        let files = files(folder, move |_| Some(made.clone()));
         let (early, late) = (best(Step::Merge(1), 0.5), best(Step::Round(0), 0.6));
         fs::create_dir_all(folder.join("final.next")).unwrap();
         fs::write(folder.join("final.next").join(layout::SOLUTION), "left by a killed process").unwrap();
@@ -260,7 +259,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_cannot_be_written_is_a_note() {
         let run = tempfile::tempdir().unwrap();
-        let writer = writer(files(run.path(), |_, _| None));
+        let writer = writer(files(run.path(), |_| None));
         let solution = best(Step::Merge(2), 0.5);
         writer.beside(&NoEvents).emit(Event::Answer { solution, submission: None });
         let note = writer.end().await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mle_star::pipeline::FinishedRun;
 use mle_star::result::{FinalResult, KeptModel};
@@ -34,7 +34,7 @@ pub async fn write(
     let is_new = !finished.keeps_earlier_answer;
     keep_diagnostics(folder, backends, &finished).await.map_err(|error| unwritable(folder, &error))?;
     let (kept, search) = (finished.model.clone(), finished.search_models.clone());
-    let submission = submission(backends, &finished);
+    let submission = finished.submitted().and_then(|run| backends.scripts.submission(&run));
     if let (true, Ok(found)) = (is_new, &kept) {
         keep_model_before(folder, backends, found).map_err(|error| unwritable(folder, &error))?;
     }
@@ -72,7 +72,7 @@ async fn keep_diagnostics(folder: &Path, backends: &Backends, finished: &Finishe
 
 /// Keeps the model of the answer from before a limit was raised, if the same script is the answer again.
 fn keep_model_before(folder: &Path, backends: &Backends, found: &KeptModel) -> io::Result<()> {
-    let into = backends.scripts.kept_model(&found.run.file_stem(), &found.script);
+    let into = backends.scripts.kept_model(&found.files());
     // Where `why` says something, the model is that of another solution.
     let is_its =
         |before: FinalResult| before.final_solution.content == found.script && before.model.why.is_empty();
@@ -85,7 +85,7 @@ fn keep_model_before(folder: &Path, backends: &Backends, found: &KeptModel) -> i
 
 /// Writes `final/`, unless an earlier answer stays.
 fn delivered(folder: &Path, backends: &Backends, finished: FinishedRun) -> io::Result<FinalResult> {
-    let submission = submission(backends, &finished);
+    let submission = finished.submitted().and_then(|run| backends.scripts.submission(&run));
     let mut result = finished.result;
     let last = folder.join(layout::FINAL);
     // All rows: scripts of the search are shown `holdout/input` instead.
@@ -112,12 +112,6 @@ fn delivered(folder: &Path, backends: &Backends, finished: FinishedRun) -> io::R
         result.submission_path = path_of(&submitted)?;
     }
     Ok(result)
-}
-
-/// The submission as its script wrote it.
-fn submission(backends: &Backends, finished: &FinishedRun) -> Option<PathBuf> {
-    let stem = finished.submission.as_ref()?.file_stem();
-    backends.scripts.submission(&stem, &finished.result.final_solution.content)
 }
 
 fn path_of(file: &Path) -> io::Result<String> {

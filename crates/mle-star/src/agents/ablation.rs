@@ -12,6 +12,7 @@ use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::place::Step;
+use mle_star_domain::protocol::Protocol;
 use mle_star_domain::role::AgentType;
 
 /// Where the paths look first, one after another, so that no two of their steps begin alike.
@@ -71,11 +72,13 @@ pub(crate) async fn ablation(
 /// Where this path looks first in this outer step; empty if there is only one path.
 pub(super) fn attention(ctx: &Ctx<'_>) -> String {
     let paths = ctx.config().num_parallel_solutions;
+    let later = ctx.protocol().is_some_and(Protocol::tests_later);
+    let by_order = ctx.protocol().is_some_and(|protocol| protocol.by_order);
     match ctx.place().step() {
         // Later steps look at what no path has looked at yet, as long as there is such a thing.
         Some(Step::Outer { path, outer }) if paths > 1 => looks_first(
             (path + outer * paths) as usize,
-            &places(ctx.tests_later(), ctx.has_linked_tables(), ctx.is_by_order()),
+            &places(later, ctx.run.frozen.linked_tables, by_order),
         ),
         _ => String::new(),
     }

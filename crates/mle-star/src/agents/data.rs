@@ -18,7 +18,7 @@ const ALL_USED: &str = "all the provided information is used.";
 pub(crate) async fn data(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Solution>, Stop> {
     let solution = best.solution();
     let mut inputs = json!({"initial_solution": solution.text(), "task_description": ctx.task().description});
-    ctx.name_suspicious_columns(&mut inputs);
+    super::name_suspicious_columns(ctx, &mut inputs);
     let call = Call::new(AgentType::Data, "data.md", inputs).telling("current", run_of(best));
     let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);

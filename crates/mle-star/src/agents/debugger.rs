@@ -27,7 +27,7 @@ pub(crate) async fn debugger(
     let facts = failure.facts.as_ref();
     let call = Call::new(AgentType::Debugger, "debugger.md", inputs)
         .telling("excerpt", failing_lines(broken.text(), error))
-        .telling("libraries", libraries_in(error, ctx.environment()))
+        .telling("libraries", libraries_in(error, ctx.run.outside.environment))
         .telling("printed", facts.map_or("", |facts| facts.printed.as_str()))
         .telling("time", facts.map(|facts| seconds(facts.seconds)))
         .telling("repairs", json!(repairs))

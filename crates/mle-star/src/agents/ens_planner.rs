@@ -12,8 +12,8 @@ use crate::reply;
 use crate::result::EnsembleAttempt;
 use crate::scored::Scored;
 use crate::stop::Stop;
-use mle_star_domain::effects::Agreement;
 use mle_star_domain::measure::Difference;
+use mle_star_domain::question::{Agreement, Question};
 use mle_star_domain::role::AgentType;
 
 /// Maximum length of what is told of a plan, in characters.
@@ -29,7 +29,7 @@ pub(crate) async fn ens_planner(
     rounds: &[EnsembleAttempt],
     best: Option<&Scored>,
 ) -> Result<Option<String>, Stop> {
-    ctx.require(solutions.len() >= 2, "A_ens_planner requires at least 2 solutions for ensembling")?;
+    super::require(ctx, solutions.len() >= 2, "A_ens_planner requires at least 2 solutions for ensembling")?;
     let tried: Vec<Tried<'_>> =
         rounds.iter().map(|round| Tried { plan: &round.plan, score: round.score }).collect();
     let texts: Vec<&str> = solutions.iter().map(Scored::text).collect();
@@ -46,7 +46,7 @@ pub(crate) async fn ens_planner(
             rounds.iter().enumerate().map(|(index, _)| outcome(rounds, index)).collect::<Value>(),
         );
     let agreement = match rounds {
-        [] if ctx.tells_more() => ctx.agreement(solutions).await?,
+        [] if ctx.tells_more() => agreement(ctx, solutions).await?,
         _ => None,
     };
     let call = call.telling("agreement", agreement.map_or(Value::Null, |found| agreed(&found)));
@@ -55,6 +55,16 @@ pub(crate) async fn ens_planner(
         ctx.warn("the ensemble planner's reply is empty");
     }
     Ok(plan)
+}
+
+/// How alike the errors of these solutions are; `None` if their predictions are not known.
+async fn agreement(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Agreement>, Stop> {
+    if !ctx.verifies() || solutions.iter().any(|one| one.measured().is_none()) {
+        return Ok(None);
+    }
+    let runs = solutions.iter().map(Scored::kept).collect();
+    let found = ctx.measure::<Agreement>(Question::Agreement { runs }).await?.value;
+    Ok(Some(found).filter(|found| found.failure.is_empty()))
 }
 
 /// How the solutions differ, as the lines of a table with a row for each of the first ones: the difference to the best one, and the

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::lessons::{number, rounded, seconds};
+use crate::outcomes::RunFacts;
 use crate::reply;
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
-use mle_star_domain::effects::RunFacts;
 use mle_star_domain::role::AgentType;
 
 /// The combined solution; `None` if the reply had no code.
@@ -19,8 +19,8 @@ pub(crate) async fn ensembler(
     solutions: &[Scored],
     best: Option<&Scored>,
 ) -> Result<Option<Solution>, Stop> {
-    ctx.require(!plan.trim().is_empty(), "A_ensembler requires a non-empty ensemble plan")?;
-    ctx.require(solutions.len() >= 2, "A_ensembler requires at least 2 solutions for ensembling")?;
+    super::require(ctx, !plan.trim().is_empty(), "A_ensembler requires a non-empty ensemble plan")?;
+    super::require(ctx, solutions.len() >= 2, "A_ensembler requires at least 2 solutions for ensembling")?;
     let texts: Vec<&str> = solutions.iter().map(Scored::text).collect();
     let inputs = json!({"solutions": texts, "plan": plan});
     let call = Call::new(AgentType::Ensembler, "ensembler.md", inputs)

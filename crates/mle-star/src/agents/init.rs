@@ -19,7 +19,7 @@ pub(crate) async fn init(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Result
         "model_name": model.model_name,
         "example_code": model.example_code,
     });
-    ctx.name_suspicious_columns(&mut inputs);
+    super::name_suspicious_columns(ctx, &mut inputs);
     let answer = ctx.ask(Call::new(AgentType::Init, "init.md", inputs)).await?;
     let text = reply::code(&answer).unwrap_or_default();
     let solution = Solution::new(text, SolutionPhase::Init).of_model(&model.model_name);

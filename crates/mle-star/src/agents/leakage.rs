@@ -49,7 +49,7 @@ pub(crate) async fn detect_leakage(
     if found.as_ref().is_none_or(|found| found.unreadable > 0) {
         ctx.warn(format!("the leakage check's reply cannot be read: {}", reply::excerpt(&answer)));
     } else {
-        ctx.remember_answer(question, &answer);
+        ctx.history().remember_answer(question, &answer);
     }
     let answers = found.map(|found| found.items).unwrap_or_default().into_iter();
     let mut leaks: Vec<String> = Vec::new();

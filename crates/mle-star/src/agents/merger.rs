@@ -21,7 +21,7 @@ pub(crate) async fn merger(
     reference: &Scored,
 ) -> Result<Result<Solution, Failure>, Stop> {
     let mut inputs = json!({"base_code": base.text(), "reference_code": reference.text()});
-    ctx.name_suspicious_columns(&mut inputs);
+    super::name_suspicious_columns(ctx, &mut inputs);
     let call = Call::new(AgentType::Merger, "merger.md", inputs)
         .telling("base", run_of(base))
         .telling("reference", run_of(reference))

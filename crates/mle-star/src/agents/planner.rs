@@ -43,7 +43,7 @@ pub(crate) async fn planner(
     target: &Focus<'_>,
     attempts: &[RefinementAttempt],
 ) -> Result<Option<String>, Stop> {
-    ctx.require(!attempts.is_empty(), "At least one previous plan is required for A_planner")?;
+    super::require(ctx, !attempts.is_empty(), "At least one previous plan is required for A_planner")?;
     let tried: Vec<Tried<'_>> =
         attempts.iter().map(|attempt| Tried { plan: &attempt.plan, score: attempt.score }).collect();
     let inputs =

@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use crate::abilities::Abilities;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
@@ -32,15 +33,15 @@ pub(crate) struct Retrieved {
 /// The models that the user provided, otherwise the retriever's. Without any model the run ends, and a resume asks
 /// again.
 pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
-    if let Some(models) = ctx.models_by_hand() {
-        let models = first_models(ctx, models.to_vec(), "retrieved_models holds");
+    if let Some(models) = &ctx.run.frozen.retrieved_models {
+        let models = first_models(ctx, models.clone(), "retrieved_models holds");
         return Ok(Retrieved { models, others: Vec::new(), retrieval: Retrieval::File, lookups: Vec::new() });
     }
     let asked = ask(ctx).await?;
     match models_of(ctx, &asked.answer) {
         Ok(mut models) => {
             let wanted = ctx.config().num_retrieved_models as usize;
-            let others = match ctx.agents().name_more_models {
+            let others = match Abilities::of(ctx.config()).name_more_models {
                 true => models.split_off(wanted.min(models.len())),
                 false => Vec::new(),
             };
@@ -48,7 +49,7 @@ pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
             Ok(Retrieved { models, others, retrieval: asked.retrieval, lookups: asked.lookups })
         }
         Err(why) => {
-            asked.at.iter().try_for_each(|name| ctx.forget(*name))?;
+            asked.at.iter().try_for_each(|name| ctx.run.journal.void(&ctx.place().named(*name)))?;
             Err(Stop::NoSolution(why))
         }
     }
@@ -70,7 +71,7 @@ async fn ask(ctx: &Ctx<'_>) -> Result<Asked, Stop> {
     let answer = unless_refused(retriever(ctx, FIRST, search).await?)?;
     let (lookups, at) = (answer.lookups.clone(), &[FIRST]);
     let asked = |retrieval| Asked { answer, retrieval, lookups, at };
-    if !ctx.agents().search {
+    if !Abilities::of(ctx.config()).search {
         return Ok(asked(Retrieval::Rules));
     }
     let asked = asked(Retrieval::Knowledge);
@@ -132,7 +133,7 @@ async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Result<AgentRep
         "num_models": ctx.config().num_retrieved_models,
         "search": search == Search::Allowed,
     });
-    if ctx.agents().name_more_models && ctx.config().ensemble_selection == Switch::On {
+    if Abilities::of(ctx.config()).name_more_models && ctx.config().ensemble_selection == Switch::On {
         // Models beyond M are tried after refinement.
         inputs["portfolio"] = json!(true);
     }

@@ -5,7 +5,7 @@
 //! solution.
 
 use mle_star_domain::metric::last_best;
-use mle_star_domain::place::{BASELINES, Step};
+use mle_star_domain::place::{BASELINES, Place, Step};
 
 use super::ladder::Candidate;
 use super::provisional::on_original_files;
@@ -35,15 +35,16 @@ impl Baseline {
 /// Scores the baseline of the run, if it has one. A part that fails is left out.
 pub(crate) async fn baseline(ctx: &Ctx<'_>) -> Result<Baseline, Stop> {
     let mut made = Baseline::default();
-    for ((index, script), name) in (0..).zip(ctx.baselines()).zip(BASELINES) {
+    let baselines = ctx.run.frozen.protocol.iter().flat_map(|protocol| &protocol.baselines);
+    for ((index, script), name) in (0..).zip(baselines).zip(BASELINES) {
         let ctx = &ctx.at(Step::Baseline(index), []);
         let solution = Solution::new(script.clone(), SolutionPhase::Init).of_model(name);
         let best = made.best();
         let scored = ctx.step_always(score_once(ctx, solution), |end| closed(end, best.as_ref())).await?;
         made.solutions.extend(scored);
     }
-    if let Some(best) = made.best().filter(|best| ctx.predicts_period() && best.wrote_submission()) {
-        let ctx = &ctx.at(best.step(), []).on_original();
+    if let Some(best) = made.best().filter(|best| ctx.holdout().is_period() && best.wrote_submission()) {
+        let ctx = &ctx.at(best.step(), []).below(Place::original);
         made.provisional = on_original_files(ctx, &best).await?.ok();
     }
     Ok(made)

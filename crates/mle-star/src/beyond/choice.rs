@@ -6,7 +6,8 @@
 //! same leak; solutions that it cannot tell apart go by validation. Either way, the other half reports. Few held-out rows are
 //! not halved: validation chooses, and all of them report. With `final_choice: holdout`, it always chooses, among the few best.
 
-use super::ranking::{Compared, by_held_out, by_held_out_and_validation, by_validation_within_error};
+use super::held_out::look;
+use super::ranking::{Compared, by_held_out_and_validation, by_validation_within_error, recorded};
 use crate::agents;
 use crate::ctx::Ctx;
 use crate::evaluate::{execute, without_leakage};
@@ -22,7 +23,7 @@ use mle_star_domain::effects::Purpose;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::metric::sort_best_first;
 use mle_star_domain::place::{Place, Step};
-use mle_star_domain::protocol::HoldoutPart;
+use mle_star_domain::protocol::{Holdout, HoldoutPart};
 use mle_star_domain::trust::{CONTRADICTED, Choice, ChoiceCandidate, Probe};
 
 /// The maximum number of solutions that are compared.
@@ -87,12 +88,12 @@ pub(crate) async fn choose(
     let finalists = finalists(best, solutions);
     let all = with_all(library, &finalists);
     let looked = match ctx.config().final_choice {
-        FinalChoice::Auto if ctx.divides_holdout() && all.len() > 1 => look_at_half(ctx, best).await?,
+        FinalChoice::Auto if divides(ctx.holdout()) && all.len() > 1 => look_at_half(ctx, best).await?,
         _ => None,
     };
     let contradicted = looked.as_ref().filter(|looked| looked.is_contradicted);
     match ctx.config().final_choice {
-        FinalChoice::Holdout if ctx.holds_out() && finalists.len() > 1 => {
+        FinalChoice::Holdout if ctx.holdout().is_on() && finalists.len() > 1 => {
             compare(ctx, None, finalists, Rule::HeldOutAndValidation).await
         }
         FinalChoice::Auto if let Some(looked) = contradicted => {
@@ -106,6 +107,12 @@ pub(crate) async fn choose(
             Ok(Chosen { reports, looked, ..chosen })
         }
     }
+}
+
+/// Whether there are so many held-out rows that one half can choose and the other half still reports well.
+fn divides(holdout: &Holdout) -> bool {
+    const FEWEST: u64 = 2_000;
+    holdout.rows().is_some_and(|rows| rows >= FEWEST)
 }
 
 /// Compares the solutions on the choosing half. The first one may be known.
@@ -142,7 +149,7 @@ async fn compare(
 /// has no score there. A solution without predictions is not looked at.
 async fn look_at_half(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Looked>, Stop> {
     let Some((validated, predictions)) = best.measured().zip(Predictions::of(best)) else { return Ok(None) };
-    let held_out = ctx.look(&predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
+    let held_out = look(ctx, &predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
     let Some(held_out) = held_out else { return Ok(None) };
     let is_contradicted = is_worse(ctx, &held_out, validated, CONTRADICTED);
     if is_contradicted {
@@ -195,7 +202,7 @@ async fn scored_on_held_out(ctx: &Ctx<'_>, solution: Scored) -> Result<Finalist,
         None => submission_script(ctx, &solution).await?,
     };
     let measured = match &predictions {
-        Some(Predictions { script, run, .. }) => ctx.look(run, script, HoldoutPart::Choosing).await?,
+        Some(Predictions { script, run, .. }) => look(ctx, run, script, HoldoutPart::Choosing).await?,
         None => None,
     };
     Ok(Finalist { solution, predictions, measured })
@@ -219,14 +226,13 @@ impl Rule {
         }
     }
 
-    /// The places of the finalists, the best first. A journal of an earlier version keeps what it decided.
+    /// The places of the finalists, the best first.
     async fn ranking(self, ctx: &Ctx<'_>, finalists: &[Finalist]) -> Result<Vec<usize>, Stop> {
         let all: Vec<Compared<'_>> = finalists.iter().map(Finalist::compared).collect();
         if self == Self::HeldOutAndValidation {
             return Ok(by_held_out_and_validation(&all));
         }
-        let [ranking, earlier] = [by_validation_within_error(&all), by_held_out(&all)];
-        let ranking = ctx.at(Step::Choice(0), []).ranking(ranking, earlier).await?;
+        let ranking = recorded(&ctx.at(Step::Choice(0), []), by_validation_within_error(&all)).await?;
         tell(ctx, finalists, &ranking);
         Ok(ranking)
     }

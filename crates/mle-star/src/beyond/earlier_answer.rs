@@ -7,13 +7,14 @@
 use crate::ctx::Ctx;
 use crate::result::{FinalResult, FinishedRun, SearchModels};
 use crate::stop::Stop;
+use crate::verdict::Lineage;
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::Step;
 use mle_star_domain::trust::Trust;
 
 /// The new result, with the answer from before the limit was raised if the new answer is worse.
 pub(crate) fn unless_worse(ctx: &Ctx<'_>, new: FinishedRun) -> Result<FinishedRun, Stop> {
-    let Some(earlier) = ctx.earlier_result()? else { return Ok(new) };
+    let Some(earlier) = ctx.run.journal.earlier_result()? else { return Ok(new) };
     if !is_worse(ctx, &new, &earlier)? {
         return Ok(new);
     }
@@ -61,7 +62,7 @@ fn is_worse(ctx: &Ctx<'_>, new: &FinishedRun, earlier: &FinalResult) -> Result<b
     let is_chosen = new.result.not_best.is_none();
     let is_own = matches!(earlier.final_step(), Some(Step::Baseline(_)));
     if let Some(step) = earlier.last_search_step().filter(|_| is_chosen && !is_own)
-        && ctx.still_has(step)?
+        && still_has(ctx, step)?
     {
         return Ok(false);
     }
@@ -70,6 +71,14 @@ fn is_worse(ctx: &Ctx<'_>, new: &FinishedRun, earlier: &FinalResult) -> Result<b
     let finalized =
         |result: &FinalResult| result.phases_completed.iter().any(|phase| phase == "finalization");
     Ok(before.beats(now) || (is_tie(before, now) && finalized(earlier) && !finalized(&new.result)))
+}
+
+/// Whether the run still has the solution of a step of an earlier result: the step ended before a limit was raised, with this
+/// score.
+fn still_has(ctx: &Ctx<'_>, known: &Lineage) -> Result<bool, Stop> {
+    let Some(step) = known.place.step() else { return Ok(false) };
+    let is_same = ctx.history().lineage(step).last().is_some_and(|now| now.score == known.score);
+    Ok(is_same && ctx.run.journal.is_from_before(step)?)
 }
 
 fn is_tie(one: Score, other: Score) -> bool {

@@ -45,13 +45,18 @@ pub(crate) async fn try_further_models(
     let config = ctx.config();
     let attempts = config.outer_loop_steps.saturating_mul(config.inner_loop_steps);
     let most = config.num_parallel_solutions.saturating_mul(attempts);
-    ctx.rest_on_texts(Line::Extras, &models.iter().map(|one| one.model_name.as_str()).collect::<Vec<_>>())?;
+    ctx.rest_on(Line::Extras, &models.iter().map(|one| one.model_name.as_str()).collect::<Vec<_>>())?;
     let wanted = if config.ensemble_selection == Switch::On { most } else { 0 };
     for (index, model) in (0..wanted).zip(models) {
         let ctx = &ctx.at(Step::Extra(index), []);
         let trying = async {
             let candidate = candidate(ctx, model).await?;
-            compared(ctx, candidate, best.as_ref().filter(|_| ctx.compares_like_rows())).await
+            compared(
+                ctx,
+                candidate,
+                best.as_ref().filter(|_| ctx.protocol().is_some_and(|protocol| protocol.like_rows)),
+            )
+            .await
         };
         let end = |end: StepEnd<Evaluation>| {
             let candidate = end.evaluation();

@@ -6,16 +6,19 @@
 
 use async_trait::async_trait;
 use mle_star_leakage::{Facts, Unreadable};
+use serde_json::json;
 
 use crate::agents;
 use crate::ctx::{Ctx, Gate};
 use crate::evaluation::Script;
+use crate::event::Event;
 use crate::findings::{CodeFinding, Findings, split_for_checker};
+use crate::journal::{Entry, Kind};
 use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::config::LeakageGate;
 use mle_star_domain::place::Name;
-use mle_star_domain::trust::Severity;
+use mle_star_domain::trust::{Finding, Severity};
 
 /// How often a script is examined, and corrected in between.
 const EXAMINATIONS: u32 = 3;
@@ -37,7 +40,7 @@ async fn pass(ctx: &Ctx<'_>, script: Script) -> Result<Script, Stop> {
     }
     let (mut script, mut corrections) = (script, 0);
     for round in 1..=EXAMINATIONS {
-        let findings = ctx.findings(round, &script.solution, |text| examine(ctx, text)).await?;
+        let findings = findings(ctx, round, &script.solution).await?;
         let leaks: Vec<&CodeFinding> =
             findings.found.iter().filter(|found| found.severity == Severity::Block).collect();
         let Some(first) = leaks.first() else { return Ok(script) };
@@ -71,6 +74,33 @@ async fn corrected(
     let name = Name::GateCorrection(count);
     let code = agents::correct_leakage(ctx, name, solution, &block, Some(leak)).await?;
     Ok(code.and_then(|code| solution.replace_block(&block, &code).ok()))
+}
+
+/// What the checker finds in a script before its run at this place, the first time or after a correction.
+///
+/// Findings are recorded, so that a resume with other rules does not judge again. No finding is no record.
+async fn findings(ctx: &Ctx<'_>, round: u32, solution: &Solution) -> Result<Findings, Stop> {
+    let (place, run) = (ctx.place().named(Name::Gate(round)), ctx.place().named(Name::Run));
+    let journal = ctx.run.journal;
+    let is_judged = journal.has_any(&place, Kind::Gate)?;
+    if !is_judged && journal.has_any(&run, Kind::Script)? {
+        return Ok(Findings::default());
+    }
+    let found = if is_judged { Findings::default() } else { examine(ctx, solution.text()) };
+    if !is_judged && found.found.is_empty() {
+        return Ok(found);
+    }
+    let entry = Entry::new(&place, Kind::Gate, &json!({"script": solution.text()}), &json!({}))?;
+    let findings = journal.once(entry, async { Ok::<_, Stop>(found) }).await?;
+    for CodeFinding { rule, severity, line, text, block, .. } in &findings.value.found {
+        let (rule, text) = (rule.clone(), text.clone());
+        let finding = Finding { rule, severity: *severity, place: run.clone(), line: *line, text };
+        // Most scripts are made from others, and would repeat their warnings.
+        if ctx.history().is_news(&finding, block) || finding.severity == Severity::Block {
+            ctx.emit(Event::Finding { finding, replayed: findings.replayed });
+        }
+    }
+    Ok(findings.value)
 }
 
 /// What the checker finds in a script; nothing in a script that it cannot read. One that is no Python will fail.

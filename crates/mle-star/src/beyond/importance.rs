@@ -14,8 +14,10 @@
 use super::ladder::Final;
 use crate::ctx::Ctx;
 use crate::stop::Stop;
-use mle_star_domain::effects::{Importance, ImportanceRows, Purpose, ScriptOutcome};
+use crate::time_plan::TimePlan;
+use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome};
 use mle_star_domain::place::{Name, Place};
+use mle_star_domain::question::{Copies, Importance, ImportanceRows, Kept, Question};
 
 /// How much longer than before the script is expected to take: its test table is larger.
 const LONGER: f64 = 1.5;
@@ -30,28 +32,29 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &Final) -> Result<Option<Imp
         let why = protocol.unverified.as_deref();
         return unknown(why.unwrap_or("the program does not compute scores from predictions in this run"));
     }
-    let known = last.predicted_held_out(ctx).filter(|_| last.why.is_none());
+    let known = last
+        .predicted_held_out(ctx)
+        .filter(|_| last.why.is_none())
+        .map(|(run, script)| Kept::new(&run, &script));
     let on = match &known {
         Some(_) => ImportanceRows::HeldOut,
-        None if ctx.holds_out() || ctx.knows_test() => {
+        None if ctx.holdout().rows().is_some() => {
             return unknown("the final solution did not predict the held-out rows");
         }
-        None if !protocol.has_folds_file => return unknown(NONE_HELD_OUT),
+        None if !protocol.has_folds_file => return unknown("no rows are held out"),
         None if last.why.is_some() => {
             return unknown("no rows are held out, and finalization failed");
         }
         None => ImportanceRows::LastFold,
     };
-    let at = ctx.permuting(on);
-    if at.was_left_out_before()? {
-        return unknown(match on {
-            ImportanceRows::HeldOut => "an earlier version of the program finished this run",
-            ImportanceRows::LastFold => NONE_HELD_OUT,
-        });
-    }
+    let data = match on {
+        ImportanceRows::HeldOut => DataView::PermutedColumns,
+        ImportanceRows::LastFold => DataView::PermutedLastFold,
+    };
+    let at = ctx.below(Place::importance).seeing(data);
     let seconds = last.rehearsal.as_ref().map_or(last.answer.of.facts().seconds, |one| one.seconds);
     let longer = if known.is_some() { LONGER } else { AS_LONG + LONGER };
-    let time = at.time_for_probe(seconds, longer).await?;
+    let time = TimePlan::for_probe(&at, seconds, longer).await?;
     if !time.has_room_for(seconds) {
         let (times, refusal) = (if known.is_some() { "once" } else { "twice" }, time.refusal(seconds));
         let why = format!("the final script has no time to run {times} more: {refusal}");
@@ -65,36 +68,36 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &Final) -> Result<Option<Imp
     Ok(Some(found))
 }
 
-/// What earlier versions told of a run without held-out rows.
-const NONE_HELD_OUT: &str = "no rows are held out";
-
 /// The importance by runs of the script at this place, or why it is not known. The rows as they are were predicted by `known`, if
 /// they are held out.
 async fn measured(
     ctx: &Ctx<'_>,
     at: &Ctx<'_>,
     (script, on): (&str, ImportanceRows),
-    known: Option<(Place, String)>,
+    known: Option<Kept>,
 ) -> Result<Result<Importance, String>, Stop> {
-    if let Some(why) = at.lacks_copies(on).await? {
-        return Ok(Err(why));
+    let copies = at.measure::<Copies>(Question::Copies { on }).await?.value;
+    if !copies.failure.is_empty() {
+        return Ok(Err(copies.failure));
     }
     let known = match known {
         Some(known) => known,
         None => {
-            let alone = ctx.without_last_fold();
+            let alone = ctx.below(Place::unpermuted).seeing(DataView::LastFold);
             let outcome = alone.run(script, Purpose::Probe).await?.value;
             if let Err(why) = submitted(&outcome, &format!("the {}", on.words())) {
                 return Ok(Err(why));
             }
-            (alone.place().named(Name::Run), script.to_owned())
+            Kept::new(&alone.place().named(Name::Run), script)
         }
     };
     let outcome = at.run(script, Purpose::Probe).await?.value;
     if let Err(why) = submitted(&outcome, &format!("copies of the {}", on.words())) {
         return Ok(Err(why));
     }
-    Ok(Ok(at.importance(script, on, known).await?))
+    let run = Kept::new(&at.place().named(Name::Run), script);
+    let direction = ctx.task().metric_direction;
+    Ok(Ok(at.measure(Question::Importance { run, known, on, direction }).await?.value))
 }
 
 /// Checks that the script predicted these rows, or says why not.

@@ -13,9 +13,9 @@ use crate::result::{KeptModel, SolutionScript};
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use mle_star_domain::answers::Contamination;
-use mle_star_domain::effects::Importance;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Place, Step};
+use mle_star_domain::question::Importance;
 
 /// A candidate for the final answer.
 #[derive(Clone)]
@@ -68,7 +68,7 @@ impl Final {
     ) -> Self {
         let best = &chosen.best;
         // The earlier period has other rows than the test table.
-        let rehearsed = rehearsal.as_ref().filter(|_| !ctx.predicts_period());
+        let rehearsed = rehearsal.as_ref().filter(|_| !ctx.holdout().is_period());
         let rehearsed = rehearsed.map(|run| Candidate::rehearsed(best, &run.predictions));
         let mut why = None;
         let ladder = [on_original_files.map_err(|cause| why = Some(cause)).ok(), rehearsed, before.cloned()];
@@ -94,12 +94,12 @@ impl Final {
 
     /// The run that predicted labelled rows that no script has seen, as the answer does, and its script.
     pub(crate) fn predicted_held_out(&self, ctx: &Ctx<'_>) -> Option<(Place, String)> {
-        if ctx.knows_test() {
+        if ctx.holdout().is_test() {
             return self.answer.submission.clone().map(|run| (run, self.answer.script.content.clone()));
         }
         let known = match &self.rehearsal {
             Some(rehearsal) => Some(rehearsal.predictions.clone()),
-            None => Predictions::of(&self.answer.of).filter(|_| ctx.holds_out() && self.why.is_some()),
+            None => Predictions::of(&self.answer.of).filter(|_| ctx.holdout().is_on() && self.why.is_some()),
         };
         known.map(|known| (known.run, known.script))
     }
@@ -155,11 +155,11 @@ impl Candidate {
     /// The validated script. It has seen the original files if no rows are held out. If it predicted an earlier period, it has no
     /// answer.
     fn validated(ctx: &Ctx<'_>, best: &Scored) -> Self {
-        let of_period = ctx.predicts_period();
+        let of_period = ctx.holdout().is_period();
         let holds = best.wrote_submission() && !of_period;
         let what = match best.composition() {
             Some(_) if holds => "the submission is what its members predicted",
-            None if holds && ctx.holds_out() => {
+            None if holds && ctx.holdout().is_on() => {
                 "the submission is what the solution predicted without the held-out rows"
             }
             None if holds => "the submission is that of the solution itself",
@@ -167,7 +167,7 @@ impl Candidate {
             _ => "the solution wrote no submission",
         };
         let mut script = SolutionScript::from(best);
-        script.is_executable &= !ctx.holds_out();
+        script.is_executable &= !ctx.holdout().is_on();
         let made = Self::finalized(best, script, best.place().clone(), best.leaks());
         let made = Self { step: best.step(), what: what.to_owned(), ..made };
         let none = "there is no submission".to_owned();

@@ -5,6 +5,7 @@
 //! is the best so far. Nothing happens if all validated on the same rows.
 
 use crate::ctx::Ctx;
+use crate::evaluate::on_common_rows;
 use crate::scored::Scored;
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
@@ -17,7 +18,7 @@ use mle_star_domain::place::Step;
 pub(crate) async fn best_on_like_rows(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Scored>, Stop> {
     let Some((phase, first)) = ctx.place().phase().zip(solutions.first()) else { return Ok(None) };
     let has_others = solutions.iter().any(|one| one.other_rows(first).is_some());
-    if !ctx.compares_like_rows() || !has_others {
+    if !ctx.protocol().is_some_and(|protocol| protocol.like_rows) || !has_others {
         return Ok(None);
     }
     let ctx = &ctx.at(Step::LikeRows(phase), []);
@@ -31,7 +32,7 @@ async fn best_of(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Scored>, 
             best = Some(solution.clone());
             continue;
         };
-        let comparison = ctx.of_member(count).compare_on_common_rows(solution, before).await?;
+        let comparison = on_common_rows(&ctx.below(|place| place.member(count)), solution, before).await?;
         let compared =
             comparison.map_or(solution.clone(), |comparison| solution.clone().against(before, comparison));
         if compared.replaces(before, Acceptance::Paper) {

@@ -5,6 +5,7 @@
 //! whatever becomes of it.
 
 use super::ladder::Final;
+use crate::abilities::asks_for_model;
 use crate::agents;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
@@ -13,8 +14,10 @@ use crate::evaluation::Script;
 use crate::result::KeptModel;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
+use crate::time_plan::TimePlan;
 use mle_star_domain::config::MOST_KEPT_MODELS;
-use mle_star_domain::effects::Purpose;
+use mle_star_domain::effects::{DataView, Purpose};
+use mle_star_domain::place::Place;
 
 /// A script that keeps its model writes a file of this name.
 const PREDICTS: &str = "predict.py";
@@ -27,16 +30,13 @@ pub(super) async fn model(
     asked: bool,
 ) -> Result<Result<KeptModel, String>, Stop> {
     let answer = &last.answer;
-    let stays = !ctx.asks_for_model() || last.why.is_some() || asked;
+    let stays = !asks_for_model(ctx.config()) || last.why.is_some() || asked;
     let Some(KeptModel { script, .. }) = answer.model.as_ref().ok().filter(|_| !stays) else {
         return Ok(answer.model.clone());
     };
-    let at = ctx.keeping_model();
-    if at.was_left_out_before()? {
-        return Ok(Err("an earlier version of the program finished this run".to_owned()));
-    }
+    let at = ctx.below(Place::model).seeing(DataView::Whole);
     let seconds = last.rehearsal.as_ref().map_or(answer.of.facts().seconds, |one| one.seconds);
-    let time = at.time_for_model(seconds).await?;
+    let time = TimePlan::for_model(&at, seconds).await?;
     if !time.has_room_for(seconds) {
         return Ok(Err(format!("the script has no time to fit once more: {}", time.refusal(seconds))));
     }
@@ -77,7 +77,7 @@ async fn of_members(ctx: &Ctx<'_>, composition: &Composition) -> Result<Result<S
     }
     let mut copies = Vec::new();
     for (index, member) in (1..).zip(composition.solutions()) {
-        match of_solution(&ctx.of_member(index), member).await? {
+        match of_solution(&ctx.below(|place| place.member(index)), member).await? {
             Ok(copy) => copies.push(copy),
             Err(why) => {
                 return Ok(Err(format!("{why} (solution {index} of the {members} that are combined)")));

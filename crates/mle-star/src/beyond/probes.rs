@@ -15,6 +15,7 @@ use crate::lessons::number;
 use crate::library::Library;
 use crate::scored::Scored;
 use crate::stop::Stop;
+use crate::time_plan::TimePlan;
 use mle_star_domain::config::{LeakageGate, Probes};
 use mle_star_domain::effects::{DataView, Fits, Fitted, Purpose, ScriptEnd, ScriptOutcome};
 use mle_star_domain::trust::{Probe, ProbeVerdict};
@@ -87,7 +88,7 @@ async fn probes_of(
         Probing { solution, member: fastest_member(solution, library), longer: LONGER, late: None };
     let mut probes = Vec::new();
     for (name, data) in PROBES {
-        let ctx = &ctx.probing(index, name, data);
+        let ctx = &ctx.below(|place| place.probe(index, name)).seeing(data);
         probes.push(made(name, probing.probe(ctx, name, data).await?));
     }
     Ok(probes)
@@ -121,7 +122,7 @@ impl Probing<'_> {
         data: DataView,
     ) -> Result<(ProbeVerdict, String), Stop> {
         let seconds = self.solution.facts().seconds;
-        let time = ctx.time_for_probe(seconds, self.longer).await?;
+        let time = TimePlan::for_probe(ctx, seconds, self.longer).await?;
         let skipped = |why: String| Ok((ProbeVerdict::Skipped, why));
         if let Some(late) = self.late.filter(|_| time.knows_longer()) {
             return skipped(format!("the probe `{late}` took longer than its share of the time"));

@@ -12,6 +12,7 @@ use crate::evaluation::Script;
 use crate::library::Library;
 use crate::scored::Scored;
 use crate::stop::Stop;
+use crate::time_plan::TimePlan;
 use crate::verdict::Verdict;
 use mle_star_domain::effects::Purpose;
 use mle_star_domain::place::Step;
@@ -26,7 +27,7 @@ pub(crate) async fn answer_so_far(
     before: Option<Candidate>,
 ) -> Result<Option<Candidate>, Stop> {
     let is_same = before.as_ref().is_some_and(|known| known.of.text() == best.text());
-    let Some(phase) = ctx.place().phase().filter(|_| ctx.predicts_period() && !is_same) else {
+    let Some(phase) = ctx.place().phase().filter(|_| ctx.holdout().is_period() && !is_same) else {
         return Ok(before);
     };
     let is_baseline = |known: &Candidate| matches!(known.of.step(), Step::Baseline(_));
@@ -44,7 +45,7 @@ pub(crate) async fn answer_so_far(
 /// The answer of the first of these solutions that there is time for; `Err` says why there is none.
 async fn answer(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Result<Candidate, String>, Stop> {
     let seconds = solutions.first().map_or(0.0, |best| best.facts().seconds);
-    let allowed = ctx.time_for_provisional(seconds).await?;
+    let allowed = TimePlan::for_provisional(ctx, seconds).await?.allowed;
     let Some(best) = solutions.iter().find(|one| one.facts().seconds <= allowed) else {
         return Ok(Err(format!(
             "the script takes {seconds:.1} s, and the answer so far may take {allowed:.1} s"
@@ -61,7 +62,8 @@ pub(super) async fn on_original_files(
     let at = &ctx.on_all_rows(Some(best.facts().seconds));
     let execution = run_once(at, Script::of(best), Purpose::Submission).await?;
     let made = Candidate::ran(ctx, best, execution).map(Candidate::so_far);
-    made.iter().filter_map(|made| made.submission.as_ref()).for_each(|run| ctx.hold_submission(best, run));
+    let run = made.iter().filter_map(|made| made.submission.as_ref());
+    run.for_each(|run| ctx.history().hold_submission(best, run));
     Ok(made.map_err(|failure| failure.headline().to_owned()))
 }
 

@@ -4,8 +4,15 @@
 //! these rows cannot tell apart stay in the order of validation, which has more rows. What a leak did to a validation
 //! score shows in its distance to the held-out one: compared with that of others, since later rows may be harder for all.
 
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::ctx::Ctx;
+use crate::journal::{Entry, Kind, Outcome};
+use crate::stop::Stop;
 use mle_star_domain::measure::{Measurement, standard_deviation};
 use mle_star_domain::metric::{Score, sort_best_first};
+use mle_star_domain::place::Name;
 
 /// A validation score is odd if it is further above the held-out one than usual, by more than this many standard errors.
 const ODD: f64 = 2.0;
@@ -66,6 +73,22 @@ fn usual<'a>(all: &[Compared<'a>]) -> Option<Compared<'a>> {
     let mut gaps: Vec<(Compared<'a>, f64)> = all.iter().filter_map(|one| Some((*one, one.gap()?))).collect();
     gaps.sort_by(|one, two| one.1.total_cmp(&two.1));
     gaps.get(gaps.len().saturating_sub(1) / USUAL).map(|(one, _)| *one)
+}
+
+/// The places of compared solutions, the best first.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Ranking {
+    places: Vec<usize>,
+}
+
+impl Outcome for Ranking {}
+
+/// The ranking, or the one that was made at this place before.
+pub(super) async fn recorded(ctx: &Ctx<'_>, places: Vec<usize>) -> Result<Vec<usize>, Stop> {
+    let place = ctx.place().named(Name::Plan);
+    let entry = Entry::new(&place, Kind::Probe, &json!({"solutions": places.len()}), &json!({}))?;
+    let made = async { Ok::<_, Stop>(Ranking { places }) };
+    Ok(ctx.run.journal.once(entry, made).await?.value.places)
 }
 
 impl Compared<'_> {

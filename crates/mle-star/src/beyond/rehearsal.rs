@@ -5,6 +5,7 @@
 //! solution does.
 
 use super::choice::{Chosen, Predictions, is_worse};
+use super::held_out::look;
 use crate::ctx::Ctx;
 use crate::evaluate::execute;
 use crate::evaluation::Script;
@@ -14,6 +15,7 @@ use crate::stop::Stop;
 use mle_star_domain::config::FinalChoice;
 use mle_star_domain::effects::Purpose;
 use mle_star_domain::measure::Measurement;
+use mle_star_domain::place::Place;
 use mle_star_domain::protocol::HoldoutPart;
 
 /// A score that is worse by more than this many standard errors of the difference is a mistake. The standard error
@@ -45,16 +47,17 @@ pub(super) async fn rehearse(
     checked: Script,
     chosen: &Chosen,
 ) -> Result<(Script, Option<Rehearsal>), Stop> {
-    if !ctx.holds_out() {
+    if !ctx.holdout().is_on() {
         return Ok((checked, None));
     }
-    let Some((script, own, seconds)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
+    let Some((script, own, seconds)) = predict(&ctx.below(Place::without_labels), &checked, chosen).await?
+    else {
         return Ok((checked, None));
     };
     let (leaks, told) = (own.leaks, Vec::new());
     let mut rehearsal = Rehearsal { seconds, predictions: own, is_unchanged: false, measured: None, told };
     decide(ctx, &mut rehearsal, chosen).await?;
-    rehearsal.told.extend(ctx.predicts_period().then(|| PERIODS.to_owned()));
+    rehearsal.told.extend(ctx.holdout().is_period().then(|| PERIODS.to_owned()));
     let script = match rehearsal.is_unchanged {
         true => rehearsal.predictions.checked(),
         false => Script { leaks, checked: true, ..Script::new(script) },
@@ -101,49 +104,27 @@ pub(super) fn warn_if_worse(ctx: &Ctx<'_>, held_out: Option<&Measurement>, best:
     }
 }
 
-/// Which held-out rows decide whether the script is submitted, and which report.
-struct Parts {
-    decide: HoldoutPart,
-    report: HoldoutPart,
-}
-
-impl Parts {
-    /// Two halves, unless only the validation score chooses. A journal of an earlier version decided by the rows that it
-    /// reports, and goes on with them.
-    fn of(ctx: &Ctx<'_>) -> Result<Self, Stop> {
-        if ctx.config().final_choice == FinalChoice::Validation {
-            return Ok(Self { decide: HoldoutPart::Whole, report: HoldoutPart::Whole });
-        }
-        let known = |part| ctx.without_labels().has_looked(part);
-        for part in [HoldoutPart::Whole, HoldoutPart::Reporting] {
-            if known(part)? && !known(HoldoutPart::Choosing)? {
-                return Ok(Self { decide: part, report: part });
-            }
-        }
-        Ok(Self { decide: HoldoutPart::Choosing, report: HoldoutPart::Reporting })
-    }
-}
-
 /// Compares the script with the chosen solution, and scores the one that is submitted on rows that decided nothing.
 async fn decide(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Result<(), Stop> {
-    let at = &ctx.without_labels();
+    let at = &ctx.below(Place::without_labels);
     let own = rehearsal.predictions.clone();
     let Some(known) = chosen.predictions.as_ref().filter(|known| known.script != own.script) else {
-        // An earlier version reported all rows.
-        let was_whole = at.has_looked(HoldoutPart::Whole)?;
-        let report = if was_whole { HoldoutPart::Whole } else { chosen.reports };
-        rehearsal.measured = at.look(&own.run, &own.script, report).await?;
+        rehearsal.measured = look(at, &own.run, &own.script, chosen.reports).await?;
         return Ok(());
     };
-    let Parts { decide, report } = Parts::of(ctx)?;
-    let after = at.look(&own.run, &own.script, decide).await?;
+    // Two halves, unless only the validation score chooses.
+    let (decide, report) = match ctx.config().final_choice {
+        FinalChoice::Validation => (HoldoutPart::Whole, HoldoutPart::Whole),
+        _ => (HoldoutPart::Choosing, HoldoutPart::Reporting),
+    };
+    let after = look(at, &own.run, &own.script, decide).await?;
     let before = match &chosen.looked {
         Some(looked) if decide == HoldoutPart::Choosing => Some(looked.clone()),
         // The place of the step itself may have a look at another solution.
         None if decide == HoldoutPart::Choosing => {
-            at.corrected().look(&known.run, &known.script, decide).await?
+            look(&at.below(Place::corrected), &known.run, &known.script, decide).await?
         }
-        _ => ctx.look(&known.run, &known.script, decide).await?,
+        _ => look(ctx, &known.run, &known.script, decide).await?,
     };
     if let (Some(before), Some(after)) = (&before, &after) {
         let rows = match decide {
@@ -155,8 +136,8 @@ async fn decide(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Re
     rehearsal.measured = match (decide == report, rehearsal.is_unchanged) {
         (true, true) => before,
         (true, false) => after,
-        (false, true) => ctx.look(&known.run, &known.script, report).await?,
-        (false, false) => at.look(&own.run, &own.script, report).await?,
+        (false, true) => look(ctx, &known.run, &known.script, report).await?,
+        (false, false) => look(at, &own.run, &own.script, report).await?,
     };
     Ok(())
 }

@@ -17,9 +17,9 @@ use crate::scored::Scored;
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
 use mle_star_domain::config::Switch;
-use mle_star_domain::effects::Selection;
 use mle_star_domain::measure::Difference;
-use mle_star_domain::place::Step;
+use mle_star_domain::place::{Place, Step};
+use mle_star_domain::question::{Question, Selection};
 
 /// The most solutions to choose from.
 const MOST_MEMBERS: u64 = 40;
@@ -61,13 +61,13 @@ struct Combination {
 /// The combination of the members that do not leak; `Err` says why there is none. The members of a combination that is not
 /// ahead of the best solution are not checked for leaks, since it answers nothing.
 async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<Combination, String>, Stop> {
-    let seconds = ctx.time_to_repeat();
-    let mut selection = ctx.select(&members, seconds).await?;
+    let seconds = ctx.run.limits.repeatable(ctx.run.journal.elapsed());
+    let mut selection = weights(ctx, &members, seconds).await?;
     if selection.is_better && !are_clean(ctx, &mut members, &selection.weights).await? {
         if members.len() < 2 {
             return Ok(Err("fewer than two solutions without a leak".to_owned()));
         }
-        selection = ctx.corrected().select(&members, seconds).await?;
+        selection = weights(&ctx.below(Place::corrected), &members, seconds).await?;
     }
     let Selection { weights, by, measured, is_better, lead, failure } = selection;
     let Some(measured) = measured else { return Ok(Err(failure)) };
@@ -79,6 +79,12 @@ async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<C
     let lead = lead.map(|lead| Lead { score: measured.score, lead });
     let made = combine(ctx, Arc::new(composition), &members, by, measured).await?;
     Ok(Ok(Combination { members, note, made, is_better, lead }))
+}
+
+/// Weights for the predictions of these solutions, which may run this many seconds together.
+async fn weights(ctx: &Ctx<'_>, members: &[Scored], seconds: f64) -> Result<Selection, Stop> {
+    let runs = members.iter().map(|one| (one.kept(), one.facts().seconds)).collect();
+    Ok(ctx.measure(Question::Select { runs, seconds }).await?.value)
 }
 
 fn closed(end: Result<Result<Combination, String>, String>, best: &Scored) -> (Option<Combination>, Verdict) {
@@ -138,7 +144,7 @@ async fn are_clean(ctx: &Ctx<'_>, members: &mut Vec<Scored>, weights: &[f64]) ->
         if *weight <= 0.0 && !member.is_checked() {
             continue;
         }
-        let leaks = leaks(&ctx.of_member(count), member).await?;
+        let leaks = leaks(&ctx.below(|place| place.member(count)), member).await?;
         let why = match leaks {
             Some(false) => None,
             Some(true) => Some("leaks"),

@@ -5,6 +5,7 @@
 //! (`paper::finalize`) to the chosen solution as it is.
 
 use super::choice::Chosen;
+use super::held_out::{compare_fits, has_looked, look};
 use super::importance::importance;
 use super::ladder::{Candidate, Final};
 use super::model;
@@ -22,7 +23,7 @@ use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
 use mle_star_domain::effects::{Limit, Purpose};
-use mle_star_domain::place::Step;
+use mle_star_domain::place::{Place, Step};
 use mle_star_domain::protocol::HoldoutPart;
 
 /// Section 3.4 and Figures 25 to 28: turns the chosen solution into a submission.
@@ -54,13 +55,13 @@ pub(crate) async fn score(ctx: &Ctx<'_>, mut last: Final) -> Result<Final, Stop>
     let ctx = &ctx.at(Step::Finalization, []);
     last.held_out = match (&last.rehearsal, last.predicted_held_out(ctx)) {
         (Some(rehearsal), _) => rehearsal.measured.clone(),
-        (None, Some((run, script))) if ctx.knows_test() => {
-            ctx.look(&run, &script, HoldoutPart::Whole).await?
+        (None, Some((run, script))) if ctx.holdout().is_test() => {
+            look(ctx, &run, &script, HoldoutPart::Whole).await?
         }
         (None, Some((run, script))) => {
-            let has_decided = ctx.without_labels().has_looked(HoldoutPart::Choosing)?;
+            let has_decided = has_looked(&ctx.below(Place::without_labels), HoldoutPart::Choosing)?;
             let part = if has_decided { HoldoutPart::Reporting } else { last.chosen.reports };
-            ctx.of_fallback().look(&run, &script, part).await?
+            look(&ctx.below(Place::fallback), &run, &script, part).await?
         }
         (None, None) => None,
     };
@@ -121,7 +122,7 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> R
     let (script, mut rehearsal) = rehearse(ctx, script, chosen).await?;
     let mut limit = None;
     // The script of a combination has not run yet.
-    let has_run = rehearsal.is_none() && is_complete && !combines && !ctx.holds_out();
+    let has_run = rehearsal.is_none() && is_complete && !combines && !ctx.holdout().is_on();
     let on_original_files = if has_run {
         let script = SolutionScript { phase: SolutionPhase::Final, ..SolutionScript::from(best) };
         Ok(Candidate::finalized(best, script, best.place().clone(), best.leaks()))
@@ -135,7 +136,7 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> R
 fn verdict(ctx: &Ctx<'_>, made: &Submitted, best: &Scored) -> Verdict {
     let Submitted { last, limit, subsampled, .. } = made;
     let Candidate { script, submission, step, .. } = &last.answer;
-    let more_rows = if ctx.holds_out() && last.why.is_none() && script.score.is_some() {
+    let more_rows = if ctx.holdout().is_on() && last.why.is_none() && script.score.is_some() {
         "; its score is of other rows and cannot be compared with earlier ones"
     } else {
         ""
@@ -189,13 +190,14 @@ async fn unless_it_jumps(
     rehearsal: Option<&mut Rehearsal>,
 ) -> Result<Result<Candidate, String>, Stop> {
     // The earlier period has other rows.
-    let Some((rehearsal, run)) = rehearsal.filter(|_| !ctx.predicts_period()).zip(made.submission.as_ref())
+    let Some((rehearsal, run)) =
+        rehearsal.filter(|_| !ctx.holdout().is_period()).zip(made.submission.as_ref())
     else {
         return Ok(Ok(made));
     };
     let predicted = &rehearsal.predictions;
     let (first, second) = ((&predicted.run, predicted.script.as_str()), (run, made.script.content.as_str()));
-    let Some(refit) = ctx.compare_fits(first, second).await? else { return Ok(Ok(made)) };
+    let Some(refit) = compare_fits(ctx, first, second).await? else { return Ok(Ok(made)) };
     let words = format!("With the held-out rows, its predictions for {} test rows", refit.rows);
     if !refit.is_jump {
         rehearsal.told.push(format!("{words} are like those without ({}).", refit.words));
@@ -214,7 +216,8 @@ async fn of_members_on_all_rows(
 ) -> Result<(Solution, bool), Stop> {
     let (mut members, mut use_all_rows) = (Vec::new(), true);
     for (index, member) in (1..).zip(composition.solutions()) {
-        let (member, uses_all_rows) = without_subsampling(&ctx.of_member(index), member, seconds).await?;
+        let (member, uses_all_rows) =
+            without_subsampling(&ctx.below(|place| place.member(index)), member, seconds).await?;
         use_all_rows &= uses_all_rows;
         members.push(member);
     }

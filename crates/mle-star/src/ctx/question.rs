@@ -19,7 +19,7 @@ pub(super) struct Input<'a> {
 
 /// The part of a request that the journal stores for people.
 #[derive(Serialize)]
-pub(super) struct Question<'a> {
+pub(super) struct Asked<'a> {
     pub agent: AgentType,
     pub model: &'a str,
     pub prompt: &'a str,
@@ -28,12 +28,8 @@ pub(super) struct Question<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_back: bool,
     /// How many notes of the user the agent saw.
-    #[serde(skip_serializing_if = "is_none")]
-    pub notes: usize,
-}
-
-fn is_none(count: &usize) -> bool {
-    *count == 0
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notes: Option<usize>,
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Script, purpose: Purpose) ->
         if purpose == Purpose::Submission {
             ctx.warn(format!("no valid submission yet, it is repaired: {}", failure.headline()));
         }
-        let ctx = &ctx.repair(count);
+        let ctx = &ctx.below(|place| place.repaired(count));
         ctx.info(format!("repair {count} of {}: {}", ctx.config().max_debug_attempts, failure.headline()));
         let repaired = agents::debugger(ctx, &execution.solution, failure, &repairs, purpose).await?;
         let Some(repaired) = repaired else { continue };
@@ -93,7 +93,7 @@ fn beginning(headline: &str) -> String {
 
 /// Runs a script once, without repairs.
 pub(crate) async fn attempt(ctx: &Ctx<'_>, script: Script, purpose: Purpose) -> Result<Execution, Stop> {
-    let script = if purpose == Purpose::Score { ctx.pass_gate(script).await? } else { script };
+    let script = if purpose == Purpose::Score { ctx.run.gate.pass(ctx, script).await? } else { script };
     run_once(ctx, script, purpose).await
 }
 

@@ -326,9 +326,13 @@ impl Store {
         let fields = |text: &str| serde_json::from_str::<Value>(text).map_err(json_error);
         let (before, now) = (fields(&recorded)?, fields(request)?);
         // Prompts tell the time that is left, so they differ in any case.
-        let parts = ["script", "model", "purpose", "agent", "run", "members"];
+        let parts = ["question", "script", "model", "purpose", "agent", "run"];
         let other = parts.into_iter().find(|part| before.get(part) != now.get(part));
-        let rest = if now.get("prompt").is_some() { "prompt, its inputs or its tools" } else { "data" };
+        let rest = match now.get("question") {
+            Some(_) => "question",
+            None if now.get("prompt").is_some() => "prompt, its inputs or its tools",
+            None => "data",
+        };
         Ok(format!("the {}", other.unwrap_or(rest)))
     }
 

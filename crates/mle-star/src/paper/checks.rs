@@ -74,7 +74,7 @@ async fn check_for_leaks(
             return Ok((script, None));
         }
         // At once: a limit may end the run before the corrected script has run.
-        ctx.forget_submission(&best);
+        ctx.history().forget_submission(&best);
         let corrected = ctx.isolated(Box::pin(evaluate_checked(ctx, script.clone()))).await?;
         Ok((script, Some(corrected.unwrap_or_else(Evaluation::broken))))
     };
@@ -82,7 +82,7 @@ async fn check_for_leaks(
     if !check.is_leaking {
         return Ok(CheckedSolution { best, leakage_suspected: false });
     }
-    ctx.forget_submission(&best);
+    ctx.history().forget_submission(&best);
     library.remove(&best);
     check.corrected.iter().for_each(|corrected| library.add(corrected));
     let leakage_suspected = check.leakage_suspected;

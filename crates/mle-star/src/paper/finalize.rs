@@ -4,6 +4,7 @@ use crate::agents::{self, Subsampling};
 use crate::ctx::Ctx;
 use crate::solution::Solution;
 use crate::stop::Stop;
+use crate::time_plan::TimePlan;
 
 /// The solution without its subsampling, if an agent finds any, and whether it is known to use as many rows as the time
 /// allows: it is not if the agents gave no clear answer. `seconds` is how long the whole script runs, which may combine
@@ -13,7 +14,7 @@ pub(crate) async fn without_subsampling(
     solution: &Solution,
     seconds: f64,
 ) -> Result<(Solution, bool), Stop> {
-    if let Some(why) = ctx.spares_search_for_samples(solution)? {
+    if let Some(why) = agents::spares_search_for_samples(ctx, solution)? {
         ctx.info(format!("no subsampling is looked for: {why}"));
         return Ok((solution.clone(), true));
     }
@@ -22,7 +23,7 @@ pub(crate) async fn without_subsampling(
         Subsampling::None => return Ok((solution.clone(), true)),
         Subsampling::Unknown => return Ok((solution.clone(), false)),
     };
-    let time = ctx.time_for_more_rows(seconds).await?;
+    let time = TimePlan::for_more_rows(ctx, seconds).await?;
     let removed = agents::subsampling_remove(ctx, solution, &block, time).await?;
     let Some(replaced) = removed else { return Ok((solution.clone(), false)) };
     let fits_no_more = time.is_some() && replaced == *solution;

@@ -11,6 +11,7 @@ use crate::evaluate::evaluate;
 use crate::evaluation::Evaluation;
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
+use crate::standing::{best_first, judged};
 use crate::stop::Stop;
 
 /// The result of Algorithm 1.
@@ -26,14 +27,14 @@ pub(crate) struct Initial {
 pub(crate) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
     let retrieved = agents::retrieve(ctx).await?; // line 1
     let candidates = candidates(ctx, &retrieved.models).await?; // 2-5
-    let (mut best, ranked) = ctx.best_first(&retrieved.models, &candidates)?; // 6-7
+    let (mut best, ranked) = best_first(ctx, &retrieved.models, &candidates)?; // 6-7
     let mut merges: Vec<Merged> = Vec::new();
     for (count, reference) in (1..).zip(&ranked) {
         let ctx = &ctx.at(Step::Merge(count), [&best, reference]); // 8
         let merging = async {
             let merged = agents::merger(ctx, &best, reference).await?; // 9
             let merged = evaluate(ctx, merged, Some(&best)).await?; // 10
-            ctx.judged(merged, &best) // 11
+            judged(ctx, merged, &best) // 11
         };
         merges.push(ctx.step(merging, |end| Merged::end(end, &best, reference)).await?);
         match merges.last().and_then(Merged::accepted) {

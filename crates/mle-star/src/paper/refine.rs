@@ -37,9 +37,9 @@ pub(crate) async fn refine(ctx: &Ctx<'_>, path: &mut Refinement) -> Result<(), S
             let ablation = agents::ablation(ctx, &current, &path.steps).await?; // 5
             let study = execute(ctx, Script::new(ablation), Purpose::Ablation).await?; // 6
             let summary = agents::summarize(ctx, &study.solution, study.outcome()).await?; // 7
-            ctx.tell_study(&summary)?;
+            ctx.history().studies.add(ctx.current_step()?, &summary);
             let target = agents::extractor(ctx, &current, &summary, &path.steps).await?; // 8
-            let record = refine_block(ctx, path, summary, target).await?; // 9-25
+            let record = refine_block(ctx, path, outer, summary, target).await?; // 9-25
             Ok((record, path.best.clone()))
         };
         let step = ctx.step(refining, |end| StepRecord::end(end, outer, &current)).await?;
@@ -52,6 +52,7 @@ pub(crate) async fn refine(ctx: &Ctx<'_>, path: &mut Refinement) -> Result<(), S
 async fn refine_block(
     ctx: &Ctx<'_>,
     path: &mut Refinement,
+    outer: u32,
     summary: String,
     target: Target,
 ) -> Result<StepRecord, Stop> {
@@ -63,7 +64,7 @@ async fn refine_block(
     let focus = Focus { current: &current, block: &block, summary: &summary };
     let mut attempts: Vec<RefinementAttempt> = Vec::new();
     for inner in 0..ctx.config().inner_loop_steps {
-        let ctx = &ctx.attempt(inner, &current)?; // 16
+        let ctx = &ctx.at(Step::Attempt { path: path.path, outer, inner }, [&current]); // 16
         let attempting = async {
             let plan = match inner {
                 0 => Some(first.plan.clone()),

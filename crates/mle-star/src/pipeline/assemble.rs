@@ -3,6 +3,7 @@
 use super::search::{Ensemble, Search};
 use crate::beyond::ladder::Final;
 use crate::ctx::Ctx;
+use crate::findings::{CodeFinding, Findings};
 use crate::library::Library;
 use crate::paper::refine::Refinement;
 use crate::record::{EffectRecord, Kind};
@@ -15,27 +16,28 @@ use crate::scored::Scored;
 use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
 use crate::verdict::Lineage;
-use mle_star_domain::effects::{Importance, Usage};
+use mle_star_domain::effects::Usage;
 use mle_star_domain::measure::interval::few_periods;
 use mle_star_domain::measure::{FoldScore, Measurement};
-use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::place::{Name, Phase, Place, Step};
 use mle_star_domain::protocol::{Period, Protocol, SplitKind};
-use mle_star_domain::trust::{Finding, PeriodScore, Trust};
+use mle_star_domain::question::{Importance, Kept};
+use mle_star_domain::trust::{Finding, PeriodScore, Severity, Trust};
 
 pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<FinishedRun, Stop> {
     let (refined, ensemble) = (&search.paths, search.ensemble.as_ref());
-    let effects = ctx.ledger()?;
+    let effects = ctx.run.journal.ledger()?;
     let durations = durations(ctx, &effects)?;
     report_lineage(ctx, last.answer.step);
     let usage = spending(&effects, ctx.config());
     let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
     let findings = findings(ctx, &search.library, &last.answer.of)?;
-    let trust = ctx.known().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
+    let trust =
+        ctx.run.frozen.protocol.as_ref().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
     let known_importance = last.importance.as_ref().filter(|one| one.failure.is_empty());
     let search_models = search_models(ctx, &search.library, &last.answer.of);
-    let chosen = &last.answer.of;
-    let validation = (chosen.place().clone(), chosen.text().to_owned());
-    let predictions = FinalPredictions { held_out: last.predicted_held_out(ctx), validation };
+    let held_out = last.predicted_held_out(ctx).map(|(run, script)| Kept::new(&run, &script));
+    let predictions = FinalPredictions { held_out, validation: last.answer.of.kept() };
     let result = FinalResult {
         task: ctx.task().clone(),
         config: ctx.config().clone(),
@@ -56,15 +58,15 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<Fi
         costs,
         tokens: tokens(&effects),
         usage,
-        lineage: ctx.lineage(last.answer.step),
+        lineage: ctx.history().lineage(last.answer.step),
         leakage_suspected: search.initial.leakage_suspected || last.answer.leaks,
         phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.why.is_none()),
-        stopped_by: ctx.limit_reached()?.and_then(StoppedBy::of),
+        stopped_by: ctx.run.journal.first_limit()?.and_then(StoppedBy::of),
         answer_is_earlier: false,
-        cuts: ctx.cuts()?,
+        cuts: ctx.run.journal.cuts()?,
         final_solution: last.answer.script,
-        made_with: ctx.made_with()?,
-        forked_from: ctx.forked_from()?,
+        made_with: ctx.run.journal.made_with()?,
+        forked_from: ctx.run.journal.forked_from()?,
         trust,
         importance_why: importance_why(last.importance.as_ref()),
         importance_rows: known_importance.map(|known| known.rows),
@@ -84,7 +86,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<Fi
 
 /// The models that scripts of the search may have kept.
 fn search_models(ctx: &Ctx<'_>, library: &Library, chosen: &Scored) -> SearchModels {
-    if ctx.predicts_period() {
+    if ctx.holdout().is_period() {
         return SearchModels::default();
     }
     let kept = |one: &Scored| KeptModel { run: one.place().clone(), script: one.text().to_owned() };
@@ -111,7 +113,8 @@ fn importance_why(importance: Option<&Importance>) -> Option<String> {
     }
 }
 
-/// What the program found: every leak, and what is worth a look in the chosen solution or its members.
+/// What the program found in the scripts that count now: every leak, and what is worth a look in the chosen solution or its
+/// members.
 fn findings(ctx: &Ctx<'_>, library: &Library, chosen: &Scored) -> Result<Vec<Finding>, Stop> {
     let is_member = |one: &&Scored| {
         let composition = chosen.composition();
@@ -119,7 +122,24 @@ fn findings(ctx: &Ctx<'_>, library: &Library, chosen: &Scored) -> Result<Vec<Fin
     };
     let runs: Vec<&Place> =
         library.iter().filter(is_member).map(Scored::place).chain([chosen.place()]).collect();
-    ctx.findings_of(&runs)
+    let mut findings = Vec::new();
+    for record in ctx.run.journal.effects()?.into_iter().filter(|one| one.kind == Kind::Gate && one.counts())
+    {
+        let run = record.place.parent().named(Name::Run);
+        let found = record.outcome.and_then(|outcome| serde_json::from_value::<Findings>(outcome).ok());
+        let finding = |CodeFinding { rule, severity, line, text, .. }| Finding {
+            rule,
+            severity,
+            place: run.clone(),
+            line,
+            text,
+        };
+        findings.extend(found.unwrap_or_default().found.into_iter().map(finding));
+    }
+    findings.retain(|found| found.severity == Severity::Block || runs.contains(&&found.place));
+    // Paths run side by side, so the order of their findings may differ in a resume.
+    findings.sort_by_key(|found| (found.severity != Severity::Block, found.place.step(), found.line));
+    Ok(findings)
 }
 
 fn trust(
@@ -158,7 +178,7 @@ fn trust(
         holdout_looks: looks.count() as u64,
         split: protocol.split.clone(),
         holdout: Some(protocol.holdout.clone()),
-        shift: ctx.shift().cloned(),
+        shift: ctx.run.shift.get().cloned(),
         findings,
         probes: last.chosen.probes.clone(),
         choice: last.chosen.choice.clone(),
@@ -207,7 +227,8 @@ fn periods(
 }
 
 fn report_lineage(ctx: &Ctx<'_>, step: Step) {
-    for Lineage { place, score, note, .. } in ctx.lineage(step) {
+    let lineage = ctx.history().lineage(step);
+    for Lineage { place, score, note, .. } in lineage {
         ctx.info(format!("lineage: {place}, score {score:?}, {note}"));
     }
 }
@@ -260,7 +281,7 @@ fn phase3(refined: &[(Refinement, PathRecord)], ensemble: &Ensemble) -> Phase3Re
 /// The seconds of each phase: from each beginning to that of the next phase, also before a limit was raised. The last one
 /// ends now.
 fn durations(ctx: &Ctx<'_>, effects: &[EffectRecord]) -> Result<Durations, Stop> {
-    let total = ctx.ended()?;
+    let total = ctx.run.journal.mark(&Place::root().end())?;
     let marks = effects.iter().filter(|effect| effect.kind == Kind::Decision && effect.place.is_mark());
     let begins = |effect: &&EffectRecord| {
         effect.place != effect.place.parent().end() || effect.place == Place::root().end()

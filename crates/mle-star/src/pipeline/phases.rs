@@ -1,10 +1,13 @@
 //! The four phases: the algorithms, each with the stages around it.
 
 use futures_util::future::try_join_all;
+use mle_star_domain::effects::{DataView, Purpose};
 use mle_star_domain::metric::last_best;
-use mle_star_domain::place::{Line, Step};
+use mle_star_domain::place::{Line, Place, Step};
+use mle_star_domain::protocol::Shift;
 
 use super::search::{Ensemble, Search};
+use crate::abilities::Abilities;
 use crate::beyond::baseline::{Baseline, baseline};
 use crate::beyond::further_models::{further_models, try_further_models};
 use crate::beyond::ladder::Final;
@@ -13,6 +16,7 @@ use crate::beyond::provisional::answer_so_far;
 use crate::beyond::submission;
 use crate::beyond::{choice, probes, selection};
 use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::library::Library;
 use crate::paper::checks;
 use crate::paper::ensemble::{Rounds, ensemble};
@@ -21,11 +25,12 @@ use crate::paper::refine::{Refinement, refine};
 use crate::result::{EnsembleAttempt, PathRecord, StepRecord};
 use crate::scored::Scored;
 use crate::stop::Stop;
+use crate::verdict::Best;
 
 /// Phase 1: the baseline, Algorithm 1, then the checks of s_0. If a limit ends it without a solution, the baseline stands.
 pub(super) async fn initial(ctx: &Ctx<'_>) -> Result<Search, Stop> {
     let baseline = baseline(ctx).await?;
-    ctx.compare_tables().await?;
+    compare_tables(ctx).await?;
     match (Box::pin(solutions(ctx, &baseline)).await, baseline.best()) {
         (Err(Stop::Limit(limit)), Some(best)) => {
             let limit = limit.name();
@@ -38,12 +43,31 @@ pub(super) async fn initial(ctx: &Ctx<'_>) -> Result<Search, Stop> {
     }
 }
 
+/// Compares training and test table with the program's own script, before the first step. A comparison that fails is a warning.
+async fn compare_tables(ctx: &Ctx<'_>) -> Result<(), Stop> {
+    let Some(protocol) = ctx.run.frozen.protocol.as_ref().filter(|protocol| !protocol.comparison.is_empty())
+    else {
+        return Ok(());
+    };
+    let ctx = ctx.below(|_| Place::tables()).seeing(DataView::Compared);
+    let outcome = ctx.run(&protocol.comparison, Purpose::Comparison).await?.value;
+    match Shift::parse(&outcome.stdout.text()).filter(|_| !outcome.is_error()) {
+        Some(shift) => {
+            shift.sentences().into_iter().for_each(|sentence| ctx.info(sentence));
+            // Nothing else sets it.
+            let _ = ctx.run.shift.set(shift);
+        }
+        None => ctx.warn(format!("training and test table were not compared: {}", outcome.headline())),
+    }
+    Ok(())
+}
+
 async fn solutions(ctx: &Ctx<'_>, baseline: &Baseline) -> Result<Search, Stop> {
     let Initial { retrieved, candidates, merges, best } = initial_solution(ctx).await?;
     let mut library = Library::default();
     library.add_evaluated(&candidates);
     merges.iter().filter_map(|merge| merge.scored.as_ref()).for_each(|scored| library.add(scored));
-    ctx.rest_on(Line::Checks, [&best])?;
+    ctx.rest_on(Line::Checks, &[best.text()])?;
     let initial = checks::check(ctx, best, &mut library).await?;
     let provisional = answer_so_far(ctx, &initial.best, &library, baseline.provisional.clone()).await?;
     ctx.end_phase(Some(&initial.best))?;
@@ -54,11 +78,16 @@ async fn solutions(ctx: &Ctx<'_>, baseline: &Baseline) -> Result<Search, Stop> {
 /// Phase 2: Algorithm 2 on L paths in parallel. A failed path keeps its best solution, and the others continue.
 pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Search, Stop> {
     let (paths, initial) = (ctx.config().num_parallel_solutions, &search.initial.best);
-    ctx.rest_on(Line::Path(0), [initial])?;
-    ctx.divide_among_paths(paths, initial)?;
-    ctx.warn_of_queued_paths();
+    ctx.rest_on(Line::Path(0), &[initial.text()])?;
+    let (slots, seconds) = (ctx.run.outside.script_slots.most(), initial.facts().seconds);
+    let began = ctx.run.journal.mark(ctx.place())?;
+    ctx.run.limits.divide_among_paths(paths as usize, slots, seconds, began);
+    let agents = ctx.config().max_concurrent_agents;
+    if paths > agents {
+        ctx.warn(format!("{paths} paths share {agents} agent calls at a time; the others wait"));
+    }
     let refined = try_join_all((0..paths).map(async |path| {
-        let ctx = &ctx.on_path(path);
+        let ctx = &ctx.below(|_| Place::of_path(path));
         let mut refinement = Refinement::new(path, initial);
         let ended = ctx.isolated(refine(ctx, &mut refinement)).await?;
         let record = end_path(ctx, &mut refinement, ended.err())?;
@@ -69,7 +98,7 @@ pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Sear
         search.library.extend(std::mem::take(&mut path.library));
     }
     ctx.isolated(best_on_like_rows(ctx, &search.refined())).await?.ok();
-    let best = search.solution_of(ctx.answer(), ctx.config().acceptance);
+    let best = search.solution_of(ctx.history().answer(), ctx.config().acceptance);
     search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(Some(&best))?;
     Ok(search)
@@ -85,8 +114,9 @@ fn end_path(ctx: &Ctx<'_>, path: &mut Refinement, cause: Option<String>) -> Resu
         path.current = path.best.clone();
         path.steps.push(step);
     }
-    let record = PathRecord::of(path.path, ctx.cut_on(path.path), cause);
-    ctx.end_path(&record, &path.best);
+    let record = PathRecord::of(path.path, ctx.history().cut_on(path.path), cause);
+    let PathRecord { path: number, status, cause } = record.clone();
+    ctx.emit(Event::PathEnded { path: number, status, cause, best: Best::from(&path.best) });
     Ok(record)
 }
 
@@ -112,7 +142,7 @@ pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Searc
     let made: Vec<Scored> = further.into_iter().chain(made).collect();
     let all: Vec<Scored> = solutions.iter().chain(&made).cloned().collect();
     let compared = ctx.isolated(best_on_like_rows(ctx, &all)).await?.ok().flatten();
-    let answer = ctx.answer().map(|best| best.run);
+    let answer = ctx.history().answer().map(|best| best.run);
     let is_answer = |one: &&Scored| Some(one.place()) == answer.as_ref();
     let best = all.iter().find(is_answer);
     let selected = match best {
@@ -123,7 +153,7 @@ pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Searc
     let made = compared.or_else(|| last_best(made, Scored::score));
     let rounds = all_rounds(ctx, rounds.attempts);
     search.ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
-    let best = search.solution_of(ctx.answer(), ctx.config().acceptance);
+    let best = search.solution_of(ctx.history().answer(), ctx.config().acceptance);
     search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(search.ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(search)
@@ -138,11 +168,11 @@ pub(super) async fn ensemble_of(
     if let [only] = solutions {
         return Ok(Some(only.clone()));
     }
-    if ctx.agents().are_free && solutions.iter().all(|one| one.text() == solutions[0].text()) {
+    if Abilities::of(ctx.config()).are_free && solutions.iter().all(|one| one.text() == solutions[0].text()) {
         ctx.info("all paths have the same solution, so there is nothing to combine");
         return Ok(None);
     }
-    ctx.rest_on(Line::Rounds, solutions)?;
+    ctx.rest_on(Line::Rounds, &solutions.iter().map(Scored::text).collect::<Vec<_>>())?;
     let best = ensemble(ctx, solutions, rounds).await?;
     if rounds.attempts.iter().all(EnsembleAttempt::was_left_out) {
         return Ok(None);
@@ -167,7 +197,7 @@ fn all_rounds(ctx: &Ctx<'_>, mut rounds: Vec<EnsembleAttempt>) -> Vec<EnsembleAt
 
 /// Finalization: chooses, probes and finalizes the answer.
 pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Final, Stop> {
-    let best = &search.solution_of(ctx.answer(), ctx.config().acceptance);
+    let best = &search.solution_of(ctx.history().answer(), ctx.config().acceptance);
     let before = search.provisional.as_ref();
     let mut stands = choice::Chosen::by_validation(best, std::slice::from_ref(best));
     let last = Box::pin(async {

@@ -12,11 +12,9 @@ use crate::journal::{Frozen, Journal, JournalError};
 use crate::prompts::Prompts;
 use crate::slots::Slots;
 use crate::stop::Stop;
-use mle_star_domain::effects::{
-    AgentReply, AgentRequest, Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest,
-    Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Refit, RefitRequest, ScriptOutcome,
-    ScriptRequest, Selection, SelectionRequest,
-};
+use mle_star_domain::effects::{AgentReply, AgentRequest, ScriptOutcome, ScriptRequest};
+use mle_star_domain::place::Place;
+use mle_star_domain::question::{Answer, Question};
 
 /// The number of times that a run is polled without progress before nothing more is expected.
 const PATIENCE: usize = 100;
@@ -78,35 +76,7 @@ impl ScriptRunner for Nobody {
         std::future::pending().await
     }
 
-    async fn look(&self, _request: &LookRequest) -> Result<Look, Stop> {
-        std::future::pending().await
-    }
-
-    async fn compare(&self, _request: &ComparisonRequest) -> Result<Comparison, Stop> {
-        std::future::pending().await
-    }
-
-    async fn agreement(&self, _request: &AgreementRequest) -> Result<Agreement, Stop> {
-        std::future::pending().await
-    }
-
-    async fn select(&self, _request: &SelectionRequest) -> Result<Selection, Stop> {
-        std::future::pending().await
-    }
-
-    async fn compare_fits(&self, _request: &RefitRequest) -> Result<Refit, Stop> {
-        std::future::pending().await
-    }
-
-    async fn lacks_copies(&self, _on: ImportanceRows) -> Result<Option<String>, Stop> {
-        std::future::pending().await
-    }
-
-    async fn importance(&self, _request: &ImportanceRequest) -> Result<Importance, Stop> {
-        std::future::pending().await
-    }
-
-    async fn combine(&self, _request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {
+    async fn measure(&self, _place: &Place, _question: &Question) -> Result<Answer, Stop> {
         std::future::pending().await
     }
 }

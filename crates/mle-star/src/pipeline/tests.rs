@@ -31,7 +31,7 @@ async fn in_a_run(world: &World, check: impl AsyncFnOnce(&Ctx<'_>)) {
         agent_slots: &Slots::new(1),
     };
     let run = Run::new(&inputs, &prompts, &journal, outside, &LeakageRules).unwrap();
-    check(&run.root().at(Step::Round(0), [])).await;
+    check(&Ctx::root(&run).at(Step::Round(0), [])).await;
 }
 
 fn scored(text: &str) -> Scored {

@@ -17,11 +17,11 @@ use mle_star::stop::Stop;
 use mle_star::testing::{World, failed, frozen, measurement, protocol, ran, scored_with_submission};
 use mle_star_domain::config::{Context, LeakageCheck};
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, Agreement, AgreementRequest, Answer, CombinationRequest, Comparison,
-    ComparisonRequest, Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Purpose, Refit,
-    RefitRequest, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    self, AgentReply, AgentRequest, Purpose, ScriptEnd, ScriptOutcome, ScriptRequest,
 };
 use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::place::Place;
+use mle_star_domain::question::{Answer, Kept, Look, Question};
 use mle_star_domain::role::AgentType;
 use proptest::prelude::*;
 use serde_json::json;
@@ -104,7 +104,7 @@ impl AgentBackend for Drawn {
         // A retriever that fails ends the run, and is asked again.
         let may_fail = request.agent != AgentType::Retriever;
         if may_fail && self.draw(&format!("failure {inputs}")) < 0.05 {
-            reply.answer = Answer::Failed { reason: "the agent died".to_owned() };
+            reply.answer = effects::Answer::Failed { reason: "the agent died".to_owned() };
         } else {
             self.answer(inputs);
         }
@@ -121,7 +121,7 @@ impl ScriptRunner for Drawn {
         let wanted = 1.0 + self.draw(&format!("time {what}")) * 12.0;
         let seconds = wanted.min(request.timeout.as_secs_f64());
         self.begin(seconds).await;
-        let score = self.draw(&format!("score {what}"));
+        let score = self.draw(&format!("score {}", Kept::new(&request.place, &request.script).name()));
         let outcome = match request.purpose {
             _ if wanted > seconds => ScriptOutcome { end: ScriptEnd::TimedOut, ..ran(None) },
             _ if self.draw(&format!("failure {what}")) < 0.1 => failed("ValueError: broken"),
@@ -137,38 +137,16 @@ impl ScriptRunner for Drawn {
         Ok(ScriptOutcome { duration_seconds: seconds, ..outcome })
     }
 
-    async fn compare(&self, _request: &ComparisonRequest) -> Result<Comparison, Stop> {
-        Ok(Comparison::default())
-    }
-
-    async fn look(&self, request: &LookRequest) -> Result<Look, Stop> {
-        // As on the validation rows: held-out rows contradict no score.
-        let score = self.draw(&format!("score {}", json!([request.run, request.script])));
-        Ok(Look { measured: Some(measurement(&[score, score - 0.05, score + 0.05])), failure: String::new() })
-    }
-
-    async fn agreement(&self, request: &AgreementRequest) -> Result<Agreement, Stop> {
-        self.world.agreement(request).await
-    }
-
-    async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop> {
-        self.world.select(request).await
-    }
-
-    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop> {
-        self.world.compare_fits(request).await
-    }
-
-    async fn lacks_copies(&self, on: ImportanceRows) -> Result<Option<String>, Stop> {
-        self.world.lacks_copies(on).await
-    }
-
-    async fn importance(&self, request: &ImportanceRequest) -> Result<Importance, Stop> {
-        self.world.importance(request).await
-    }
-
-    async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {
-        self.world.combine(request).await
+    async fn measure(&self, place: &Place, question: &Question) -> Result<Answer, Stop> {
+        match question {
+            Question::Look { run, .. } => {
+                // As on the validation rows: held-out rows contradict no score.
+                let score = self.draw(&format!("score {}", run.name()));
+                let measured = Some(measurement(&[score, score - 0.05, score + 0.05]));
+                Ok(Look { measured, failure: String::new() }.into())
+            }
+            _ => self.world.measure(place, question).await,
+        }
     }
 }
 

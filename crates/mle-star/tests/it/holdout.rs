@@ -1,16 +1,17 @@
 //! Rows that no script has seen: the final choice, the reported score, and acceptance by standard errors.
 
 use mle_star::event::Event;
-use mle_star::journal::Frozen;
+use mle_star::journal::{Entry, Frozen, Journal, Kind};
 use mle_star::pipeline::FinishedRun;
+use mle_star::stop::Stop;
 use mle_star::testing::{World, failed, frozen, measured, protocol, ran, submitted};
 use mle_star_domain::config::{Acceptance, Context, FinalChoice};
-use mle_star_domain::effects::{
-    ColumnImportance, DataView, Importance, ImportanceRows, Refit, ScriptOutcome,
-};
+use mle_star_domain::effects::{DataView, ScriptOutcome};
+use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split, SplitKind};
+use mle_star_domain::question::{Answer, ColumnImportance, Importance, ImportanceRows, Look, Refit};
 
-use crate::{run, warnings};
+use crate::{Folder, go_on, run, warnings};
 
 /// Inputs with 2,000 of 20,000 rows held out.
 pub fn held_out() -> Frozen {
@@ -221,7 +222,7 @@ async fn predictions_with_the_held_out_rows_are_compared_with_those_without() {
         let world = with_ensemble()
             .held_out("finalization/holdout/run", &[0.85, 0.86, 0.84])
             .held_out("phase3/r0/run", &[0.86, 0.85, 0.87])
-            .refits("finalization/refit", refit);
+            .answers("finalization/refit", refit);
         let finished = finish(&world, &held_out()).await;
         assert_eq!(finished.submission.unwrap().to_string(), "finalization/run");
         let trust = finished.result.trust.unwrap();
@@ -495,4 +496,19 @@ async fn the_planner_asks_for_the_file_while_the_score_is_unverified() {
     let unverifiable = protocol().map(|protocol| Protocol { verifies: false, ..protocol });
     check(unverifiable, ran(Some(0.9)), false).await;
     check(None, ran(Some(0.9)), false).await;
+}
+
+/// A build from before questions were recorded as such named the script beside the run.
+#[tokio::test]
+async fn a_run_is_not_continued_on_the_look_of_an_older_build() {
+    let (folder, inputs) = (Folder::fresh(), held_out());
+    let place = Place::from("finalization/holdout/look-choosing");
+    let old = serde_json::json!({"run": "finalization/holdout/run", "part": "choosing"});
+    let journal = Journal::create(folder.path(), &inputs).unwrap();
+    let look = async { Ok::<_, Stop>(Answer::from(Look { measured: None, failure: String::new() })) };
+    journal.once(Entry::new(&place, Kind::Look, &old, &old).unwrap(), look).await.unwrap();
+    drop(journal);
+    let (journal, _) = Journal::open(folder.path()).unwrap();
+    let Err(stop) = go_on(&with_ensemble(), &inputs, &journal).await else { panic!("it went on") };
+    assert_eq!(stop.to_string(), format!("{place} was recorded with another input: the question"));
 }

@@ -5,8 +5,8 @@ use mle_star::journal::{Frozen, Journal};
 use mle_star::pipeline::FinishedRun;
 use mle_star::testing::World;
 use mle_star_domain::config::Context;
-use mle_star_domain::effects::Refit;
 use mle_star_domain::protocol::Holdout;
+use mle_star_domain::question::Refit;
 
 use crate::holdout::{held_out, with_ensemble};
 use crate::provisional::{inputs as of_period, predicting};
@@ -76,7 +76,7 @@ async fn the_first_candidate_that_holds_is_delivered() {
     check(broken(world(), &[LAST]), &inputs, rehearsed, Some(0.85), Some(&said(FAILED))).await;
     let refit = Refit { words: "mean 9 instead of 8".to_owned(), is_jump: true, ..Refit::default() };
     let jumps = "the submission script's predictions on the original files differ from those without by more than fits do (mean 9 instead of 8)";
-    let jumping = world().refits("finalization/refit", refit);
+    let jumping = world().answers("finalization/refit", refit);
     check(jumping, &inputs, rehearsed, Some(0.85), Some(&said(jumps))).await;
 
     let said =

@@ -4,8 +4,9 @@ use mle_star::event::Event;
 use mle_star::journal::Journal;
 use mle_star::testing::{World, measured};
 use mle_star_domain::config::Acceptance;
-use mle_star_domain::effects::{Comparison, ScriptOutcome};
+use mle_star_domain::effects::ScriptOutcome;
 use mle_star_domain::measure::{Difference, Measurement};
+use mle_star_domain::question::Comparison;
 
 use crate::holdout::held_out;
 use crate::{Folder, go_on};
@@ -54,7 +55,7 @@ async fn rows_of_both_decide() {
                 .script("phase1/data/run", best.clone())
                 .script(&format!("{RUN}/run"), validated(&[0.6, 0.59, 0.61], rows[1]));
             match comparison {
-                Some(comparison) => world.compares(&format!("{RUN}/common"), comparison.clone()),
+                Some(comparison) => world.answers(&format!("{RUN}/common"), comparison.clone()),
                 None => world,
             }
         };
@@ -115,8 +116,8 @@ async fn paths_and_ensembles_are_chosen_among_on_like_rows() {
                 .script(&format!("{}/run", PATHS[0]), validated(&[0.6, 0.59, 0.61], Rows::Folds))
                 .script(&format!("{}/run", PATHS[1]), validated(&[0.7, 0.69, 0.71], rows[0]))
                 .script(&format!("{ROUND}/run"), validated(&[0.8, 0.79, 0.81], rows[1]))
-                .compares(&format!("{}/common", PATHS[1]), larger.clone());
-            says.iter().fold(world, |world, (place, comparison)| world.compares(place, comparison.clone()))
+                .answers(&format!("{}/common", PATHS[1]), larger.clone());
+            says.iter().fold(world, |world, (place, comparison)| world.answers(place, comparison.clone()))
         };
         // A replay compares nothing again, and decides the same.
         let folder = Folder::fresh();

@@ -6,10 +6,11 @@ use mle_star::event::Event;
 use mle_star::journal::Frozen;
 use mle_star::testing::{World, frozen, measured, measurement, submitted};
 use mle_star_domain::config::{AgentsChoice, Context, LeakageCheck, Probes, Switch};
-use mle_star_domain::effects::{Agreement, ScriptOutcome, Selection};
+use mle_star_domain::effects::ScriptOutcome;
 use mle_star_domain::measure::Difference;
 use mle_star_domain::place::Step;
 use mle_star_domain::protocol::Holdout;
+use mle_star_domain::question::{Agreement, Selection};
 
 use crate::holdout::held_out;
 use crate::ladder::broken;
@@ -39,7 +40,7 @@ fn places(world: &World, start: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_better_combination_is_submitted_and_holds_its_members() {
-    let world = two_candidates().selects("phase3/selection/weights", weights(&[0.75, 0.25], 0.8));
+    let world = two_candidates().answers("phase3/selection/weights", weights(&[0.75, 0.25], 0.8));
     let mut inputs = held_out();
     inputs.task.id_column = Some("id".to_owned());
     let finished = run(&world, &inputs).await.unwrap();
@@ -67,7 +68,7 @@ async fn a_better_combination_is_submitted_and_holds_its_members() {
 async fn the_script_of_a_combination_has_run_or_is_not_said_to_have_run() {
     let check = async |mut inputs: Frozen, fails: bool| {
         (inputs.config.context, inputs.config.max_debug_attempts) = (Context::Full, 1);
-        let world = two_candidates().selects("phase3/selection/weights", weights(&[0.75, 0.25], 0.8));
+        let world = two_candidates().answers("phase3/selection/weights", weights(&[0.75, 0.25], 0.8));
         let world = if fails { broken(world, &["finalization/run"]) } else { world };
         let finished = run(&world, &inputs).await.unwrap();
         let (last, combined) =
@@ -94,7 +95,7 @@ async fn a_combination_that_takes_the_place_of_the_best_solution_is_told() {
     let words = "0.8 against 0.77 of the best one (± 0.01) on rows that chose neither; that one was chosen by its score on all rows, 0.7";
     let check = async |lead: Option<Difference>, is_better: bool, told: usize| {
         let selection = Selection { lead, is_better, ..weights(&[0.75, 0.25], 0.8) };
-        let world = two_candidates().selects("phase3/selection/weights", selection);
+        let world = two_candidates().answers("phase3/selection/weights", selection);
         let result = run(&world, &held_out()).await.unwrap().result;
         assert_eq!(result.final_solution.content.contains("MEMBERS"), is_better);
         assert_eq!(result.trust.unwrap().validation_score, Some(if is_better { 0.8 } else { 0.7 }));
@@ -127,7 +128,7 @@ async fn the_first_ensemble_plan_is_told_how_alike_errors_are() {
         let mut inputs = held_out();
         inputs.config.context = context;
         let world = two_candidates();
-        let world = if known { world.agrees("phase3/r0/agreement", agreement.clone()) } else { world };
+        let world = if known { world.answers("phase3/r0/agreement", agreement.clone()) } else { world };
         run(&world, &inputs).await.unwrap();
         let asked = |round: u32| world.request(&format!("phase3/r{round}/ens_planner")).unwrap();
         let table = "on the 800 validation rows that all of them predicted:\n\n\
@@ -152,7 +153,7 @@ async fn a_combination_that_takes_too_long_is_probed_by_its_fastest_member() {
         let world = World::new()
             .script("phase1/candidate-0/run", candidate(0.7, seconds[0]))
             .script("phase1/candidate-1/run", candidate(0.6, seconds[1]))
-            .selects("phase3/selection/weights", weights(&[0.75, 0.25], 0.8));
+            .answers("phase3/selection/weights", weights(&[0.75, 0.25], 0.8));
         let result = run(&world, &inputs).await.unwrap().result;
         let probes = result.trust.unwrap().probes;
         let kind = |name: &str| {
@@ -194,7 +195,7 @@ async fn members_that_were_not_checked_are_checked_before_they_are_combined() {
         let mut inputs = held_out();
         inputs.config.leakage_check = LeakageCheck::Accepted;
         let selected = Selection { is_better, ..weights(&[0.5, 0.2, 0.3, 0.0], 0.8) };
-        let mut world = two_candidates().selects("phase3/selection/weights", selected);
+        let mut world = two_candidates().answers("phase3/selection/weights", selected);
         for attempt in attempts {
             world = world.script(&format!("{attempt}/run"), predicted(0.65));
         }
@@ -202,7 +203,7 @@ async fn members_that_were_not_checked_are_checked_before_they_are_combined() {
             let leak = r#"[{"leakage_status": "Yes Data Leakage", "code_block": "all of it"}]"#;
             world = world
                 .agent(&format!("{place}/leakage"), leak)
-                .selects("phase3/selection/corrected/weights", weights(&[0.6, 0.4], 0.75));
+                .answers("phase3/selection/corrected/weights", weights(&[0.6, 0.4], 0.75));
         }
         let score = run(&world, &inputs).await.unwrap().result.trust.unwrap().validation_score;
         (places(&world, "phase3/selection"), score)
@@ -230,7 +231,7 @@ async fn a_leak_that_was_corrected_leaves_no_copy_in_a_combination() {
         .agent("phase1/final/leakage", leak)
         .agent("phase1/final/leakage-fix-1", "```python\nblock = 'clean'\n```")
         .script("phase1/final/run", predicted(0.65))
-        .selects("phase3/selection/weights", weights(&[0.5, 0.5], 0.8));
+        .answers("phase3/selection/weights", weights(&[0.5, 0.5], 0.8));
     let script = run(&world, &held_out()).await.unwrap().result.final_solution.content;
     assert!(script.contains("block = 'clean'"), "{script}");
     assert!(!script.contains("block = 'phase1/candidate-0/init'"), "{script}");
@@ -265,7 +266,7 @@ async fn more_models_are_tried_while_time_is_left() {
     let (world, inputs) = offline();
     let world = world
         .script("phase3/extra-0/run", predicted(0.9))
-        .selects("phase3/selection/weights", weights(&[0.5, 0.5, 0.0], 0.95));
+        .answers("phase3/selection/weights", weights(&[0.5, 0.5, 0.0], 0.95));
     let finished = run(&world, &inputs).await.unwrap();
     let extras = ["phase3/extra-0/run", "phase3/extra-1/run", "phase3/extra-2/run"];
     let tried: Vec<String> =
@@ -301,7 +302,7 @@ async fn no_model_is_tried_that_cannot_end_in_time() {
 #[tokio::test(start_paused = true)]
 async fn there_is_a_record_of_every_round_whatever_became_of_them() {
     let check = async |world: World, inputs: &Frozen, began: usize| {
-        let world = world.selects("phase3/selection/weights", weights(&[0.5, 0.5], 0.8));
+        let world = world.answers("phase3/selection/weights", weights(&[0.5, 0.5], 0.8));
         let phase3 = run(&world, inputs).await.unwrap().result.phase3.unwrap();
         let records = (phase3.ensemble_plans.len(), phase3.ensemble_scores.len(), phase3.attempts.len());
         assert_eq!(records, (2, 2, 2));

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use mle_star_domain::effects::Agreement;
 use mle_star_domain::measure::Difference;
+use mle_star_domain::question::Agreement;
 use mle_star_metrics::labels;
 
 use super::{Evaluator, REPLICATES, fewest_rows, opened};

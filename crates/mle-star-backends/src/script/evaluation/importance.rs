@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use csv::{ReaderBuilder, StringRecord, Writer};
-use mle_star_domain::effects::{ColumnImportance, Importance, ImportanceRows};
 use mle_star_domain::measure::{Measurement, standard_deviation};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::SplitKind;
+use mle_star_domain::question::{ColumnImportance, Importance, ImportanceRows};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::labels::{Labels, Others};
 use mle_star_metrics::refit;

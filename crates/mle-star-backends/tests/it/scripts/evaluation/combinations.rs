@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use mle_star::backend::ScriptRunner;
 use mle_star_backends::backend::ScriptBackend;
-use mle_star_domain::effects::{
-    CombinationRequest, CombinedBy, Member, ScriptRequest, Selection, SelectionRequest,
-};
+use mle_star_domain::effects::{ScriptOutcome, ScriptRequest};
 use mle_star_domain::place::Place;
+use mle_star_domain::question::{CombinedBy, Kept, Question, Selection};
 use mle_star_metrics::names::Metric;
 
 use super::World;
@@ -46,7 +45,7 @@ async fn two_classes() -> World {
 }
 
 /// Runs of three scripts, the last of which ends with `more`.
-async fn members(runner: &ScriptBackend, more: &str) -> Vec<Member> {
+async fn members(runner: &ScriptBackend, more: &str) -> Vec<Kept> {
     let mut members = Vec::new();
     for wrong in 0..3 {
         let script =
@@ -55,25 +54,26 @@ async fn members(runner: &ScriptBackend, more: &str) -> Vec<Member> {
         let request = ScriptRequest { place: run.clone(), ..request(&script, Duration::from_secs(60)) };
         let outcome = runner.run(&request).await.unwrap();
         assert!(outcome.measured.is_some(), "{outcome:?}");
-        members.push(Member { run, script, seconds: 1.0 });
+        members.push(Kept::new(&run, &script));
     }
     members
 }
 
 /// How many predicted labels of the combination are right.
-async fn right(runner: &ScriptBackend, members: Vec<Member>, selection: Selection) -> usize {
+async fn right(runner: &ScriptBackend, members: Vec<Kept>, selection: Selection) -> usize {
     let (place, script) = (Place::from("phase3/selection/run"), "combined".to_owned());
-    let request = CombinationRequest {
-        place: place.clone(),
-        script: script.clone(),
-        members: members.into_iter().zip(selection.weights).collect(),
+    let to = Kept::new(&place, &script);
+    let question = Question::Combine {
+        runs: members.into_iter().zip(selection.weights).collect(),
         by: selection.by,
+        to: to.clone(),
+        script,
         measured: selection.measured.unwrap(),
     };
-    let outcome = runner.combine(&request).await.unwrap();
+    let outcome: Box<ScriptOutcome> = runner.measure(&place, &question).await.unwrap().try_into().unwrap();
     let submission = outcome.submission.unwrap_or_else(|| panic!("{:?}", outcome.notes));
     assert_eq!((submission.rows, submission.findings), (Some(12), Vec::new()));
-    let kept = std::fs::read_to_string(runner.submission(&place.file_stem(), &script).unwrap()).unwrap();
+    let kept = std::fs::read_to_string(runner.submission(&to).unwrap()).unwrap();
     let is_right = |(id, line): (usize, &str)| line == format!("{id},{}", ["cat", "dog"][id % 2]);
     (300..).zip(kept.lines().skip(1)).filter(|row| is_right(*row)).count()
 }
@@ -85,8 +85,9 @@ async fn class_scores_are_combined_if_they_can_be_and_labels_vote_else() {
         let runner = world.runner();
         let members = members(&runner, more).await;
         let place = Place::from("phase3/selection");
-        let request = SelectionRequest { place, members: members.clone(), seconds: 60.0 };
-        let selection = runner.select(&request).await.unwrap();
+        let runs = members.iter().map(|run| (run.clone(), 1.0)).collect();
+        let question = Question::Select { runs, seconds: 60.0 };
+        let selection: Selection = runner.measure(&place, &question).await.unwrap().try_into().unwrap();
         assert_eq!((selection.failure.as_str(), selection.by), ("", expected), "{more}");
         assert!(selection.is_better && selection.measured.as_ref().is_some_and(|all| all.score > 0.75));
         assert_eq!(right(&runner, members, selection).await, 12, "{more}");

@@ -9,19 +9,17 @@ use std::time::Duration;
 
 use mle_star::backend::ScriptRunner;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
-use mle_star_domain::effects::{
-    DataView, Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Purpose, RefitRequest,
-    ScriptOutcome, ScriptRequest,
-};
+use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{HoldoutPart, Split, SplitKind};
+use mle_star_domain::question::{Answer, Importance, ImportanceRows, Kept, Look, Question, Refit};
 use mle_star_metrics::names::Metric;
 use mle_star_tables::holdout::{Roles, Share, labels, plan, write};
 use mle_star_tables::profile;
 
-use crate::scripts::world::{PLACE, STEM, World, evaluation, request};
+use crate::scripts::world::{PLACE, World, evaluation, request};
 
 /// The training rows have the IDs below this, the test rows those from here on.
 const ROWS: usize = 3_000;
@@ -98,9 +96,13 @@ impl HeldOut {
     }
 
     async fn look(&self, place: &str, script: &str, part: HoldoutPart) -> Look {
-        let (run, script) = (Place::from(place), script.to_owned());
-        let request = LookRequest { place: Place::from("finalization/look"), run, script, part };
-        self.world.runner().look(&request).await.unwrap()
+        let run = Kept::new(&Place::from(place), script);
+        self.measure(Question::Look { run, part }).await
+    }
+
+    async fn measure<T: TryFrom<Answer, Error: std::fmt::Debug>>(&self, question: Question) -> T {
+        let place = question.place(&Place::from("finalization"));
+        self.world.runner().measure(&place, &question).await.unwrap().try_into().unwrap()
     }
 }
 
@@ -171,14 +173,14 @@ async fn a_submission_is_kept_without_the_held_out_rows_and_scored_on_them() {
     let outcome = held.world.run(&script).await;
     let submission = outcome.submission.as_ref().unwrap();
     assert_eq!((submission.rows, submission.findings.len(), outcome.notes.len()), (Some(850), 0, 0));
-    let kept = held.world.runner().submission(STEM, &script).unwrap();
+    let kept = held.world.runner().submission(&Kept::new(&Place::from(PLACE), &script)).unwrap();
     let sample = fs::read_to_string(held.original.join("sample_submission.csv")).unwrap();
     assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0), column(&sample, 0));
     // So is one in another spelling.
     let quoted =
         format!("{PREDICT}submit([(f'\" {{id}}\"', y) for id, y in rows], '\\ufeffid,y\\r\\n', '\\r\\n')");
     held.world.run(&quoted).await;
-    let kept = held.world.runner().submission(STEM, &quoted).unwrap();
+    let kept = held.world.runner().submission(&Kept::new(&Place::from(PLACE), &quoted)).unwrap();
     assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0).len(), TEST_ROWS);
     let look = held.look(PLACE, &quoted, HoldoutPart::Whole).await;
     assert_eq!(look.measured.map(|found| found.rows), Some(450), "{}", look.failure);
@@ -213,12 +215,8 @@ async fn two_fits_are_compared_by_what_they_predict_for_the_test_rows() {
             ..request(&script, Duration::from_secs(60))
         };
         held.world.runner().run(&again).await.unwrap();
-        let request = RefitRequest {
-            place: Place::from("finalization/refit"),
-            first: (Place::from(PLACE), first),
-            second: (place, second),
-        };
-        let refit = held.world.runner().compare_fits(&request).await.unwrap();
+        let (first, second) = (Kept::new(&Place::from(PLACE), &first), Kept::new(&place, &second));
+        let refit: Refit = held.measure(Question::Fits { first, second }).await;
         match expected {
             Ok(is_jump) => assert_eq!(
                 (refit.is_jump, refit.rows, refit.failure.as_str()),
@@ -272,15 +270,9 @@ async fn the_importance_of_a_column_is_how_much_worse_copies_without_it_are_pred
         };
         let outcome = held.world.runner().run(&copies).await.unwrap();
         assert_eq!(outcome.submission.map(|found| (found.rows, found.findings)), Some((Some(4_950), vec![])));
-        let request = ImportanceRequest {
-            place: Place::from("finalization/importance/columns"),
-            run,
-            known: (Place::from(PLACE), script.clone()),
-            script,
-            on: ImportanceRows::HeldOut,
-            direction: Direction::Minimize,
-        };
-        held.world.runner().importance(&request).await.unwrap()
+        let [run, known] = [run, Place::from(PLACE)].map(|run| Kept::new(&run, &script));
+        let (on, direction) = (ImportanceRows::HeldOut, Direction::Minimize);
+        held.measure(Question::Importance { run, known, on, direction }).await
     };
     // The mean distance of two digits below 7 is 16 / 7.
     let found = check("submit(rows)").await;
@@ -304,7 +296,7 @@ async fn predictions_for_an_earlier_period_are_scored_and_are_no_answer() {
     let sum = held.ids.iter().sum::<usize>() as f64;
     let looked = held.look(PLACE, &script, HoldoutPart::Whole).await.measured.unwrap();
     assert_eq!((looked.score, looked.rows), (sum / 450.0, 450));
-    assert_eq!(held.world.runner().submission(STEM, &script), None);
+    assert_eq!(held.world.runner().submission(&Kept::new(&Place::from(PLACE), &script)), None);
     assert_eq!(fs::read_dir(held.world.file(layout::SUBMISSIONS)).unwrap().count(), 0);
     // It is checked against the rows that it sees.
     let outcome = held.world.run(&format!("{PREDICT}submit([(id, 0) for id in range(3000, 3400)])")).await;
@@ -312,7 +304,7 @@ async fn predictions_for_an_earlier_period_are_scored_and_are_no_answer() {
     // The same script on the original files answers.
     let outcome = held.run_on(DataView::Whole, &script).await;
     assert_eq!(outcome.submission.map(|found| (found.rows, found.findings.len())), Some((Some(400), 0)));
-    let kept = held.world.runner().submission(STEM, &script).unwrap();
+    let kept = held.world.runner().submission(&Kept::new(&Place::from(PLACE), &script)).unwrap();
     let sample = fs::read_to_string(held.original.join("sample_submission.csv")).unwrap();
     assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0), column(&sample, 0));
 }
@@ -330,7 +322,11 @@ async fn without_a_valid_submission_there_is_no_score() {
             look.measured.is_none() && look.failure.contains("no valid submission"),
             "{submit}: {look:?}"
         );
-        assert_eq!(held.world.runner().submission(STEM, &script), None, "{submit}");
+        assert_eq!(
+            held.world.runner().submission(&Kept::new(&Place::from(PLACE), &script)),
+            None,
+            "{submit}"
+        );
     };
     check("submit(rows[:-5])", true).await;
     check("submit([row for row in rows if row[0] >= 3000])", true).await;
@@ -340,7 +336,7 @@ async fn without_a_valid_submission_there_is_no_score() {
     let script = format!("{PREDICT}submit(rows)  # on all rows");
     let outcome = held.run_on(DataView::Whole, &script).await;
     assert_eq!(outcome.submission.map(|found| (found.rows, found.findings.len())), Some((Some(400), 0)));
-    assert!(held.world.runner().submission(STEM, &script).is_some());
+    assert!(held.world.runner().submission(&Kept::new(&Place::from(PLACE), &script)).is_some());
     assert!(held.look(PLACE, &script, HoldoutPart::Whole).await.measured.is_none());
 }
 

@@ -7,12 +7,11 @@ use std::time::Duration;
 use mle_star::backend::ScriptRunner;
 use mle_star_backends::backend::ScriptBackend;
 use mle_star_backends::script::evaluation::{EvaluationSetup, LastFold};
-use mle_star_domain::effects::{
-    DataView, Importance, ImportanceRequest, ImportanceRows, Purpose, ScriptOutcome, ScriptRequest,
-};
+use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::Split;
+use mle_star_domain::question::{Answer, Copies, Importance, ImportanceRows, Kept, Question};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::folds::{self, FoldBasis};
@@ -91,20 +90,29 @@ async fn run(runner: &ScriptBackend, place: &Place, data: DataView, script: &str
     runner.run(&request).await.unwrap()
 }
 
+async fn measure<T: TryFrom<Answer, Error: std::fmt::Debug>>(
+    runner: &ScriptBackend,
+    question: Question,
+) -> T {
+    let place = question.place(&Place::from("finalization/importance"));
+    runner.measure(&place, &question).await.unwrap().try_into().unwrap()
+}
+
+async fn lacks_copies(runner: &ScriptBackend, on: ImportanceRows) -> String {
+    measure::<Copies>(runner, Question::Copies { on }).await.failure
+}
+
 #[tokio::test]
 async fn without_held_out_rows_the_importance_of_a_column_is_that_on_the_last_fold() {
     let (world, original) = world(ROWS).await;
     let runner = world.runner();
-    assert_eq!(
-        runner.lacks_copies(ImportanceRows::HeldOut).await.unwrap().as_deref(),
-        Some("no rows are held out")
-    );
+    assert_eq!(lacks_copies(&runner, ImportanceRows::HeldOut).await, "no rows are held out");
     let check = async |submit: &str| -> Importance {
         let script = format!("{LEARN}{submit}");
         let known = Place::from("finalization/importance/unpermuted/run");
         let place = Place::from("finalization/importance/run");
         let on = ImportanceRows::LastFold;
-        assert_eq!(runner.lacks_copies(on).await.unwrap(), None);
+        assert_eq!(lacks_copies(&runner, on).await, "");
         for (place, data, rows) in
             [(&known, DataView::LastFold, 110), (&place, DataView::PermutedLastFold, 660)]
         {
@@ -112,15 +120,9 @@ async fn without_held_out_rows_the_importance_of_a_column_is_that_on_the_last_fo
             let found = outcome.submission.as_ref().map(|found| (found.rows, found.findings.len()));
             assert_eq!(found, Some((Some(rows), 0)), "{outcome:?}");
         }
-        let request = ImportanceRequest {
-            place: Place::from("finalization/importance/columns"),
-            run: place,
-            known: (known, script.clone()),
-            script,
-            on,
-            direction: Direction::Minimize,
-        };
-        runner.importance(&request).await.unwrap()
+        let [run, known] = [place, known].map(|run| Kept::new(&run, &script));
+        let direction = Direction::Minimize;
+        measure(&runner, Question::Importance { run, known, on, direction }).await
     };
     let found = check("submit(rows)").await;
     let told = (found.rows, found.on, found.repetitions, found.failure.as_str());
@@ -151,6 +153,6 @@ async fn without_held_out_rows_the_importance_of_a_column_is_that_on_the_last_fo
 #[tokio::test]
 async fn rows_that_cannot_be_copied_are_told_before_a_run() {
     let (few, _) = world(30).await;
-    let why = few.runner().lacks_copies(ImportanceRows::LastFold).await.unwrap();
-    assert_eq!(why.as_deref(), Some("the last fold has only 6 rows; 10 are needed"));
+    let why = lacks_copies(&few.runner(), ImportanceRows::LastFold).await;
+    assert_eq!(why, "the last fold has only 6 rows; 10 are needed");
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use mle_star::backend::ScriptRunner as _;
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::metric_trial::{MetricTrial, Tried, try_metric};
-use mle_star_domain::effects::{Comparison, ComparisonRequest, Member};
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{Periods, Split, SplitKind};
+use mle_star_domain::question::{Comparison, Kept, Question};
 use mle_star_domain::task::{Answers, MetricFile};
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
@@ -237,11 +237,12 @@ async fn a_file_scores_periods_and_the_rows_of_both_scripts_as_the_program_does(
             let measured = outcome.measured.clone().unwrap_or_else(|| panic!("{}", said(&outcome)));
             assert!((measured.score - score).abs() < 1e-9, "{} instead of {score}", measured.score);
             assert_eq!((measured.rows, measured.on_folds), (rows, rows == 60));
-            members.push(Member { run: Place::from(super::super::world::PLACE), script, seconds: 1.0 });
+            members.push(Kept::new(&Place::from(super::super::world::PLACE), &script));
         }
         let [one, other] = members.try_into().unwrap();
-        let request = ComparisonRequest { place: Place::from("phase1/merge-1/common"), one, other };
-        let Comparison { rows, difference, failure } = world.runner().compare(&request).await.unwrap();
+        let question = Question::Compare { one, other };
+        let answer = world.runner().measure(&Place::from("phase1/merge-1/common"), &question).await.unwrap();
+        let Comparison { rows, difference, failure } = answer.try_into().unwrap();
         let by = difference.unwrap_or_else(|| panic!("{failure}")).by;
         assert!(rows == 30 && (by + 1.0).abs() < 1e-9, "{rows}: {by}");
     }

@@ -1,10 +1,9 @@
 //! How long a script should take, so that all that is planned for its phase fits.
 
 use mle_star_domain::config::Config;
-use mle_star_domain::effects::Purpose;
-use mle_star_domain::place::Step;
+use mle_star_domain::place::{Place, Step};
 
-use super::Ctx;
+use super::Limits;
 
 /// What an ablation study takes, relative to a script: the solution and a few variants.
 const STUDY: f64 = 3.0;
@@ -13,14 +12,14 @@ const ROOM: f64 = 0.8;
 /// The part of the phase's time that a script may use in any case: of very many steps, some are left out.
 const LEAST: f64 = 0.1;
 
-impl Ctx<'_> {
-    /// The seconds that a script at this place should not exceed; `None` where nothing is planned, or where no time is left.
-    pub(super) fn aim(&self) -> Option<f64> {
-        let slots = u32::try_from(self.run.outside.script_slots.most()).unwrap_or(u32::MAX);
-        let scripts = scripts_left(self.place.step()?, self.config(), slots)?;
-        let planned = self.run.limits.planned(self.run.journal.elapsed());
-        let limit = self.script_limit(Purpose::Score) * ROOM;
-        (planned >= 1.0).then(|| rounded((planned / scripts).max(planned * LEAST).min(limit)))
+impl Limits {
+    /// The seconds that a script at this place should not exceed now, which may take `limit` and shares so many slots; `None`
+    /// where nothing is planned, or where no time is left.
+    pub fn aim(&self, place: &Place, config: &Config, slots: usize, limit: f64, now: f64) -> Option<f64> {
+        let slots = u32::try_from(slots).unwrap_or(u32::MAX);
+        let scripts = scripts_left(place.step()?, config, slots)?;
+        let planned = self.planned(now);
+        (planned >= 1.0).then(|| rounded((planned / scripts).max(planned * LEAST).min(limit * ROOM)))
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// Describes an agent's input in one line: lengths of texts, sizes of lists, beginnings of plans.
-pub(super) fn summary(inputs: &Map<String, Value>) -> String {
+pub(crate) fn summary(inputs: &Map<String, Value>) -> String {
     let one = |(name, value): (&String, &Value)| match value {
         Value::String(text) if name == "plan" || text.chars().count() <= 40 => {
             format!("{name} \"{}\"", beginning(text))
@@ -16,6 +16,6 @@ pub(super) fn summary(inputs: &Map<String, Value>) -> String {
 }
 
 /// The first 200 characters of a text.
-pub(super) fn beginning(text: &str) -> String {
+pub(crate) fn beginning(text: &str) -> String {
     text.trim().chars().take(200).collect()
 }

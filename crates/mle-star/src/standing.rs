@@ -1,0 +1,77 @@
+//! A run that goes on with a larger limit: what its new work may change.
+//!
+//! The steps that the old limit cut off are done now. Their solutions may be better than those that the run built on
+//! instead, and take their place only if they are better than all that the run had before ([`Standing`]). Otherwise the
+//! earlier work stands, and the new solutions are further ones to combine and to choose from.
+//!
+//! A [`Line`] is a part of the run whose steps follow from each other, such as a refinement path.
+
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::metric::sort_best_first;
+
+use crate::ctx::Ctx;
+use crate::evaluation::{Evaluation, Judged};
+use crate::journal::Standing;
+use crate::scored::Scored;
+use crate::stop::Stop;
+use mle_star_domain::place::Line;
+
+/// The candidates to merge, best first: the first one, and the others. Without one that runs, the run ends.
+pub(crate) fn best_first(
+    ctx: &Ctx<'_>,
+    models: &[RetrievedModel],
+    candidates: &[Evaluation],
+) -> Result<(Scored, Vec<Scored>), Stop> {
+    let mut ranked: Vec<Scored> = candidates.iter().filter_map(|one| one.scored.clone().ok()).collect();
+    sort_best_first(&mut ranked, Scored::score);
+    // Solutions that validated on the program's folds come first: scores on other rows cannot be compared with theirs.
+    ranked.sort_by_key(|one| !one.is_on_folds());
+    let one = |scored: &Scored| {
+        let model = scored.solution().source_model().unwrap_or_default();
+        format!("{model} {}", scored.score().value())
+    };
+    ctx.info(format!("candidates, best first: {}", ranked.iter().map(one).collect::<Vec<_>>().join(", ")));
+    let mut ranked = to_build_on(ctx, ranked)?;
+    ctx.rest_on(Line::Merges, &ranked.iter().map(Scored::text).collect::<Vec<_>>())?;
+    if ranked.is_empty() {
+        return Err(no_candidate(ctx, models, candidates.len())?);
+    }
+    Ok((ranked.remove(0), ranked))
+}
+
+/// Why a run ends none of whose candidates runs.
+fn no_candidate(ctx: &Ctx<'_>, models: &[RetrievedModel], count: usize) -> Result<Stop, Stop> {
+    if let Some(limit) = ctx.run.journal.first_limit()? {
+        return Ok(Stop::Limit(limit));
+    }
+    let names: Vec<&str> = models.iter().map(|model| model.model_name.as_str()).collect();
+    ctx.warn(format!("no candidate runs: {}", names.join(", ")));
+    Ok(Stop::NoSolution(format!("Phase 1 failed: all {count} candidates produced execution errors")))
+}
+
+/// The merged solution, and whether it takes the place of `best`: by the rule of the configuration, and if the run may
+/// build on it.
+pub(crate) fn judged(ctx: &Ctx<'_>, merged: Evaluation, best: &Scored) -> Result<Judged, Stop> {
+    let accepted = match &merged.scored {
+        Ok(merged) => merged.replaces(best, ctx.config().acceptance) && may_build_on(ctx, merged)?,
+        Err(_) => false,
+    };
+    Ok(Judged { evaluation: merged, accepted })
+}
+
+/// The solutions that the run builds on: all, unless some came with a larger limit and none of those is better than
+/// what the run had before.
+fn to_build_on(ctx: &Ctx<'_>, solutions: Vec<Scored>) -> Result<Vec<Scored>, Stop> {
+    let standing = |one: &Scored| ctx.run.journal.standing(one.place(), one.score());
+    let standings = solutions.iter().map(standing).collect::<Result<Vec<_>, _>>()?;
+    if standings.contains(&Standing::Above) {
+        return Ok(solutions);
+    }
+    let are_early = solutions.into_iter().zip(standings).filter(|(_, one)| *one == Standing::Early);
+    Ok(are_early.map(|(solution, _)| solution).collect())
+}
+
+/// Whether the run may build on this solution, which its rule accepts.
+fn may_build_on(ctx: &Ctx<'_>, solution: &Scored) -> Result<bool, Stop> {
+    Ok(ctx.run.journal.standing(solution.place(), solution.score())? != Standing::Below)
+}
