@@ -123,10 +123,12 @@ struct Files {
     data_dir: PathBuf,
     requirements: String,
     /// The submission that a run wrote.
-    submission: Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>,
+    submission: Submissions,
     /// How it is written.
     form: Form,
 }
+
+type Submissions = Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>;
 
 /// Writes until the sender is gone. A failure does not stop it: the next answer may succeed.
 async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) -> Result<(), String> {
@@ -137,11 +139,7 @@ async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) ->
         let Some(answer) = answer else { continue };
         let files = std::sync::Arc::clone(&files);
         let written = tokio::task::spawn_blocking(move || files.write(&answer)).await;
-        last = match written {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(error) => Err(error.to_string()),
-        };
+        last = written.map_err(io::Error::from).flatten().map_err(|error| error.to_string());
     }
     last
 }
