@@ -336,8 +336,8 @@ class Run:
         if (self._path / "final/submission.csv").exists():
             rows.append(("submission", self._path / "final/submission.csv"))
         result = self.result if self._has_result() else {}
-        if result.get("not_run"):
-            rows.append(("note", f"final/solution.py did not write the submission: {result['not_run']}"))
+        for key, before in [("not_best", ""), ("not_run", "final/solution.py did not write the submission: ")]:
+            rows += [("note", before + result[key])] if result.get(key) else []
         if result and (used := self._view()["used"]):
             rows.append(("note", used))
         cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows)

@@ -12,10 +12,10 @@ import json
 import math
 import os
 import re
+import runpy
 import shutil
 import sys
 import tempfile
-import types
 
 ID = None
 BY = "mean"
@@ -33,26 +33,25 @@ csv.field_size_limit(sys.maxsize)
 
 def predictions_of(member) -> dict[str, Table]:
     """Runs a member and returns the tables that it wrote, as far as they are there."""
-    home, main = os.getcwd(), sys.modules["__main__"]
+    home, model = os.getcwd(), os.path.join("final", "model")
     with tempfile.TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as folder:
         os.symlink(os.path.join(home, "input"), os.path.join(folder, "input"))
-        os.mkdir(os.path.join(folder, "final"))
-        model = os.path.join("final", "model")
-        if KEEPS_MODEL:
-            os.mkdir(os.path.join(folder, model))
-        # Libraries that start processes look functions up in the main module.
-        module = sys.modules["__main__"] = types.ModuleType("__main__")
+        os.makedirs(os.path.join(folder, model if KEEPS_MODEL else "final"))
+        # As if it ran by hand: it finds files beside itself, and libraries that start processes or store objects find its
+        # functions and classes in the main module. Its lines have the numbers that they have here.
+        script = os.path.join(folder, f"{member.__name__}.py")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("\n" * (member.__code__.co_firstlineno + 1) + member())
         os.chdir(folder)
         try:
             # The scores of members are not the score of the ensemble.
             with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(member(), f"{member.__name__}.py", "exec"), vars(module))
+                runpy.run_path(script, run_name="__main__")
         except SystemExit as end:
             if end.code:
                 raise
         finally:
             os.chdir(home)
-            sys.modules["__main__"] = main
         kept, predict = os.path.join(home, model, member.__name__), os.path.join(folder, "final", "predict.py")
         if KEEPS_MODEL and os.path.exists(predict):
             # With a script of its own, which looks for the folder beside it.

@@ -9,7 +9,7 @@ pub(crate) mod further_models;
 pub(crate) mod gate;
 mod held_out;
 mod importance;
-pub(crate) mod last;
+pub(crate) mod ladder;
 pub(crate) mod like_rows;
 pub(crate) mod model;
 pub(crate) mod probes;

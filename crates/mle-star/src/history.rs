@@ -158,7 +158,8 @@ impl History {
 
     /// Why the path or phase that this place is in failed in an earlier process, if it did.
     pub fn failed_above(&self, place: &Place) -> Option<&String> {
-        self.failures.iter().find(|(failed, _)| place.is_within(failed)).map(|(_, cause)| cause)
+        let is_closed = |failed: &Place| place.is_within(failed) && *place != failed.fallback();
+        self.failures.iter().find(|(failed, _)| is_closed(failed)).map(|(_, cause)| cause)
     }
 
     /// Whether this step of Phase 1 failed in an earlier process. The phase goes on without it, so it is closed like any other.

@@ -51,8 +51,7 @@ pub struct FinalResult {
     /// Why `submission.csv` was not written by `final/solution.py` in its run on the original data; `None` if it was.
     #[serde(default)]
     pub not_run: Option<String>,
-    /// Why another solution than the best one is submitted, with both validation scores, in one sentence; `null` if it is the
-    /// best one.
+    /// Why the best solution was not submitted but another one, with both validation scores, in one sentence; `null` if it was.
     #[serde(default)]
     pub not_best: Option<String>,
     /// Whether the solution was copied from a reference; `None` if not checked or unclear.

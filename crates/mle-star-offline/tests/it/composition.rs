@@ -58,22 +58,59 @@ fn attempt(
 #[test]
 fn numbers_have_a_mean_in_the_rows_of_the_first_member() {
     let ends = "value = 1\nraise SystemExit(0)\n";
-    // Processes look a function up in the main module.
-    let parallel = r#"
-import multiprocessing
-def value(x):
-    return x + 1
-with multiprocessing.get_context("fork").Pool(1) as pool:
-    assert pool.map(value, [1]) == [2]
-"#;
     let members = [
         (member("id,y,z\n007,1.0,4.0\n8,2.0,8.0\n", "id,y,z\n1,0.5,0.1\n2,1.0,1.0\n", ends), 0.75),
-        (member("id,z,y\n8,0.0,4.0\n007,0.0,5.0\n", "id,y,z\n1,0.5,0.1\n2,3.0,1.0\n", parallel), 0.25),
+        (member("id,z,y\n8,0.0,4.0\n007,0.0,5.0\n", "id,y,z\n1,0.5,0.1\n2,3.0,1.0\n", ""), 0.25),
     ];
     let [printed, test, validation] = run(&members, CombinedBy::Mean, Some("id"));
     assert_eq!(printed, "Combined the predictions of 2 solutions.\n");
     assert_eq!(test, "id,y,z\n007,2.0,3.0\n8,2.5,6.0\n");
     assert_eq!(validation, "id,y,z\n1,0.5,0.1\n2,1.5,1.0\n");
+}
+
+#[test]
+fn members_run_as_by_hand() {
+    let rows = "id,y\n1,1\n";
+    // It reads a file beside itself, and stores an object of a class of its own.
+    let by_hand = r#"
+import __main__, pickle, sys
+from dataclasses import dataclass
+from pathlib import Path
+assert (Path(__file__).resolve().parent / "input" / "train.csv").read_text() == "id,y\n"
+assert Path(__file__).parent == Path.cwd() and sys.argv == [__file__]
+@dataclass
+class Model:
+    weight: float
+Path("model.pkl").write_bytes(pickle.dumps(Model(0.5)))
+assert pickle.loads(Path("model.pkl").read_bytes()) == Model(0.5) and __main__.Model is Model
+"#;
+    // Whatever starts a process imports the script by its path, or finds it imported.
+    let starts_processes = format!(
+        r#"
+import multiprocessing
+def value(x):
+    return x + 1
+if __name__ == "__main__":
+    for how in ["fork", "spawn", "forkserver"]:
+        with multiprocessing.get_context(how).Pool(1) as pool:
+            assert pool.map(value, [1]) == [2], how
+    open("final/submission.csv", "w").write({rows:?})
+    open("final/validation_predictions.csv", "w").write({rows:?})
+"#
+    );
+    let members = [
+        (member(rows, rows, by_hand), 0.4),
+        (starts_processes.clone(), 0.3),
+        (starts_processes.replace("x + 1", "x * 2"), 0.3),
+    ];
+    let [_, test, _] = run(&members, CombinedBy::Mean, Some("id"));
+    assert_eq!(test, rows);
+    // The lines of a member are those of the combination.
+    let failing = [(member(rows, rows, "raise ValueError(\"in a member\")"), 1.0)];
+    let failed = attempt(&failing, CombinedBy::Mean, Some("id")).unwrap_err();
+    let text = composition(&[(failing[0].0.as_str(), 1.0)], CombinedBy::Mean, Some("id"));
+    let at = text.lines().position(|line| line.starts_with("raise ValueError")).unwrap() + 1;
+    assert!(failed.contains(&format!("member_1.py\", line {at}, in <module>")), "{failed}");
 }
 
 #[test]

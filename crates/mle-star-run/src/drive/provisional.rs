@@ -117,19 +117,18 @@ impl Before {
     }
 }
 
-/// The submission that a run wrote, if it wrote one.
-type SubmissionOf = dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync;
-
 /// Where answers come from and go to.
 struct Files {
     folder: PathBuf,
     data_dir: PathBuf,
     requirements: String,
     /// The submission that a run wrote.
-    submission: Box<SubmissionOf>,
+    submission: Submissions,
     /// How it is written.
     form: Form,
 }
+
+type Submissions = Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>;
 
 /// Writes until the sender is gone. A failure does not stop it: the next answer may succeed.
 async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) -> Result<(), String> {
@@ -140,11 +139,7 @@ async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) ->
         let Some(answer) = answer else { continue };
         let files = std::sync::Arc::clone(&files);
         let written = tokio::task::spawn_blocking(move || files.write(&answer)).await;
-        last = match written {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(error) => Err(error.to_string()),
-        };
+        last = written.map_err(io::Error::from).flatten().map_err(|error| error.to_string());
     }
     last
 }
@@ -199,14 +194,29 @@ mod tests {
         Best { step, run, score }
     }
 
-    fn none() -> Before {
-        Before { left: Mutex::new(None), direction: Direction::Maximize }
+    /// Files of a run in this folder, whose submissions are `made`, and the scripts of two steps.
+    fn files(folder: &Path, made: impl Fn(&Kept) -> Option<PathBuf> + Send + Sync + 'static) -> Files {
+        fs::create_dir(folder.join(layout::SOLUTIONS)).unwrap();
+        for step in [Step::Merge(1), Step::Round(0)] {
+            let name = format!("{}.py", best(step, 0.0).run.file_stem());
+            fs::write(folder.join(layout::SOLUTIONS).join(name), format!("# {step}")).unwrap();
+        }
+        fs::write(folder.join("made.csv"), "id,y\n1,0\n").unwrap();
+        let (folder, data_dir) = (folder.to_owned(), folder.to_owned());
+        let (requirements, form) = ("numpy==2".to_owned(), Form::default());
+        Files { folder, data_dir, requirements, submission: Box::new(made), form }
+    }
+
+    fn writer(files: Files) -> Writer {
+        let (latest, answers) = watch::channel(None);
+        let before = Before { left: Mutex::new(None), direction: Direction::Maximize };
+        Writer { latest, before, writing: tokio::spawn(write_on(files, answers)) }
     }
 
     #[test]
     fn a_better_answer_of_an_earlier_process_stands_until_the_replay_comes_to_it() {
         let left = best(Step::Merge(1), 0.9);
-        let before = Before { left: Mutex::new(Some(left.clone())), ..none() };
+        let before = Before { left: Mutex::new(Some(left.clone())), direction: Direction::Maximize };
         let (early, late) = (best(Step::Candidate(0), 0.8), best(Step::Round(0), 0.85));
         let seen = [&early, &left, &late, &early].map(|now| before.is_better(now));
         assert_eq!(seen, [true, false, false, false]);
@@ -215,28 +225,9 @@ mod tests {
     #[tokio::test]
     async fn the_latest_answer_lies_in_the_final_folder() {
         let run = tempfile::tempdir().unwrap();
-        let folder = run.path().to_owned();
-        fs::create_dir(folder.join(layout::SOLUTIONS)).unwrap();
-        for step in [Step::Merge(1), Step::Round(0)] {
-            let stem = best(step, 0.0).run.file_stem();
-            fs::write(folder.join(layout::SOLUTIONS).join(format!("{stem}.py")), format!("# {step}"))
-                .unwrap();
-        }
-        fs::write(folder.join("made.csv"), "id,y\n1,0\n").unwrap();
-        let made = folder.join("made.csv");
-        let files = Files {
-            folder: folder.clone(),
-            data_dir: folder.clone(),
-            requirements: "numpy==2".to_owned(),
-            submission: Box::new(move |run| {
-                let merge =
-                    Kept::new(&mle_star_domain::place::Place::from("phase1/merge-1/run"), "# phase1/merge-1");
-                (*run == merge).then(|| made.clone())
-            }),
-            form: Form::default(),
-        };
-        let (latest, answers) = watch::channel(None);
-        let writer = Writer { latest, before: none(), writing: tokio::spawn(write_on(files, answers)) };
+        let (folder, made) = (run.path(), run.path().join("made.csv"));
+        let its = Kept::new(&best(Step::Merge(1), 0.5).run, "# phase1/merge-1");
+        let writer = writer(files(folder, move |run| (*run == its).then(|| made.clone())));
         let merge = best(Step::Merge(1), 0.5);
         let tell = |solution: Best, submission: Option<Best>| {
             writer.beside(&NoEvents).emit(Event::Answer { solution, submission });
@@ -256,21 +247,8 @@ mod tests {
     #[test]
     fn an_answer_without_a_submission_does_not_replace_one_with() {
         let run = tempfile::tempdir().unwrap();
-        let folder = run.path().to_owned();
-        fs::create_dir(folder.join(layout::SOLUTIONS)).unwrap();
-        for step in [Step::Merge(1), Step::Round(0)] {
-            let name = format!("{}.py", best(step, 0.0).run.file_stem());
-            fs::write(folder.join(layout::SOLUTIONS).join(name), format!("# {step}")).unwrap();
-        }
-        let made = folder.join("made.csv");
-        fs::write(&made, "id,y\n1,0\n").unwrap();
-        let files = Files {
-            folder: folder.clone(),
-            data_dir: folder.clone(),
-            requirements: String::new(),
-            submission: Box::new(move |_| Some(made.clone())),
-            form: Form::default(),
-        };
+        let (folder, made) = (run.path(), run.path().join("made.csv"));
+        let files = files(folder, move |_| Some(made.clone()));
         let (early, late) = (best(Step::Merge(1), 0.5), best(Step::Round(0), 0.6));
         fs::create_dir_all(folder.join("final.next")).unwrap();
         fs::write(folder.join("final.next").join(layout::SOLUTION), "left by a killed process").unwrap();
@@ -288,16 +266,8 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_cannot_be_written_is_a_note() {
         let run = tempfile::tempdir().unwrap();
-        let files = Files {
-            folder: run.path().to_owned(),
-            data_dir: run.path().to_owned(),
-            requirements: String::new(),
-            submission: Box::new(|_| None),
-            form: Form::default(),
-        };
-        let (latest, answers) = watch::channel(None);
-        let writer = Writer { latest, before: none(), writing: tokio::spawn(write_on(files, answers)) };
-        let solution = best(Step::Merge(1), 0.5);
+        let writer = writer(files(run.path(), |_| None));
+        let solution = best(Step::Merge(2), 0.5);
         writer.beside(&NoEvents).emit(Event::Answer { solution, submission: None });
         let note = writer.end().await.unwrap();
         assert!(note.contains("could not be written"), "{note}");

@@ -4,15 +4,14 @@
 //! costs nothing. What it may change: the answer so far, and the answer of a run that a limit ends before Phase 1 has a
 //! solution.
 
-use mle_star_domain::effects::Purpose;
 use mle_star_domain::metric::last_best;
 use mle_star_domain::place::{BASELINES, Place, Step};
 
-use super::provisional::Provisional;
+use super::ladder::Candidate;
+use super::provisional::on_original_files;
 use crate::ctx::Ctx;
-use crate::evaluate::{run_once, score_once};
-use crate::evaluation::{Evaluation, Failure, Script};
-use crate::result::SolutionScript;
+use crate::evaluate::score_once;
+use crate::evaluation::{Evaluation, Failure};
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
@@ -23,7 +22,7 @@ use crate::verdict::Verdict;
 pub(crate) struct Baseline {
     pub solutions: Vec<Scored>,
     /// The answer for the rows of the test table, if scripts of the search predict an earlier period.
-    pub provisional: Option<Provisional>,
+    pub provisional: Option<Candidate>,
 }
 
 impl Baseline {
@@ -45,7 +44,8 @@ pub(crate) async fn baseline(ctx: &Ctx<'_>) -> Result<Baseline, Stop> {
         made.solutions.extend(scored);
     }
     if let Some(best) = made.best().filter(|best| ctx.holdout().is_period() && best.wrote_submission()) {
-        made.provisional = on_original_files(ctx, &best).await?;
+        let ctx = &ctx.at(best.step(), []).below(Place::original);
+        made.provisional = on_original_files(ctx, &best).await?.ok();
     }
     Ok(made)
 }
@@ -59,16 +59,4 @@ fn closed(end: Result<Evaluation, String>, best: Option<&Scored>) -> (Option<Sco
     let best = scored.as_ref().ok().filter(|_| kept).or(best).cloned();
     let verdict = best.iter().fold(verdict, Verdict::best);
     (scored.ok(), verdict)
-}
-
-/// The answer of a solution for the rows of the test table.
-async fn on_original_files(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Provisional>, Stop> {
-    let ctx = &ctx.at(best.step(), []).below(Place::original).on_all_rows(Some(best.facts().seconds));
-    let ran = run_once(ctx, Script::of(best), Purpose::Submission).await?;
-    Ok(ran.result.ok().map(|run| {
-        ctx.history().hold_submission(best, &run.place);
-        let solution =
-            SolutionScript::ran(best.solution(), &run.outcome, run.at, ctx.task().metric_direction);
-        Provisional { best: best.clone(), solution, run: run.place }
-    }))
 }

@@ -287,6 +287,13 @@ impl Chosen {
         let (looked, reports, probes) = (None, HoldoutPart::Whole, Vec::new());
         Self { best: best.clone(), predictions, looked, reports, choice, others, probes }
     }
+
+    /// The answer from before finalization, which stands although another solution was chosen.
+    pub fn instead(&self, before: &Scored) -> Self {
+        let rule = "the answer from before finalization, which failed".to_owned();
+        let made = Self::by_validation(before, std::slice::from_ref(before));
+        Self { choice: Choice { rule, ..made.choice }, reports: self.reports, ..made }
+    }
 }
 
 impl Predictions {

@@ -26,6 +26,7 @@ pub(crate) fn unless_worse(ctx: &Ctx<'_>, new: FinishedRun) -> Result<FinishedRu
     let looks = new.result.trust.as_ref().map_or(0, |trust| trust.holdout_looks);
     let result = FinalResult {
         final_solution: earlier.final_solution,
+        expected: earlier.expected,
         submission_path: earlier.submission_path,
         not_run: earlier.not_run,
         not_best: earlier.not_best,

@@ -4,7 +4,7 @@
 //! nobody asked it to keep what it fitted. What it may change: nothing but which model is kept: the submission and its script stay
 //! whatever becomes of it.
 
-use super::last::Last;
+use super::ladder::Final;
 use crate::abilities::asks_for_model;
 use crate::agents;
 use crate::composition::Composition;
@@ -26,21 +26,21 @@ const PREDICTS: &str = "predict.py";
 /// for the submission script, and for its model with it.
 pub(super) async fn model(
     ctx: &Ctx<'_>,
-    last: &Last,
+    last: &Final,
     asked: bool,
 ) -> Result<Result<KeptModel, String>, Stop> {
-    let stays = !asks_for_model(ctx.config()) || !last.completed || last.not_run.is_some();
-    let Ok(KeptModel { script, .. }) = &last.model else { return Ok(last.model.clone()) };
-    if stays || asked {
-        return Ok(last.model.clone());
-    }
+    let answer = &last.answer;
+    let stays = !asks_for_model(ctx.config()) || last.why.is_some() || asked;
+    let Some(KeptModel { script, .. }) = answer.model.as_ref().ok().filter(|_| !stays) else {
+        return Ok(answer.model.clone());
+    };
     let at = ctx.below(Place::model).seeing(DataView::Whole);
-    let seconds = last.rehearsal.as_ref().map_or(last.chosen.facts().seconds, |one| one.seconds);
+    let seconds = last.rehearsal.as_ref().map_or(answer.of.facts().seconds, |one| one.seconds);
     let time = TimePlan::for_model(&at, seconds).await?;
     if !time.has_room_for(seconds) {
         return Ok(Err(format!("the script has no time to fit once more: {}", time.refusal(seconds))));
     }
-    let reply = match last.chosen.composition() {
+    let reply = match answer.of.composition() {
         Some(composition) if composition.script().text() != script => {
             Err("the combination was changed after it was chosen".to_owned())
         }

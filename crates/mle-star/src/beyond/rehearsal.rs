@@ -5,7 +5,7 @@
 //! solution does.
 
 use super::choice::{Chosen, Predictions, is_worse};
-use super::held_out::{has_looked, look};
+use super::held_out::look;
 use crate::ctx::Ctx;
 use crate::evaluate::execute;
 use crate::evaluation::Script;
@@ -21,23 +21,27 @@ use mle_star_domain::protocol::HoldoutPart;
 /// A score that is worse by more than this many standard errors of the difference is a mistake. The standard error
 /// is about the rows alone: other seeds and other training rows may add as much again.
 const TOO_FAR: f64 = 3.0;
+/// Why nothing is told of the predictions on the original files.
+const PERIODS: &str =
+    "The last fit is not compared with the one that was scored, because they predict different periods.";
 
 /// What is known about the held-out rows.
 pub(crate) struct Rehearsal {
     /// How long the script ran, in seconds.
     pub seconds: f64,
-    /// The script's predictions.
+    /// The predictions of the script that is submitted.
     pub predictions: Predictions,
-    /// The score of the submitted script's predictions.
+    /// Whether that is the chosen solution, because the submission script is worse.
+    pub is_unchanged: bool,
+    /// The score of the predictions.
     pub measured: Option<Measurement>,
-    /// How they compare with those of the chosen solution, in one sentence; empty if they were not compared.
-    pub comparison: String,
-    /// If the script is worse than the chosen solution: that one's predictions, which are submitted instead.
-    pub instead: Option<Predictions>,
+    /// How they compare with those of the chosen solution, and with what the script predicts on the original files, in a sentence
+    /// each.
+    pub told: Vec<String>,
 }
 
-/// Runs the script on the data of the search and scores its predictions. Returns the script with its repairs. `None` if
-/// no rows are held out or the script does not run.
+/// Runs the script on the data of the search and scores its predictions. Returns the script with its repairs, or the chosen
+/// solution if that is better. `None` if no rows are held out or the script does not run.
 pub(super) async fn rehearse(
     ctx: &Ctx<'_>,
     checked: Script,
@@ -46,17 +50,19 @@ pub(super) async fn rehearse(
     if !ctx.holdout().is_on() {
         return Ok((checked, None));
     }
-    let Some((script, predictions, seconds)) =
-        predict(&ctx.below(Place::without_labels), &checked, chosen).await?
+    let Some((script, own, seconds)) = predict(&ctx.below(Place::without_labels), &checked, chosen).await?
     else {
         return Ok((checked, None));
     };
-    let (measured, comparison) = (None, String::new());
-    let mut rehearsal = Rehearsal { seconds, predictions, measured, comparison, instead: None };
+    let (leaks, told) = (own.leaks, Vec::new());
+    let mut rehearsal = Rehearsal { seconds, predictions: own, is_unchanged: false, measured: None, told };
     decide(ctx, &mut rehearsal, chosen).await?;
-    warn_if_worse(ctx, rehearsal.measured.as_ref(), &chosen.best);
-    let leaks = rehearsal.predictions.leaks;
-    Ok((Script { leaks, checked: true, ..Script::new(script) }, Some(rehearsal)))
+    rehearsal.told.extend(ctx.holdout().is_period().then(|| PERIODS.to_owned()));
+    let script = match rehearsal.is_unchanged {
+        true => rehearsal.predictions.checked(),
+        false => Script { leaks, checked: true, ..Script::new(script) },
+    };
+    Ok((script, Some(rehearsal)))
 }
 
 /// The predictions of the script, after repairs. The chosen solution's own, if it is the same script. `None` if it
@@ -98,41 +104,19 @@ pub(super) fn warn_if_worse(ctx: &Ctx<'_>, held_out: Option<&Measurement>, best:
     }
 }
 
-/// Which held-out rows decide whether the script is submitted, and which report.
-struct Parts {
-    decide: HoldoutPart,
-    report: HoldoutPart,
-}
-
-impl Parts {
-    /// Two halves, unless only the validation score chooses. A journal of an earlier version decided by the rows that it
-    /// reports, and goes on with them.
-    fn of(ctx: &Ctx<'_>) -> Result<Self, Stop> {
-        if ctx.config().final_choice == FinalChoice::Validation {
-            return Ok(Self { decide: HoldoutPart::Whole, report: HoldoutPart::Whole });
-        }
-        let known = |part| has_looked(&ctx.below(Place::without_labels), part);
-        for part in [HoldoutPart::Whole, HoldoutPart::Reporting] {
-            if known(part)? && !known(HoldoutPart::Choosing)? {
-                return Ok(Self { decide: part, report: part });
-            }
-        }
-        Ok(Self { decide: HoldoutPart::Choosing, report: HoldoutPart::Reporting })
-    }
-}
-
 /// Compares the script with the chosen solution, and scores the one that is submitted on rows that decided nothing.
 async fn decide(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Result<(), Stop> {
     let at = &ctx.below(Place::without_labels);
     let own = rehearsal.predictions.clone();
     let Some(known) = chosen.predictions.as_ref().filter(|known| known.script != own.script) else {
-        // An earlier version reported all rows.
-        let was_whole = has_looked(at, HoldoutPart::Whole)?;
-        let report = if was_whole { HoldoutPart::Whole } else { chosen.reports };
-        rehearsal.measured = look(at, &own.run, &own.script, report).await?;
+        rehearsal.measured = look(at, &own.run, &own.script, chosen.reports).await?;
         return Ok(());
     };
-    let Parts { decide, report } = Parts::of(ctx)?;
+    // Two halves, unless only the validation score chooses.
+    let (decide, report) = match ctx.config().final_choice {
+        FinalChoice::Validation => (HoldoutPart::Whole, HoldoutPart::Whole),
+        _ => (HoldoutPart::Choosing, HoldoutPart::Reporting),
+    };
     let after = look(at, &own.run, &own.script, decide).await?;
     let before = match &chosen.looked {
         Some(looked) if decide == HoldoutPart::Choosing => Some(looked.clone()),
@@ -149,7 +133,7 @@ async fn decide(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Re
         };
         compare(ctx, rehearsal, known, (before, after), rows);
     }
-    rehearsal.measured = match (decide == report, rehearsal.instead.is_some()) {
+    rehearsal.measured = match (decide == report, rehearsal.is_unchanged) {
         (true, true) => before,
         (true, false) => after,
         (false, true) => look(ctx, &known.run, &known.script, report).await?,
@@ -185,14 +169,15 @@ fn compare(
         _ => "the difference is within what chance in the rows explains",
     };
     let error = known_error.map_or_else(|| "not known".to_owned(), |error| format!("{error:.6}"));
-    rehearsal.comparison = format!(
+    let told = format!(
         "On {rows} the submission script scores {:.6} and the chosen solution {:.6} (standard error of the difference {error}); {words}.",
         after.score, before.score
     );
     if is_worse || is_better {
-        ctx.warn(rehearsal.comparison.clone());
+        ctx.warn(told.clone());
     }
+    rehearsal.told.push(told);
     if is_worse {
-        rehearsal.instead = Some(known.clone());
+        (rehearsal.predictions, rehearsal.is_unchanged) = (known.clone(), true);
     }
 }

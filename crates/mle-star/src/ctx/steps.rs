@@ -254,7 +254,7 @@ impl<'a> Ctx<'a> {
     }
 
     /// Refuses new effects in a path or phase that failed in an earlier process. Recorded ones are still replayed,
-    /// so the path ends where it ended before.
+    /// so the path ends where it ended before. The answer of a finalization that failed is scored after it.
     pub(super) fn fence(&self) -> Result<(), Stop> {
         self.history().failed_above(&self.place).map_or(Ok(()), |cause| Err(Stop::Fenced(cause.clone())))
     }

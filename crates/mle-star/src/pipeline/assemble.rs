@@ -1,7 +1,7 @@
 //! Assembles the result from the phases' results and the journal.
 
 use super::search::{Ensemble, Search};
-use crate::beyond::last::Last;
+use crate::beyond::ladder::Final;
 use crate::ctx::Ctx;
 use crate::findings::{CodeFinding, Findings};
 use crate::library::Library;
@@ -21,23 +21,23 @@ use mle_star_domain::measure::interval::few_periods;
 use mle_star_domain::measure::{FoldScore, Measurement};
 use mle_star_domain::place::{Name, Phase, Place, Step};
 use mle_star_domain::protocol::{Period, Protocol, SplitKind};
-use mle_star_domain::question::Importance;
+use mle_star_domain::question::{Importance, Kept};
 use mle_star_domain::trust::{Finding, PeriodScore, Severity, Trust};
 
-pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<FinishedRun, Stop> {
+pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<FinishedRun, Stop> {
     let (refined, ensemble) = (&search.paths, search.ensemble.as_ref());
     let effects = ctx.run.journal.ledger()?;
     let durations = durations(ctx, &effects)?;
-    report_lineage(ctx, last.step);
+    report_lineage(ctx, last.answer.step);
     let usage = spending(&effects, ctx.config());
     let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
-    let findings = findings(ctx, &search.library, &last.chosen)?;
+    let findings = findings(ctx, &search.library, &last.answer.of)?;
     let trust =
         ctx.run.frozen.protocol.as_ref().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
     let known_importance = last.importance.as_ref().filter(|one| one.failure.is_empty());
-    let search_models = search_models(ctx, &search.library, &last.chosen);
-    let predictions =
-        FinalPredictions { held_out: last.predicted_held_out(ctx), validation: last.chosen.kept() };
+    let search_models = search_models(ctx, &search.library, &last.answer.of);
+    let held_out = last.predicted_held_out(ctx).map(|(run, script)| Kept::new(&run, &script));
+    let predictions = FinalPredictions { held_out, validation: last.answer.of.kept() };
     let result = FinalResult {
         task: ctx.task().clone(),
         config: ctx.config().clone(),
@@ -58,13 +58,13 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
         costs,
         tokens: tokens(&effects),
         usage,
-        lineage: ctx.history().lineage(last.step),
-        leakage_suspected: search.initial.leakage_suspected || last.leakage_suspected,
-        phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.completed),
+        lineage: ctx.history().lineage(last.answer.step),
+        leakage_suspected: search.initial.leakage_suspected || last.answer.leaks,
+        phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.why.is_none()),
         stopped_by: ctx.run.journal.first_limit()?.and_then(StoppedBy::of),
         answer_is_earlier: false,
         cuts: ctx.run.journal.cuts()?,
-        final_solution: last.solution,
+        final_solution: last.answer.script,
         made_with: ctx.run.journal.made_with()?,
         forked_from: ctx.run.journal.forked_from()?,
         trust,
@@ -76,8 +76,8 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
     };
     Ok(FinishedRun {
         result,
-        submission: last.submission,
-        model: last.model,
+        submission: last.answer.submission,
+        model: last.answer.model,
         search_models,
         keeps_earlier_answer: false,
         predictions: Some(predictions),
@@ -146,18 +146,17 @@ fn trust(
     ctx: &Ctx<'_>,
     protocol: &Protocol,
     effects: &[EffectRecord],
-    last: &Last,
+    last: &Final,
     findings: Vec<Finding>,
 ) -> Trust {
-    let (search, rehearsal) = (last.chosen.measured(), last.rehearsal.as_ref());
-    let held_out = rehearsal.and_then(|rehearsal| rehearsal.measured.as_ref()).or(last.scored.as_ref());
+    let (search, held_out) = (last.answer.of.measured(), last.held_out.as_ref());
     let holdout_rows = protocol.holdout.rows();
     // Also those that a larger limit set aside: somebody has seen them.
     let direction = ctx.task().metric_direction;
     let reported = held_out.and_then(|held_out| held_out.interval_beside(search, direction));
     let looks = effects.iter().filter(|effect| effect.kind == Kind::Look && effect.outcome.is_some());
     Trust {
-        validation_score: Some(last.chosen.score().value()),
+        validation_score: Some(last.answer.of.score().value()),
         validation_interval: search.and_then(|measured| measured.interval),
         constant_score: search.and_then(|measured| measured.constant),
         seasonal_naive_score: search.and_then(|measured| measured.seasonal_naive),
@@ -181,20 +180,10 @@ fn trust(
         holdout: Some(protocol.holdout.clone()),
         shift: ctx.run.shift.get().cloned(),
         findings,
-        probes: last.probes.clone(),
-        choice: last.choice.clone(),
-        equivalence: equivalence(protocol, last),
+        probes: last.chosen.probes.clone(),
+        choice: last.chosen.choice.clone(),
+        equivalence: last.rehearsal.as_ref().map_or_else(String::new, |rehearsal| rehearsal.told.join(" ")),
     }
-}
-
-/// How the submission script compares with the chosen solution, and its fits with each other.
-fn equivalence(protocol: &Protocol, last: &Last) -> String {
-    const PERIODS: &str =
-        "The last fit is not compared with the one that was scored, because they predict different periods.";
-    let comparison = last.rehearsal.as_ref().map(|rehearsal| rehearsal.comparison.as_str());
-    let fits = if protocol.holdout.is_period() { PERIODS } else { &last.refit };
-    let sentences = [comparison.unwrap_or_default(), fits];
-    sentences.into_iter().filter(|one| !one.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Why there is no interval of the score to report.

@@ -10,7 +10,7 @@ use super::search::{Ensemble, Search};
 use crate::abilities::Abilities;
 use crate::beyond::baseline::{Baseline, baseline};
 use crate::beyond::further_models::{further_models, try_further_models};
-use crate::beyond::last::Last;
+use crate::beyond::ladder::Final;
 use crate::beyond::like_rows::best_on_like_rows;
 use crate::beyond::provisional::answer_so_far;
 use crate::beyond::submission;
@@ -195,21 +195,20 @@ fn all_rounds(ctx: &Ctx<'_>, mut rounds: Vec<EnsembleAttempt>) -> Vec<EnsembleAt
     rounds
 }
 
-/// Finalization: chooses, probes and finalizes the answer. If that fails, the submission is the one of the chosen validation
-/// script.
-pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Last, Stop> {
+/// Finalization: chooses, probes and finalizes the answer.
+pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Final, Stop> {
     let best = &search.solution_of(ctx.history().answer(), ctx.config().acceptance);
+    let before = search.provisional.as_ref();
     let mut stands = choice::Chosen::by_validation(best, std::slice::from_ref(best));
     let last = Box::pin(async {
         let chosen = choice::choose(ctx, best, &search.answers(), &search.library).await?;
         let chosen = probes::probe(ctx, chosen, &search.library).await?;
-        stands = chosen.clone();
-        submission::finalize(ctx, chosen, search.provisional.as_ref()).await
+        stands = chosen;
+        submission::finalize(ctx, &stands, before).await
     });
     let last = ctx.isolated(last).await?;
-    let last =
-        last.or_else(|cause| submission::after_failure(ctx, stands, search.provisional.as_ref(), cause))?;
+    let last = last.or_else(|cause| submission::after_failure(ctx, &stands, before, cause))?;
     let last = submission::score(ctx, last).await?;
-    ctx.end_phase(Some(&last.chosen))?;
+    ctx.end_phase(Some(&last.answer.of))?;
     Ok(last)
 }

@@ -2,7 +2,7 @@
 
 use crate::agents::Retrieved;
 use crate::beyond::baseline::Baseline;
-use crate::beyond::provisional::Provisional;
+use crate::beyond::ladder::Candidate;
 use crate::closing::Merged;
 use crate::evaluation::Evaluation;
 use crate::library::Library;
@@ -30,7 +30,7 @@ pub(super) struct Search {
     /// All solutions that can be combined and chosen.
     pub library: Library,
     /// The answer so far for the rows of the test table, if scripts of the search predict an earlier period.
-    pub provisional: Option<Provisional>,
+    pub provisional: Option<Candidate>,
 }
 
 /// The result of Phase 3.

@@ -5,7 +5,7 @@ use mle_star::journal::Frozen;
 use mle_star::pipeline::FinishedRun;
 use mle_star::result::SolutionScript;
 use mle_star::solution::SolutionPhase;
-use mle_star::testing::{World, failed, frozen, ran, scored_with_submission, submitted};
+use mle_star::testing::{World, frozen, ran, scored_with_submission, submitted};
 use mle_star_domain::answers::Contamination;
 use mle_star_domain::config::Context;
 use mle_star_domain::effects::ScriptOutcome;
@@ -155,29 +155,6 @@ async fn the_final_solution_has_the_score_that_the_submission_script_prints() {
     });
     assert_eq!(best.map(|best| (best.step, best.score)), Some((Step::Finalization, 0.75)));
     assert_eq!(finished.result.lineage.last().unwrap().score, Some(0.75));
-}
-
-#[tokio::test]
-async fn when_no_submission_script_works_the_validation_script_stands() {
-    let world = always_failing(World::new(), "finalization").scores("phase3/r0/run", 0.9);
-    let finished = finish(&world, 1, Direction::Maximize).await;
-    assert_eq!(finished.submission, None);
-    assert_eq!(finished.result.final_solution.score, Some(0.9));
-    assert!(!finished.result.phases_completed.contains(&"finalization".to_owned()));
-
-    // If the ensemble wrote a valid submission, that is used.
-    let wrote = ScriptOutcome { score: Some(0.9), ..submitted(&[]) };
-    let world = always_failing(World::new(), "finalization").script("phase3/r0/run", wrote);
-    let finished = finish(&world, 1, Direction::Maximize).await;
-    assert_eq!(finished.submission.unwrap().as_str(), "phase3/r0/run");
-    // No rows are held out, so it has seen the original files.
-    assert_eq!((finished.result.final_solution.is_executable, finished.result.not_run), (true, None));
-
-    // No code at all fails the same way.
-    let world = World::new().agent("finalization/test", "no").script("finalization/debug-1/run", failed("E"));
-    let world =
-        (2..=3).fold(world, |world, n| world.agent(&format!("finalization/debug-{n}/debugger"), "no"));
-    assert_eq!(finish(&world, 1, Direction::Maximize).await.submission, None);
 }
 
 #[tokio::test]

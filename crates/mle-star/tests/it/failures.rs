@@ -82,17 +82,6 @@ async fn a_phase_3_that_fails_leaves_the_best_path_to_finalize() {
 }
 
 #[tokio::test]
-async fn a_finalization_that_fails_leaves_the_best_script_and_its_own_submission() {
-    let mut valid = submitted(&[]);
-    valid.score = Some(0.9);
-    let world = World::new().script("phase3/r1/run", valid).panics("finalization/test");
-    let finished = run(&world, &frozen()).await.unwrap();
-    assert_eq!(finished.submission.unwrap().as_str(), "phase3/r1/run");
-    assert_eq!(finished.result.final_solution.score, Some(0.9));
-    assert!(!finished.result.phases_completed.contains(&Phase::Finalization.name().to_owned()));
-}
-
-#[tokio::test]
 async fn a_path_that_failed_stays_failed_when_the_defect_is_gone() {
     let (inputs, folder) = (frozen(), Folder::fresh());
     let world =

@@ -245,6 +245,6 @@ async fn finalization_tells_what_its_table_asks_for() {
         &log_of,
         "warning",
         "finalization",
-        &["no submission script could be made: ValueError: broken", "phase3/r1 stands, score 0.5"],
+        &["did not run on the original files (ValueError: broken)", "phase3/r1 stands, score 0.5"],
     );
 }

@@ -16,6 +16,7 @@ mod gate;
 mod holdout;
 mod initial;
 mod journal;
+mod ladder;
 mod like_rows;
 mod limits;
 mod logging;

@@ -13,6 +13,7 @@ use mle_star_domain::protocol::Holdout;
 use mle_star_domain::question::{Agreement, Selection};
 
 use crate::holdout::held_out;
+use crate::ladder::broken;
 use crate::{run, warnings};
 
 /// A script whose predictions and submission are kept.
@@ -66,15 +67,9 @@ async fn a_better_combination_is_submitted_and_holds_its_members() {
 #[tokio::test]
 async fn the_script_of_a_combination_has_run_or_is_not_said_to_have_run() {
     let check = async |mut inputs: Frozen, fails: bool| {
-        inputs.config.context = Context::Full;
+        (inputs.config.context, inputs.config.max_debug_attempts) = (Context::Full, 1);
         let world = two_candidates().answers("phase3/selection/weights", weights(&[0.75, 0.25], 0.8));
-        let world = if fails {
-            (1..=3).fold(world.fails("finalization/run"), |world, n| {
-                world.fails(&format!("finalization/debug-{n}/run"))
-            })
-        } else {
-            world
-        };
+        let world = if fails { broken(world, &["finalization/run"]) } else { world };
         let finished = run(&world, &inputs).await.unwrap();
         let (last, combined) =
             (finished.result.final_solution, finished.result.phase3.unwrap().best_ensemble);
