@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import resource
 import sys
 import threading
 import traceback
@@ -22,6 +23,9 @@ IDLE = 2.0
 
 
 def main() -> None:
+    if most := os.environ.get("MLE_STAR_MEMORY_MIB"):
+        # What needs more is refused in a sentence instead of ending the process.
+        resource.setrlimit(resource.RLIMIT_DATA, (int(most) << 20, resource.RLIM_INFINITY))
     # What a library prints must not stand between answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
