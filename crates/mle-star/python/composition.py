@@ -12,10 +12,10 @@ import json
 import math
 import os
 import re
-import runpy
 import shutil
 import sys
 import tempfile
+import types
 
 ID = None
 BY = "mean"
@@ -40,18 +40,24 @@ def predictions_of(member) -> dict[str, Table]:
         # As if it ran by hand: it finds files beside itself, and libraries that start processes or store objects find its
         # functions and classes in the main module. Its lines have the numbers that they have here.
         script = os.path.join(folder, f"{member.__name__}.py")
+        text = "\n" * (member.__code__.co_firstlineno + 1) + member()
         with open(script, "w", encoding="utf-8") as file:
-            file.write("\n" * (member.__code__.co_firstlineno + 1) + member())
+            file.write(text)
+        main, own = types.ModuleType("__main__"), (sys.modules["__main__"], sys.argv)
+        # What it stores knows its functions by the name of the script, not by this folder.
+        main.__file__ = script
+        sys.modules["__main__"], sys.argv = main, [script]
         os.chdir(folder)
         try:
             # The scores of members are not the score of the ensemble.
             with contextlib.redirect_stdout(io.StringIO()):
-                runpy.run_path(script, run_name="__main__")
+                exec(compile(text, os.path.basename(script), "exec"), main.__dict__)
         except SystemExit as end:
             if end.code:
                 raise
         finally:
             os.chdir(home)
+            sys.modules["__main__"], sys.argv = own
         kept, predict = os.path.join(home, model, member.__name__), os.path.join(folder, "final", "predict.py")
         if KEEPS_MODEL and os.path.exists(predict):
             # With a script of its own, which looks for the folder beside it.
