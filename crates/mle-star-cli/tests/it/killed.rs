@@ -44,7 +44,7 @@ fn a_run_killed_twice_ends_like_an_undisturbed_one() {
     kill_and_resume(&sealed, start(&sealed, &format!("{} killed", line())), &[KILLS[0], KILLS[3]]);
     ends_alike(&sealed);
     let predicted = |run: &str| sealed.run(&format!("predict {run} example/data/test.csv"));
-    let (whole, killed) = (predicted("whole"), predicted("killed"));
+    let (whole, killed) = (predicted("intact"), predicted("killed"));
     assert_eq!((whole.code, &whole.stdout), (0, &killed.stdout), "{whole:?} {killed:?}");
     let rows = sealed.read("example/data/test.csv").lines().count();
     assert_eq!(whole.stdout.lines().count(), rows);
@@ -71,7 +71,7 @@ fn line() -> String {
 }
 
 fn start_whole(sealed: &Sealed) {
-    let whole = sealed.run(&format!("{} whole", line()));
+    let whole = sealed.run(&format!("{} intact", line()));
     assert_eq!(whole.code, 0, "{whole:?}");
 }
 
@@ -99,11 +99,12 @@ fn kill_and_resume(sealed: &Sealed, mut child: Child, kills: &[(&str, f64)]) {
     assert!(child.wait().unwrap().success());
 }
 
-/// The killed run has the outcome of the whole one, to the byte, and did nothing twice.
+/// The killed run has the outcome of the intact one, to the byte, and did nothing twice. Both names are equally long: a kept model has
+/// the path of its script in it.
 fn ends_alike(sealed: &Sealed) {
-    assert_eq!(without_cuts(sealed, "killed"), without_cuts(sealed, "whole"));
+    assert_eq!(without_cuts(sealed, "killed"), without_cuts(sealed, "intact"));
     assert!(!sealed.path("runs/killed/final/provisional.json").exists());
-    assert_eq!(effects(sealed, "killed"), effects(sealed, "whole"));
+    assert_eq!(effects(sealed, "killed"), effects(sealed, "intact"));
 }
 
 /// Waits until the answer of Phase 1 lies on the disk: it is written beside the search.
