@@ -17,9 +17,11 @@ from .resampled import mixed
 Text = NDArray[np.object_]
 
 WHOLE = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
-MISSING = frozenset(  # noqa: RUF005
-    ("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A")
-    + ("NA", "NULL", "NaN", "None", "n/a", "nan", "null")
+MISSING = frozenset(
+    [
+        *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A"),
+        *("NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+    ]
 )
 """What pandas reads as missing."""
 SEPARATORS = "|;, "

@@ -53,7 +53,8 @@ def mypy(*arguments: str) -> tuple[int, str]:
 
 
 def test_the_package_is_typed() -> None:
-    assert mypy("--config-file", str(ROOT / "pyproject.toml"), str(ROOT / "python/mle_star")) == (0, "")
+    packages = [str(ROOT / "python" / name) for name in ("mle_star", "mle_star_data")]
+    assert mypy("--config-file", str(ROOT / "pyproject.toml"), *packages) == (0, "")
 
 
 def test_a_program_is_typed(tmp_path: Path) -> None:
