@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,6 @@ class Labels:
     """A weight for each row, with a mean of 1; `None` if all count the same."""
     positive: str | None = None
     """The class that a binary metric is about, if it is given."""
-    folds: dict[int, int] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.keys)

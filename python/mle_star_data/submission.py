@@ -17,7 +17,7 @@ from itertools import islice, zip_longest
 import numpy as np
 
 from . import tables
-from .tables import Refused, Table, Text
+from .tables import Refused, Table, Text, undecodable
 
 NAMED, LISTED, QUOTED = 3, 20, 100
 """How many wrong values a finding names, how many columns have their own one, and how many characters are quoted."""
@@ -75,7 +75,7 @@ def _pieces(file: str, longest_header: int | None) -> Iterator[Table]:
                 if cells:
                     yield Table(names, [np.array(column, dtype=object) for column in zip(*cells, strict=True)])
     except UnicodeDecodeError:
-        raise Refused(f"row {_no_text(file)} is not UTF-8 text") from None
+        raise Refused(f"row {undecodable(file)} is not UTF-8 text") from None
     except csv.Error as error:
         is_long = "field larger" in str(error)
         said = f"row {reader.line_num - 1} is longer than {LONGEST_ROW >> 20} MiB"
@@ -93,17 +93,6 @@ def _lines(read: Callable[[int], str], longest: int) -> Iterator[str]:
             raise Refused(f"{what} is longer than {most >> 20} MiB")
         yield line
         at, most = at + 1, LONGEST_ROW
-
-
-def _no_text(file: str) -> int:
-    """The first line that is not UTF-8 text; 0 is the header."""
-    with open(file, "rb") as lines:
-        for at, line in enumerate(lines):
-            try:
-                line.decode()
-            except UnicodeDecodeError:
-                return at
-    return 0
 
 
 def _trimmed(cells: Text) -> Text:

@@ -73,7 +73,7 @@ def read(file: str | Path) -> Table:
         with open(file, encoding="utf-8-sig", newline="") as text:
             rows = [row for row in csv.reader(text) if row]
     except UnicodeDecodeError:
-        raise Refused(f"row {_undecodable(file)} is not UTF-8 text") from None
+        raise Refused(f"row {undecodable(file)} is not UTF-8 text") from None
     except csv.Error as error:
         is_long = "field larger" in str(error)
         raise Refused(f"a row is longer than {LONGEST_CELL >> 20} MiB" if is_long else f"{CANNOT}: {error}") from None
@@ -89,7 +89,7 @@ def read(file: str | Path) -> Table:
     return Table(names, [np.array(list(cells), dtype=object) for cells in columns])
 
 
-def _undecodable(file: str | Path) -> int:
+def undecodable(file: str | Path) -> int:
     """The number of the first row that is no UTF-8 text."""
     with open(file, "rb") as lines:
         for number, line in enumerate(lines):
