@@ -24,8 +24,8 @@ pub struct Trust {
     /// The number of validation rows, which the script chose; `None` if they are not known.
     #[serde(default)]
     pub validation_rows: Option<u64>,
-    /// `true` if the program's own computation gives the printed score; `None` if it could not be computed. Never `false`,
-    /// because a script whose printed score differs has failed.
+    /// `true` if the program computed the score itself; `None` if it could not. Never `false`: another
+    /// score that a script prints does not count.
     pub verified: Option<bool>,
     /// Why the score could not be computed, in one sentence; `None` if it was, or if the script wrote no predictions that
     /// can be scored.
