@@ -11,13 +11,15 @@ A function takes the truth, the predictions and, if rows have some, their weight
 - `intervals`: numbers, and two columns with the lower and the upper bound
 
 `order` is a metric of numbers or of two classes with scores that put rows in order. Scripts compute with the source of
-the same functions, so each of them is complete but for `np` and `metrics`.
+the same functions (`Metric.source`), so each of them uses `np`, `metrics` and other functions of this file alone.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -159,9 +161,10 @@ def accuracy(truth: Array, predicted: Array, weight: Weight = None) -> float:
 
 def balanced_accuracy(truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The mean recall of the classes that have rows."""
+    classes = np.unique(truth if weight is None else truth[np.asarray(weight) > 0])
     return float(
         metrics.recall_score(
-            truth, predicted, labels=np.unique(truth), average="macro", sample_weight=weight, zero_division=0.0
+            truth, predicted, labels=classes, average="macro", sample_weight=weight, zero_division=0.0
         )
     )
 
@@ -307,12 +310,48 @@ class Metric:
     """Whether the order of predictions counts alone, not how large they are."""
 
     def source(self) -> str:
-        """The source that scripts compute with."""
-        return inspect.getsource(self.function)
+        """The function as a text that needs nothing of this package: `score(truth, predicted, weight=None)` with what it
+        imports and calls."""
+        function: Any = self.function
+        bound = function.args if isinstance(function, partial) else ()
+        function = function.func if isinstance(function, partial) else function
+        parts = [_text(function, "score", bound)]
+        own, names = vars(sys.modules[__name__]), _names(parts[0])
+        waiting = sorted(names)
+        while waiting:
+            name = waiting.pop()
+            if inspect.isfunction(own.get(name)):
+                parts.insert(0, _text(own[name], name))
+                waiting += sorted(_names(parts[0]) - names)
+                names |= _names(parts[0])
+        imports = [line for name, line in IMPORTS.items() if name in names]
+        return "\n\n\n".join(["\n".join(imports), *parts])
 
     def sign(self) -> float:
         """What turns a score into one that is better if it is larger."""
         return -1.0 if self.is_error else 1.0
+
+
+IMPORTS = {"np": "import numpy as np", "metrics": "from sklearn import metrics"}
+"""What a text of a function imports for the names that it uses."""
+
+
+def _text(function: Any, name: str, bound: tuple[Any, ...] = ()) -> str:
+    """The source of a function under this name, without types. Its first parameters may have values."""
+    lines = inspect.getsource(function).splitlines()
+    (node,) = ast.parse("\n".join(lines)).body
+    assert isinstance(node, ast.FunctionDef)
+    for one in node.args.args:
+        one.annotation = None
+    values = [f"    {one.arg} = {value!r}" for one, value in zip(node.args.args, bound)]  # noqa: B905
+    node.args.args = node.args.args[len(bound) :]
+    words, said = node.body[0].lineno - 1, node.body[0].end_lineno
+    head = f"def {name}({ast.unparse(node.args)}):"
+    return "\n".join([head, *lines[words:said], *values, *lines[said:]])
+
+
+def _names(text: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
 
 
 INFINITE = float("inf")
@@ -398,6 +437,18 @@ def _with_parameter(name: str) -> Metric | None:
         rows = partial(resampled.interval_scores, share)
         return _error(name, partial(interval_score, share), _OF_ROWS(rows), kind="intervals")
     return None
+
+
+def for_classes(metric: Metric, classes: int) -> Metric:
+    """The metric of a target with so many classes, or 0 for numbers: F1 of more than two is their mean, a metric of order
+    has probabilities of two classes, and that of one column is the metric of columns for less."""
+    if metric.name == "F1" and classes != 2:
+        return next(one for one in TABLE if one.name == "macro F1")
+    if metric.kind == "order" and classes == 2:
+        return of_two_classes(metric)
+    if metric.of_column is not None and classes <= 2:
+        return next(one for one in TABLE if one.name == metric.of_column)
+    return metric
 
 
 def of_two_classes(metric: Metric) -> Metric:

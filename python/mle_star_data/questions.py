@@ -494,6 +494,11 @@ def check(file: str, sample: str | None, id_column: str | None) -> Answer:
     return submission.check(file, sample, id_column)
 
 
+def source(metric: str, classes: int) -> Answer:
+    """The text that scripts compute a metric with, for a target with so many classes, or 0 for numbers."""
+    return {"source": metrics.for_classes(_metric(metric), classes).source()}
+
+
 def trial(metric_file: dict[str, Any], **rows: Any) -> Answer:
     """Calls a metric file with labelled rows, before a run begins."""
     return MetricFile(**metric_file).trial(**rows)
@@ -513,7 +518,7 @@ OF_A_RUN: dict[str, Callable[..., Answer]] = {
 }
 ANSWERS = {"compare": "comparison", "agreement": "agreement", "select": "selection", "fits": "refit"}
 """What the program calls the answers that it keeps in its journal."""
-ALONE: dict[str, Callable[..., Answer]] = {"score": score, "check": check, "trial": trial}
+ALONE: dict[str, Callable[..., Answer]] = {"score": score, "check": check, "source": source, "trial": trial}
 
 
 @cache

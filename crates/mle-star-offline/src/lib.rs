@@ -16,7 +16,7 @@ mod history;
 mod inputs;
 mod joins;
 mod leakage;
-mod metric_code;
+mod metric;
 mod no_features;
 mod pace;
 mod pair;
@@ -44,6 +44,7 @@ use mle_star_domain::protocol::Split;
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
+use serde_json::{Value, json};
 
 use inputs::{Inputs, fenced};
 use joins::Join;
@@ -81,6 +82,20 @@ impl OfflineAgents {
     pub fn with_seed(mut self, seed: u32) -> Self {
         self.problem.seed = seed;
         self.problem.sample_seed = seed;
+        self
+    }
+
+    /// What the data plane is asked for the text that scripts compute the metric with.
+    pub fn question_of_metric(&self) -> Value {
+        let (metric, classes) = (self.problem.metric.id.to_string(), self.problem.compared_classes());
+        json!({ "question": "source", "metric": metric, "classes": classes })
+    }
+
+    /// The agents whose scripts compute the metric with this text, the answer to [`Self::question_of_metric`]. Without it, they
+    /// write no scripts.
+    #[must_use]
+    pub fn with_metric(mut self, source: Option<String>) -> Self {
+        self.problem.metric.source = source;
         self
     }
 

@@ -13,7 +13,7 @@ use crate::derived::{DerivableColumns, Derived};
 use crate::grouping::{Grouping, Rows, grouping};
 use crate::history::History;
 use crate::joins::{Join, joins, twins};
-use crate::metric_code::Metric;
+use crate::metric::Metric;
 use crate::no_features::NoFeatures;
 use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
@@ -179,7 +179,7 @@ impl Problem {
         let (metric_id, test) = (known_metric(task, profile, target)?, known_test(profile)?);
         let Targets { whole: target, several } = &targets(profile, target, id, metric_id)?;
         let classes = classes(target, metric_id);
-        let (time, metric) = (time_order(split, profile, id), Metric::of(task, metric_id, classes));
+        let (time, metric) = (time_order(split, profile, id), Metric::new(metric_id));
         let layout = layout(task, profile, target, &metric, classes, several)?;
         let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
         let Shares { rarest, stratified, unequal_classes } =
@@ -232,7 +232,7 @@ impl Problem {
             target_range: target.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)),
             integer_target: target.kind == ColumnKind::Integer,
             scale: default_scale(target, metric_id),
-            metric: of_layout(metric, task, classes, &layout),
+            metric,
             layout,
         }
         .with_joins(tables)
@@ -256,6 +256,12 @@ impl Problem {
     /// The names of all targets.
     pub(crate) fn targets(&self) -> Vec<String> {
         if self.several.is_empty() { vec![self.target.clone()] } else { self.several.clone() }
+    }
+
+    /// The number of classes that the metric compares, or 0 for numbers: those that the submission has columns for, but an order
+    /// of rows is that of one class against the rest.
+    pub(crate) fn compared_classes(&self) -> usize {
+        if self.metric.by_order { self.classes } else { self.classes + self.layout.absent.len() }
     }
 
     /// Number of feature columns of every kind.
@@ -318,14 +324,6 @@ impl Problem {
         let (derived, gives) = self.offered.derived(&columns, &summarised, &twins(&self.joins));
         columns.append(&gives);
         Self { columns, derived, ..self }.with_pair()
-    }
-}
-
-/// The metric of the classes that the submission has columns for. An order of rows is that of one class against the rest.
-fn of_layout(metric: Metric, task: &Task, classes: usize, layout: &Layout) -> Metric {
-    match layout.absent.len() {
-        absent if absent > 0 && !metric.id.is_by_order() => Metric::of(task, metric.id, classes + absent),
-        _ => metric,
     }
 }
 

@@ -5,7 +5,7 @@ use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
 use crate::columns::input_path;
-use crate::metric_code::Metric;
+use crate::metric::Metric;
 use mle_star_tables::infer::{ClassColumn, class_columns};
 use mle_star_tables::metrics::bounds;
 use mle_star_tables::profile::{Column, Profile, Table};

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use crate::columns::{Columns, input_path};
-use crate::metric_code::Metric;
+use crate::metric::Metric;
 use crate::time_order::TimeOrder;
 use mle_star_tables::metrics::Kind;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};

@@ -68,13 +68,12 @@ fn validation(problem: &Problem, members: &[Member]) -> Result<Section, Template
 
 /// The script's docstring.
 pub(crate) fn docstring(problem: &Problem, models: &str) -> String {
-    let metric = &problem.metric.words;
     let folds = match (&problem.time, &problem.grouping) {
         (Some(_), _) => "validated on later rows".to_owned(),
         (None, Some(_)) => format!("{} folds of whole groups", problem.folds),
         (None, None) => format!("{} folds", problem.folds),
     };
-    let headline = format!("{models} for {}: {folds}, {}", problem.name, lower_first(metric));
+    let headline = format!("{models} for {}: {folds}, {}", problem.name, problem.metric.id);
     format!("\"\"\"{}.\"\"\"", headline.replace(['"', '\\'], "'"))
 }
 
@@ -212,15 +211,4 @@ fn sizes(problem: &Problem, model: &Model) -> serde_json::Value {
         // With few rows of a class, boosting soon learns them by heart.
         "rare": problem.stratified && problem.rarest < 0.1 && problem.rarest * (problem.used_rows as f64) < 500.0,
     })
-}
-
-fn lower_first(text: &str) -> String {
-    let mut letters = text.chars();
-    // Abbreviations keep their capitals.
-    match (letters.next(), letters.next()) {
-        (Some(first), Some(second)) if second.is_lowercase() => {
-            format!("{}{}", first.to_lowercase(), &text[first.len_utf8()..])
-        }
-        _ => text.to_owned(),
-    }
 }

@@ -1,28 +1,28 @@
 # === Metric ===
-{{ p.metric.import }}
+{{ p.metric.source }}
 
 
 {% if p.several %}
-def metric_of_one(truth, predicted{{ ", weight" if p.weight }}):
-    """{{ p.metric.words }}."""
-    return {{ p.metric.expression | replace("len(CLASSES)", "2") }}
-
-
-def metric(truth, predicted{{ ", weight" if p.weight }}):
-    """The mean over the targets."""
+def metric(truth, predicted, weight=None):
+    """The mean of the scores of the targets."""
 {% if p.classification and not p.metric.labels %}
     pairs = [np.column_stack([1.0 - values, values]) for values in predicted.T]
-    return np.mean([metric_of_one(labels, pair{{ ", weight" if p.weight }}) for labels, pair in zip(truth.T, pairs)])
+    return np.mean([score(labels, pair, weight) for labels, pair in zip(truth.T, pairs)])
 {% else %}
-    return np.mean([metric_of_one(labels, values{{ ", weight" if p.weight }}) for labels, values in zip(truth.T, predicted.T)])
+    return np.mean([score(labels, values, weight) for labels, values in zip(truth.T, predicted.T)])
 {% endif %}
 {% elif p.metric.labels %}
-def metric(truth, scores{{ ", weight" if p.weight }}):
-    """{{ p.metric.words }}. The class with the largest score is predicted."""
-    predicted = scores.argmax(axis=1)
-    return {{ p.metric.expression }}
+def metric(truth, scores, weight=None):
+    """The score if the class with the largest score is predicted."""
+    return score(truth, scores.argmax(axis=1), weight)
+{% elif p.metric.guesses %}
+def metric(truth, scores, weight=None):
+    """The score if the classes with the largest scores are guessed, the largest first."""
+    return score(truth, np.argsort(-scores, axis=1, kind="stable"), weight)
+{% elif p.layout.absent and p.classes == 2 and p.metric.by_order %}
+def metric(truth, predicted, weight=None):
+    """The score of the two classes that have rows."""
+    return score(truth, predicted[:, :2], weight)
 {% else %}
-def metric(truth, predicted{{ ", weight" if p.weight }}):
-    """{{ p.metric.words }}."""
-    return {{ p.metric.expression | replace("len(CLASSES)", "predicted.shape[1]") if p.layout.absent else p.metric.expression }}
+metric = score
 {% endif %}

@@ -69,11 +69,11 @@ of_periods = np.asarray([score_of(rows) for rows in np.split(positions, ends[:-1
 for number, value in enumerate(of_periods):
     print(f"Fold {number}: {value}")
 scored = of_periods[np.isfinite(of_periods)]
-score = scored.mean() if len(scored) else metric({{ p.truth }}, validated{{ ", " ~ p.weights if p.weight }})
+performance = scored.mean() if len(scored) else metric({{ p.truth }}, validated{{ ", " ~ p.weights if p.weight }})
 {% else %}
-score = metric({{ p.truth }}, validated{{ ", " ~ p.weights if p.weight }})
+performance = metric({{ p.truth }}, validated{{ ", " ~ p.weights if p.weight }})
 {% endif %}
-print(f"Final Validation Performance: {score}")
+print(f"Final Validation Performance: {performance}")
 
 # The rows behind the score with their predictions, so that it can be computed again.
 {% if p.layout.named %}

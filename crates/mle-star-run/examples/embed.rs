@@ -9,7 +9,7 @@ use mle_star_run::{RunError, RunOptions, Unobserved, drive, prepare};
 /// Solves the task in `folder` with the offline agents, which need no key and no network.
 pub fn solve(folder: &Path, settings: &[String]) -> Result<FinalResult, RunError> {
     let options = RunOptions::default().set("agents=offline")?.set_all(settings)?;
-    let run = prepare(&options, folder)?.freeze()?;
+    let run = prepare(&options, folder)?.freeze(&|line| println!("{line}"))?;
     drive(&run, &Unobserved)
 }
 

@@ -120,13 +120,14 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Writes the inputs into a new run folder and creates its journal.
+    /// Writes the inputs into a new run folder and creates its journal. If a Python environment has to be created first, `say` is
+    /// told.
     ///
     /// # Errors
-    /// A task that the offline agents cannot solve, unreadable data, a run ID that exists, or a folder that cannot be
-    /// written.
-    pub fn freeze(self) -> Result<OpenRun, RunError> {
-        freeze::freeze(self)
+    /// A task that the offline agents cannot solve, unreadable data, no usable Python, a run ID that exists, or a
+    /// folder that cannot be written.
+    pub fn freeze(self, say: &(dyn Fn(&str) + Sync)) -> Result<OpenRun, RunError> {
+        freeze::freeze(self, say)
     }
 
     /// The first lines of the run, and those that only its log has.
@@ -218,11 +219,6 @@ pub fn prepare_for(
         let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
         columns::table(&KnownColumns::of(&task, &task.column_roles()), profile, split, &reason)
     });
-    let with_baselines = |protocol: Protocol| {
-        let baselines = provider::baselines(&task, &config, profile.as_ref(), &protocol)?;
-        Ok::<_, Trouble>(Protocol { baselines, ..protocol })
-    };
-    let protocol = protocol.map(with_baselines).transpose()?;
     found.extend(columns::lines(&KnownColumns::of(&task, &task.column_roles()), profile.as_ref()));
     let mut sources = vec![agents, task_line(&source, &task, &guesses)];
     sources.extend(notes);

@@ -9,6 +9,6 @@ pub mod credentials;
 pub mod executable;
 pub mod openai;
 
-pub use choice::{Choice, Chosen, Workplace, ask_claude, baselines, choose, claude, name, presume, rules};
+pub use choice::{Choice, Chosen, Workplace, ask_claude, choose, claude, name, own_rules, presume, rules};
 pub use codex::ask_codex;
 pub use openai::ask_openai;

@@ -85,6 +85,9 @@ pub struct Frozen {
     /// Whether further tables can be joined to the training table.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub linked_tables: bool,
+    /// The text that scripts of the offline agents compute the metric with; `None` if they write none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric_source: Option<String>,
 }
 
 impl Frozen {

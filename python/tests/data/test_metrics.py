@@ -1,10 +1,11 @@
 """Every metric: its function and its resampled form agree, also with weights, and a weight is as many equal rows."""
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
-from mle_star_data import metrics
+from mle_star_data import metrics, questions
 from mle_star_data.metrics import Metric
 from numpy.typing import NDArray
 
@@ -50,4 +51,59 @@ def test_a_function_and_its_resampled_form_agree(name: str, classes: int) -> Non
 
 def test_a_name_without_its_parameter_is_no_metric() -> None:
     assert [metrics.named(name) for name in ("MAP", "pinball loss", "rmse", "")] == [None] * 4
-    assert "mean_squared_error" in next(one for one in metrics.TABLE if one.name == "RMSE").source()
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3, 5])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_source_computes_alone_what_the_function_does(name: str, classes: int) -> None:
+    found = metrics.named(name)
+    assert found is not None
+    metric = metrics.for_classes(found, classes)
+    if classes == 0 and metric.kind not in ("numbers", "order", "intervals"):
+        pytest.skip("it is about classes")
+    source = metric.source()
+    assert "mle_star" not in source and source.count("def score(truth, predicted, weight=None):") == 1
+    alone: dict[str, Any] = {}
+    exec(compile(source, name, "exec"), alone)
+    truth, predicted = rows(metric, max(classes, 2))
+    draw = np.random.default_rng(1)
+    for weight in (None, draw.random(len(truth)), draw.integers(0, 4, len(truth)).astype(np.float64)):
+        expected = metric.function(truth, predicted, weight)
+        assert alone["score"](truth, predicted, weight) == pytest.approx(expected, abs=1e-12, rel=1e-12)
+        if weight is None:
+            assert alone["score"](truth, predicted) == pytest.approx(expected, abs=1e-12, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "classes", "expected"),
+    [
+        ("F1", 2, "F1"),
+        ("F1", 3, "macro F1"),
+        ("normalized Gini", 0, "normalized Gini"),
+        ("MCRMSE", 0, "RMSE"),
+        ("mean column-wise log loss", 2, "log loss"),
+        ("mean column-wise log loss", 3, "mean column-wise log loss"),
+    ],
+)
+def test_the_number_of_classes_decides_the_function(name: str, classes: int, expected: str) -> None:
+    metric, other = metrics.named(name), metrics.named(expected)
+    assert metric is not None and other is not None
+    assert metrics.for_classes(metric, classes).function is other.function
+
+
+def test_an_order_of_two_classes_is_that_of_the_second() -> None:
+    metric = metrics.named("normalized Gini")
+    assert metric is not None
+    assert metrics.for_classes(metric, 2).function is metrics.gini_of_classes
+
+
+def test_each_metric_has_a_source_of_its_own() -> None:
+    """The parameters of a metric are bound, and no two of them are mixed up."""
+    asked = [questions.answer({"question": "source", "metric": name, "classes": 3})["source"] for name in NAMES]
+    others = dict(zip(NAMES, asked, strict=True))
+    same = {("F1", "macro F1"), ("RMSE", "MCRMSE")}
+    for one, other in itertools.combinations(NAMES, 2):
+        assert (others[one] == others[other]) == ((one, other) in same), (one, other)
+    bound = {"MAP@3": "most = 3", "pinball loss 0.9": "quantile = 0.9", "interval score 0.8": "covered = 0.8"}
+    for name, line in bound.items():
+        assert f"    {line}\n" in others[name]

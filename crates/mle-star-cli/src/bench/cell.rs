@@ -33,7 +33,7 @@ pub fn begun(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> Result<Opti
     let mut prepared = prepare(&args.options()?, &cell.task.task)?;
     // The runs of a task would overwrite each other's submissions there.
     prepared.task.output_dir = None;
-    Ok(Some(prepared.freeze()?))
+    Ok(Some(prepared.freeze(&|_| ())?))
 }
 
 /// The options of one run.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::ask::{Asked, code_of, ensembles, merged};
 use super::folders::{Folder, PLAIN, TWO_NUMBERS};
 use super::python::{Batch, Done, assert_faultless, fault, initial, interpreter, with_few_trees};
-use super::tasks::by;
+use super::tasks::{agents_for, by};
 
 /// A number to predict from two others, and weights.
 const WEIGHTED: Folder = Folder {
@@ -28,7 +28,7 @@ fn agents(folder: &Folder, weight: Option<&str>, split: Option<&Split>) -> Offli
     folder.write(dir.path());
     let profile = profile::read(dir.path()).unwrap();
     let task = Task { weight_column: weight.map(str::to_owned), ..folder.task(dir.path()) };
-    OfflineAgents::new(&task, &profile, 30_000, split).unwrap()
+    agents_for(&task, &profile, 30_000, split)
 }
 
 fn study(agents: &OfflineAgents, path: usize, told: Value) -> String {

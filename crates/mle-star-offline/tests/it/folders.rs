@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{LazyLock, Mutex};
 
 use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::role::AgentType;
@@ -14,12 +13,11 @@ use mle_star_offline::OfflineAgents;
 use mle_star_tables::infer::{Given, infer};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::{self, Unlabelled};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};
-use super::plane::Plane;
 use super::python::{Batch, Done, assert_faultless, fault, initial, interpreter, with_few_trees};
-use super::tasks::Random;
+use super::tasks::{Random, agents_for, answer};
 
 pub(super) const TRAIN_ROWS: usize = 90;
 
@@ -120,7 +118,7 @@ impl Folder {
         self.write(dir.path());
         let mut profile = profile::read(dir.path()).unwrap();
         profile.train.rows = self.counted_rows.unwrap_or(self.rows);
-        OfflineAgents::new(&self.task(dir.path()), &profile, self.limit, None).unwrap()
+        agents_for(&self.task(dir.path()), &profile, self.limit, None)
     }
 
     /// Why the agents refuse the task.
@@ -160,7 +158,7 @@ impl Folder {
         let further = further.filter(|name| *name != target).map(str::to_owned).collect();
         let columns = LabelColumns { further, ..LabelColumns::new(task.id_column.clone(), target) };
         let header: Vec<String> = format!("id,{}", self.wanted.0).split(',').map(str::to_owned).collect();
-        let found = scored(json!({
+        let found = answer(json!({
             "question": "score",
             "metric": Metric::parse(self.metric).unwrap().name(),
             "answers": input.join("train.csv"),
@@ -174,12 +172,6 @@ impl Folder {
         let agree = (printed - score).abs() <= 1e-9 * printed.abs().max(1e-9);
         if agree { Ok(()) } else { Err(format!("{printed} was printed, but the score is {score}")) }
     }
-}
-
-/// The answer of the data plane.
-fn scored(question: Value) -> Value {
-    static PLANE: LazyLock<Mutex<Plane>> = LazyLock::new(|| Mutex::new(Plane::start(interpreter()).unwrap()));
-    PLANE.lock().unwrap().ask(question).unwrap()
 }
 
 /// The first scripts of these folders run and do what they should.

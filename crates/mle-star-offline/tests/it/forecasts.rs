@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};
 use super::python::{Batch, assert_faultless, fault, initial, interpreter, with_few_trees};
-use super::tasks::{Random, Shape, by, shape, task};
+use super::tasks::{Random, Shape, agents_for, by, shape, task};
 
 /// Tables of series.
 #[derive(Clone, Copy)]
@@ -163,7 +163,7 @@ impl Series {
         let profile = profile::read(data.path()).unwrap();
         let series = if self.ends > 0 { vec!["store".to_owned()] } else { Vec::new() };
         let split = Split { series, ..by(SplitKind::Time, "time") };
-        OfflineAgents::new(&task, &profile, limit, Some(&split)).unwrap()
+        agents_for(&task, &profile, limit, Some(&split))
     }
 }
 

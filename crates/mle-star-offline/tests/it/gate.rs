@@ -4,13 +4,12 @@ use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::protocol::SplitKind;
 use mle_star_domain::role::AgentType;
 use mle_star_leakage::{Facts, check};
-use mle_star_offline::OfflineAgents;
 use mle_star_tables::profile::{Column, ColumnKind};
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements, with_data};
 use super::python::initial;
-use super::tasks::{Shape, agents, by, column, profile, shape, task};
+use super::tasks::{Shape, agents, agents_for, by, column, profile, shape, task};
 
 fn passes(script: &str) {
     let facts = Facts { targets: vec!["target".to_owned()], ids: vec!["id".to_owned()], ..Facts::default() };
@@ -31,7 +30,7 @@ const PLANTED: [(&str, &str, &str); 3] = [
         "# === Folds ===",
         "train[NUMERIC[0]] = train.groupby(NUMERIC[1])[TARGET].transform(\"mean\")",
     ),
-    ("constant-score", "score = metric(", "score = 0.9"),
+    ("constant-score", "performance = metric(", "performance = 0.9"),
 ];
 
 /// The rules of the planted leaks that are not found.
@@ -81,7 +80,7 @@ fn scripts_that_read_dates_themselves_have_no_finding() {
     let mut profile = profile(&shape);
     profile.train.columns.push(Column { day_first: true, ..column("moment", ColumnKind::Date, 50) });
     for split in [None, Some(by(SplitKind::Time, "moment"))] {
-        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, split.as_ref()).unwrap();
+        let agents = agents_for(&task(&shape), &profile, 30_000, split.as_ref());
         let script = initial(&agents, "LightGBM");
         assert!(script.contains("moments_of("), "{script}");
         passes(&script);

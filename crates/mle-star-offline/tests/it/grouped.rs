@@ -3,13 +3,12 @@
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::role::AgentType;
 use mle_star_needs::needs;
-use mle_star_offline::OfflineAgents;
 use mle_star_tables::profile::{ColumnKind, GroupColumn};
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements, with_data};
 use super::python::{Batch, FAMILIES, assert_faultless, faults, initial, interpreter};
-use super::tasks::{Shape, agents, column, shape, task};
+use super::tasks::{Shape, agents, agents_for, column, shape, task};
 
 const BY_GROUP: &str = "GroupKFold(n_splits=5).split(train, groups=train[GROUP])";
 
@@ -26,7 +25,7 @@ fn script_with(shape: &Shape, columns: &[(&str, ColumnKind, usize, bool)]) -> St
         }
         profile.groups.push(GroupColumn { column: (*name).to_owned(), groups: *groups, ordered: *ordered });
     }
-    let agents = OfflineAgents::new(&task(shape), &profile, shape.subsample, None).unwrap();
+    let agents = agents_for(&task(shape), &profile, shape.subsample, None);
     initial(&agents, "LightGBM")
 }
 

@@ -17,7 +17,7 @@ use super::ask::{Asked, ensembles, merged, refinements};
 use super::python::{
     Batch, Done, assert_faultless, fault, initial, interpreter, is_recomputed, with_few_trees,
 };
-use super::tasks::{NEW_ROWS, Random, Shape, by, shape, task, write_tables};
+use super::tasks::{NEW_ROWS, Random, Shape, agents_for, by, shape, task, write_tables};
 
 /// Stores of the tables of [`write`].
 const STORES: usize = 8;
@@ -118,7 +118,7 @@ fn agents(shape: &Shape, rows: Rows, kind: SplitKind) -> OfflineAgents {
     write(data.path(), rows);
     let task = Task { data_dir: data.path().to_owned(), ..task(shape) };
     let profile = profile::read(data.path()).unwrap();
-    OfflineAgents::new(&task, &profile, shape.subsample, Some(&by(kind, "day"))).unwrap()
+    agents_for(&task, &profile, shape.subsample, Some(&by(kind, "day")))
 }
 
 fn of_days(metric: &'static str) -> Shape {

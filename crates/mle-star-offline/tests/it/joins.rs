@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::ask::{Asked, code_of, merged};
 use super::folders::{Folder, PLAIN, check, check_with};
-use super::tasks::{Shape, agents, shape};
+use super::tasks::{Shape, agents, agents_for, shape};
 
 fn asked(agents: &OfflineAgents) -> Asked<'_> {
     Asked { agents, place: "phase1/data/data" }
@@ -111,7 +111,7 @@ fn tables_of_very_many_rows_are_not_widened() {
     let told = |rows: usize| {
         let mut profile = mle_star_tables::profile::read(dir.path()).unwrap();
         profile.auxiliary.iter_mut().find(|table| table.file.ends_with("items.csv")).unwrap().rows = rows;
-        let agents = OfflineAgents::new(&SHOP.task(dir.path()), &profile, 30_000, None).unwrap();
+        let agents = agents_for(&SHOP.task(dir.path()), &profile, 30_000, None);
         agents.features().unwrap()
     };
     assert!(told(3_000_000).contains("products.csv"));

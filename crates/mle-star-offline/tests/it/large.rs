@@ -2,12 +2,11 @@
 
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::role::{AgentType, Variant};
-use mle_star_offline::OfflineAgents;
 use mle_star_tables::profile::Profile;
 use serde_json::json;
 
 use super::ask::{Asked, code_of, merged};
-use super::tasks::{Shape, agents, count_rarest, profile, shape, task};
+use super::tasks::{Shape, agents, agents_for, count_rarest, profile, shape, task};
 
 #[test]
 fn a_sample_grows_to_what_fits_into_the_time() {
@@ -43,7 +42,7 @@ fn a_study_fits_into_its_time() {
             let mut profile = profile(shape);
             profile.train.rows = 20_000;
             change(&mut profile);
-            let agents = OfflineAgents::new(&task(shape), &profile, 30_000, None).unwrap();
+            let agents = agents_for(&task(shape), &profile, 30_000, None);
             let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
             let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
             let inputs = json!({ "solution_script": script, "previous_ablations": [] });
@@ -77,7 +76,7 @@ fn a_short_study_in_folds_of_groups_leaves_out_only_parts_that_train() {
     let shape = Shape { grouped: true, ..shape("F1", Maximize, 2) };
     let mut profile = profile(&shape);
     profile.train.rows = 20_000;
-    let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
+    let agents = agents_for(&task(&shape), &profile, 30_000, None);
     let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
     let script = merged(&ask, ["LightGBM", "CatBoost"]);
     let variants = |seconds: f64, measured: &[&str]| {

@@ -15,7 +15,7 @@ use mle_star_tables::profile;
 use serde_json::json;
 
 use super::ask::{Asked, code_of, ensembles, merged, refinements, with_data};
-use super::tasks::{NEW_ROWS, ROWS, Random, Shape, agents, shape, task, write};
+use super::tasks::{NEW_ROWS, ROWS, Random, Shape, agents, agents_for, shape, task, write};
 
 pub(super) const FAMILIES: [&str; 16] = [
     "LightGBM",
@@ -273,7 +273,7 @@ fn odd_names_and_missing_classes_run() {
     let data = tempfile::tempdir().unwrap();
     write_odd(data.path());
     let profile = profile::read(data.path()).unwrap();
-    let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
+    let agents = agents_for(&task(&shape), &profile, 30_000, None);
     for family in FAMILIES {
         let script = with_few_trees(&initial(&agents, family));
         batch.add_with(&shape, family.to_owned(), &script, write_odd);

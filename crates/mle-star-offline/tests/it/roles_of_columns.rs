@@ -11,13 +11,13 @@ use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};
 use super::python::{Batch, Done, FAMILIES, assert_faultless, faults, initial, interpreter};
-use super::tasks::{Shape, by, profile, shape, task};
+use super::tasks::{Shape, agents_for, by, profile, shape, task};
 
 /// The agents for a shape whose task or split is changed.
 fn agents(shape: &Shape, change: impl Fn(&mut Task), split: Option<&Split>) -> OfflineAgents {
     let mut task = task(shape);
     change(&mut task);
-    OfflineAgents::new(&task, &profile(shape), 30_000, split).unwrap()
+    agents_for(&task, &profile(shape), 30_000, split)
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn words_that_are_values_are_read_as_such() {
     };
     let check = |column: TextColumn, is_read: bool| {
         let tables = Profile { text_columns: vec![column], ..profile(&shape) };
-        let agents = OfflineAgents::new(&task(&shape), &tables, 30_000, None).unwrap();
+        let agents = agents_for(&task(&shape), &tables, 30_000, None);
         let script = initial(&agents, "LightGBM");
         ruff_python_parser::parse_module(&script).unwrap();
         assert_eq!(script.contains("VALUES = {\"target\": [\"None\", \"NA\"]}\n"), is_read, "{script}");

@@ -1,14 +1,19 @@
 //! Small tasks with their profiles and data.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex};
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::{DataModality, Task, TaskType};
+use mle_star_needs::Need;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::media::Media;
 use mle_star_tables::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
+use serde_json::Value;
+
+use super::plane::Plane;
+use super::python::interpreter;
 
 /// Rows of a generated training table.
 pub(crate) const ROWS: usize = 240;
@@ -62,7 +67,26 @@ pub(crate) fn shape(metric: &'static str, direction: Direction, classes: usize) 
 }
 
 pub(crate) fn agents(shape: &Shape) -> OfflineAgents {
-    OfflineAgents::new(&task(shape), &profile(shape), shape.subsample, split(shape).as_ref()).unwrap()
+    agents_for(&task(shape), &profile(shape), shape.subsample, split(shape).as_ref())
+}
+
+/// The agents for a task that they can solve. Where nothing tells them the text of its metric, their scripts have another one, and
+/// the test counts as skipped.
+pub(crate) fn agents_for(task: &Task, profile: &Profile, limit: u32, split: Option<&Split>) -> OfflineAgents {
+    let agents = OfflineAgents::new(task, profile, limit, split).unwrap();
+    let source = if mle_star_needs::is_missing(Need::Libraries) {
+        "def score(truth, predicted, weight=None):\n    return np.average(truth == predicted, weights=weight)"
+            .to_owned()
+    } else {
+        answer(agents.question_of_metric())["source"].as_str().unwrap().to_owned()
+    };
+    agents.with_metric(Some(source))
+}
+
+/// The answer of the data plane.
+pub(crate) fn answer(question: Value) -> Value {
+    static PLANE: LazyLock<Mutex<Plane>> = LazyLock::new(|| Mutex::new(Plane::start(interpreter()).unwrap()));
+    PLANE.lock().unwrap().ask(question).unwrap()
 }
 
 /// A split by time, for a task that has times.

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};
 use super::python::{Batch, FAMILIES, assert_faultless, fault, faults, initial, interpreter};
-use super::tasks::{Shape, agents, by, column, shape, task, write_tables};
+use super::tasks::{Shape, agents, agents_for, by, column, shape, task, write_tables};
 
 fn timed(column: &'static str, shape: Shape) -> Shape {
     Shape { time: Some(column), rich: column == "day", ..shape }
@@ -27,7 +27,7 @@ fn dates_are_read_like_the_program_reads_them() {
     let shape = shape("RMSE", Minimize, 0);
     let mut profile = super::tasks::profile(&shape);
     profile.train.columns.push(Column { day_first: true, ..column("moment", ColumnKind::Date, 50) });
-    let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
+    let agents = agents_for(&task(&shape), &profile, 30_000, None);
     let script = initial(&agents, "LightGBM");
     let at = script.find("def moments_of(").unwrap();
     let function = script[at..].split("\n\n").next().unwrap();
@@ -170,7 +170,7 @@ fn agents_in_time(shape: &Shape, write: impl Fn(&Path)) -> OfflineAgents {
     write(data.path());
     let split = by(SplitKind::Time, "time");
     let profile = profile::read(data.path()).unwrap();
-    OfflineAgents::new(&task(shape), &profile, 30_000, Some(&split)).unwrap()
+    agents_for(&task(shape), &profile, 30_000, Some(&split))
 }
 
 /// Parts of a year are read as their first days.

@@ -10,14 +10,27 @@ use mle_star_tables::links::links;
 
 use super::Prepared;
 use super::metric_trial::try_own_metric;
+use crate::data_plane::source_of_metric;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
+use crate::provider;
 use crate::runs::{self, inputs};
+use crate::runtime::wait_for;
 
 /// Writes the inputs into a new run folder and creates its journal.
-pub fn freeze(mut prepared: Prepared) -> Result<OpenRun, RunError> {
+pub fn freeze(mut prepared: Prepared, say: &(dyn Fn(&str) + Sync)) -> Result<OpenRun, RunError> {
     let rules = prepared.rules()?;
-    let tried = try_own_metric(&mut prepared.task, &prepared.config, prepared.profile.as_ref())?;
+    let (config, profile) = (&prepared.config, prepared.profile.as_ref());
+    let own = provider::own_rules(&prepared.task, config, profile, prepared.protocol.as_ref());
+    let writer = rules.as_ref().or(own.as_ref());
+    let source = writer.map(|agents| wait_for(source_of_metric(config, agents, say)));
+    let source = source.transpose()?.transpose()?;
+    let rules = rules.map(|agents| agents.with_metric(source.clone()));
+    let own = own.map(|agents| agents.with_metric(source.clone()));
+    if let (Some(protocol), Some(own)) = (&mut prepared.protocol, own) {
+        protocol.baselines = own.baselines()?;
+    }
+    let tried = try_own_metric(&mut prepared.task, &prepared.config, prepared.profile.as_ref(), say)?;
     let Prepared { mut task, config, invocation, prompts, retrieved_models, learned, chosen, .. } = prepared;
     let (protocol, held_out, data_summary) = (prepared.protocol, prepared.held_out, prepared.data_summary);
     let (guesses, sources) = (prepared.guesses, prepared.sources);
@@ -49,6 +62,7 @@ pub fn freeze(mut prepared: Prepared) -> Result<OpenRun, RunError> {
         protocol,
         data_summary,
         linked_tables,
+        metric_source: source,
     };
     inputs::write(&folder, &frozen).map_err(RunError::failed)?;
     inputs::write_runners(&folder, &invocation.runners).map_err(RunError::failed)?;

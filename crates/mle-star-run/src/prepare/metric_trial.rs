@@ -37,9 +37,10 @@ pub fn try_own_metric(
     task: &mut Task,
     config: &Config,
     profile: Option<&Profile>,
+    say: &(dyn Fn(&str) + Sync),
 ) -> Result<Option<String>, RunError> {
     let Some(file) = task.metric_file.clone() else { return Ok(None) };
-    let tried = wait_for(tried(task, config, profile, file.clone()))??;
+    let tried = wait_for(tried(task, config, profile, file.clone(), say))??;
     let line = line(task, &file, &tried);
     task.metric_file = Some(MetricFile { answers: tried.answers, ..file });
     Ok(Some(line))
@@ -50,6 +51,7 @@ async fn tried(
     config: &Config,
     profile: Option<&Profile>,
     file: MetricFile,
+    say: &(dyn Fn(&str) + Sync),
 ) -> Result<Tried, RunError> {
     let untried = |why: &str| {
         Trouble::new(format!("{} cannot be tried: {why}", file.name), "name a metric with --metric instead")
@@ -77,7 +79,7 @@ async fn tried(
         "with_probabilities": with_probabilities,
         "sample": sample,
     });
-    let tried = data_plane::ask(config, [train, sample], question).await?;
+    let tried = data_plane::ask(config, [train, sample], question, say).await?;
     let hint = "correct the file, or name a metric with --metric instead";
     tried.map_err(|why| Trouble::new(why, hint).into())
 }

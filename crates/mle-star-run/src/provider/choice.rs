@@ -183,20 +183,16 @@ pub fn rules(
     }
 }
 
-/// The scripts of the program's own solutions, whoever the agents are: none with the preset `paper`, and for a task that the
+/// Who writes the program's own solutions, whoever the agents are: nobody with the preset `paper`, and for a task that the
 /// rules cannot solve.
-///
-/// # Errors
-/// A built-in template is broken.
-pub fn baselines(
+pub fn own_rules(
     task: &Task,
     config: &Config,
     profile: Option<&Profile>,
-    protocol: &Protocol,
-) -> Result<Vec<String>, Trouble> {
-    let profile = profile.filter(|_| config.preset != Preset::Paper && !protocol.is_papers);
-    let rules = profile.and_then(|profile| offline(task, config, profile, Some(protocol)).ok());
-    rules.map_or_else(|| Ok(Vec::new()), |rules| rules.baselines())
+    protocol: Option<&Protocol>,
+) -> Option<OfflineAgents> {
+    let protocol = protocol.filter(|protocol| config.preset != Preset::Paper && !protocol.is_papers)?;
+    offline(task, config, profile?, Some(protocol)).ok()
 }
 
 fn offline(

@@ -50,7 +50,7 @@ fn an_observer_sees_the_result_before_it_counts() {
     needs!(Libraries);
     let world = World::new();
     let options = RunOptions::default().set("agents=offline").unwrap().set_all(&world.settings()).unwrap();
-    let run = prepare(&options, &world.data()).unwrap().freeze().unwrap();
+    let run = prepare(&options, &world.data()).unwrap().freeze(&|_| ()).unwrap();
     let notebook = Notebook::default();
     drive(&run, &notebook).unwrap();
     let seen = notebook.seen.into_inner().unwrap();

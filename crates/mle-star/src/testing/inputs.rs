@@ -91,5 +91,6 @@ pub fn frozen() -> Frozen {
         protocol: None,
         data_summary: None,
         linked_tables: false,
+        metric_source: None,
     }
 }
