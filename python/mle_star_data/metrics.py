@@ -163,9 +163,7 @@ def balanced_accuracy(truth: Array, predicted: Array, weight: Weight = None) -> 
     """The mean recall of the classes that have rows."""
     classes = np.unique(truth if weight is None else truth[np.asarray(weight) > 0])
     return float(
-        metrics.recall_score(
-            truth, predicted, labels=classes, average="macro", sample_weight=weight, zero_division=0.0
-        )
+        metrics.recall_score(truth, predicted, labels=classes, average="macro", sample_weight=weight, zero_division=0.0)
     )
 
 
@@ -310,8 +308,8 @@ class Metric:
     """Whether the order of predictions counts alone, not how large they are."""
 
     def source(self) -> str:
-        """The function as a text that needs nothing of this package: `score(truth, predicted, weight=None)` with what it
-        imports and calls."""
+        """The function as a text that stands alone: `score(truth, predicted, weight=None)` with what it imports and
+        calls."""
         function: Any = self.function
         bound = function.args if isinstance(function, partial) else ()
         function = function.func if isinstance(function, partial) else function
@@ -440,8 +438,8 @@ def _with_parameter(name: str) -> Metric | None:
 
 
 def for_classes(metric: Metric, classes: int) -> Metric:
-    """The metric of a target with so many classes, or 0 for numbers: F1 of more than two is their mean, a metric of order
-    has probabilities of two classes, and that of one column is the metric of columns for less."""
+    """The metric of a target with so many classes, or 0 for numbers: F1 of more than two is their mean, two classes are
+    put in order by probabilities, and a mean over the columns of classes needs three."""
     if metric.name == "F1" and classes != 2:
         return next(one for one in TABLE if one.name == "macro F1")
     if metric.kind == "order" and classes == 2:

@@ -11,14 +11,10 @@ def metric(truth, predicted, weight=None):
 {% else %}
     return np.mean([score(labels, values, weight) for labels, values in zip(truth.T, predicted.T)])
 {% endif %}
-{% elif p.metric.labels %}
+{% elif p.metric.labels or p.metric.guesses %}
 def metric(truth, scores, weight=None):
-    """The score if the class with the largest score is predicted."""
-    return score(truth, scores.argmax(axis=1), weight)
-{% elif p.metric.guesses %}
-def metric(truth, scores, weight=None):
-    """The score if the classes with the largest scores are guessed, the largest first."""
-    return score(truth, np.argsort(-scores, axis=1, kind="stable"), weight)
+    """The score of the class{{ "es" if p.metric.guesses }} with the largest scores."""
+    return score(truth, {{ "np.argsort(-scores, axis=1, kind=\"stable\")" if p.metric.guesses else "scores.argmax(axis=1)" }}, weight)
 {% elif p.layout.absent and p.classes == 2 and p.metric.by_order %}
 def metric(truth, predicted, weight=None):
     """The score of the two classes that have rows."""

@@ -1,5 +1,6 @@
 //! Questions to the data plane outside a run.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,35 +12,28 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::Isolation;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::error::RunError;
-use crate::python_environment::environment;
+use crate::python_environment::{Say, environment};
+use crate::runtime::wait_for;
 
-/// The answer to [`OfflineAgents::question_of_metric`].
-#[derive(Deserialize)]
-struct Source {
-    source: String,
-}
-
-/// The text that scripts of the offline agents compute the metric with.
+/// The text that scripts of these agents compute the metric with. Must not be called from asynchronous code.
 ///
 /// # Errors
 /// There is no usable Python.
-pub async fn source_of_metric(
+pub fn source_of_metric(
     config: &Config,
-    agents: &OfflineAgents,
-    say: &(dyn Fn(&str) + Sync),
-) -> Result<String, RunError> {
-    let answer = ask(config, [], agents.question_of_metric(), say).await?;
-    let why = "the text that scripts compute the metric with is unknown";
+    agents: Option<&OfflineAgents>,
+    say: Say<'_>,
+) -> Result<Option<String>, RunError> {
+    let Some(agents) = agents else { return Ok(None) };
+    let answer = wait_for(ask::<HashMap<String, String>>(config, [], agents.question_of_metric(), say))??;
     let hint = "name another metric with --metric, or another interpreter with --python";
-    answer
-        .map(|Source { source }| source)
-        .map_err(|error| Trouble::new(format!("{why}: {error}"), hint).into())
+    let unknown = |why| Trouble::new(format!("scripts cannot compute the metric: {why}"), hint);
+    Ok(answer.map_err(unknown)?.remove("source"))
 }
 
 /// Asks one question about these files, with the settings of a run. The inner error says why there is no answer. If a Python
@@ -51,7 +45,7 @@ pub async fn ask<T: DeserializeOwned>(
     config: &Config,
     files: impl IntoIterator<Item = PathBuf>,
     question: Value,
-    say: &(dyn Fn(&str) + Sync),
+    say: Say<'_>,
 ) -> Result<Result<T, String>, RunError> {
     let folder = TempDir::new().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
     let environment = environment(config.python.as_ref(), say).await?;

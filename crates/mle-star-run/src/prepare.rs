@@ -40,6 +40,7 @@ use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::protocol::{self, Decided};
 use crate::provider::{self, Choice, Chosen};
+use crate::python_environment::Say;
 use crate::runs::{DEFAULT_DIR, absolute};
 use crate::runtime::wait_for;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
@@ -126,7 +127,7 @@ impl Prepared {
     /// # Errors
     /// A task that the offline agents cannot solve, unreadable data, no usable Python, a run ID that exists, or a
     /// folder that cannot be written.
-    pub fn freeze(self, say: &(dyn Fn(&str) + Sync)) -> Result<OpenRun, RunError> {
+    pub fn freeze(self, say: Say<'_>) -> Result<OpenRun, RunError> {
         freeze::freeze(self, say)
     }
 

@@ -14,7 +14,6 @@ use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
-use mle_star_offline::OfflineAgents;
 use mle_star_tables::digest::digest;
 use mle_star_tables::profile::Context;
 
@@ -91,7 +90,11 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     let profile = data.profile;
     let protocol = frozen.protocol.as_ref();
     let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), protocol)?;
-    let rules = rules.map(|rules| with_metric(rules, &frozen)).transpose()?;
+    // Runs of earlier builds froze no text.
+    let unfrozen = rules.as_ref().filter(|_| frozen.metric_source.is_none());
+    let source =
+        source_of_metric(&frozen.config, unfrozen, &|_| ())?.or_else(|| frozen.metric_source.clone());
+    let rules = rules.map(|rules| rules.with_metric(source));
     let runners = runners(options, folder, &frozen.config)?;
     // Nothing is refused any more.
     inputs::write_runners(folder, &runners).map_err(RunError::failed)?;
@@ -113,15 +116,6 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     let run =
         OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, opening };
     Ok(Reopened::Unfinished(Box::new(run)))
-}
-
-/// The rules with the text of the metric that the run froze. Earlier builds froze none, so the data plane is asked.
-fn with_metric(rules: OfflineAgents, frozen: &Frozen) -> Result<OfflineAgents, RunError> {
-    let source = match &frozen.metric_source {
-        Some(source) => source.clone(),
-        None => wait_for(source_of_metric(&frozen.config, &rules, &|_| ()))??,
-    };
-    Ok(rules.with_metric(Some(source)))
 }
 
 /// Checks that another build than the last one asks what is recorded, before anything new is paid.

@@ -96,8 +96,7 @@ pub(crate) async fn on_common_rows(
     if !has_folds || one.other_rows(other).is_none() {
         return Ok(None);
     }
-    let question = Question::Compare { one: one.kept(), other: other.kept() };
-    Ok(Some(ctx.measure(question).await?.value))
+    Ok(Some(ctx.measure(Question::Compare { one: one.kept(), other: other.kept() }).await?.value))
 }
 
 /// h(s) of a solution after its leakage check.

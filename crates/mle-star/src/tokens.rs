@@ -25,8 +25,7 @@ impl Tokens {
             let of_cache = price.cached_input.unwrap_or(price.input);
             (own as f64 * price.input + cached as f64 * of_cache + output as f64 * price.output) / 1e6
         };
-        let cost_usd = price.map(cost);
-        Usage { cost_usd, input: own, output, cache_read: cached, ..Usage::default() }
+        Usage { cost_usd: price.map(cost), input: own, output, cache_read: cached, ..Usage::default() }
     }
 }
 

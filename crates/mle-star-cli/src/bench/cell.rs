@@ -29,8 +29,7 @@ pub fn begun(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> Result<Opti
             Reopened::Unfinished(run) => Some(*run),
         });
     }
-    let args = of_cell(folder, cell, options);
-    let mut prepared = prepare(&args.options()?, &cell.task.task)?;
+    let mut prepared = prepare(&of_cell(folder, cell, options).options()?, &cell.task.task)?;
     // The runs of a task would overwrite each other's submissions there.
     prepared.task.output_dir = None;
     Ok(Some(prepared.freeze(&|_| ())?))

@@ -42,13 +42,8 @@ fn solve(args: &RunArgs, options: &RunOptions, task: &Path, settings: &Settings)
         return estimate::print(&prepared);
     }
     let view = View::of(&prepared.invocation);
-    let quiet = prepared.invocation.quiet;
-    let say = |line: &str| {
-        if !quiet {
-            output::talk(line);
-        }
-    };
-    drive(prepared.freeze(&say)?, view, forget_if_unusable)
+    let say: &(dyn Fn(&str) + Sync) = if prepared.invocation.quiet { &|_| () } else { &output::talk };
+    drive(prepared.freeze(say)?, view, forget_if_unusable)
 }
 
 /// Removes the folder of a run that stopped with a usage error: it has done nothing, and corrected input makes another

@@ -14,17 +14,15 @@ use crate::data_plane::source_of_metric;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::provider;
+use crate::python_environment::Say;
 use crate::runs::{self, inputs};
-use crate::runtime::wait_for;
 
 /// Writes the inputs into a new run folder and creates its journal.
-pub fn freeze(mut prepared: Prepared, say: &(dyn Fn(&str) + Sync)) -> Result<OpenRun, RunError> {
+pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError> {
     let rules = prepared.rules()?;
     let (config, profile) = (&prepared.config, prepared.profile.as_ref());
     let own = provider::own_rules(&prepared.task, config, profile, prepared.protocol.as_ref());
-    let writer = rules.as_ref().or(own.as_ref());
-    let source = writer.map(|agents| wait_for(source_of_metric(config, agents, say)));
-    let source = source.transpose()?.transpose()?;
+    let source = source_of_metric(config, rules.as_ref().or(own.as_ref()), say)?;
     let rules = rules.map(|agents| agents.with_metric(source.clone()));
     let own = own.map(|agents| agents.with_metric(source.clone()));
     if let (Some(protocol), Some(own)) = (&mut prepared.protocol, own) {

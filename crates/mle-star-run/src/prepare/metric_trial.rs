@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::data_plane;
 use crate::error::RunError;
 use crate::protocol::{id_column, verified_columns};
+use crate::python_environment::Say;
 use crate::runtime::wait_for;
 
 /// What a trial has shown.
@@ -37,7 +38,7 @@ pub fn try_own_metric(
     task: &mut Task,
     config: &Config,
     profile: Option<&Profile>,
-    say: &(dyn Fn(&str) + Sync),
+    say: Say<'_>,
 ) -> Result<Option<String>, RunError> {
     let Some(file) = task.metric_file.clone() else { return Ok(None) };
     let tried = wait_for(tried(task, config, profile, file.clone(), say))??;
@@ -51,7 +52,7 @@ async fn tried(
     config: &Config,
     profile: Option<&Profile>,
     file: MetricFile,
-    say: &(dyn Fn(&str) + Sync),
+    say: Say<'_>,
 ) -> Result<Tried, RunError> {
     let untried = |why: &str| {
         Trouble::new(format!("{} cannot be tried: {why}", file.name), "name a metric with --metric instead")

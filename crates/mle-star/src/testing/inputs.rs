@@ -78,16 +78,14 @@ pub fn frozen() -> Frozen {
         ..Config::default()
     };
     let prompts = Prompts::new(BTreeMap::new());
-    let prompts = prompts.map(|prompts| prompts.texts().clone()).unwrap_or_default();
-    let (run_id, data_id) = ("toy-run".to_owned(), "data".to_owned());
     Frozen {
-        run_id,
+        run_id: "toy-run".to_owned(),
         task: task(),
         config,
-        prompts,
+        prompts: prompts.map(|prompts| prompts.texts().clone()).unwrap_or_default(),
         retrieved_models: None,
         learned: Vec::new(),
-        data_id,
+        data_id: "data".to_owned(),
         protocol: None,
         data_summary: None,
         linked_tables: false,
