@@ -161,10 +161,7 @@ def accuracy(truth: Array, predicted: Array, weight: Weight = None) -> float:
 
 def balanced_accuracy(truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The mean recall of the classes that have rows."""
-    classes = np.unique(truth if weight is None else truth[np.asarray(weight) > 0])
-    return float(
-        metrics.recall_score(truth, predicted, labels=classes, average="macro", sample_weight=weight, zero_division=0.0)
-    )
+    return float(metrics.balanced_accuracy_score(truth, predicted, sample_weight=weight))
 
 
 def f1(truth: Array, predicted: Array, weight: Weight = None) -> float:

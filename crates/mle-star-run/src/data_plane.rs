@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use mle_star_backends::script::environment::Environment;
 use mle_star_backends::script::executor::{Executor, ExecutorSetup};
 use mle_star_backends::script::network;
 use mle_star_backends::script::plane::Plane;
@@ -16,28 +17,32 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::error::RunError;
+use crate::error::{ErrorKind, RunError};
 use crate::python_environment::{Say, environment};
-use crate::runtime::wait_for;
 
-/// The text that scripts of these agents compute the metric with. Must not be called from asynchronous code.
+/// The text that scripts of these agents compute the metric with; `None` if there are none, or the interpreter cannot be used, which
+/// is said when scripts are to run. If a Python environment has to be created first, `say` is told.
 ///
 /// # Errors
-/// There is no usable Python.
-pub fn source_of_metric(
+/// The environment cannot be created, or lacks what scores are computed with.
+pub async fn source_of_metric(
     config: &Config,
     agents: Option<&OfflineAgents>,
     say: Say<'_>,
 ) -> Result<Option<String>, RunError> {
     let Some(agents) = agents else { return Ok(None) };
-    let answer = wait_for(ask::<HashMap<String, String>>(config, [], agents.question_of_metric(), say))??;
+    let environment = match environment(config.python.as_ref(), say).await {
+        Err(RunError { kind: ErrorKind::Input, .. }) => return Ok(None),
+        found => found?,
+    };
+    let answer = asked(config, environment, [], agents.question_of_metric()).await?;
     let hint = "name another metric with --metric, or another interpreter with --python";
     let unknown = |why| Trouble::new(format!("scripts cannot compute the metric: {why}"), hint);
-    Ok(answer.map_err(unknown)?.remove("source"))
+    let mut answer: HashMap<String, String> = answer.map_err(unknown)?;
+    Ok(answer.remove("source"))
 }
 
-/// Asks one question about these files, with the settings of a run. The inner error says why there is no answer. If a Python
-/// environment has to be created first, `say` is told.
+/// Asks one question about these files, with the settings of a run. The inner error says why there is no answer.
 ///
 /// # Errors
 /// There is no usable Python.
@@ -45,10 +50,17 @@ pub async fn ask<T: DeserializeOwned>(
     config: &Config,
     files: impl IntoIterator<Item = PathBuf>,
     question: Value,
-    say: Say<'_>,
+) -> Result<Result<T, String>, RunError> {
+    asked(config, environment(config.python.as_ref(), &|_| ()).await?, files, question).await
+}
+
+async fn asked<T: DeserializeOwned>(
+    config: &Config,
+    environment: Environment,
+    files: impl IntoIterator<Item = PathBuf>,
+    question: Value,
 ) -> Result<Result<T, String>, RunError> {
     let folder = TempDir::new().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
-    let environment = environment(config.python.as_ref(), say).await?;
     let setup = ExecutorSetup {
         folder: folder.path().to_owned(),
         environment: environment.clone(),

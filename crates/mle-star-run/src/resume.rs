@@ -92,8 +92,8 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), protocol)?;
     // Runs of earlier builds froze no text.
     let unfrozen = rules.as_ref().filter(|_| frozen.metric_source.is_none());
-    let source =
-        source_of_metric(&frozen.config, unfrozen, &|_| ())?.or_else(|| frozen.metric_source.clone());
+    let asked = wait_for(source_of_metric(&frozen.config, unfrozen, &|_| ()))??;
+    let source = asked.or_else(|| frozen.metric_source.clone());
     let rules = rules.map(|rules| rules.with_metric(source));
     let runners = runners(options, folder, &frozen.config)?;
     // Nothing is refused any more.

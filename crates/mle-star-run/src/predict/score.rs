@@ -129,7 +129,7 @@ impl RowLabels {
         });
         let files = [Some(self.file.as_path()), Some(predicted), train];
         let files = files.into_iter().flatten().map(Path::to_owned);
-        let found: Found = data_plane::ask(config, files, question, &|_| ()).await?.map_err(cannot)?;
+        let found: Found = data_plane::ask(config, files, question).await?.map_err(cannot)?;
         let measured = match found {
             Found { measured: Some(measured), .. } => measured,
             Found { failure, unusable, .. } => return Err(cannot(unusable.or(failure).unwrap_or_default())),

@@ -1,5 +1,6 @@
 //! The last stage of preparing a run: freezes its inputs in a new run folder.
 
+use std::fs;
 use std::path::PathBuf;
 
 use mle_star::event::Event;
@@ -16,21 +17,17 @@ use crate::open_run::OpenRun;
 use crate::provider;
 use crate::python_environment::Say;
 use crate::runs::{self, inputs};
+use crate::runtime::wait_for;
 
 /// Writes the inputs into a new run folder and creates its journal.
 pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError> {
     let rules = prepared.rules()?;
-    let (config, profile) = (&prepared.config, prepared.profile.as_ref());
-    let own = provider::own_rules(&prepared.task, config, profile, prepared.protocol.as_ref());
-    let source = source_of_metric(config, rules.as_ref().or(own.as_ref()), say)?;
-    let rules = rules.map(|agents| agents.with_metric(source.clone()));
-    let own = own.map(|agents| agents.with_metric(source.clone()));
-    if let (Some(protocol), Some(own)) = (&mut prepared.protocol, own) {
-        protocol.baselines = own.baselines()?;
-    }
-    let tried = try_own_metric(&mut prepared.task, &prepared.config, prepared.profile.as_ref(), say)?;
+    let (profile, protocol) = (prepared.profile.as_ref(), prepared.protocol.as_ref());
+    let own = provider::own_rules(&prepared.task, &prepared.config, profile, protocol);
+    let tried = try_own_metric(&mut prepared.task, &prepared.config, prepared.profile.as_ref())?;
     let Prepared { mut task, config, invocation, prompts, retrieved_models, learned, chosen, .. } = prepared;
-    let (protocol, held_out, data_summary) = (prepared.protocol, prepared.held_out, prepared.data_summary);
+    let (mut protocol, held_out, data_summary) =
+        (prepared.protocol, prepared.held_out, prepared.data_summary);
     let (guesses, sources) = (prepared.guesses, prepared.sources);
     let linked_tables = prepared
         .profile
@@ -40,6 +37,13 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();
     let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
+    let writer = rules.as_ref().or(own.as_ref());
+    let ask = || Ok::<_, RunError>(wait_for(source_of_metric(&config, writer, say))??);
+    let source = ask().inspect_err(|_| drop(fs::remove_dir_all(claimed.hold.folder())))?;
+    let rules = rules.map(|agents| agents.with_metric(source.clone()));
+    if let (Some(protocol), Some(own), Some(_)) = (&mut protocol, own, &source) {
+        protocol.baselines = own.with_metric(source.clone()).baselines()?;
+    }
     let run_id = claimed.id;
     let (intake, mut profile) = (prepared.intake, prepared.profile);
     let folder = claimed.hold.folder().to_owned();

@@ -11,7 +11,6 @@ use serde_json::json;
 use crate::data_plane;
 use crate::error::RunError;
 use crate::protocol::{id_column, verified_columns};
-use crate::python_environment::Say;
 use crate::runtime::wait_for;
 
 /// What a trial has shown.
@@ -38,10 +37,9 @@ pub fn try_own_metric(
     task: &mut Task,
     config: &Config,
     profile: Option<&Profile>,
-    say: Say<'_>,
 ) -> Result<Option<String>, RunError> {
     let Some(file) = task.metric_file.clone() else { return Ok(None) };
-    let tried = wait_for(tried(task, config, profile, file.clone(), say))??;
+    let tried = wait_for(tried(task, config, profile, file.clone()))??;
     let line = line(task, &file, &tried);
     task.metric_file = Some(MetricFile { answers: tried.answers, ..file });
     Ok(Some(line))
@@ -52,7 +50,6 @@ async fn tried(
     config: &Config,
     profile: Option<&Profile>,
     file: MetricFile,
-    say: Say<'_>,
 ) -> Result<Tried, RunError> {
     let untried = |why: &str| {
         Trouble::new(format!("{} cannot be tried: {why}", file.name), "name a metric with --metric instead")
@@ -80,7 +77,7 @@ async fn tried(
         "with_probabilities": with_probabilities,
         "sample": sample,
     });
-    let tried = data_plane::ask(config, [train, sample], question, say).await?;
+    let tried = data_plane::ask(config, [train, sample], question).await?;
     let hint = "correct the file, or name a metric with --metric instead";
     tried.map_err(|why| Trouble::new(why, hint).into())
 }
