@@ -38,7 +38,7 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
     let now = jiff::Zoned::now();
     let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
     let writer = rules.as_ref().or(own.as_ref());
-    let ask = || Ok::<_, RunError>(wait_for(source_of_metric(&config, writer, say))??);
+    let ask = || -> Result<_, RunError> { wait_for(source_of_metric(&config, writer, say))? };
     let source = ask().inspect_err(|_| drop(fs::remove_dir_all(claimed.hold.folder())))?;
     let rules = rules.map(|agents| agents.with_metric(source.clone()));
     if let (Some(protocol), Some(own), Some(_)) = (&mut protocol, own, &source) {
