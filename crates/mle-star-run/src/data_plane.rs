@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mle_star_backends::script::executor::{Executor, ExecutorSetup};
 use mle_star_backends::script::network;
-use mle_star_backends::script::plane::Plane;
+use mle_star_backends::script::plane::{Plane, Until};
 use mle_star_domain::config::{Config, Switch};
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::machine;
@@ -16,6 +17,9 @@ use tempfile::TempDir;
 
 use crate::error::RunError;
 use crate::python_environment::environment;
+
+/// How long an answer may take.
+const ANSWERING: Duration = Duration::from_secs(900);
 
 /// Asks one question about these files, with the settings of a run. The inner error says why there is no answer.
 ///
@@ -39,7 +43,7 @@ pub async fn ask<T: DeserializeOwned>(
     };
     let executor = Executor::new(setup, &[]).map_err(RunError::failed)?;
     let plane = Plane::new(Arc::new(executor), environment, folder.path(), files);
-    match plane.map_err(RunError::failed)?.ask(question).await {
+    match plane.map_err(RunError::failed)?.ask(question, Until::after(ANSWERING)).await {
         Ok(answer) => Ok(Ok(answer)),
         Err(unanswered) => Ok(Err(unanswered.reason()?)),
     }

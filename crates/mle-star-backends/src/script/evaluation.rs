@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
+use mle_star_domain::layout;
 use mle_star_domain::measure::interval::{FEWEST_PERIODS, Grouped};
 use mle_star_domain::measure::{Chance, Measurement};
 use mle_star_domain::protocol::{LabelColumns, Periods, Split, SplitKind};
@@ -16,7 +17,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::plane::{Plane, Unanswered, absolute};
+use super::plane::{Plane, Unanswered, Until, absolute};
 
 pub(crate) use copies::CopiedRows;
 pub(crate) use diagnose::Predicted;
@@ -185,12 +186,17 @@ impl Evaluator {
     ///
     /// # Errors
     /// There is no answer.
-    pub(crate) async fn ask<T: DeserializeOwned>(&self, mut question: Value) -> Result<T, Unanswered> {
+    pub(crate) async fn ask<T: DeserializeOwned>(
+        &self,
+        mut question: Value,
+        until: Until,
+    ) -> Result<T, Unanswered> {
         question["setup"] = json!(self.told);
-        self.plane.ask(question).await
+        self.plane.ask(question, until).await
     }
 
-    /// Scores a script's validation predictions. Another score that it printed is a note.
+    /// Scores a script's validation predictions. Another score that it printed is a note. Predictions that cannot be scored in
+    /// time fail, since what a script prints of them may be wrong.
     ///
     /// # Errors
     /// The data plane cannot be used.
@@ -198,10 +204,16 @@ impl Evaluator {
         &self,
         file: &Path,
         printed: Option<Printed>,
+        until: Until,
     ) -> Result<ValidationCheck, Trouble> {
         let question = json!({ "question": "validation", "file": file, "printed": printed });
-        match self.ask(question).await {
+        match self.ask(question, until).await {
             Ok(checked) => Ok(checked),
+            Err(late @ Unanswered::Late(_)) => {
+                let name = layout::VALIDATION_PREDICTIONS;
+                let mismatch = format!("./{}/{name} cannot be scored: {}", layout::FINAL, late.reason()?);
+                Ok(ValidationCheck { mismatch: Some(mismatch), ..ValidationCheck::default() })
+            }
             Err(unanswered) => {
                 let note = Some(format!("scores are not recomputed: {}", unanswered.reason()?));
                 Ok(ValidationCheck { note, ..ValidationCheck::default() })
@@ -220,10 +232,15 @@ impl Evaluator {
     ///
     /// # Errors
     /// Why there is no score.
-    pub(crate) async fn chance(&self, file: &Path, train: &Shuffled) -> Result<Chance, Unanswered> {
+    pub(crate) async fn chance(
+        &self,
+        file: &Path,
+        train: &Shuffled,
+        until: Until,
+    ) -> Result<Chance, Unanswered> {
         let question = json!({
             "question": "chance", "file": file, "table": train.table, "blocks": train.blocks,
         });
-        self.ask(question).await
+        self.ask(question, until).await
     }
 }

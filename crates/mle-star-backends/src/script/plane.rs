@@ -9,7 +9,7 @@ use std::io;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
@@ -29,8 +29,8 @@ const INTERPRETER: &str = "MLE_STAR_DATA_PYTHON";
 const PACKAGE: &str = "mle_star_data";
 /// What the package needs.
 const LIBRARIES: [&str; 3] = ["numpy", "scikit-learn", "scipy"];
-/// How long an answer may take.
-const ANSWERING: Duration = Duration::from_secs(900);
+/// How long an answer may take at least: without it, what a script predicted is lost.
+const LEAST: Duration = Duration::from_secs(20);
 /// How often a question is asked again if the process ends.
 const TRIES: usize = 2;
 
@@ -76,11 +76,20 @@ pub struct Plane {
     asked: AtomicU64,
 }
 
+/// Until when an answer is of use.
+#[derive(Clone, Copy, Debug)]
+pub struct Until {
+    began: Instant,
+    time: Duration,
+}
+
 /// Why a question has no answer.
 #[derive(Debug)]
 pub enum Unanswered {
     /// In one sentence, for the journal.
     Reason(String),
+    /// It had these seconds, and takes longer.
+    Late(u64),
     /// The data plane cannot be used.
     Broken(Trouble),
 }
@@ -143,29 +152,36 @@ impl Plane {
     ///
     /// # Errors
     /// There is no answer.
-    pub async fn ask<T: DeserializeOwned>(&self, mut question: Value) -> Result<T, Unanswered> {
+    pub async fn ask<T: DeserializeOwned>(&self, mut question: Value, until: Until) -> Result<T, Unanswered> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         question["number"] = json!(number);
-        let line = format!("{question}\n");
         let mut process = self.process.lock().await;
+        let time = until.left().max(LEAST);
+        let answered = timeout(time, self.answered(&mut process, number, format!("{question}\n"))).await;
+        answered.map_err(|_| Unanswered::Late(time.as_secs()))??.read()
+    }
+
+    /// The reply of the process. One that does not reply, or to which nobody listens any more, is ended.
+    async fn answered(
+        &self,
+        process: &mut Option<Talk>,
+        number: u64,
+        line: String,
+    ) -> Result<Reply, Unanswered> {
         let mut said = String::new();
         for _ in 0..TRIES {
-            let talk = match process.as_mut().filter(|talk| talk.is_alive()) {
+            let mut talk = match process.take().filter(Talk::is_alive) {
                 Some(talk) => talk,
-                None => process.insert(self.start().await.map_err(Unanswered::Broken)?),
+                None => self.start().await.map_err(Unanswered::Broken)?,
             };
             talk.send(line.clone().into_bytes());
-            match timeout(ANSWERING, reply(talk, number)).await {
-                Ok(Ok(Some(reply))) => return reply.read(),
-                Ok(Ok(None)) => said = ended(process.take()).await,
-                Ok(Err(error)) => {
-                    return Err(Unanswered::Reason(format!("the answer cannot be read: {error}")));
+            let found = reply(&mut talk, number).await;
+            match found.map_err(|error| Unanswered::Reason(format!("the answer cannot be read: {error}")))? {
+                Some(reply) => {
+                    *process = Some(talk);
+                    return Ok(reply);
                 }
-                Err(_) => {
-                    drop(process.take());
-                    let took = ANSWERING.as_secs();
-                    return Err(Unanswered::Reason(format!("it takes longer than {took} s to compute")));
-                }
+                None => said = ended(talk).await,
             }
         }
         Err(self.broken(&said))
@@ -216,6 +232,17 @@ impl Reply {
     }
 }
 
+impl Until {
+    /// From now on, so much time.
+    pub fn after(time: Duration) -> Self {
+        Self { began: Instant::now(), time }
+    }
+
+    fn left(self) -> Duration {
+        self.time.saturating_sub(self.began.elapsed())
+    }
+}
+
 impl Unanswered {
     /// The reason in words, or the trouble that ends the run.
     ///
@@ -224,6 +251,7 @@ impl Unanswered {
     pub fn reason(self) -> Result<String, Trouble> {
         match self {
             Self::Reason(reason) => Ok(reason),
+            Self::Late(seconds) => Ok(format!("it takes longer than the {seconds} s that are left")),
             Self::Broken(trouble) => Err(trouble),
         }
     }
@@ -250,8 +278,7 @@ async fn reply(talk: &mut Talk, number: u64) -> io::Result<Option<Reply>> {
 }
 
 /// The last line that a process said before it ended.
-async fn ended(talk: Option<Talk>) -> String {
-    let Some(talk) = talk else { return String::new() };
+async fn ended(talk: Talk) -> String {
     let (_, said) = talk.end().await;
     said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }

@@ -7,7 +7,7 @@ use mle_star_domain::effects::Submission;
 use mle_star_domain::trouble::Trouble;
 use serde_json::json;
 
-use super::plane::{Plane, absolute};
+use super::plane::{Plane, Until, absolute};
 
 /// The size limit in bytes. Submissions with the pixels of images have a few hundred MiB.
 const LARGEST: u64 = 1 << 30;
@@ -28,6 +28,7 @@ pub async fn check_submission(
     file: &Path,
     sample: Option<&Path>,
     id_column: Option<&str>,
+    until: Until,
 ) -> Result<Submission, Trouble> {
     let bytes = fs::metadata(file).map_or(0, |meta| meta.len());
     if bytes > largest(sample) {
@@ -35,9 +36,12 @@ pub async fn check_submission(
     }
     let (file, sample) = (absolute(file), sample.map(absolute));
     let question = json!({ "question": "check", "file": file, "sample": sample, "id_column": id_column });
-    match plane.ask(question).await {
+    match plane.ask(question, until).await {
         Ok(checked) => Ok(checked),
-        Err(unanswered) => Ok(Submission { bytes, rows: None, findings: vec![unanswered.reason()?] }),
+        Err(unanswered) => {
+            let finding = format!("the file cannot be checked: {}", unanswered.reason()?);
+            Ok(Submission { bytes, rows: None, findings: vec![finding] })
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use csv::ReaderBuilder;
 use mle_star_domain::diagnostics::{Diagnostics, Parts, RowsOf};
@@ -11,10 +12,12 @@ use mle_star_tables::labelled_cells::{RowsIn, Which, moments, own_id};
 use serde::Serialize;
 use serde_json::json;
 
-use super::Evaluator;
+use super::{Evaluator, Until};
 
 /// The largest file of predictions that is read whole, in bytes.
 const LARGEST: u64 = 256 << 20;
+/// How long it may take after a run has ended. What takes longer is left out.
+const AFTER_THE_RUN: Duration = Duration::from_secs(60);
 /// Times are divided into about this many parts.
 const TIMES: usize = 10;
 /// The name of the division by folds, if folds are periods.
@@ -84,7 +87,7 @@ impl Evaluator {
         let question = json!({
             "question": "diagnose", "files": files, "of": of, "divisions": self.divisions(&rows),
         });
-        let found: Diagnostics = self.ask(question).await.ok()?;
+        let found: Diagnostics = self.ask(question, Until::after(AFTER_THE_RUN)).await.ok()?;
         let parts = found.parts.into_iter().map(|parts| Parts { of, ..parts }).collect();
         Some(self.with_cells(Diagnostics { of, parts, ..found }, &rows))
     }
