@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mle_star::backend::ScriptRunner;
@@ -33,7 +33,7 @@ use crate::runners::protocol::{MOST_BYTES, RunSetup};
 use crate::script::environment::Environment;
 use crate::script::evaluation::{EvaluationSetup, Evaluator, Predicted};
 use crate::script::executor::{Executed, Executor, ExecutorSetup, Job};
-use crate::script::plane::{Plane, Until};
+use crate::script::plane::Plane;
 use crate::script::{in_background, watch};
 use finish::Outputs;
 use seen::{FoldData, ScriptData};
@@ -370,7 +370,7 @@ impl ScriptSetup {
 #[async_trait]
 impl ScriptRunner for ScriptBackend {
     async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop> {
-        let until = Until::after(request.time_left);
+        let ends = Instant::now() + request.time_left;
         let seen = self.seen_by(request).await?;
         self.prepare(request).await?;
         let (executed, outputs) = match self.execute(request, &seen).await? {
@@ -378,7 +378,7 @@ impl ScriptRunner for ScriptBackend {
             Err(reason) => return Ok(ScriptOutcome::lost(reason)),
         };
         let Executed { outcome, printed, lacked_room } = *executed;
-        let kept = self.finish(request, (outputs, seen), printed, until).await?;
+        let kept = self.finish(request, (outputs, seen), printed, ends).await?;
         if let Some(left) = kept.disk_left.filter(|_| lacked_room) {
             return Err(Stop::Outside(self.disk_is_full(&left)));
         }
@@ -403,14 +403,14 @@ impl ScriptRunner for ScriptBackend {
     }
 
     async fn measure(&self, place: &Place, question: &Question, time_left: Duration) -> Result<Answer, Stop> {
-        let until = Until::after(time_left);
+        let ends = Instant::now() + time_left;
         let Some(evaluation) = self.evaluation.clone() else {
             return Ok(question.unanswered("the program cannot compute the metric"));
         };
         let mut asked = json!(question);
         match question {
             Question::Combine { runs, by, to, script, measured } => {
-                let outcome = self.combined(place, (script, to), runs, *by, until).await?;
+                let outcome = self.combined(place, (script, to), runs, *by, ends).await?;
                 return Ok(Box::new(ScriptOutcome { measured: Some(measured.clone()), ..outcome }).into());
             }
             Question::Copies { on } | Question::Importance { on, .. } => {
@@ -424,7 +424,7 @@ impl ScriptRunner for ScriptBackend {
             }
             _ => {}
         }
-        match evaluation.ask(asked, until).await {
+        match evaluation.ask(asked, ends).await {
             Ok(answer) => Ok(answer),
             Err(unanswered) => Ok(question.unanswered(unanswered.reason()?)),
         }

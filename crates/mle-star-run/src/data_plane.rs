@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mle_star_backends::script::executor::{Executor, ExecutorSetup};
 use mle_star_backends::script::network;
-use mle_star_backends::script::plane::{Plane, Until};
+use mle_star_backends::script::plane::Plane;
 use mle_star_domain::config::{Config, Switch};
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::machine;
@@ -43,8 +43,6 @@ pub async fn ask<T: DeserializeOwned>(
     };
     let executor = Executor::new(setup, &[]).map_err(RunError::failed)?;
     let plane = Plane::new(Arc::new(executor), environment, folder.path(), files);
-    match plane.map_err(RunError::failed)?.ask(question, Until::after(ANSWERING)).await {
-        Ok(answer) => Ok(Ok(answer)),
-        Err(unanswered) => Ok(Err(unanswered.reason()?)),
-    }
+    let answered = plane.map_err(RunError::failed)?.ask(question, Instant::now() + ANSWERING).await;
+    answered.map(Ok).or_else(|unanswered| Ok(Err(unanswered.reason()?)))
 }

@@ -13,7 +13,6 @@ use serde_json::json;
 
 use super::ScriptBackend;
 use crate::script::in_background;
-use crate::script::plane::Until;
 
 impl ScriptBackend {
     /// The combined predictions of runs with their weights, kept as if the script had written them at this place.
@@ -23,7 +22,7 @@ impl ScriptBackend {
         (script, to): (&str, &Kept),
         runs: &[(Kept, f64)],
         by: CombinedBy,
-        until: Until,
+        ends: Instant,
     ) -> Result<ScriptOutcome, Trouble> {
         let (began, seen) = (Instant::now(), self.seen(DataView::Search));
         let ended = |submission, notes| ScriptOutcome {
@@ -42,7 +41,7 @@ impl ScriptBackend {
         let question = json!({
             "question": "combine", "runs": runs, "by": by, "validation": validation, "submission": submission,
         });
-        if let Err(unanswered) = evaluation.ask::<IgnoredAny>(question, until).await {
+        if let Err(unanswered) = evaluation.ask::<IgnoredAny>(question, ends).await {
             return Ok(ended(None, vec![unanswered.reason()?]));
         }
         let (places, setup, plane) =
@@ -53,7 +52,7 @@ impl ScriptBackend {
             // An earlier process may have been killed after this point.
             let _ = fs::remove_file(places.written());
             let file = File::open(&submission).map_err(|error| Trouble::io("read", &submission, &error))?;
-            let checks = (&*plane, setup.id_column.as_deref(), until);
+            let checks = (&*plane, setup.id_column.as_deref(), ends);
             let kept = places.keep(file, &seen, Some(&evaluation), checks);
             let _ = fs::remove_file(&submission);
             let _ = fs::remove_file(&validation);

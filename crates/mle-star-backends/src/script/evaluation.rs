@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 use std::{fs, io};
 
 use mle_star_domain::layout;
@@ -17,7 +18,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::plane::{Plane, Unanswered, Until, absolute};
+use super::plane::{Answered, Plane, Unanswered, absolute};
 
 pub(crate) use copies::CopiedRows;
 pub(crate) use diagnose::Predicted;
@@ -113,6 +114,14 @@ pub(crate) struct ValidationCheck {
     pub(crate) note: Option<String>,
 }
 
+impl ValidationCheck {
+    pub(crate) fn cannot_be_scored(why: &str) -> Self {
+        let name = layout::VALIDATION_PREDICTIONS;
+        let mismatch = Some(format!("./{}/{name} cannot be scored: {why}", layout::FINAL));
+        Self { mismatch, ..Self::default() }
+    }
+}
+
 impl EvaluationSetup {
     /// The file with the labels of held-out rows, or else with those of the test table.
     pub(crate) fn labels(&self) -> Option<&Path> {
@@ -186,13 +195,9 @@ impl Evaluator {
     ///
     /// # Errors
     /// There is no answer.
-    pub(crate) async fn ask<T: DeserializeOwned>(
-        &self,
-        mut question: Value,
-        until: Until,
-    ) -> Result<T, Unanswered> {
+    pub(crate) async fn ask<T: DeserializeOwned>(&self, mut question: Value, ends: Instant) -> Answered<T> {
         question["setup"] = json!(self.told);
-        self.plane.ask(question, until).await
+        self.plane.ask(question, ends).await
     }
 
     /// Scores a script's validation predictions. Another score that it printed is a note. Predictions that cannot be scored in
@@ -204,16 +209,12 @@ impl Evaluator {
         &self,
         file: &Path,
         printed: Option<Printed>,
-        until: Until,
+        ends: Instant,
     ) -> Result<ValidationCheck, Trouble> {
         let question = json!({ "question": "validation", "file": file, "printed": printed });
-        match self.ask(question, until).await {
+        match self.ask(question, ends).await {
             Ok(checked) => Ok(checked),
-            Err(late @ Unanswered::Late(_)) => {
-                let name = layout::VALIDATION_PREDICTIONS;
-                let mismatch = format!("./{}/{name} cannot be scored: {}", layout::FINAL, late.reason()?);
-                Ok(ValidationCheck { mismatch: Some(mismatch), ..ValidationCheck::default() })
-            }
+            Err(late @ Unanswered::Late(_)) => Ok(ValidationCheck::cannot_be_scored(&late.reason()?)),
             Err(unanswered) => {
                 let note = Some(format!("scores are not recomputed: {}", unanswered.reason()?));
                 Ok(ValidationCheck { note, ..ValidationCheck::default() })
@@ -232,15 +233,10 @@ impl Evaluator {
     ///
     /// # Errors
     /// Why there is no score.
-    pub(crate) async fn chance(
-        &self,
-        file: &Path,
-        train: &Shuffled,
-        until: Until,
-    ) -> Result<Chance, Unanswered> {
+    pub(crate) async fn chance(&self, file: &Path, train: &Shuffled, ends: Instant) -> Answered<Chance> {
         let question = json!({
             "question": "chance", "file": file, "table": train.table, "blocks": train.blocks,
         });
-        self.ask(question, until).await
+        self.ask(question, ends).await
     }
 }

@@ -4,6 +4,7 @@
 //! data, and keeps nothing: it can be ended at any time, and is started again for the next question.
 
 use std::env;
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{self, Path, PathBuf};
@@ -36,33 +37,16 @@ const TRIES: usize = 2;
 
 /// Includes the files of the package.
 macro_rules! files {
-    ($($name:literal),*) => {
+    ($($name:literal)*) => {
         [$(($name, include_str!(concat!("../../python/mle_star_data/", $name)))),*]
     };
 }
-const FILES: [(&str, &str); 21] = files!(
-    "__init__.py",
-    "__main__.py",
-    "agreement.py",
-    "columns.py",
-    "diagnose.py",
-    "fits.py",
-    "importances.py",
-    "intervals.py",
-    "kaggle_metric_utilities.py",
-    "labels.py",
-    "measure.py",
-    "metric_child.py",
-    "metric_file.py",
-    "metric_tables.py",
-    "metrics.py",
-    "predictions.py",
-    "questions.py",
-    "resampled.py",
-    "selection.py",
-    "submission.py",
-    "tables.py"
-);
+const FILES: [(&str, &str); 21] = files! {
+    "__init__.py" "__main__.py" "agreement.py" "columns.py" "diagnose.py" "fits.py" "importances.py"
+    "intervals.py" "kaggle_metric_utilities.py" "labels.py" "measure.py" "metric_child.py" "metric_file.py"
+    "metric_tables.py" "metrics.py" "predictions.py" "questions.py" "resampled.py" "selection.py"
+    "submission.py" "tables.py"
+};
 
 /// Answers questions.
 #[derive(Debug)]
@@ -76,12 +60,8 @@ pub struct Plane {
     asked: AtomicU64,
 }
 
-/// Until when an answer is of use.
-#[derive(Clone, Copy, Debug)]
-pub struct Until {
-    began: Instant,
-    time: Duration,
-}
+/// The answer to a question.
+pub type Answered<T> = Result<T, Unanswered>;
 
 /// Why a question has no answer.
 #[derive(Debug)]
@@ -148,26 +128,21 @@ impl Plane {
         }
     }
 
-    /// Asks a question: an object with its name and its arguments.
+    /// Asks a question: an object with its name and its arguments. Its time ends then.
     ///
     /// # Errors
     /// There is no answer.
-    pub async fn ask<T: DeserializeOwned>(&self, mut question: Value, until: Until) -> Result<T, Unanswered> {
+    pub async fn ask<T: DeserializeOwned>(&self, mut question: Value, ends: Instant) -> Answered<T> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         question["number"] = json!(number);
         let mut process = self.process.lock().await;
-        let time = until.left().max(LEAST);
+        let time = ends.saturating_duration_since(Instant::now()).max(LEAST);
         let answered = timeout(time, self.answered(&mut process, number, format!("{question}\n"))).await;
         answered.map_err(|_| Unanswered::Late(time.as_secs()))??.read()
     }
 
     /// The reply of the process. One that does not reply, or to which nobody listens any more, is ended.
-    async fn answered(
-        &self,
-        process: &mut Option<Talk>,
-        number: u64,
-        line: String,
-    ) -> Result<Reply, Unanswered> {
+    async fn answered(&self, process: &mut Option<Talk>, number: u64, line: String) -> Answered<Reply> {
         let mut said = String::new();
         for _ in 0..TRIES {
             let mut talk = match process.take().filter(Talk::is_alive) {
@@ -175,14 +150,11 @@ impl Plane {
                 None => self.start().await.map_err(Unanswered::Broken)?,
             };
             talk.send(line.clone().into_bytes());
-            let found = reply(&mut talk, number).await;
-            match found.map_err(|error| Unanswered::Reason(format!("the answer cannot be read: {error}")))? {
-                Some(reply) => {
-                    *process = Some(talk);
-                    return Ok(reply);
-                }
-                None => said = ended(talk).await,
+            if let Some(reply) = reply(&mut talk, number).await.map_err(unreadable)? {
+                *process = Some(talk);
+                return Ok(reply);
             }
+            said = ended(talk).await;
         }
         Err(self.broken(&said))
     }
@@ -219,27 +191,14 @@ impl Plane {
 }
 
 impl Reply {
-    fn read<T: DeserializeOwned>(self) -> Result<T, Unanswered> {
-        match (self.answer, self.failure, self.error) {
-            (Some(answer), ..) => serde_json::from_value(answer)
-                .map_err(|error| Unanswered::Reason(format!("the answer cannot be read: {error}"))),
+    fn read<T: DeserializeOwned>(self) -> Answered<T> {
+        match (self.answer, self.failure, self.error.unwrap_or_default()) {
+            (Some(answer), ..) => serde_json::from_value(answer).map_err(unreadable),
             (None, Some(failure), _) => Err(Unanswered::Reason(failure)),
             (None, None, error) => {
-                let error = error.unwrap_or_default();
                 Err(Unanswered::Reason(format!("a defect of mle-star, please report it: {error}")))
             }
         }
-    }
-}
-
-impl Until {
-    /// From now on, so much time.
-    pub fn after(time: Duration) -> Self {
-        Self { began: Instant::now(), time }
-    }
-
-    fn left(self) -> Duration {
-        self.time.saturating_sub(self.began.elapsed())
     }
 }
 
@@ -251,10 +210,14 @@ impl Unanswered {
     pub fn reason(self) -> Result<String, Trouble> {
         match self {
             Self::Reason(reason) => Ok(reason),
-            Self::Late(seconds) => Ok(format!("it takes longer than the {seconds} s that are left")),
+            Self::Late(seconds) => Ok(format!("the answer takes longer than the {seconds} s that are left")),
             Self::Broken(trouble) => Err(trouble),
         }
     }
+}
+
+fn unreadable(error: impl Display) -> Unanswered {
+    Unanswered::Reason(format!("the answer cannot be read: {error}"))
 }
 
 /// A path as the data plane needs it, which runs in a folder of its own.

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 use mle_star_domain::effects::Submission;
 use mle_star_domain::trouble::Trouble;
 use serde_json::json;
 
-use super::plane::{Plane, Until, absolute};
+use super::plane::{Plane, absolute};
 
 /// The size limit in bytes. Submissions with the pixels of images have a few hundred MiB.
 const LARGEST: u64 = 1 << 30;
@@ -28,20 +29,14 @@ pub async fn check_submission(
     file: &Path,
     sample: Option<&Path>,
     id_column: Option<&str>,
-    until: Until,
+    ends: Instant,
 ) -> Result<Submission, Trouble> {
     let bytes = fs::metadata(file).map_or(0, |meta| meta.len());
-    if bytes > largest(sample) {
-        return Ok(too_large(bytes, sample));
-    }
     let (file, sample) = (absolute(file), sample.map(absolute));
     let question = json!({ "question": "check", "file": file, "sample": sample, "id_column": id_column });
-    match plane.ask(question, until).await {
+    match plane.ask(question, ends).await {
         Ok(checked) => Ok(checked),
-        Err(unanswered) => {
-            let finding = format!("the file cannot be checked: {}", unanswered.reason()?);
-            Ok(Submission { bytes, rows: None, findings: vec![finding] })
-        }
+        Err(unanswered) => Ok(Submission { bytes, rows: None, findings: vec![unanswered.reason()?] }),
     }
 }
 

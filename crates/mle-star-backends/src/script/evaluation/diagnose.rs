@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use csv::ReaderBuilder;
 use mle_star_domain::diagnostics::{Diagnostics, Parts, RowsOf};
@@ -12,7 +12,7 @@ use mle_star_tables::labelled_cells::{RowsIn, Which, moments, own_id};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Evaluator, Until};
+use super::Evaluator;
 
 /// The largest file of predictions that is read whole, in bytes.
 const LARGEST: u64 = 256 << 20;
@@ -87,7 +87,7 @@ impl Evaluator {
         let question = json!({
             "question": "diagnose", "files": files, "of": of, "divisions": self.divisions(&rows),
         });
-        let found: Diagnostics = self.ask(question, Until::after(AFTER_THE_RUN)).await.ok()?;
+        let found: Diagnostics = self.ask(question, Instant::now() + AFTER_THE_RUN).await.ok()?;
         let parts = found.parts.into_iter().map(|parts| Parts { of, ..parts }).collect();
         Some(self.with_cells(Diagnostics { of, parts, ..found }, &rows))
     }

@@ -154,7 +154,7 @@ async fn predictions_that_cannot_be_scored_are_explained() {
     check("os.rename('final', 'x')\nos.symlink('x', 'final')", "lies behind a link").await;
     check("os.mkfifo(path)", "validation_predictions.csv is not a regular file").await;
     check("open(path, 'w').truncate(2 << 30)", "the file has 2048 MiB; it has at most 1024 MiB").await;
-    check("open(path, 'w').truncate(100 << 20)", "a row is longer than 16 MiB").await;
+    check("open(path, 'w').truncate(100 << 20)", "the header is longer than 16 MiB").await;
     check("open(path, 'wb').write(b'id,y\\n11,\\xff\\n')", "row 1 is not UTF-8 text").await;
     text("id,y\n11,1\n99,1\n", "1 rows have an ID that is not expected, for example `99`").await;
     text("id,y\n11,1\n12,1\n11,1\n", "the ID `11` occurs more than once").await;
@@ -204,8 +204,7 @@ async fn a_score_that_does_not_come_in_time_is_a_failure_of_the_script() {
         outcome = runner.run(&request) => outcome.unwrap(),
         () = time_passes => unreachable!(),
     };
-    let expected =
-        "./final/validation_predictions.csv cannot be scored: it takes longer than the 20 s that are left";
+    let expected = "./final/validation_predictions.csv cannot be scored: the answer takes longer than the 20 s that are left";
     assert_eq!((late.mismatch.as_deref(), late.measured.as_ref()), (Some(expected), None), "{late:?}");
     assert_eq!(runner.run(&request).await.unwrap().measured.unwrap(), first);
 }
