@@ -184,6 +184,7 @@ async fn run(backend: &ScriptBackend, script: &str, slot: usize) -> Result<Scrip
         script: format!("{START}{script}{END}"),
         purpose: Purpose::Score,
         timeout: LIMIT,
+        time_left: LIMIT,
         slot: Slot::here(slot),
         data: DataView::Search,
     };

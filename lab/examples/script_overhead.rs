@@ -170,6 +170,7 @@ async fn run_through(way: &Way, place: Place, script: &str) -> Result<(Duration,
         script,
         purpose: Purpose::Score,
         timeout,
+        time_left: timeout,
         slot: Slot::here(0),
         data: DataView::Search,
     };

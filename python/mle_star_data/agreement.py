@@ -21,8 +21,11 @@ def agreement(files: Sequence[Sequence[Predicted]], replicates: int) -> dict[str
     measured = [together(file, replicates) for file in files]
     sign = files[0][0].metric.sign()
     best = int(np.argmax([sign * one.score for one in measured]))
-    all_errors = [[errors(one) for one in file] for file in files]
-    correlations = [[_mean_correlation(one, other) for other in all_errors] for one in all_errors]
+    with np.errstate(all="ignore"):
+        each = np.array([np.corrcoef([errors(one) for one in target]) for target in zip(*files, strict=True)])
+        known = np.isfinite(each)
+        mean = np.where(known, each, 0.0).sum(axis=0) / known.sum(axis=0)
+    correlations = [[one if np.isfinite(one) else None for one in line] for line in np.atleast_2d(mean).tolist()]
     differences = [one.minus(measured[best]) for one in measured]
     return {"rows": len(files[0][0]), "best": best, "differences": differences, "correlations": correlations}
 
@@ -48,16 +51,3 @@ def errors(predicted: Predicted) -> Array:
         found[rows] -= found[rows][0]
         found[rows] -= found[rows].mean()
     return found
-
-
-def _mean_correlation(one: Sequence[Array], other: Sequence[Array]) -> float | None:
-    found = [_correlation(*pair) for pair in zip(one, other, strict=True)]
-    known = [each for each in found if each is not None]
-    return float(np.mean(known)) if known else None
-
-
-def _correlation(one: Array, other: Array) -> float | None:
-    one, other = one - one.mean(), other - other.mean()
-    spread = float((one @ one) * (other @ other))
-    found = float(one @ other) / spread**0.5 if spread > 0 else float("nan")
-    return found if np.isfinite(found) else None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import tables
 from .labels import Labels, positive_of
-from .measure import Rows
+from .measure import Rows, score_at
 from .predictions import Layout, Others, Predicted, of_table, read
 from .selection import class_columns, number_text
 from .tables import Refused, Text
@@ -61,10 +61,7 @@ def diagnose(
     """
     table = tables.read(predictions)
     predicted = rows.in_folds(of_table(table, labels, layout, others))
-    keys = tables.row_keys(table, layout.id)
-    ids = np.arange(len(table)).astype(str).astype(object) if layout.id is None else table[layout.id]
-    order = np.argsort(keys, kind="stable")
-    ids = ids[order[np.searchsorted(keys[order], predicted[0].keys)]]
+    ids = table.ids(layout.id)[tables.places(tables.row_keys(table, layout.id), predicted[0].keys)[0]]
     likely = _class_scores(labels, class_scores, layout, others)
     targets = []
     for at, one in enumerate(predicted[:MOST_TARGETS]):
@@ -74,7 +71,7 @@ def diagnose(
     return {
         "of": "validation",
         "rows": len(predicted[0]),
-        "score": _mean_score(predicted),
+        "score": score_at(predicted),
         "parts": [found for one in divisions if (found := _parts(predicted, one)) is not None],
         "targets": targets,
         "targets_left_out": max(len(predicted) - MOST_TARGETS, 0),
@@ -90,14 +87,6 @@ def _class_scores(labels: Labels, file: str | None, layout: Layout, others: Othe
         return []
 
 
-def _mean_score(predicted: Sequence[Predicted]) -> float | None:
-    """The mean score over the targets; `None` if one has none."""
-    try:
-        return float(np.mean([one.score() for one in predicted]))
-    except Refused:
-        return None
-
-
 def _parts(predicted: Sequence[Predicted], by: dict[str, Any]) -> dict[str, Any] | None:
     """The scores of the parts; `None` if there are not several."""
     keys = tables.keys(np.array([str(one) for one in by["part_of"]], dtype=object))
@@ -109,7 +98,7 @@ def _parts(predicted: Sequence[Predicted], by: dict[str, Any]) -> dict[str, Any]
         return None
     parts = []
     for part in np.sort(filled[np.argsort(-sizes[filled], kind="stable")][:MOST_PARTS]):
-        score = _mean_score([replace(one.at(np.flatnonzero(own == part)), folds=None) for one in predicted])
+        score = score_at([replace(one, folds=None) for one in predicted], np.flatnonzero(own == part))
         parts.append({"name": by["names"][part], "rows": int(sizes[part]), "score": score})
     if not by["is_ordered"]:
         sign = predicted[0].metric.sign()

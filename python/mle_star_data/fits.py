@@ -6,7 +6,6 @@ that lines up predictions with the wrong rows, does not. `lab/refit.md` shows by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -50,32 +49,25 @@ def compare(metric: Metric | None, first: str | Table, second: str | Table, layo
         is_free = bool(((sides[0] >= 0) & (sides[0] <= 1)).all())
     if len(columns) > 1 and (np.abs(sides[0].sum(axis=1) - 1.0) < 0.01).all():
         # The probabilities of rare classes are noise, so all columns count together.
-        alike = Alike.of(sides[0].ravel(), sides[1].ravel(), is_free, metrics.pearson, len(before))
-        return {"rows": len(before), "words": alike.words(), "is_jump": alike.is_jump()}
-    each = [
-        Alike.of(sides[0][:, at], sides[1][:, at], is_free, metrics.spearman, len(before)) for at in range(len(columns))
-    ]
-
+        is_jump, _, words = _alike(sides[0].ravel(), sides[1].ravel(), is_free, metrics.pearson, len(before))
+        return {"rows": len(before), "words": words, "is_jump": is_jump}
+    each = [_alike(*pair, is_free, metrics.spearman, len(before)) for pair in zip(sides[0].T, sides[1].T, strict=True)]
     # Those that jump come first, then the less alike.
-    least = min(
-        range(len(each)),
-        key=lambda at: (not each[at].is_jump(), -1.0 if each[at].correlation is None else each[at].correlation),
-    )
+    least = min(range(len(each)), key=lambda at: (not each[at][0], each[at][1]))
+    is_jump, _, words = each[least]
     named = f", `{columns[least]}`" if len(columns) > 1 else ""
-    return {"rows": len(before), "words": each[least].words() + named, "is_jump": each[least].is_jump()}
+    return {"rows": len(before), "words": words + named, "is_jump": is_jump}
 
 
 def paired(first: str | Table, second: str | Table, layout: Layout) -> tuple[Table, Table]:
     """Both tables, with the rows in the order of the first."""
     one, other = (tables.read(side) if isinstance(side, str) else side for side in (first, second))
     for side in (one, other):
-        side.needs([*layout.predicted(), *([layout.id] if layout.id else [])])
+        side.needs(layout.needed())
     if len(one) != len(other) or not len(one):
         raise Refused("the files have no rows, or not as many")
-    keys, others = tables.row_keys(one, layout.id), tables.row_keys(other, layout.id)
-    order = np.argsort(others, kind="stable")
-    place = order[np.minimum(np.searchsorted(others[order], keys), len(others) - 1)]
-    if not (others[place] == keys).all():
+    place, is_known = tables.places(tables.row_keys(other, layout.id), tables.row_keys(one, layout.id))
+    if not is_known.all():
         raise Refused("the files have other rows")
     return one, other.at(place)
 
@@ -103,56 +95,29 @@ def _labels(before: tables.Text, after: tables.Text) -> dict[str, Any]:
     return {"rows": len(before), "words": f"{100.0 * equal:.1f} % of the labels are equal", "is_jump": is_jump}
 
 
-@dataclass(frozen=True)
-class Alike:
-    """How alike two columns of numbers are."""
+def _alike(
+    before: Array, after: Array, is_free: bool, correlation: metrics.Function, rows: int
+) -> tuple[bool, float, str]:
+    """Whether two columns of numbers differ by more than fits do, their correlation, -1 for none, and how alike they
+    are, in words. Free are an order, and probabilities, of which fits have other means."""
+    spreads = np.ptp(before), np.ptp(after)
+    found = float(correlation(before, after)) if min(spreads) > 0 else None
+    is_unlike = max(spreads) > 0 and (found is None or found < (chance(rows) if is_free else LEAST_CORRELATION))
+    is_jump = is_unlike or (not is_free and _is_at_another_level(before, after))
+    known = "no correlation, because at least one of them is constant"
+    means = f"mean {after.mean():.4f} instead of {before.mean():.4f}"
+    words = f"{known if found is None else f'correlation {found:.2f}'}; {means}"
+    words = f"{words}, standard deviation {after.std():.4f} instead of {before.std():.4f}"
+    return bool(is_jump and (before != after).any()), -1.0 if found is None else found, words
 
-    rows: int
-    is_free: bool
-    """Whether they are an order, or probabilities, of which fits have other means."""
-    is_equal: bool
-    are_constant: bool
-    correlation: float | None
-    means: tuple[float, float]
-    deviations: tuple[float, float]
-    covariance: float
 
-    @classmethod
-    def of(cls, before: Array, after: Array, is_free: bool, correlation: metrics.Function, rows: int) -> Alike:
-        are_constant = bool((before == before[0]).all() and (after == after[0]).all())
-        is_known = np.ptp(before) > 0 and np.ptp(after) > 0
-        found = float(correlation(before, after)) if is_known else None
-        covariance = float(((before - before.mean()) * (after - after.mean())).mean())
-        return cls(
-            rows,
-            is_free,
-            bool((before == after).all()),
-            are_constant,
-            found,
-            (float(before.mean()), float(after.mean())),
-            (float(before.std()), float(after.std())),
-            covariance,
-        )
-
-    def is_jump(self) -> bool:
-        least = chance(self.rows) if self.is_free else LEAST_CORRELATION
-        is_unlike = not self.are_constant and (self.correlation is None or self.correlation < least)
-        return not self.is_equal and (is_unlike or (not self.is_free and self._is_at_another_level()))
-
-    def _is_at_another_level(self) -> bool:
-        (one, two), (deviation, other) = self.means, self.deviations
-        shift = abs(two - one)
-        if self.are_constant:
-            return shift > LEVEL * abs(one)
-        with np.errstate(all="ignore"):
-            of_deviation, of_mean = (np.float64(shift) / part for part in (deviation, abs(one)))
-            # How many differences of the one are predicted for one difference of the other, by least squares.
-            slope = np.fmax(self.covariance / np.float64(deviation) ** 2, self.covariance / np.float64(other) ** 2)
-        return bool(of_deviation > LARGE_SHIFT or (of_deviation > SHIFT and of_mean > LEVEL) or slope > SCALE)
-
-    def words(self) -> str:
-        known = "no correlation, because at least one of them is constant"
-        correlation = known if self.correlation is None else f"correlation {self.correlation:.2f}"
-        (one, two), (deviation, other) = self.means, self.deviations
-        spread = f"standard deviation {other:.4f} instead of {deviation:.4f}"
-        return f"{correlation}; mean {two:.4f} instead of {one:.4f}, {spread}"
+def _is_at_another_level(before: Array, after: Array) -> bool:
+    one, shift = abs(before.mean()), abs(after.mean() - before.mean())
+    if np.ptp(before) == 0 and np.ptp(after) == 0:
+        return bool(shift > LEVEL * one)
+    covariance = ((before - before.mean()) * (after - after.mean())).mean()
+    with np.errstate(all="ignore"):
+        of_deviation, of_mean = shift / before.std(), shift / one
+        # How many differences of the one are predicted for one difference of the other, by least squares.
+        slope = np.fmax(covariance / before.var(), covariance / after.var())
+    return bool(of_deviation > LARGE_SHIFT or (of_deviation > SHIFT and of_mean > LEVEL) or slope > SCALE)

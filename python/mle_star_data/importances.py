@@ -71,10 +71,8 @@ def _is_as_known(
     """Raises if the rows as they are were predicted otherwise in their own table."""
     table = tables.read(before)
     table.needs([layout.id or ""])
-    keys, wanted = tables.row_keys(table, layout.id), tables.keys(ids)
-    order = np.argsort(keys, kind="stable")
-    place = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)]
-    if not (keys[place] == wanted).all():
+    place, is_known = tables.places(tables.row_keys(table, layout.id), tables.keys(ids))
+    if not is_known.all():
         raise Refused("the predictions of the same rows are not kept")
     same = _named(table.at(place), layout, ids)
 

@@ -138,20 +138,8 @@ def read(file: str | Path, columns: Columns, metric: Metric, others: Labels | No
 
 def of_table(table: Table, columns: Columns, metric: Metric, others: Labels | None = None) -> Labels:
     """The labels in a table; see `read`."""
-    used = [columns.id, columns.cluster, columns.weight]
-    table.needs([*columns.targets(), *(name for name in used if name is not None)])
-    is_kept = np.ones(len(table), dtype=bool)
-    for target in columns.targets():
-        lacks = tables.mapped(table[target], columns.lacks).astype(bool)
-        is_kept &= ~lacks
-        if metric.kind in ("numbers", "intervals"):
-            is_kept &= ~np.isinf(tables.numbers(table[target]))
-    rows = np.flatnonzero(is_kept)
-    if not len(rows):
-        raise Refused(f"no row has a label in column {shown(columns.target)}")
-    keys = named_rows(table, columns.id, rows)
+    rows, keys, units = labelled(table, columns, metric.kind in ("numbers", "intervals"))
     weights = None if columns.weight is None else _weights(table, columns.weight, rows)
-    units = keys if columns.cluster is None else tables.keys(table[columns.cluster])[rows]
     positive = None if columns.positive is None else canonical(columns.positive)
     targets = []
     for at, target in enumerate(columns.targets()):
@@ -159,6 +147,21 @@ def of_table(table: Table, columns: Columns, metric: Metric, others: Labels | No
         targets.append(_truth(target, table[target][rows], rows, metric, positive, known))
     found = Labels(metric, keys, units, targets, weights, positive).at(np.argsort(keys, kind="stable"))
     return found if others is None else found.among_classes_of(others)
+
+
+def labelled(table: Table, columns: Columns, are_numbers: bool = False) -> tuple[Array, Keys, Keys]:
+    """The rows that have a label of each target, their keys, and what is drawn together. No label is infinite."""
+    table.needs([*columns.targets(), *(name for name in (columns.id, columns.cluster) if name is not None)])
+    is_kept = np.ones(len(table), dtype=bool)
+    for target in columns.targets():
+        is_kept &= ~tables.mapped(table[target], columns.lacks).astype(bool)
+        if are_numbers:
+            is_kept &= ~np.isinf(tables.numbers(table[target]))
+    rows = np.flatnonzero(is_kept)
+    if not len(rows):
+        raise Refused(f"no row has a label in column {shown(columns.target)}")
+    keys = named_rows(table, columns.id, rows)
+    return rows, keys, keys if columns.cluster is None else tables.keys(table[columns.cluster])[rows]
 
 
 def named_rows(table: Table, id_column: str | None, rows: Array) -> Keys:
@@ -178,6 +181,7 @@ def named_rows(table: Table, id_column: str | None, rows: Array) -> Keys:
 
 
 def _weights(table: Table, column: str, rows: Array) -> NDArray[np.float64]:
+    table.needs([column])
     cells = table[column][rows]
     weights = tables.numbers(cells)
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))

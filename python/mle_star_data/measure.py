@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from . import intervals, resampled, tables
 from .intervals import Scale, Target
-from .labels import Keys, Labels, clusters_if_few, drawn_units
+from .labels import Keys, clusters_if_few, drawn_units
 from .metrics import Metric
 from .predictions import Predicted, checked
 from .tables import Refused, Table, shown
@@ -28,7 +28,7 @@ ENOUGH_ROWS = 500
 
 @dataclass(frozen=True)
 class Folds:
-    """The folds of rows, by their keys in ascending order."""
+    """The folds of rows, by their keys."""
 
     keys: Keys = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     folds: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -45,16 +45,14 @@ class Folds:
         wrong = np.flatnonzero(~((folds >= 0) & (folds % 1 == 0)))
         if len(wrong):
             raise Refused(f"{shown(table['fold'][wrong[0]])} is no number of a fold")
-        keys = tables.keys(table[ids[0]])
-        order = np.argsort(keys, kind="stable")
-        return cls(keys[order], folds[order].astype(np.int64))
+        return cls(tables.keys(table[ids[0]]), folds.astype(np.int64))
 
     def of(self, keys: Keys) -> Array:
         """The fold of each row; -1 for none."""
-        if not len(self.keys):
-            return np.full(len(keys), -1)
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[place] == keys, self.folds[place], -1)
+        place, is_known = tables.places(self.keys, keys)
+        found = np.full(len(keys), -1)
+        found[is_known] = self.folds[place[is_known]]
+        return found
 
     def places(self, keys: Keys) -> dict[int, Array]:
         """The places of the rows of each fold that is predicted for the most part, the first fold first."""
@@ -83,11 +81,9 @@ class Rows:
     averages: bool = False
     """Whether the score of rows of several periods is the mean of the periods' scores."""
     naive: tuple[Keys, Array] | None = None
-    """Forecasts that a score stands beside, by the keys of the rows in ascending order."""
+    """Forecasts that a score stands beside, by the keys of the rows."""
 
     def in_folds(self, predicted: Sequence[Predicted]) -> list[Predicted]:
-        from dataclasses import replace
-
         folds = self.folds.of_rows(predicted[0].keys) if self.averages else None
         return [replace(one, folds=folds) for one in predicted]
 
@@ -196,14 +192,19 @@ def measurement(predicted: Sequence[Predicted], rows: Rows, replicates: int) -> 
         found["constant"] = float(np.mean([one for one in constants if one is not None]))
     if len(predicted) == 1 and (naive := _naive(predicted[0], rows)) is not None:
         found["seasonal_naive"] = naive
-    if rows.target.kind == "rows":
-        found["interval"] = intervals.widened(measured.score, found["interval"], len(keys), rows.target.rows, scale)
-    elif rows.target.kind == "period":
+
+    def periods() -> list[tuple[int, int, float]]:
         scored = [(fold, len(at), score_at(predicted, at)) for fold, at in rows.folds.places(keys).items()]
-        _for_period(found, [(fold, count, score) for fold, count, score in scored if score is not None], scale)
-    else:
-        _for_groups(found, predicted, measured, rows.target, scale)
-    return without_empty(found)
+        return [(fold, count, score) for fold, count, score in scored if score is not None]
+
+    def by_rows() -> float | None:
+        try:
+            return together(predicted, ROW_REPLICATES, alone=True).error()
+        except Refused:
+            return None
+
+    scores: Callable[[Iterable[Array]], list[float | None]] = lambda parts: [score_at(predicted, at) for at in parts]  # noqa: E731
+    return for_target(found, measured, units, rows.target, scale, periods, scores, by_rows)
 
 
 def described(measured: Measured, keys: Keys, units: Keys, scale: Scale) -> dict[str, Any]:
@@ -238,39 +239,45 @@ def without_empty(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _for_period(found: dict[str, Any], periods: list[tuple[int, int, float]], scale: Scale) -> None:
-    found["interval"] = intervals.of_one_more_period([score for *_, score in periods], scale)
-    found["periods"] = [{"fold": fold, "rows": rows, "score": score} for fold, rows, score in periods]
-    known = found.get("no_interval") if not periods else None
-    found["no_interval"] = None if found["interval"] else known or intervals.few_periods(len(periods))
-    found["clusters"] = None
-
-
-def _for_groups(
-    found: dict[str, Any], predicted: Sequence[Predicted], measured: Measured, target: Target, scale: Scale
-) -> None:
-    groups, sizes = np.unique(predicted[0].units, return_counts=True)
-    try:
-        by_rows = together(predicted, ROW_REPLICATES, alone=True).error()
-    except Refused:
-        by_rows = None
-    if len(groups) > intervals.FEW_GROUPS:
-        by_groups = measured.error()
+def for_target(
+    found: dict[str, Any],
+    measured: Measured,
+    units: Keys,
+    target: Target,
+    scale: Scale,
+    periods: Callable[[], list[tuple[int, int, float]]],
+    scores: Callable[[Iterable[Array]], list[float | None]],
+    by_rows: Callable[[], float | None],
+) -> dict[str, Any]:
+    """What is known of a score with the interval for the target: by the scores of periods, each with its fold and its
+    rows; or by the scores of the rows at some places, and the standard error of single rows."""
+    if target.kind == "rows":
+        found["interval"] = intervals.widened(measured.score, found["interval"], found["rows"], target.rows, scale)
+        return without_empty(found)
+    why = found.pop("no_interval", None)
+    if target.kind == "period":
+        scored = periods()
+        found["interval"] = intervals.of_one_more_period([score for *_, score in scored], scale)
+        found["periods"] = [{"fold": fold, "rows": rows, "score": score} for fold, rows, score in scored]
+        known = None if scored else why
+        found["no_interval"] = None if found["interval"] else known or intervals.few_periods(len(scored))
     else:
-        without = [score_at(predicted, np.flatnonzero(predicted[0].units != group)) for group in groups]
-        by_groups = intervals.jackknife_error([one for one in without if one is not None], len(groups))
-    errors = (by_groups, by_rows)
-    told = intervals.for_other_groups(
-        measured.score, errors, sizes, target, scale, found["standard_error"], found.get("no_interval")
-    )
-    found.update(told)
-    found["clusters"] = None
+        groups, sizes = np.unique(units, return_counts=True)
+        by_groups = measured.error()
+        if len(groups) <= intervals.FEW_GROUPS:
+            without = scores(np.flatnonzero(units != group) for group in groups)
+            by_groups = intervals.jackknife_error([one for one in without if one is not None], len(groups))
+        errors, error = (by_groups, by_rows()), found["standard_error"]
+        found |= intervals.for_other_groups(measured.score, errors, sizes, target, scale, error, why)
+    return without_empty(found | {"clusters": None})
 
 
-def score_at(predicted: Sequence[Predicted], places: Array) -> float | None:
-    """The mean score over the targets at these places; `None` if there is none."""
+def score_at(predicted: Sequence[Predicted], places: Array | None = None) -> float | None:
+    """The mean score over the targets, at these places; `None` if there is none."""
+    if places is not None and not len(places):
+        return None
     try:
-        return float(np.mean([one.at(places).score() for one in predicted])) if len(places) else None
+        return float(np.mean([(one if places is None else one.at(places)).score() for one in predicted]))
     except Refused:
         return None
 
@@ -280,10 +287,8 @@ def _naive(predicted: Predicted, rows: Rows) -> float | None:
     if rows.naive is None or not predicted.is_numbers or predicted.cells.form != "number":
         return None
     keys, values = rows.naive
-    if not len(keys):
-        return None
-    place = np.minimum(np.searchsorted(keys, predicted.keys), len(keys) - 1)
-    if not (keys[place] == predicted.keys).all():
+    place, is_known = tables.places(keys, predicted.keys)
+    if not is_known.all():
         return None
     try:
         return predicted.score(values[place][:, None])
@@ -322,9 +327,7 @@ def _constants(predicted: Predicted) -> list[list[float]]:
 def forecasts(file: str) -> tuple[Keys, Array]:
     """The forecasts in a CSV table with the row ID and the target."""
     table: Table = tables.read(file)
-    keys, values = tables.keys(table.cells[0]), tables.numbers(table.cells[1])
-    order = np.argsort(keys, kind="stable")
-    return keys[order], values[order]
+    return tables.keys(table.cells[0]), tables.numbers(table.cells[1])
 
 
 def on_common_rows(files: Sequence[Sequence[Predicted]], rows: Rows) -> list[list[Predicted]]:
@@ -333,8 +336,3 @@ def on_common_rows(files: Sequence[Sequence[Predicted]], rows: Rows) -> list[lis
     for file in files[1:]:
         common = np.intersect1d(common, file[0].keys, assume_unique=True)
     return [rows.in_folds([one.at(np.flatnonzero(np.isin(one.keys, common))) for one in file]) for file in files]
-
-
-def labels_digest(labels: Labels, folds: Folds) -> str:
-    """A digest of the rows in these folds."""
-    return digest(labels.keys[folds.of(labels.keys) >= 0])

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import intervals, labels, measure, resampled, tables
+from . import labels, measure, resampled, tables
 from .intervals import Scale
 from .labels import Columns, Keys
 from .measure import Measured, Rows
@@ -136,24 +136,11 @@ def resample(scorer: Scorer, rows: Rows, replicates: int) -> tuple[Measured, lis
 def measured(scorer: Scorer, rows: Rows, replicates: int) -> Answer:
     """The score with its uncertainty, as `measure.measurement` has it. Its bounds are not known."""
     whole, periods, is_mean = resample(scorer, rows, replicates)
-    keys, units, scale = scorer.keys, scorer.units, Scale()
-    found = measure.described(whole, keys, units, scale) | {"mean_over_periods": is_mean}
+    found = measure.described(whole, scorer.keys, scorer.units, Scale()) | {"mean_over_periods": is_mean}
     if found["standard_error"] is None:
         found |= {"replicates": [], "defined": None, "no_interval": NO_REPLICATES}
-    if rows.target.kind == "rows":
-        found["interval"] = intervals.widened(whole.score, found["interval"], len(keys), rows.target.rows, scale)
-    elif rows.target.kind == "period":
-        measure._for_period(found, periods, scale)
-    else:
-        groups, sizes = np.unique(units, return_counts=True)
-        by_groups = found["standard_error"]
-        if len(groups) <= intervals.FEW_GROUPS:
-            without = scorer.at((np.flatnonzero(units != group) for group in groups), FEWEST)
-            by_groups = intervals.jackknife_error([one for one in without if one is not None], len(groups))
-        why, error = found.pop("no_interval", None), found["standard_error"]
-        found |= intervals.for_other_groups(whole.score, (by_groups, None), sizes, rows.target, scale, error, why)
-        found["clusters"] = None
-    return measure.without_empty(found)
+    scores: Callable[[Iterable[Array]], list[float | None]] = lambda parts: scorer.at(parts, FEWEST)  # noqa: E731
+    return measure.for_target(found, whole, scorer.units, rows.target, Scale(), lambda: periods, scores, lambda: None)
 
 
 class MetricFile:

@@ -16,7 +16,7 @@ from . import labels, tables
 from .labels import Columns, Keys, Labels
 from .metrics import TABLE
 from .predictions import Layout, Others, matched
-from .tables import Refused, Table, Text, canonical, shown
+from .tables import Refused, Table, Text, canonical
 
 Array = NDArray[Any]
 
@@ -43,15 +43,8 @@ class Known:
 
     @classmethod
     def of(cls, table: Table, columns: Columns) -> Known:
-        table.needs([*columns.targets(), *(name for name in (columns.id, columns.cluster) if name is not None)])
-        lacks = [tables.mapped(table[target], columns.lacks).astype(bool) for target in columns.targets()]
-        rows = np.flatnonzero(~np.any(lacks, axis=0))
-        if not len(rows):
-            raise Refused(f"no row has a label in column {shown(columns.target)}")
-        keys = labels.named_rows(table, columns.id, rows)
-        units = keys if columns.cluster is None else tables.keys(table[columns.cluster])[rows]
-        ids = rows.astype(str).astype(object) if columns.id is None else table[columns.id][rows]
-        return cls(table.at(rows), columns, ids, keys, units)
+        rows, keys, units = labels.labelled(table, columns)
+        return cls(table.at(rows), columns, table.ids(columns.id)[rows], keys, units)
 
     def part(self, part: str) -> Array:
         """The places of the rows of a part: the halves are those of `Labels.halves`."""
@@ -63,7 +56,7 @@ class Known:
     def paired(self, file: str, layout: Layout, others: Others, wanted: Array) -> tuple[Array, Table]:
         """The places of those wanted rows that a file of predictions has, and the file's rows in their order."""
         table = tables.read(file)
-        table.needs([*layout.header, *([] if layout.id is None else [layout.id])])
+        table.needs([*layout.header, *layout.needed()])
         order = wanted[np.argsort(self.keys[wanted], kind="stable")]
         found, rows = matched(table, self.keys[order], layout.id, others)
         places = order[found]
@@ -147,9 +140,8 @@ class Truth:
         """Predictions that are mostly right: every fifth row has the values of the next one."""
         count = len(self.places)
         if isinstance(form, list):
-            return {
-                name: np.full(count, cell, dtype=object) for name, cell in zip(self.predicted(), form, strict=False)
-            }
+            pairs = zip(self.predicted(), form, strict=False)
+            return {name: np.full(count, cell, dtype=object) for name, cell in pairs}
         try:
             columns = self._submission()
         except Refused:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +26,7 @@ nothing, while every labelled row needs one."""
 
 SUM_TOLERANCE = 1.5e-8
 """How far the sum of a row's probabilities may be from 1 before they are divided by it."""
+WORD = re.compile(rf"[^\s{re.escape(SEPARATORS)}]+")
 LONGEST_LABEL = 12
 """The most words of a label that is looked for among the guesses of a cell."""
 
@@ -37,6 +40,9 @@ class Layout:
     header: Sequence[str]
     id: str | None = None
     """The column that names the rows; `None` if the row's number does, from 0."""
+
+    def needed(self) -> list[str]:
+        return [*([] if self.id is None else [self.id]), *self.predicted()]
 
     def predicted(self) -> list[str]:
         names = [name.strip() for name in self.header]
@@ -142,8 +148,7 @@ class Predicted:
         if self.is_numbers:
             return metric, self.truth, values if form == "bounds" else values[:, 0]
         # Classes that only the file names are sorted in between the known ones.
-        order = tables.in_order(self.names)
-        place = np.array([order.index(name) for name in self.names], dtype=np.int64)
+        order, place = _ordered(tuple(self.names))
         truth = place[self.truth]
         is_each = metric.name == "mean column-wise ROC-AUC" and form == "per class"
         positive: int | None = None
@@ -178,16 +183,20 @@ class Predicted:
 
     def score(self, values: Array | None = None) -> float:
         """The score of these predictions, or of other values for the same rows."""
+        weights = np.ones(len(self)) if self.weights is None else self.weights
+        return _finite(self.metric, float(self.scores(weights[None, :], values)[0]))
+
+    def scores(self, weights: Array, values: Array | None = None) -> Array:
+        """The score for each line of weights of the rows, not a number where the metric is undefined."""
         metric, truth, predicted = self.compared(values)
         checked(metric, truth, predicted)
         formula = metric.resampled(truth, predicted)
-        weights = np.ones((1, len(self))) if self.weights is None else self.weights[None, :]
-        if self.folds is not None:
-            scores = [formula(weights * (self.folds == fold))[0] for fold in np.unique(self.folds)]
-            known = [score for score in scores if np.isfinite(score)]
-            if known:
-                return float(np.mean(known))
-        return _finite(metric, float(formula(weights)[0]))
+        if self.folds is None:
+            return formula(weights)
+        parts = np.stack([formula(weights * (self.folds == fold)) for fold in np.unique(self.folds)])
+        known = np.isfinite(parts)
+        mean = np.where(known, parts, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        return np.where(known.any(axis=0), mean, formula(weights))
 
     def exact(self) -> float:
         """The same score by the function of the metric, which is that of the field's libraries where they have one."""
@@ -201,6 +210,13 @@ class Predicted:
         if self.folds is not None and known:
             return float(np.mean(known))
         return _finite(metric, scores[0] if self.folds is None else _called(metric, truth, predicted, self.weights))
+
+
+@lru_cache(maxsize=8)
+def _ordered(names: tuple[str, ...]) -> tuple[list[str], Array]:
+    """The names in order, and the place of each among them."""
+    order = tables.in_order(names)
+    return order, np.array([order.index(name) for name in names], dtype=np.int64)
 
 
 def _called(metric: Metric, truth: Array, predicted: Array, weights: Array | None) -> float:
@@ -304,9 +320,7 @@ def _columns_of(labels: Labels, layout: Layout, truth: Truth) -> list[str]:
 
 def of_table(table: Table, labels: Labels, layout: Layout, others: Others) -> list[Predicted]:
     """The predictions of a table for each target; see `read`."""
-    if layout.id is not None:
-        table.needs([layout.id])
-    table.needs(layout.predicted())
+    table.needs(layout.needed())
     places, rows = matched(table, labels.keys, layout.id, others)
     known, all_of = labels.at(places), []
     for truth in known.targets:
@@ -324,10 +338,8 @@ def matched(table: Table, keys: Keys, id_column: str | None, others: Others) -> 
         raise Refused("the file has no rows")
     if not len(keys):
         raise Refused("there are no rows with a label")
-    found = tables.row_keys(table, id_column)
-    place = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
-    is_known = keys[place] == found
-    ids = np.arange(len(table)).astype(str).astype(object) if id_column is None else table[id_column]
+    place, is_known = tables.places(keys, tables.row_keys(table, id_column))
+    ids = table.ids(id_column)
     unknown = [one.strip() for one in ids[~is_known][:5]]
     rows = np.flatnonzero(is_known)
     order = np.argsort(place[rows], kind="stable")
@@ -346,26 +358,11 @@ def matched(table: Table, keys: Keys, id_column: str | None, others: Others) -> 
 
 
 def _of_target(table: Table, labels: Labels, truth: Truth, layout: Layout) -> Predicted:
-    metric = labels.metric
-    cells = cells_of(metric, truth, _columns_of(labels, layout, truth), labels.positive)
+    cells = cells_of(labels.metric, truth, _columns_of(labels, layout, truth), labels.positive)
     reader = _Reader(table, cells, truth, labels.metric, layout)
-    values = reader.values()
-    is_numbers = truth.names is None
-    return Predicted(
-        metric=metric,
-        target=truth.target,
-        keys=labels.keys,
-        units=labels.units,
-        weights=labels.weights,
-        truth=truth.values,
-        cells=cells,
-        values=values,
-        names=reader.names,
-        known=0 if is_numbers else len(truth.names or []),
-        is_numbers=is_numbers,
-        positive=labels.positive,
-        separator=truth.separator,
-    )
+    values, known = reader.values(), (len(truth.names or []), truth.names is None, labels.positive, truth.separator)
+    rows = labels.keys, labels.units, labels.weights, truth.values
+    return Predicted(labels.metric, truth.target, *rows, cells, values, reader.names, *known)
 
 
 class _Reader:
@@ -425,14 +422,11 @@ class _Reader:
 
     def _guesses(self, cells: Text) -> NDArray[np.float64]:
         known, column, most = len(self.names), self.cells.columns[0], self.metric.guesses
-        found = {cell: guesses(cell.strip(), most, self.places.__contains__) for cell in dict.fromkeys(cells)}
-        wrong = [
-            cell
-            for cell, own in found.items()
-            if not own or (tables.is_missing(cell) and cell.strip() not in self.places)
-        ]
-        if wrong:
-            raise self._wrong(int(np.flatnonzero(cells == wrong[0])[0]), column, "which is no guess")
+        longest = max((len(_words(name)) for name in self.names), default=1)
+        found = {cell: guesses(cell.strip(), most, self.places, longest) for cell in dict.fromkeys(cells)}
+        for cell, own in found.items():
+            if not own or (tables.is_missing(cell) and cell.strip() not in self.places):
+                raise self._wrong(int(np.flatnonzero(cells == cell)[0]), column, "which is no guess")
         lines = {cell: [self._place(name) for name in own] + [-1] * (most - len(own)) for cell, own in found.items()}
         values = np.array([lines[cell] for cell in cells], dtype=np.float64).reshape(-1, most)
         self._check_known(values, known)
@@ -445,19 +439,22 @@ class _Reader:
             raise Refused(f"the predicted labels are {found}, but the classes are {classes}")
 
 
-def guesses(cell: str, most: int, is_known: Callable[[str], bool]) -> list[str]:
+def guesses(cell: str, most: int, known: Container[str], longest: int = LONGEST_LABEL) -> list[str]:
     """The guesses in a cell, at most so many. What separates them may also stand inside a label: from left to right,
     the longest run of words that is a known label is one guess, and a word that begins no known label is a guess by
     itself."""
-    import re
-
-    parts = [found.span() for found in re.finditer(rf"[^\s{re.escape(SEPARATORS)}]+", cell)]
+    parts = _words(cell)
     found: list[str] = []
     at = 0
     while at < len(parts) and len(found) < most:
-        ends = range(min(len(parts), at + LONGEST_LABEL) - 1, at - 1, -1)
+        ends = range(min(len(parts), at + longest, at + LONGEST_LABEL) - 1, at, -1)
         runs = ((end, canonical(cell[parts[at][0] : parts[end][1]])) for end in ends)
-        end = next((end for end, run in runs if is_known(run)), at)
-        found.append(canonical(cell[parts[at][0] : parts[end][1]]))
+        end, run = next(((end, run) for end, run in runs if run in known), (at, canonical(cell[slice(*parts[at])])))
+        found.append(run)
         at = end + 1
     return found
+
+
+def _words(cell: str) -> list[tuple[int, int]]:
+    """Where the words of a cell are."""
+    return [found.span() for found in WORD.finditer(cell)]

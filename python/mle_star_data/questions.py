@@ -6,6 +6,7 @@ setup of the run: the metric, the labelled rows, and what intervals are for.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -19,7 +20,7 @@ from . import agreement as alike
 from . import diagnose as diagnostics
 from . import fits, importances, labels, measure, metrics, predictions, selection, submission, tables
 from .intervals import Target
-from .labels import Columns, Labels
+from .labels import Columns, Keys, Labels
 from .measure import Folds, Rows
 from .metric_file import MetricFile
 from .metrics import Metric
@@ -38,6 +39,7 @@ LEAST_SHARE, LEAST_ROWS, ENOUGH_ROWS = 0.05, 20, 500
 """The smallest share of the labelled rows that a script has to validate on, and the bounds of that number of rows."""
 PERMUTATIONS, MANY_PERMUTED = 100, 100_000
 NO_HOLDOUT = "no rows are held out"
+NO_COMBINATION = "no combination is better than one solution, can be scored on every fold, or runs in the time"
 
 
 @dataclass(frozen=True)
@@ -124,16 +126,18 @@ class Run:
         return labels.read(self.setup.labels, columns, self.metric, self.visible)
 
     @cached_property
+    def keys(self) -> Keys:
+        """The keys of the labelled rows of the search."""
+        return self.search.keys if self.by_file is None else self.by_file.keys(self.table_of_search, self.columns)
+
+    @cached_property
     def folds_digest(self) -> str | None:
-        return None if self.setup.folds is None else measure.labels_digest(self.search, self.folds)
+        return None if self.setup.folds is None else measure.digest(self.keys[self.folds.of(self.keys) >= 0])
 
     def fewest_rows(self) -> int:
         """The fewest rows that a validation score needs. For small tables, a third is enough; with a split by time,
         the times decide how many rows are validated."""
-        labelled = (
-            len(self.search) if self.by_file is None else len(self.by_file.keys(self.table_of_search, self.columns))
-        )
-        used = min(labelled, self.setup.subsample_limit)
+        used = min(len(self.keys), self.setup.subsample_limit)
         share = 0.0 if self.setup.by_time else LEAST_SHARE
         return min(max(LEAST_ROWS, min(int(used * share), ENOUGH_ROWS)), used // 3)
 
@@ -157,13 +161,8 @@ class Run:
 
     def submission_of(self, kept: str) -> str:
         """The whole submission as a script wrote it."""
-        return str(
-            Path(
-                self.setup.folder,
-                *(("holdout", "predictions") if self.setup.holds_out else ("submissions",)),
-                f"{kept}.csv",
-            )
-        )
+        folder = "holdout/predictions" if self.setup.holds_out else "submissions"
+        return str(Path(self.setup.folder, folder, f"{kept}.csv"))
 
     def class_scores_of(self, kept: str) -> list[str]:
         """The probability of each class that a script left for its validation rows and for the rows of its
@@ -202,34 +201,21 @@ def validation(run: Run, file: str, printed: dict[str, float] | None = None) -> 
     predicted: list[Predicted] = []
     try:
         if run.by_file is not None:
-            labelled = len(run.by_file.keys(run.table_of_search, run.columns))
             measured = run.by_file.measurement(
                 run.table_of_search, run.columns, run.layout, file, "reject", rows, REPLICATES
             )
         else:
-            labelled = len(run.search)
             predicted = run.validated(file)
-            measured = measure.measurement(predicted, rows, _few(REPLICATES, labelled))
+            measured = measure.measurement(predicted, rows, _few(REPLICATES, len(run.keys)))
     except Refused as error:
         return {"mismatch": f"{name} cannot be scored: {error}"}
-    count = measured["rows"]
-    if count < fewest:
-        return {
-            "mismatch": f"{name} has {count} of {labelled} labelled rows, too few for a score: "
-            f"validate on at least {fewest} rows."
-        }
-    digest = _folds_digest(run)
-    answer: Answer = {"measured": measured | {"on_folds": digest is not None and digest == measured["rows_digest"]}}
+    if measured["rows"] < fewest:
+        has = f"{name} has {measured['rows']} of {len(run.keys)} labelled rows, too few for a score"
+        return {"mismatch": f"{has}: validate on at least {fewest} rows."}
+    answer: Answer = {"measured": measured | {"on_folds": run.folds_digest == measured["rows_digest"]}}
     if printed is not None and run.by_file is None and not _agrees(printed, measured["score"]):
         answer["note"] = _other_score(run, printed, measured, predicted, file)
     return {key: value for key, value in answer.items() if value is not None}
-
-
-def _folds_digest(run: Run) -> str | None:
-    if run.by_file is None or run.setup.folds is None:
-        return run.folds_digest
-    known = run.by_file.keys(run.table_of_search, run.columns)
-    return measure.digest(known[run.folds.of(known) >= 0])
 
 
 def _agrees(printed: dict[str, float], score: float) -> bool:
@@ -246,7 +232,7 @@ def _other_score(
     if not run.search.has_classes_of(run.visible):
         # A script cannot know classes that its rows lack.
         own = predictions.read(file, run.visible, run.layout, "reject")
-        if _agrees(printed, float(np.mean([one.score() for one in run.rows.in_folds(own)]))):
+        if _agrees(printed, _mean(run.rows.in_folds(own))):
             return None
     metric, count, score = run.metric.name, measured["rows"], measured["score"]
     if len(predicted) > 1:
@@ -257,10 +243,7 @@ def _other_score(
     said = f"{said}; {what} over the {count} rows of its predictions is {score:.10g}"
     alternatives: list[tuple[str, Callable[[], float]]] = [
         ("the mean over the folds", lambda: _mean_over_folds(run, predicted)),
-        (
-            "the score of all rows together",
-            lambda: float(np.mean([replace(one, folds=None).score() for one in predicted])),
-        ),
+        ("the score of all rows together", lambda: _mean([replace(one, folds=None) for one in predicted])),
     ]
     for words, other in alternatives:
         try:
@@ -269,6 +252,11 @@ def _other_score(
         except Refused:
             continue
     return f"{said}. The score that counts is the second one."
+
+
+def _mean(predicted: Sequence[Predicted]) -> float:
+    """The mean score over the targets."""
+    return float(np.mean([one.score() for one in predicted]))
 
 
 def _mean_over_folds(run: Run, predicted: Sequence[Predicted]) -> float:
@@ -285,12 +273,12 @@ def chance(run: Run, file: str, table: str, blocks: Sequence[int]) -> Answer:
     try:
         columns = replace(run.columns, cluster=None)
         permuted = labels.read(table, columns, run.metric)
-        of_row = np.asarray(blocks)[_places_in_table(table, columns, permuted)]
+        of_row = np.asarray(blocks)[tables.places(tables.row_keys(tables.read(table), columns.id), permuted.keys)[0]]
     except Refused as error:
         raise Refused(f"scores are not recomputed: {error}") from None
     permuted = replace(permuted, units=of_row.astype(np.uint64)).among_classes_of(run.search)
     predicted = predictions.read(file, permuted, run.layout, "reject")
-    score, rows = float(np.mean([one.score() for one in predicted])), len(predicted[0])
+    score, rows = _mean(predicted), len(predicted[0])
     random, by_chance = np.random.default_rng(rows), []
     order = np.argsort(predicted[0].units, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(predicted[0].units[order])) + 1)
@@ -299,7 +287,7 @@ def chance(run: Run, file: str, table: str, blocks: Sequence[int]) -> Answer:
         for group in groups:
             places[group] = random.permutation(group)
         try:
-            by_chance.append(np.mean([replace(one, truth=one.truth[places]).score() for one in predicted]))
+            by_chance.append(_mean([replace(one, truth=one.truth[places]) for one in predicted]))
         except Refused:
             continue
     if len(by_chance) < 2:
@@ -307,36 +295,19 @@ def chance(run: Run, file: str, table: str, blocks: Sequence[int]) -> Answer:
     return {"score": score, "mean": float(np.mean(by_chance)), "standard_deviation": float(np.std(by_chance, ddof=1))}
 
 
-def _places_in_table(file: str, columns: Columns, known: Labels) -> Array:
-    keys = tables.row_keys(tables.read(file), columns.id)
-    order = np.argsort(keys, kind="stable")
-    return np.asarray(order[np.searchsorted(keys[order], known.keys)])
-
-
 def look(run: Run, kept: str, part: str) -> Answer:
     """The score of the predictions for held-out rows in a submission: of all, or of one of two halves of them."""
     file = run.submission_of(kept)
     if not Path(file).exists():
         raise Refused("it left no valid submission")
+    rows = run.held_out_rows
     if run.by_file is not None:
-        measured: Answer = run.by_file.measurement(
-            run.table_of_held_out,
-            replace(run.columns, id=run.setup.id_column),
-            run.layout,
-            file,
-            "ignore",
-            run.held_out_rows,
-            HOLDOUT_REPLICATES,
-            part,
-        )
-        return {"answer": "look", "measured": measured}
-    known = run.held_out
-    if part != "whole":
-        choosing, reporting = known.halves()
-        known = choosing if part == "choosing" else reporting
+        columns, table = replace(run.columns, id=run.setup.id_column), run.table_of_held_out
+        scored = run.by_file.measurement(table, columns, run.layout, file, "ignore", rows, HOLDOUT_REPLICATES, part)
+        return {"measured": scored}
+    known = run.held_out if part == "whole" else run.held_out.halves()[part != "choosing"]
     predicted = predictions.read(file, known, run.layout, "ignore")
-    measured = measure.measurement(predicted, run.held_out_rows, _few(HOLDOUT_REPLICATES, len(known)))
-    return {"answer": "look", "measured": measured}
+    return {"measured": measure.measurement(predicted, rows, _few(HOLDOUT_REPLICATES, len(known)))}
 
 
 def compare(run: Run, one: str, other: str) -> Answer:
@@ -373,21 +344,26 @@ def select(run: Run, runs: Sequence[tuple[str, float]], seconds: float) -> Answe
     files, scores = [run.validation_of(kept) for kept, _ in runs], [run.class_scores_of(kept) for kept, _ in runs]
     if kind == "guesses" and _are_torn(run.search, files[0]):
         raise Refused("what separates guesses is inside a label, so they cannot be combined")
+
+    def chosen(files: Sequence[str], layout: Layout) -> Answer:
+        found = selection.select(run.search, run.rows, files, durations, layout, seconds, REPLICATES)
+        if found is None:
+            raise Refused(NO_COMBINATION)
+        return found
+
+    note = ""
     if kind == "labels" and is_one and all(Path(file).exists() for both in scores for file in both):
-        # If the class probabilities cannot be used, the labels are combined. The names of columns become labels.
-        own = [validated for validated, _ in scores]
+        # The names of columns become labels.
+        own, names = [validated for validated, _ in scores], run.search.targets[0].names or []
         try:
             layout = Layout(selection.class_columns(own[0], run.layout.id), run.layout.id)
-            names = run.search.targets[0].names or []
-            if all(tables.canonical(name) in names for name in layout.predicted()):
-                found = selection.select(run.search, run.rows, own, durations, layout, seconds, REPLICATES)
-                if found is not None:
-                    return found | {"by": "class_scores"}
-        except Refused:
-            pass
-    found = selection.select(run.search, run.rows, files, durations, run.layout, seconds, REPLICATES)
-    if found is None:
-        raise Refused("no combination is better than one solution, can be scored on every fold, or runs in the time")
+            others = [name for name in layout.predicted() if tables.canonical(name) not in names]
+            if others:
+                raise Refused(f"no class is called like the columns {tables.listed(others)}")
+            return chosen(own, layout) | {"by": "class_scores"}
+        except Refused as error:
+            note = f"labels are combined, and not the scores of classes: {error}"
+    found = chosen(files, run.layout) | ({"note": note} if note else {})
     by: Any = {"sets": "sets", "labels": "votes" if is_one else "mean"}.get(kind, "mean")
     if kind == "guesses" and is_one:
         by = {"guesses": run.metric.guesses}
@@ -431,17 +407,16 @@ def importance(run: Run, kept: str, known: str, copies: dict[str, Any], on: str,
     rows, of = (run.held_out, run.held_out_rows) if on == "held_out" else (run.search, run.rows)
     predicted = str(Path(run.setup.folder, "submissions", f"{kept}.csv"))
     found = importances.importance(rows, of, run.layout, predicted, run.submission_of(known), copies, REPLICATES)
-    return found | {"answer": "importance", "on": on}
+    return found | {"on": on}
 
 
 def diagnose(run: Run, files: Sequence[str | None], of: str, divisions: Sequence[dict[str, Any]]) -> Answer:
     """Where predictions are right and where they are wrong."""
-    known, others = (run.search, "reject") if of == "validation" else (run.held_out, "ignore")
-    text, scores = files
-    rows = run.rows if of == "validation" else run.held_out_rows
-    pick: Others = "reject" if others == "reject" else "ignore"
-    assert text is not None
-    found: Answer = diagnostics.diagnose(known, rows, text, scores, run.layout, pick, list(divisions))
+    is_held_out = of != "validation"
+    known, rows = (run.held_out, run.held_out_rows) if is_held_out else (run.search, run.rows)
+    others: Others = "ignore" if is_held_out else "reject"
+    assert files[0] is not None
+    found: Answer = diagnostics.diagnose(known, rows, files[0], files[1], run.layout, others, list(divisions))
     # Only the file can compute the metric of a metric file.
     return found if run.by_file is None else found | {"score": None, "parts": []}
 
@@ -475,7 +450,7 @@ def score(
         if replicates:
             rows = Rows(Target(**(target or {})), Folds() if folds is None else Folds.read(folds))
             return {"measured": measure.measurement(predicted, rows, replicates)}
-        return {"score": float(np.mean([one.score() for one in predicted]))}
+        return {"score": _mean(predicted)}
     except Refused as error:
         return {"failure": str(error)}
 
@@ -487,11 +462,6 @@ def _of_training(file: str | None, columns: Columns, metric: Metric) -> Labels |
         return labels.read(file, replace(columns, id=None), metric)
     except Refused:
         return None
-
-
-def check(file: str, sample: str | None, id_column: str | None) -> Answer:
-    """The check of a submission against the sample submission."""
-    return submission.check(file, sample, id_column)
 
 
 def source(metric: str, classes: int) -> Answer:
@@ -516,16 +486,20 @@ OF_A_RUN: dict[str, Callable[..., Answer]] = {
     "importance": importance,
     "diagnose": diagnose,
 }
-ANSWERS = {"compare": "comparison", "agreement": "agreement", "select": "selection", "fits": "refit"}
+ANSWERS = {"compare": "comparison", "select": "selection", "fits": "refit"}
+ANSWERS |= {name: name for name in ("look", "agreement", "importance")}
 """What the program calls the answers that it keeps in its journal."""
-ALONE: dict[str, Callable[..., Answer]] = {"score": score, "check": check, "source": source, "trial": trial}
+ALONE: dict[str, Callable[..., Answer]] = {
+    "score": score,
+    "check": submission.check,
+    "source": source,
+    "trial": trial,
+}
 
 
 @cache
 def run_of(file: str) -> Run:
     """The run whose setup is in this file."""
-    import json
-
     return Run(Setup(**json.loads(Path(file).read_text(encoding="utf-8"))))
 
 

@@ -8,6 +8,7 @@ metric's function.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -161,7 +162,7 @@ def correlations(by_rank: bool) -> Prepare:
     """Pearson's correlation, or that of the weighted ranks."""
 
     def prepare(truth: Array, predicted: Array) -> Resampled:
-        sides = [Ranking(side) if by_rank else _standardized(side) for side in (truth, predicted)]
+        sides = [ranking(side.tobytes()) if by_rank else _standardized(side) for side in (truth, predicted)]
 
         def score(weights: Array) -> Scores:
             one, other = (side.ranks(weights) if isinstance(side, Ranking) else side for side in sides)
@@ -210,6 +211,12 @@ class Ranking:
         """The rank of each row, if it were repeated as often as its weight says, less a half."""
         tied = self.sums(weights)
         return np.asarray((np.cumsum(tied, axis=1) - tied / 2.0)[:, self.group])
+
+
+@lru_cache(maxsize=2)
+def ranking(values: bytes) -> Ranking:
+    """The ranking of these numbers: the truth is often that of the call before."""
+    return Ranking(np.frombuffer(values))
 
 
 def ginis(truth: Array, predicted: Array) -> Resampled:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +33,7 @@ BAGS = 10
 """Bootstrap samples of rows whose weights are averaged."""
 BAGS_FROM = 2**40
 """No replicate of a score has such a number."""
-MOST_ROWS = 10_000
+MOST_ROWS = 2_000
 """A bag is drawn from about this many rows at most, other ones each time."""
 LEAST_WEIGHT = 0.03
 """Members with less weight are left out: each of them has to run."""
@@ -60,9 +61,7 @@ class _Target:
     """The values of each member, a line for each row; labels as one value for each class."""
 
     def at(self, places: Array) -> _Target:
-        if len(places) == len(self.rows):
-            return self
-        return _Target(self.rows.at(places), self.members[:, places])
+        return _Target(self.rows.at(places), np.take(self.members, places, axis=1))
 
     def by_probabilities(self) -> _Target:
         """Compares by log loss instead of accuracy if all members give probabilities. The share of correct labels
@@ -103,18 +102,10 @@ class _Target:
     def goodness(self, values: Array, weights: Array) -> Array:
         """The score of values for each line of weights of the rows, larger if it is better; infinitely bad for none."""
         try:
-            metric, truth, predicted = self.rows.compared(self.decide(values))
-            predictions.checked(metric, truth, predicted)
+            found = self.rows.scores(weights, self.decide(values))
         except Refused:
             return np.full(len(weights), -np.inf)
-        formula, folds = metric.resampled(truth, predicted), self.rows.folds
-        found = formula(weights)
-        if folds is not None:
-            parts = np.stack([formula(weights * (folds == fold)) for fold in np.unique(folds)])
-            known = np.isfinite(parts)
-            mean = np.where(known, parts, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-            found = np.where(known.any(axis=0), mean, found)
-        return np.where(np.isfinite(found), metric.sign() * found, -np.inf)
+        return np.where(np.isfinite(found), self.rows.metric.sign() * found, -np.inf)
 
 
 @dataclass(frozen=True)
@@ -255,12 +246,9 @@ def select(
     `None` if fewer than two members get a weight, if a fold of rows cannot be scored without the others, or for labels
     of several targets.
     """
-    if len(labels.targets) > 1 and labels.metric.kind in ("labels", "guesses", "sets"):
+    if not files or (len(labels.targets) > 1 and labels.metric.kind in ("labels", "guesses", "sets")):
         return None
-    read = _members(labels, rows, files, layout)
-    if read is None:
-        return None
-    first, members, used = read
+    first, members, used = _members(labels, rows, files, layout)
     units = drawn_units(first[0].keys, first[0].units)
     # The lower bits of a key are those of a hash.
     folds = ((units >> np.uint64(7)) % np.uint64(FOLDS)).astype(np.int64)
@@ -289,31 +277,19 @@ def select(
 
 def _members(
     labels: Labels, rows: Rows, files: Sequence[str], layout: Layout
-) -> tuple[list[Predicted], list[list[Array]], list[int]] | None:
+) -> tuple[list[Predicted], list[list[Array]], list[int]]:
     """The first file, the values of the files that match it for each target, and the numbers of these files."""
-    first: list[Predicted] = []
-    members: list[list[Array]] = []
-    used: list[int] = []
-    most = 1
-    for at, file in enumerate(files):
-        if at >= most:
-            break
-        try:
+    first = rows.in_folds(predictions.read(files[0], labels, layout, "reject"))
+    members, used = [[_spread(one)] for one in first], [0]
+    most = max(MOST_VALUES // max(sum(values[0].size for values in members), 1), FEWEST)
+    for at, file in enumerate(files[1:most], 1):
+        with suppress(Refused):
             found = rows.in_folds(predictions.read(file, labels, layout, "reject"))
-        except Refused:
-            if at == 0:
-                raise
-            continue
-        if at == 0:
-            first, members = found, [[] for _ in found]
-        elif not all(one.matches(other) for one, other in zip(found, first, strict=True)):
-            continue
-        used.append(at)
-        for values, one in zip(members, found, strict=True):
-            values.append(_spread(one))
-        if at == 0:
-            most = max(MOST_VALUES // max(sum(values[0].size for values in members), 1), FEWEST)
-    return (first, members, used) if used else None
+            if all(one.matches(other) for one, other in zip(found, first, strict=True)):
+                used.append(at)
+                for values, one in zip(members, found, strict=True):
+                    values.append(_spread(one))
+    return first, members, used
 
 
 def _spread(file: Predicted) -> Array:
@@ -352,9 +328,7 @@ def combine(metric: Metric, files: Sequence[tuple[float, str]], layout: Layout, 
     ids = aligned[0][1]
     if metric.kind == "guesses":
         between = tables.separator(cell for column in cells for cell in column)
-        known: dict[tuple[str, ...], str] = {}
-        for row in set(zip(*cells, strict=True)):
-            known[row] = _guessed(row, weights, between, metric.guesses)
+        known = {row: _guessed(row, weights, between, metric.guesses) for row in set(zip(*cells, strict=True))}
         _write(out, layout, ids, [[known[row] for row in zip(*cells, strict=True)]])
         return
     form: Callable[[str], str] = tables.canonical
@@ -405,8 +379,7 @@ def _aligned(
         try:
             table = tables.read(file)
             table.needs([*layout.predicted(), *([] if layout.id is None else [layout.id])])
-            keys = tables.row_keys(table, layout.id)
-            own = np.arange(len(keys)).astype(str).astype(object) if layout.id is None else table[layout.id]
+            keys, own = tables.row_keys(table, layout.id), table.ids(layout.id)
             if at == 0:
                 first, ids = keys, own
             place, order = _places(first, ids, keys, own), np.empty(len(first), dtype=np.int64)
@@ -421,9 +394,8 @@ def _places(first: Keys, ids: Text, keys: Keys, own: Text) -> Array:
     """The place of each row among those of the first file."""
     if not len(first):
         raise Refused("the file has no rows")
-    order = np.argsort(first, kind="stable")
-    place = order[np.minimum(np.searchsorted(first[order], keys), len(first) - 1)]
-    for row in np.flatnonzero(first[place] != keys)[:1]:
+    place, is_known = tables.places(first, keys)
+    for row in np.flatnonzero(~is_known)[:1]:
         raise Refused(f"the ID {shown(own[row])} is not in the first file")
     rows = np.full(len(first), -1)
     rows[place[::-1]] = np.arange(len(place))[::-1]

@@ -6,27 +6,24 @@ size limits, and findings quote only the first wrong values, shortened.
 
 from __future__ import annotations
 
-import csv
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice, zip_longest
+from itertools import zip_longest
 
 import numpy as np
 
 from . import tables
-from .tables import Refused, Table, Text, undecodable
+from .tables import Refused, Text
 
 NAMED, LISTED, QUOTED = 3, 20, 100
 """How many wrong values a finding names, how many columns have their own one, and how many characters are quoted."""
 LARGEST, TIMES_THE_SAMPLE = 1 << 30, 16
 """The size limit in bytes, or so many times the size of a large sample: a cell `0` may become one with all digits."""
-LONGEST_HEADER, LONGEST_ROW = 1 << 20, 16 << 20
-"""By how much the header may be longer than the sample's, and the longest row."""
-PIECE = 20_000
-"""Rows that are read at once."""
+LONGEST_HEADER = 1 << 20
+"""By how much the header may be longer than the sample's."""
 NO_TEXT = frozenset(["", "nan", "<na>"])
 NO_NUMBER = NO_TEXT | {"na", "n/a", "none", "null", "nat"}
 """In a column of texts, `None` or `NA` may be a label; in a column of numbers it is a missing value."""
@@ -47,52 +44,13 @@ def check(file: str, sample: str | None, id_column: str | None) -> dict[str, obj
     findings: list[str] = []
     try:
         if sample is None:
-            rows = sum(len(piece) for piece in _pieces(file, LONGEST_HEADER))
+            rows = sum(len(piece) for piece in tables.pieces(file, LONGEST_HEADER))
         else:
             rows, findings = _compared(file, _sample(sample, id_column))
     except Refused as error:
         return {"bytes": size, "rows": None, "findings": [str(error)]}
     none = [] if rows else ["there is no data row below the header"]
     return {"bytes": size, "rows": rows, "findings": none + findings}
-
-
-def _pieces(file: str, longest_header: int | None) -> Iterator[Table]:
-    """The rows of a CSV file, some at a time. The first piece has only the names. Without a limit, rows have none."""
-    try:
-        with open(file, encoding="utf-8-sig", newline="") as text:
-            reader = csv.reader(text if longest_header is None else _lines(text.readline, longest_header))
-            names = [name.strip() for name in next(filter(None, reader), [])]
-            if not names:
-                raise Refused("the file is empty")
-            yield Table(names, [np.empty(0, dtype=object) for _ in names])
-            row = 1
-            while lines := list(islice(reader, PIECE)):
-                cells = [line for line in lines if line]
-                for at, line in enumerate(cells):
-                    if len(line) != len(names):
-                        raise Refused(f"row {row + at} has {len(line)} fields, the header has {len(names)}")
-                row += len(cells)
-                if cells:
-                    yield Table(names, [np.array(column, dtype=object) for column in zip(*cells, strict=True)])
-    except UnicodeDecodeError:
-        raise Refused(f"row {undecodable(file)} is not UTF-8 text") from None
-    except csv.Error as error:
-        is_long = "field larger" in str(error)
-        said = f"row {reader.line_num - 1} is longer than {LONGEST_ROW >> 20} MiB"
-        raise Refused(said if is_long else f"{tables.CANNOT}: {error}") from None
-    except OSError as error:
-        raise Refused(f"{tables.CANNOT}: {error}") from None
-
-
-def _lines(read: Callable[[int], str], longest: int) -> Iterator[str]:
-    """Lines that are not too long; the first is the header."""
-    at, most = 0, longest
-    while line := read(most + 1):
-        if len(line) > most:
-            what = f"row {at}" if at else "the header"
-            raise Refused(f"{what} is longer than {most >> 20} MiB")
-        yield line
-        at, most = at + 1, LONGEST_ROW
 
 
 def _trimmed(cells: Text) -> Text:
@@ -149,7 +107,7 @@ def _sample(file: str, id_column: str | None) -> _Sample:
 @lru_cache(maxsize=4)
 def _read_sample(file: str, id_column: str | None, _time: int, _size: int) -> _Sample:
     """The sample, read again only if the file has changed."""
-    pieces = _pieces(file, None)
+    pieces = tables.pieces(file, None)
     names = next(pieces).names
     wants, rows, ids = [_Wants() for _ in names], 0, []
     place = names.index(id_column) if id_column in names else 0
@@ -185,7 +143,7 @@ class _Offenders:
 def _compared(file: str, sample: _Sample) -> tuple[int, list[str]]:
     """The number of rows and the findings."""
     longest = LONGEST_HEADER + sum(len(name.encode()) + 3 for name in sample.names)
-    pieces = _pieces(file, longest)
+    pieces = tables.pieces(file, longest)
     names = next(pieces).names
     checks = [(name, want, _Offenders(), _Offenders()) for name, want in zip(sample.names, sample.wants, strict=True)]
     checks = [one for one in checks if one[0] in names]
@@ -210,7 +168,7 @@ def _compared(file: str, sample: _Sample) -> tuple[int, list[str]]:
     if rows != sample.rows:
         findings.append(f"there are {rows} data rows; the sample submission has {sample.rows}")
     if name is not None and name in names and (rows != sample.rows or other is not None):
-        ids = (cell.strip() for piece in _pieces(file, longest) for cell in piece[name])
+        ids = (cell.strip() for piece in tables.pieces(file, longest) for cell in piece[name])
         findings += _of_ids(name, ids, sample.ids, other)
     for column, _, missing, no_numbers in checks:
         findings += missing.finding(column, "values are missing")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +30,11 @@ SEPARATORS = "|;, "
 """What may stand between the labels of a cell. The first of them that occurs in a column separates in all of its
 cells."""
 CANNOT = "the file cannot be read"
-LONGEST_CELL = 16 << 20
-"""In bytes."""
-csv.field_size_limit(LONGEST_CELL)
+LONGEST_ROW = 16 << 20
+"""In bytes; of a cell, too."""
+csv.field_size_limit(LONGEST_ROW)
+PIECE = 20_000
+"""Rows that are read at once."""
 LONGEST_SHOWN = 40
 """In characters."""
 
@@ -62,6 +66,10 @@ class Table:
         if missing:
             raise Refused(f"the file lacks these columns: {listed(missing)}; it has these: {listed(self.names)}")
 
+    def ids(self, column: str | None) -> Text:
+        """The cells of the column that names the rows; without one, their numbers from 0."""
+        return np.arange(len(self)).astype(str).astype(object) if column is None else self[column]
+
     def at(self, places: NDArray[Any]) -> Table:
         """These rows."""
         return Table(self.names, [cells[places] for cells in self.cells])
@@ -69,27 +77,52 @@ class Table:
 
 def read(file: str | Path) -> Table:
     """A CSV file whose cells are all text."""
+    found = list(pieces(file))
+    return Table(found[0].names, [np.concatenate(cells) for cells in zip(*(one.cells for one in found), strict=True)])
+
+
+def pieces(file: str | Path, longest_header: int | None = None) -> Iterator[Table]:
+    """The rows of a CSV file, some at a time. The first piece has only the names. Without a limit, rows have none."""
     try:
         with open(file, encoding="utf-8-sig", newline="") as text:
-            rows = [row for row in csv.reader(text) if row]
+            reader = csv.reader(text if longest_header is None else _lines(text.readline, longest_header))
+            names = [name.strip() for name in next(filter(None, reader), [])]
+            if not names:
+                raise Refused("the file is empty")
+            yield Table(names, [np.empty(0, dtype=object) for _ in names])
+            row = 1
+            while lines := list(islice(reader, PIECE)):
+                cells = [line for line in lines if line]
+                for at, line in enumerate(cells):
+                    if len(line) != len(names):
+                        raise Refused(f"row {row + at} has {len(line)} fields, but the header has {len(names)}")
+                row += len(cells)
+                if cells:
+                    yield Table(names, [np.array(column, dtype=object) for column in zip(*cells, strict=True)])
     except UnicodeDecodeError:
-        raise Refused(f"row {undecodable(file)} is not UTF-8 text") from None
+        raise Refused(f"row {_undecodable(file)} is not UTF-8 text") from None
     except csv.Error as error:
-        is_long = "field larger" in str(error)
-        raise Refused(f"a row is longer than {LONGEST_CELL >> 20} MiB" if is_long else f"{CANNOT}: {error}") from None
+        said = f"{_row(reader.line_num - 1)} is longer than {LONGEST_ROW >> 20} MiB"
+        raise Refused(said if "field larger" in str(error) else f"{CANNOT}: {error}") from None
     except OSError as error:
         raise Refused(f"cannot read {file}: {error.strerror}") from None
-    if not rows:
-        raise Refused("the file is empty")
-    names = [name.strip() for name in rows[0]]
-    wrong = next((at for at, row in enumerate(rows) if len(row) != len(names)), None)
-    if wrong is not None:
-        raise Refused(f"row {wrong} has {len(rows[wrong])} fields, but the header has {len(names)}")
-    columns = zip(*rows[1:], strict=True) if len(rows) > 1 else ([] for _ in names)
-    return Table(names, [np.array(list(cells), dtype=object) for cells in columns])
 
 
-def undecodable(file: str | Path) -> int:
+def _lines(read: Callable[[int], str], longest: int) -> Iterator[str]:
+    """Lines that are not too long; the first is the header."""
+    at, most = 0, longest
+    while line := read(most + 1):
+        if len(line) > most:
+            raise Refused(f"{_row(at)} is longer than {most >> 20} MiB")
+        yield line
+        at, most = at + 1, LONGEST_ROW
+
+
+def _row(number: int) -> str:
+    return f"row {number}" if number > 0 else "the header"
+
+
+def _undecodable(file: str | Path) -> int:
     """The number of the first row that is no UTF-8 text."""
     with open(file, "rb") as lines:
         for number, line in enumerate(lines):
@@ -102,11 +135,7 @@ def undecodable(file: str | Path) -> int:
 
 def header(file: str | Path) -> list[str]:
     """The names of the columns of a CSV file."""
-    try:
-        with open(file, encoding="utf-8-sig", newline="") as text:
-            return [name.strip() for name in next(csv.reader(text), [])]
-    except (OSError, ValueError, csv.Error) as error:
-        raise Refused(f"{CANNOT}: {error}") from None
+    return next(pieces(file)).names
 
 
 def whole(text: str) -> str:
@@ -118,6 +147,7 @@ def whole(text: str) -> str:
     return f"-{digits}" if found[1] == "-" and digits != "0" else digits
 
 
+@lru_cache(maxsize=1 << 16)
 def canonical(label: str) -> str:
     """The common form of a label, so that `1`, `1.0` and ` 1` agree, and `True` and `true`."""
     label = label.strip()
@@ -168,9 +198,16 @@ def keys(ids: Text) -> NDArray[np.uint64]:
 
 def row_keys(table: Table, id_column: str | None) -> NDArray[np.uint64]:
     """The keys of the rows of a table. Without a column that names them, their number does, from 0."""
-    if id_column is None:
-        return keys(np.array([str(row) for row in range(len(table))], dtype=object))
-    return keys(table[id_column])
+    return keys(table.ids(id_column))
+
+
+def places(known: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The place of each wanted key among known ones, and whether it is one of them."""
+    if not len(known):
+        return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
+    order = np.argsort(known, kind="stable")
+    place = order[np.minimum(np.searchsorted(known[order], wanted), len(known) - 1)]
+    return place, known[place] == wanted
 
 
 def mapped(cells: Text, form: Callable[[str], Any]) -> Text:

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use mle_star::backend::ScriptRunner;
@@ -369,6 +370,7 @@ impl ScriptSetup {
 #[async_trait]
 impl ScriptRunner for ScriptBackend {
     async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop> {
+        let ends = Instant::now() + request.time_left;
         let seen = self.seen_by(request).await?;
         self.prepare(request).await?;
         let (executed, outputs) = match self.execute(request, &seen).await? {
@@ -376,7 +378,7 @@ impl ScriptRunner for ScriptBackend {
             Err(reason) => return Ok(ScriptOutcome::lost(reason)),
         };
         let Executed { outcome, printed, lacked_room } = *executed;
-        let kept = self.finish(request, (outputs, seen), printed).await?;
+        let kept = self.finish(request, (outputs, seen), printed, ends).await?;
         if let Some(left) = kept.disk_left.filter(|_| lacked_room) {
             return Err(Stop::Outside(self.disk_is_full(&left)));
         }
@@ -400,14 +402,15 @@ impl ScriptRunner for ScriptBackend {
         })
     }
 
-    async fn measure(&self, place: &Place, question: &Question) -> Result<Answer, Stop> {
+    async fn measure(&self, place: &Place, question: &Question, time_left: Duration) -> Result<Answer, Stop> {
+        let ends = Instant::now() + time_left;
         let Some(evaluation) = self.evaluation.clone() else {
             return Ok(question.unanswered("the program cannot compute the metric"));
         };
         let mut asked = json!(question);
         match question {
             Question::Combine { runs, by, to, script, measured } => {
-                let outcome = self.combined(place, (script, to), runs, *by).await?;
+                let outcome = self.combined(place, (script, to), runs, *by, ends).await?;
                 return Ok(Box::new(ScriptOutcome { measured: Some(measured.clone()), ..outcome }).into());
             }
             Question::Copies { on } | Question::Importance { on, .. } => {
@@ -421,7 +424,7 @@ impl ScriptRunner for ScriptBackend {
             }
             _ => {}
         }
-        match evaluation.ask(asked).await {
+        match evaluation.ask(asked, ends).await {
             Ok(answer) => Ok(answer),
             Err(unanswered) => Ok(question.unanswered(unanswered.reason()?)),
         }

@@ -115,6 +115,8 @@ pub struct ScriptRequest {
     pub purpose: Purpose,
     /// Wall-clock limit.
     pub timeout: Duration,
+    /// The time that its phase has left, for the script and for scores of what it predicted.
+    pub time_left: Duration,
     /// Its script slot. No two running scripts of this process share one.
     pub slot: Slot,
     /// The data that it sees.

@@ -194,6 +194,9 @@ pub struct Selection {
     /// Why there is no combination; empty if there is one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub failure: String,
+    /// Why labels are combined although scripts left scores of the classes; empty if they are not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// How the predictions of several scripts become one.

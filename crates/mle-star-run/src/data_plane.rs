@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use mle_star_backends::script::environment::Environment;
 use mle_star_backends::script::executor::{Executor, ExecutorSetup};
@@ -42,6 +43,9 @@ pub async fn source_of_metric(
     Ok(answer.remove("source"))
 }
 
+/// How long an answer may take.
+const ANSWERING: Duration = Duration::from_secs(900);
+
 /// Asks one question about these files, with the settings of a run. The inner error says why there is no answer.
 ///
 /// # Errors
@@ -72,8 +76,6 @@ async fn asked<T: DeserializeOwned>(
     };
     let executor = Executor::new(setup, &[]).map_err(RunError::failed)?;
     let plane = Plane::new(Arc::new(executor), environment, folder.path(), files);
-    match plane.map_err(RunError::failed)?.ask(question).await {
-        Ok(answer) => Ok(Ok(answer)),
-        Err(unanswered) => Ok(Err(unanswered.reason()?)),
-    }
+    let answered = plane.map_err(RunError::failed)?.ask(question, Instant::now() + ANSWERING).await;
+    answered.map(Ok).or_else(|unanswered| Ok(Err(unanswered.reason()?)))
 }

@@ -2,6 +2,8 @@
 //!
 //! The algorithms do not call a backend directly but use [`Ctx`](crate::ctx::Ctx).
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use mle_star_domain::effects::{AgentReply, AgentRequest, ScriptOutcome, ScriptRequest};
 use mle_star_domain::place::Place;
@@ -29,6 +31,7 @@ pub trait ScriptRunner: Send + Sync {
     /// [`Stop`]. Dropping the future ends the script and everything that it started.
     async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop>;
 
-    /// Answers a question about the predictions of earlier runs. Why there is no answer is part of the answer.
-    async fn measure(&self, place: &Place, question: &Question) -> Result<Answer, Stop>;
+    /// Answers a question about the predictions of earlier runs, in the time that its phase has left. Why there is no answer is
+    /// part of the answer.
+    async fn measure(&self, place: &Place, question: &Question, time_left: Duration) -> Result<Answer, Stop>;
 }

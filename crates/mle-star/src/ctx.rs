@@ -288,7 +288,8 @@ impl<'a> Ctx<'a> {
         };
         let entry = Entry::new(&place, Kind::of(&question), &question.input(), &request)?;
         self.fence_unless_recorded(&entry)?;
-        let asked = self.or_interrupted(self.run.outside.scripts.measure(&place, &question));
+        let time_left = self.run.limits.time_left(&place, self.run.journal.elapsed());
+        let asked = self.or_interrupted(self.run.outside.scripts.measure(&place, &question, time_left));
         let Recorded { value, at, replayed, earlier } =
             self.run.journal.once(entry, async { asked.await? }).await?;
         if let Measured::Combination(outcome) = &value {
@@ -465,9 +466,9 @@ impl<'a> Ctx<'a> {
         });
         let (script, slot, data) = (script.to_owned(), lease.slot(), self.data);
         // The time limit of a script begins when its data is there, which may take long on a runner.
-        let left =
-            runner.as_ref().map_or(Duration::MAX, |_| limits.time_left(&place, now).max(timeout) + LATE);
-        let request = ScriptRequest { place, script, purpose, timeout, slot, data };
+        let time_left = limits.time_left(&place, now);
+        let left = runner.as_ref().map_or(Duration::MAX, |_| time_left.max(timeout) + LATE);
+        let request = ScriptRequest { place, script, purpose, timeout, time_left, slot, data };
         let running = self.or_interrupted(self.run.outside.scripts.run(&request));
         let outcome = match tokio::time::timeout(left, running).await {
             Ok(outcome) => outcome??,

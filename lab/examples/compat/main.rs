@@ -107,6 +107,7 @@ async fn run(backend: &ScriptBackend, script: &str) -> Result<Ended, Failure> {
         script: script.to_owned(),
         purpose: Purpose::Score,
         timeout: LIMIT,
+        time_left: LIMIT,
         slot: Slot::here(0),
         data: DataView::Search,
     };

@@ -27,8 +27,9 @@ const SIDE_BY_SIDE: usize = 3;
 /// One family: its name, one fault for how many kills, how many at least, and the function that injects one.
 type Family = (&'static str, usize, usize, fn(&Baseline, &mut World) -> Res<()>);
 
-const FAMILIES: [Family; 10] = [
+const FAMILIES: [Family; 11] = [
     ("killed at a random moment", 1, 1, outside::killed),
+    ("the data plane killed at a random moment", 4, 2, outside::plane_killed),
     ("a file of the journal damaged", 1, damage::KINDS, damage::damaged),
     ("the volume full, read-only, the logs' disk full", 8, disk::KINDS, disk::disturbed),
     ("Ctrl-C, SIGTERM, SIGHUP, closed streams", 6, signals::KINDS, signals::signalled),

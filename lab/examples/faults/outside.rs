@@ -53,6 +53,28 @@ pub fn killed(baseline: &Baseline, world: &mut World) -> Res<()> {
     world.resume_and_check(baseline)
 }
 
+/// A run whose data plane is killed at a random moment. In every second one, the program is killed after it, and goes on.
+pub fn plane_killed(baseline: &Baseline, world: &mut World) -> Res<()> {
+    world.figures.injected = 0;
+    let mut child = world.start(&world.begin("r"), "first")?;
+    let mut has_ended = ended_within(&mut child, baseline.moment(world))?;
+    while !has_ended && world.figures.injected == 0 {
+        for plane in world.planes() {
+            send("-KILL", plane)?;
+            world.figures.injected = 1;
+        }
+        has_ended = ended_within(&mut child, Duration::from_millis(2))?;
+    }
+    if world.number.is_multiple_of(2) {
+        world.finish(child, "first")?.ended(0)?;
+        return world.check(baseline, "runs/r", &[]);
+    }
+    ended_within(&mut child, baseline.moment(world) / 2)?;
+    child.kill()?;
+    world.finish(child, "first")?;
+    world.resume_and_check(baseline)
+}
+
 /// A run with one of the other faults.
 pub fn disturbed(baseline: &Baseline, world: &mut World) -> Res<()> {
     match world.number % KINDS {

@@ -40,8 +40,8 @@ def check(
         (b"id,y\n1,0\n2,\n", 2, []),
         (b"id,y\n", 0, ["no data row"]),
         (b"", None, ["the file is empty"]),
-        (b"id,y\n1,2,3\n", None, ["row 1 has 3 fields, the header has 2"]),
-        (b"id,y\n1,2\n\n3\n", None, ["row 2 has 1 fields, the header has 2"]),
+        (b"id,y\n1,2,3\n", None, ["row 1 has 3 fields, but the header has 2"]),
+        (b"id,y\n1,2\n\n3\n", None, ["row 2 has 1 fields, but the header has 2"]),
         (b"id,y\n1,\xff\xfe\n", None, ["row 1 is not UTF-8"]),
     ],
 )

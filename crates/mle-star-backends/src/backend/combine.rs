@@ -22,6 +22,7 @@ impl ScriptBackend {
         (script, to): (&str, &Kept),
         runs: &[(Kept, f64)],
         by: CombinedBy,
+        ends: Instant,
     ) -> Result<ScriptOutcome, Trouble> {
         let (began, seen) = (Instant::now(), self.seen(DataView::Search));
         let ended = |submission, notes| ScriptOutcome {
@@ -40,7 +41,7 @@ impl ScriptBackend {
         let question = json!({
             "question": "combine", "runs": runs, "by": by, "validation": validation, "submission": submission,
         });
-        if let Err(unanswered) = evaluation.ask::<IgnoredAny>(question).await {
+        if let Err(unanswered) = evaluation.ask::<IgnoredAny>(question, ends).await {
             return Ok(ended(None, vec![unanswered.reason()?]));
         }
         let (places, setup, plane) =
@@ -51,7 +52,8 @@ impl ScriptBackend {
             // An earlier process may have been killed after this point.
             let _ = fs::remove_file(places.written());
             let file = File::open(&submission).map_err(|error| Trouble::io("read", &submission, &error))?;
-            let kept = places.keep(file, &seen, Some(&evaluation), (&plane, setup.id_column.as_deref()));
+            let checks = (&*plane, setup.id_column.as_deref(), ends);
+            let kept = places.keep(file, &seen, Some(&evaluation), checks);
             let _ = fs::remove_file(&submission);
             let _ = fs::remove_file(&validation);
             kept

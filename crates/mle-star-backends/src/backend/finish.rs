@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use mle_star_domain::effects::{DataView, Fits, Purpose, ScriptRequest, Submission};
 use mle_star_domain::layout;
@@ -71,6 +72,7 @@ impl ScriptBackend {
         request: &ScriptRequest,
         (outputs, seen): (Outputs, Arc<ScriptData>),
         printed: Option<Printed>,
+        ends: Instant,
     ) -> Result<KeptFiles, Trouble> {
         let setup = Arc::clone(&self.setup);
         let run = Kept::new(&request.place, &request.script);
@@ -85,14 +87,14 @@ impl ScriptBackend {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
             let (written, refused) = opened(&outputs, layout::SUBMISSION)?;
             let submission =
-                written.map(|written| places.keep(written, &seen, evaluation, (&plane, id_column)));
+                written.map(|written| places.keep(written, &seen, evaluation, (&plane, id_column, ends)));
             let submission = submission.transpose()?;
             let mut notes: Vec<String> = refused.into_iter().collect();
             let mut verified = ValidationCheck::default();
             if let Some(evaluation) = evaluation.filter(|evaluation| verifies && evaluation.setup.verifies) {
                 let (written, refused) = opened(&outputs, layout::VALIDATION_PREDICTIONS)?;
                 if let Some(file) = written {
-                    verified = places.verify(file, evaluation, printed)?;
+                    verified = places.verify(file, evaluation, printed, ends)?;
                 }
                 notes.extend(refused.into_iter().chain(verified.note.take()));
                 if verified.measured.is_some() {
@@ -110,7 +112,7 @@ impl ScriptBackend {
                 if let Some(written) = written {
                     let file = kept_for_a_while(written, plane.folder())?;
                     let shuffled = seen.made.as_ref().and_then(|made| made.shuffled.as_ref());
-                    (verified, chance) = probed(evaluation, file.path(), shuffled, &mut notes)?;
+                    (verified, chance) = probed((evaluation, ends), file.path(), shuffled, &mut notes)?;
                 }
             }
             if let (Some((kept, most)), Outputs::Here(workplace)) = (model, &outputs) {
@@ -190,19 +192,18 @@ impl KeptPaths {
         predictions: File,
         evaluation: &Evaluator,
         printed: Option<Printed>,
+        ends: Instant,
     ) -> Result<ValidationCheck, Trouble> {
         let trouble = |error: io::Error| Trouble::io("write", &self.validation, &error);
         let bytes = predictions.metadata().map_err(trouble)?.len();
         if bytes > LARGEST {
             let (mib, most) = (bytes >> 20, LARGEST >> 20);
-            let name = format!("./{}/{}", layout::FINAL, layout::VALIDATION_PREDICTIONS);
-            let mismatch =
-                format!("{name} cannot be scored: the file has {mib} MiB; it has at most {most} MiB");
-            return Ok(ValidationCheck { mismatch: Some(mismatch), ..ValidationCheck::default() });
+            let why = format!("the file has {mib} MiB; it has at most {most} MiB");
+            return Ok(ValidationCheck::cannot_be_scored(&why));
         }
         let mut copy = File::create(&self.validation).map_err(trouble)?;
         io::copy(&mut predictions.take(LARGEST), &mut copy).map_err(trouble)?;
-        let verified = Handle::current().block_on(evaluation.verify(&self.validation, printed))?;
+        let verified = Handle::current().block_on(evaluation.verify(&self.validation, printed, ends))?;
         if verified.measured.is_none() {
             fs::remove_file(&self.validation).map_err(trouble)?;
         }
@@ -216,13 +217,13 @@ impl KeptPaths {
         written: File,
         seen: &ScriptData,
         evaluation: Option<&Evaluator>,
-        (plane, id_column): (&Plane, Option<&str>),
+        (plane, id_column, ends): (&Plane, Option<&str>, Instant),
     ) -> Result<Submission, Trouble> {
         let file = self.written();
         let sample = seen.sample.as_deref();
         let kept = match keep(written, file, sample).map_err(|error| Trouble::io("write", file, &error))? {
             Some(too_large) => too_large,
-            None => Handle::current().block_on(check_submission(plane, file, sample, id_column))?,
+            None => Handle::current().block_on(check_submission(plane, file, sample, id_column, ends))?,
         };
         let Some(whole) = &self.with_held_out else { return Ok(kept) };
         if !kept.findings.is_empty() {
@@ -271,15 +272,15 @@ fn keep(submission: File, kept: &Path, sample: Option<&Path>) -> io::Result<Opti
 
 /// The score of the predictions of a probe, and what they score by chance if the target was permuted.
 fn probed(
-    evaluation: &Evaluator,
+    (evaluation, ends): (&Evaluator, Instant),
     file: &Path,
     shuffled: Option<&Shuffled>,
     notes: &mut Vec<String>,
 ) -> Result<(ValidationCheck, Option<Chance>), Trouble> {
     let Some(shuffled) = shuffled else {
-        return Ok((Handle::current().block_on(evaluation.verify(file, None))?, None));
+        return Ok((Handle::current().block_on(evaluation.verify(file, None, ends))?, None));
     };
-    let chance = match Handle::current().block_on(evaluation.chance(file, shuffled)) {
+    let chance = match Handle::current().block_on(evaluation.chance(file, shuffled, ends)) {
         Ok(found) => Some(found),
         Err(unanswered) => {
             notes.push(unanswered.reason()?);

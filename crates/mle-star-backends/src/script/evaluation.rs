@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 use std::{fs, io};
 
+use mle_star_domain::layout;
 use mle_star_domain::measure::interval::{FEWEST_PERIODS, Grouped};
 use mle_star_domain::measure::{Chance, Measurement};
 use mle_star_domain::protocol::{LabelColumns, Periods, Split, SplitKind};
@@ -16,7 +18,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::plane::{Plane, Unanswered, absolute};
+use super::plane::{Answered, Plane, Unanswered, absolute};
 
 pub(crate) use copies::CopiedRows;
 pub(crate) use diagnose::Predicted;
@@ -112,6 +114,14 @@ pub(crate) struct ValidationCheck {
     pub(crate) note: Option<String>,
 }
 
+impl ValidationCheck {
+    pub(crate) fn cannot_be_scored(why: &str) -> Self {
+        let name = layout::VALIDATION_PREDICTIONS;
+        let mismatch = Some(format!("./{}/{name} cannot be scored: {why}", layout::FINAL));
+        Self { mismatch, ..Self::default() }
+    }
+}
+
 impl EvaluationSetup {
     /// The file with the labels of held-out rows, or else with those of the test table.
     pub(crate) fn labels(&self) -> Option<&Path> {
@@ -185,12 +195,13 @@ impl Evaluator {
     ///
     /// # Errors
     /// There is no answer.
-    pub(crate) async fn ask<T: DeserializeOwned>(&self, mut question: Value) -> Result<T, Unanswered> {
+    pub(crate) async fn ask<T: DeserializeOwned>(&self, mut question: Value, ends: Instant) -> Answered<T> {
         question["setup"] = json!(self.told);
-        self.plane.ask(question).await
+        self.plane.ask(question, ends).await
     }
 
-    /// Scores a script's validation predictions. Another score that it printed is a note.
+    /// Scores a script's validation predictions. Another score that it printed is a note. Predictions that cannot be scored in
+    /// time fail, since what a script prints of them may be wrong.
     ///
     /// # Errors
     /// The data plane cannot be used.
@@ -198,10 +209,12 @@ impl Evaluator {
         &self,
         file: &Path,
         printed: Option<Printed>,
+        ends: Instant,
     ) -> Result<ValidationCheck, Trouble> {
         let question = json!({ "question": "validation", "file": file, "printed": printed });
-        match self.ask(question).await {
+        match self.ask(question, ends).await {
             Ok(checked) => Ok(checked),
+            Err(late @ Unanswered::Late(_)) => Ok(ValidationCheck::cannot_be_scored(&late.reason()?)),
             Err(unanswered) => {
                 let note = Some(format!("scores are not recomputed: {}", unanswered.reason()?));
                 Ok(ValidationCheck { note, ..ValidationCheck::default() })
@@ -220,10 +233,10 @@ impl Evaluator {
     ///
     /// # Errors
     /// Why there is no score.
-    pub(crate) async fn chance(&self, file: &Path, train: &Shuffled) -> Result<Chance, Unanswered> {
+    pub(crate) async fn chance(&self, file: &Path, train: &Shuffled, ends: Instant) -> Answered<Chance> {
         let question = json!({
             "question": "chance", "file": file, "table": train.table, "blocks": train.blocks,
         });
-        self.ask(question).await
+        self.ask(question, ends).await
     }
 }

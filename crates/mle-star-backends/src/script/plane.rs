@@ -4,12 +4,13 @@
 //! data, and keeps nothing: it can be ended at any time, and is started again for the next question.
 
 use std::env;
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
@@ -29,40 +30,23 @@ const INTERPRETER: &str = "MLE_STAR_DATA_PYTHON";
 const PACKAGE: &str = "mle_star_data";
 /// What the package needs.
 const LIBRARIES: [&str; 3] = ["numpy", "scikit-learn", "scipy"];
-/// How long an answer may take.
-const ANSWERING: Duration = Duration::from_secs(900);
+/// How long an answer may take at least: without it, what a script predicted is lost.
+const LEAST: Duration = Duration::from_secs(20);
 /// How often a question is asked again if the process ends.
 const TRIES: usize = 2;
 
 /// Includes the files of the package.
 macro_rules! files {
-    ($($name:literal),*) => {
+    ($($name:literal)*) => {
         [$(($name, include_str!(concat!("../../python/mle_star_data/", $name)))),*]
     };
 }
-const FILES: [(&str, &str); 21] = files!(
-    "__init__.py",
-    "__main__.py",
-    "agreement.py",
-    "columns.py",
-    "diagnose.py",
-    "fits.py",
-    "importances.py",
-    "intervals.py",
-    "kaggle_metric_utilities.py",
-    "labels.py",
-    "measure.py",
-    "metric_child.py",
-    "metric_file.py",
-    "metric_tables.py",
-    "metrics.py",
-    "predictions.py",
-    "questions.py",
-    "resampled.py",
-    "selection.py",
-    "submission.py",
-    "tables.py"
-);
+const FILES: [(&str, &str); 21] = files! {
+    "__init__.py" "__main__.py" "agreement.py" "columns.py" "diagnose.py" "fits.py" "importances.py"
+    "intervals.py" "kaggle_metric_utilities.py" "labels.py" "measure.py" "metric_child.py" "metric_file.py"
+    "metric_tables.py" "metrics.py" "predictions.py" "questions.py" "resampled.py" "selection.py"
+    "submission.py" "tables.py"
+};
 
 /// Answers questions.
 #[derive(Debug)]
@@ -76,11 +60,16 @@ pub struct Plane {
     asked: AtomicU64,
 }
 
+/// The answer to a question.
+pub type Answered<T> = Result<T, Unanswered>;
+
 /// Why a question has no answer.
 #[derive(Debug)]
 pub enum Unanswered {
     /// In one sentence, for the journal.
     Reason(String),
+    /// It had these seconds, and takes longer.
+    Late(u64),
     /// The data plane cannot be used.
     Broken(Trouble),
 }
@@ -139,34 +128,33 @@ impl Plane {
         }
     }
 
-    /// Asks a question: an object with its name and its arguments.
+    /// Asks a question: an object with its name and its arguments. Its time ends then.
     ///
     /// # Errors
     /// There is no answer.
-    pub async fn ask<T: DeserializeOwned>(&self, mut question: Value) -> Result<T, Unanswered> {
+    pub async fn ask<T: DeserializeOwned>(&self, mut question: Value, ends: Instant) -> Answered<T> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         question["number"] = json!(number);
-        let line = format!("{question}\n");
         let mut process = self.process.lock().await;
+        let time = ends.saturating_duration_since(Instant::now()).max(LEAST);
+        let answered = timeout(time, self.answered(&mut process, number, format!("{question}\n"))).await;
+        answered.map_err(|_| Unanswered::Late(time.as_secs()))??.read()
+    }
+
+    /// The reply of the process. One that does not reply, or to which nobody listens any more, is ended.
+    async fn answered(&self, process: &mut Option<Talk>, number: u64, line: String) -> Answered<Reply> {
         let mut said = String::new();
         for _ in 0..TRIES {
-            let talk = match process.as_mut().filter(|talk| talk.is_alive()) {
+            let mut talk = match process.take().filter(Talk::is_alive) {
                 Some(talk) => talk,
-                None => process.insert(self.start().await.map_err(Unanswered::Broken)?),
+                None => self.start().await.map_err(Unanswered::Broken)?,
             };
             talk.send(line.clone().into_bytes());
-            match timeout(ANSWERING, reply(talk, number)).await {
-                Ok(Ok(Some(reply))) => return reply.read(),
-                Ok(Ok(None)) => said = ended(process.take()).await,
-                Ok(Err(error)) => {
-                    return Err(Unanswered::Reason(format!("the answer cannot be read: {error}")));
-                }
-                Err(_) => {
-                    drop(process.take());
-                    let took = ANSWERING.as_secs();
-                    return Err(Unanswered::Reason(format!("it takes longer than {took} s to compute")));
-                }
+            if let Some(reply) = reply(&mut talk, number).await.map_err(unreadable)? {
+                *process = Some(talk);
+                return Ok(reply);
             }
+            said = ended(talk).await;
         }
         Err(self.broken(&said))
     }
@@ -203,13 +191,11 @@ impl Plane {
 }
 
 impl Reply {
-    fn read<T: DeserializeOwned>(self) -> Result<T, Unanswered> {
-        match (self.answer, self.failure, self.error) {
-            (Some(answer), ..) => serde_json::from_value(answer)
-                .map_err(|error| Unanswered::Reason(format!("the answer cannot be read: {error}"))),
+    fn read<T: DeserializeOwned>(self) -> Answered<T> {
+        match (self.answer, self.failure, self.error.unwrap_or_default()) {
+            (Some(answer), ..) => serde_json::from_value(answer).map_err(unreadable),
             (None, Some(failure), _) => Err(Unanswered::Reason(failure)),
             (None, None, error) => {
-                let error = error.unwrap_or_default();
                 Err(Unanswered::Reason(format!("a defect of mle-star, please report it: {error}")))
             }
         }
@@ -224,9 +210,14 @@ impl Unanswered {
     pub fn reason(self) -> Result<String, Trouble> {
         match self {
             Self::Reason(reason) => Ok(reason),
+            Self::Late(seconds) => Ok(format!("the answer takes longer than the {seconds} s that are left")),
             Self::Broken(trouble) => Err(trouble),
         }
     }
+}
+
+fn unreadable(error: impl Display) -> Unanswered {
+    Unanswered::Reason(format!("the answer cannot be read: {error}"))
 }
 
 /// A path as the data plane needs it, which runs in a folder of its own.
@@ -250,8 +241,7 @@ async fn reply(talk: &mut Talk, number: u64) -> io::Result<Option<Reply>> {
 }
 
 /// The last line that a process said before it ended.
-async fn ended(talk: Option<Talk>) -> String {
-    let Some(talk) = talk else { return String::new() };
+async fn ended(talk: Talk) -> String {
     let (_, said) = talk.end().await;
     said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }

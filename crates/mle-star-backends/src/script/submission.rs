@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 use mle_star_domain::effects::Submission;
 use mle_star_domain::trouble::Trouble;
@@ -28,14 +29,12 @@ pub async fn check_submission(
     file: &Path,
     sample: Option<&Path>,
     id_column: Option<&str>,
+    ends: Instant,
 ) -> Result<Submission, Trouble> {
     let bytes = fs::metadata(file).map_or(0, |meta| meta.len());
-    if bytes > largest(sample) {
-        return Ok(too_large(bytes, sample));
-    }
     let (file, sample) = (absolute(file), sample.map(absolute));
     let question = json!({ "question": "check", "file": file, "sample": sample, "id_column": id_column });
-    match plane.ask(question).await {
+    match plane.ask(question, ends).await {
         Ok(checked) => Ok(checked),
         Err(unanswered) => Ok(Submission { bytes, rows: None, findings: vec![unanswered.reason()?] }),
     }

@@ -4,7 +4,6 @@
 //! nobody asked it to keep what it fitted. What it may change: nothing but which model is kept: the submission and its script stay
 //! whatever becomes of it.
 
-use super::ladder::Final;
 use crate::abilities::asks_for_model;
 use crate::agents;
 use crate::composition::Composition;
@@ -12,6 +11,7 @@ use crate::ctx::Ctx;
 use crate::evaluate::attempt;
 use crate::evaluation::Script;
 use crate::result::KeptModel;
+use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use crate::time_plan::TimePlan;
@@ -22,30 +22,27 @@ use mle_star_domain::place::Place;
 /// A script that keeps its model writes a file of this name.
 const PREDICTS: &str = "predict.py";
 
-/// The run whose script may have kept the model of the submission; the error says why there is none. `asked`: an agent was asked
-/// for the submission script, and for its model with it.
-pub(super) async fn model(
-    ctx: &Ctx<'_>,
-    last: &Final,
-    asked: bool,
-) -> Result<Result<KeptModel, String>, Stop> {
-    let answer = &last.answer;
-    let stays = !asks_for_model(ctx.config()) || last.why.is_some() || asked;
-    let Some(KeptModel { script, .. }) = answer.model.as_ref().ok().filter(|_| !stays) else {
-        return Ok(answer.model.clone());
-    };
+/// The run that may have kept a model, or why there is none.
+pub(super) type Model = Result<KeptModel, String>;
+
+/// The run whose script may have kept the model of the submission, which the script of this run wrote, in about so many seconds;
+/// the error says why there is none.
+pub(super) async fn model(ctx: &Ctx<'_>, of: &Scored, run: KeptModel, seconds: f64) -> Result<Model, Stop> {
+    if !asks_for_model(ctx.config()) {
+        return Ok(Ok(run));
+    }
+    let script = run.script;
     let at = ctx.below(Place::model).seeing(DataView::Whole);
-    let seconds = last.rehearsal.as_ref().map_or(answer.of.facts().seconds, |one| one.seconds);
     let time = TimePlan::for_model(&at, seconds).await?;
     if !time.has_room_for(seconds) {
         return Ok(Err(format!("the script has no time to fit once more: {}", time.refusal(seconds))));
     }
-    let reply = match answer.of.composition() {
+    let reply = match of.composition() {
         Some(composition) if composition.script().text() != script => {
             Err("the combination was changed after it was chosen".to_owned())
         }
         Some(composition) => of_members(&at, composition).await?,
-        None => of_solution(&at, &Solution::new(script.clone(), SolutionPhase::Final)).await?,
+        None => of_solution(&at, &Solution::new(script, SolutionPhase::Final)).await?,
     };
     let reply = match reply {
         Ok(reply) => reply,

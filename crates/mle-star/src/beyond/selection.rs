@@ -69,13 +69,14 @@ async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<C
         }
         selection = weights(&ctx.below(Place::corrected), &members, seconds).await?;
     }
-    let Selection { weights, by, measured, is_better, lead, failure } = selection;
+    let Selection { weights, by, measured, is_better, lead, failure, note: why } = selection;
     let Some(measured) = measured else { return Ok(Err(failure)) };
     let members: Vec<(Scored, f64)> =
         members.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
     let parts = members.iter().map(|(member, weight)| member.weighted(*weight));
     let composition = Composition::new(parts, by, ctx.task().id_column.as_deref());
-    let note = format!("weighted combination of {} solutions", composition.len());
+    let why = if why.is_empty() { why } else { format!("; {why}") };
+    let note = format!("weighted combination of {} solutions{why}", composition.len());
     let lead = lead.map(|lead| Lead { score: measured.score, lead });
     let made = combine(ctx, Arc::new(composition), &members, by, measured).await?;
     Ok(Ok(Combination { members, note, made, is_better, lead }))

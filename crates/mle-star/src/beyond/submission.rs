@@ -38,7 +38,11 @@ pub(crate) async fn finalize(
     let work = async {
         let mut made = submit(ctx, chosen, before).await?;
         made.last.importance = importance(ctx, &made.last).await?;
-        made.last.answer.model = model::model(ctx, &made.last, made.asked).await?;
+        if let (Ok(kept), false) = (&made.last.answer.model, made.asked || made.last.why.is_some()) {
+            let (of, rehearsal) = (&made.last.answer.of, &made.last.rehearsal);
+            let seconds = rehearsal.as_ref().map_or(of.facts().seconds, |run| run.seconds);
+            made.last.answer.model = model::model(ctx, of, kept.clone(), seconds).await?;
+        }
         let verdict = verdict(ctx, &made, &chosen.best);
         Ok((made.last, verdict))
     };

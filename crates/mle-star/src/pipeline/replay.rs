@@ -1,6 +1,7 @@
 //! Replays what is recorded, before anything new is paid: does this build ask what was asked?
 
 use std::task::Poll;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -76,7 +77,7 @@ impl ScriptRunner for Nobody {
         std::future::pending().await
     }
 
-    async fn measure(&self, _place: &Place, _question: &Question) -> Result<Answer, Stop> {
+    async fn measure(&self, _: &Place, _: &Question, _: Duration) -> Result<Answer, Stop> {
         std::future::pending().await
     }
 }

@@ -137,7 +137,7 @@ impl ScriptRunner for Drawn {
         Ok(ScriptOutcome { duration_seconds: seconds, ..outcome })
     }
 
-    async fn measure(&self, place: &Place, question: &Question) -> Result<Answer, Stop> {
+    async fn measure(&self, place: &Place, question: &Question, left: Duration) -> Result<Answer, Stop> {
         match question {
             Question::Look { run, .. } => {
                 // As on the validation rows: held-out rows contradict no score.
@@ -145,7 +145,7 @@ impl ScriptRunner for Drawn {
                 let measured = Some(measurement(&[score, score - 0.05, score + 0.05]));
                 Ok(Look { measured, failure: String::new() }.into())
             }
-            _ => self.world.measure(place, question).await,
+            _ => self.world.measure(place, question, left).await,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use csv::ReaderBuilder;
 use mle_star_domain::diagnostics::{Diagnostics, Parts, RowsOf};
@@ -15,6 +16,8 @@ use super::Evaluator;
 
 /// The largest file of predictions that is read whole, in bytes.
 const LARGEST: u64 = 256 << 20;
+/// How long it may take after a run has ended. What takes longer is left out.
+const AFTER_THE_RUN: Duration = Duration::from_secs(60);
 /// Times are divided into about this many parts.
 const TIMES: usize = 10;
 /// The name of the division by folds, if folds are periods.
@@ -84,7 +87,7 @@ impl Evaluator {
         let question = json!({
             "question": "diagnose", "files": files, "of": of, "divisions": self.divisions(&rows),
         });
-        let found: Diagnostics = self.ask(question).await.ok()?;
+        let found: Diagnostics = self.ask(question, Instant::now() + AFTER_THE_RUN).await.ok()?;
         let parts = found.parts.into_iter().map(|parts| Parts { of, ..parts }).collect();
         Some(self.with_cells(Diagnostics { of, parts, ..found }, &rows))
     }

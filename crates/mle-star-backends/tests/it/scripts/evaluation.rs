@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use mle_star::backend::ScriptRunner as _;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
-use mle_star_domain::effects::ScriptOutcome;
+use mle_star_domain::effects::{ScriptOutcome, ScriptRequest};
 use mle_star_domain::protocol::LabelColumns;
+use mle_star_domain::question::Kept;
 use mle_star_tables::metrics::Metric;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -153,11 +154,59 @@ async fn predictions_that_cannot_be_scored_are_explained() {
     check("os.rename('final', 'x')\nos.symlink('x', 'final')", "lies behind a link").await;
     check("os.mkfifo(path)", "validation_predictions.csv is not a regular file").await;
     check("open(path, 'w').truncate(2 << 30)", "the file has 2048 MiB; it has at most 1024 MiB").await;
-    check("open(path, 'w').truncate(100 << 20)", "a row is longer than 16 MiB").await;
+    check("open(path, 'w').truncate(100 << 20)", "the header is longer than 16 MiB").await;
     check("open(path, 'wb').write(b'id,y\\n11,\\xff\\n')", "row 1 is not UTF-8 text").await;
     text("id,y\n11,1\n99,1\n", "1 rows have an ID that is not expected, for example `99`").await;
     text("id,y\n11,1\n12,1\n11,1\n", "the ID `11` occurs more than once").await;
     text("id,y\n11,1\n12,nan\n", "the row with ID `12` has `nan` in column `y`").await;
+}
+
+/// Sends a signal to what computes scores in this world.
+fn signal_planes(world: &World, signal: Signal) {
+    let folder = world.file("work/plane").display().to_string();
+    let is_plane = |process: &PathBuf| {
+        let has = |name: &str, wanted: &str| {
+            let text = fs::read(process.join(name)).unwrap_or_default();
+            text.windows(wanted.len()).any(|part| part == wanted.as_bytes())
+        };
+        has("cmdline", "mle_star_data") && has("environ", &folder)
+    };
+    let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+    let numbers = processes.filter(is_plane).map(|process| process.file_name().unwrap().to_owned());
+    let planes: Vec<i32> = numbers.map(|number| number.to_str().unwrap().parse().unwrap()).collect();
+    assert!(!planes.is_empty());
+    planes.into_iter().for_each(|plane| _ = kill(Pid::from_raw(plane), signal));
+}
+
+/// A score that does not come in the time that is left is that script's failure, and the next script has one.
+#[tokio::test]
+async fn a_score_that_does_not_come_in_time_is_a_failure_of_the_script() {
+    let world = world(NUMBERS, Metric::Mae, Some("id")).await;
+    let exact = script("id,y\n11,1\n12,3\n14,3\n", "0.5");
+    let runner = world.runner();
+    let request = ScriptRequest { time_left: Duration::ZERO, ..request(&exact, Duration::from_secs(60)) };
+    let first = runner.run(&request).await.unwrap().measured.unwrap();
+    let kept = Kept::new(&request.place, &exact);
+    let predictions = world.file(&format!("validation/{}.csv", kept.name()));
+    fs::remove_file(&predictions).unwrap();
+    signal_planes(&world, Signal::SIGSTOP);
+    let time_passes = async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            if predictions.exists() {
+                tokio::time::pause();
+                tokio::time::advance(Duration::from_secs(20)).await;
+                tokio::time::resume();
+            }
+        }
+    };
+    let late = tokio::select! {
+        outcome = runner.run(&request) => outcome.unwrap(),
+        () = time_passes => unreachable!(),
+    };
+    let expected = "./final/validation_predictions.csv cannot be scored: the answer takes longer than the 20 s that are left";
+    assert_eq!((late.mismatch.as_deref(), late.measured.as_ref()), (Some(expected), None), "{late:?}");
+    assert_eq!(runner.run(&request).await.unwrap().measured.unwrap(), first);
 }
 
 /// What computes scores may be killed at any moment: it starts again, and the same question has the same answer.
@@ -171,21 +220,8 @@ async fn a_killed_data_plane_is_started_again() {
         runner.run(&request).await.unwrap().measured.unwrap()
     };
     let first = run().await;
-    let is_plane = |process: &PathBuf| {
-        let read = |name: &str| fs::read(process.join(name)).unwrap_or_default();
-        let has =
-            |text: Vec<u8>, wanted: &str| text.windows(wanted.len()).any(|part| part == wanted.as_bytes());
-        let folder = world.file("work/plane").display().to_string();
-        has(read("cmdline"), "mle_star_data") && has(read("environ"), &folder)
-    };
     for killed_while_it_works in [false, true] {
-        let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
-        let planes: Vec<i32> = processes
-            .filter(is_plane)
-            .filter_map(|process| process.file_name()?.to_str()?.parse().ok())
-            .collect();
-        assert!(!planes.is_empty());
-        let end = || planes.iter().for_each(|plane| _ = kill(Pid::from_raw(*plane), Signal::SIGKILL));
+        let end = || signal_planes(&world, Signal::SIGKILL);
         let again = if killed_while_it_works {
             let (again, ()) = tokio::join!(run(), async {
                 tokio::time::sleep(Duration::from_millis(150)).await;

@@ -142,6 +142,9 @@ impl World {
     }
 }
 
+/// The time that a question has.
+pub const TIME: Duration = Duration::from_secs(60);
+
 pub fn request(script: &str, timeout: Duration) -> ScriptRequest {
     let place = Place::from(PLACE);
     ScriptRequest {
@@ -149,6 +152,7 @@ pub fn request(script: &str, timeout: Duration) -> ScriptRequest {
         script: script.to_owned(),
         purpose: Purpose::Score,
         timeout,
+        time_left: timeout,
         slot: Slot::here(0),
         data: DataView::Search,
     }

@@ -207,6 +207,7 @@ impl World {
             script: script.to_owned(),
             purpose: Purpose::Score,
             timeout,
+            time_left: timeout,
             slot,
             data: DataView::Search,
         }

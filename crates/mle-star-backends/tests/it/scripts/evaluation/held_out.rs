@@ -19,7 +19,7 @@ use mle_star_tables::holdout::{Roles, Share, labels, plan, write};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile;
 
-use crate::scripts::world::{PLACE, World, evaluation, request};
+use crate::scripts::world::{PLACE, TIME, World, evaluation, request};
 
 /// The training rows have the IDs below this, the test rows those from here on.
 const ROWS: usize = 3_000;
@@ -102,7 +102,7 @@ impl HeldOut {
 
     async fn measure<T: TryFrom<Answer, Error: std::fmt::Debug>>(&self, question: Question) -> T {
         let place = question.place(&Place::from("finalization"));
-        self.world.runner().measure(&place, &question).await.unwrap().try_into().unwrap()
+        self.world.runner().measure(&place, &question, TIME).await.unwrap().try_into().unwrap()
     }
 }
 

@@ -18,7 +18,7 @@ use mle_star_tables::holdout::{Off, labels, plan_last_fold, write_with};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile;
 
-use crate::scripts::world::{World, evaluation, request};
+use crate::scripts::world::{TIME, World, evaluation, request};
 
 /// The IDs of the training rows are below this, those of the test rows from here on.
 const ROWS: usize = 300;
@@ -95,7 +95,7 @@ async fn measure<T: TryFrom<Answer, Error: std::fmt::Debug>>(
     question: Question,
 ) -> T {
     let place = question.place(&Place::from("finalization/importance"));
-    runner.measure(&place, &question).await.unwrap().try_into().unwrap()
+    runner.measure(&place, &question, TIME).await.unwrap().try_into().unwrap()
 }
 
 async fn lacks_copies(runner: &ScriptBackend, on: ImportanceRows) -> String {

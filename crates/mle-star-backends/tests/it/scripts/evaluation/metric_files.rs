@@ -10,7 +10,7 @@ use mle_star_domain::task::{Answers, MetricFile};
 use mle_star_needs::needs;
 use mle_star_tables::metrics::Metric;
 
-use super::super::world::World;
+use super::super::world::{TIME, World};
 use super::{said, script};
 
 /// The metrics in the convention of Kaggle and in that of MLE-bench.
@@ -173,7 +173,8 @@ async fn a_file_scores_periods_and_the_rows_of_both_scripts_as_the_program_does(
         }
         let [one, other] = members.try_into().unwrap();
         let question = Question::Compare { one, other };
-        let answer = world.runner().measure(&Place::from("phase1/merge-1/common"), &question).await.unwrap();
+        let answer =
+            world.runner().measure(&Place::from("phase1/merge-1/common"), &question, TIME).await.unwrap();
         let Comparison { rows, difference, failure } = answer.try_into().unwrap();
         let by = difference.unwrap_or_else(|| panic!("{failure}")).by;
         assert!(rows == 30 && (by + 1.0).abs() < 1e-9, "{rows}: {by}");
