@@ -61,6 +61,9 @@ pub(crate) struct Problem {
     pub(crate) rows: usize,
     /// Number of training rows that scripts of the search read.
     pub(crate) used_rows: usize,
+    /// How many letters its texts have in a row.
+    #[serde(skip)]
+    pub(crate) letters: f64,
     /// Row limit of the search, if the table is larger.
     pub(crate) subsample: Option<u32>,
     pub(crate) columns: Columns,
@@ -207,6 +210,11 @@ impl Problem {
             target_missing: target.missing > 0 || rows > ROWS_LOOKED_AT,
             rows,
             used_rows: used,
+            letters: columns
+                .texts
+                .iter()
+                .filter_map(|name| Some(profile.train.column(name)?.mean_length))
+                .sum(),
             subsample: (rows > used).then_some(subsample_limit),
             varied: varied(&profile.train, &columns),
             own: columns,
