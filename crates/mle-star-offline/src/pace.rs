@@ -17,29 +17,15 @@ const VALUES: f64 = 100e6;
 /// How many letters of texts may become pairs of words in that time. An idle core takes 0.4 µs for each; this leaves a margin.
 const LETTERS: f64 = 2e6;
 
-/// The models, with a lighter one first where the usual one is too slow. They remain as they are if agents are told no times.
-pub(crate) fn fitting_first(
-    problem: &Problem,
-    mut models: Vec<&'static Model>,
-    told: Inputs<'_>,
-) -> Vec<&'static Model> {
-    let (limit, baseline) = (told.number("time_limit"), told.scores("baseline_seconds"));
-    let (Some(limit), [Some(constant), ..], Some(usual)) = (limit, baseline.as_slice(), models.first())
-    else {
-        return models;
-    };
+/// A lighter model than the usual one, if that is too slow; `None` also if agents are told no times.
+pub(crate) fn lighter(problem: &Problem, usual: &'static Model, told: Inputs<'_>) -> Option<&'static Model> {
+    let constant = (*told.scores("baseline_seconds").first()?)?;
     let (times, lighter) = match usual.family {
-        Family::TfidfLinear => {
-            (problem.letters * (problem.used_rows * problem.folds) as f64 / LETTERS, SINGLE_WORDS)
-        }
+        Family::TfidfLinear => (problem.letters * problem.folds as f64 / LETTERS, SINGLE_WORDS),
         Family::LightGbm => (grown(problem, usual) / VALUES, FEW_TREES),
-        _ => return models,
+        _ => return None,
     };
-    let seconds = constant * (1.0 + times);
-    if seconds > limit * SHARE {
-        models.insert(0, Model::named(lighter));
-    }
-    models
+    (constant * (1.0 + times) > told.number("time_limit")? * SHARE).then(|| Model::named(lighter))
 }
 
 /// How many values its trees read: each tree a part of the columns in all rows.
@@ -48,6 +34,6 @@ fn grown(problem: &Problem, model: &'static Model) -> f64 {
     let number = |name| parameter(&text, name)?.parse::<f64>().ok();
     // The first fit finds the number of trees.
     let fits = if text.contains("x_stop") { 2.0 } else { 1.0 };
-    let (trees, share) = (number("n_estimators"), number("colsample_bytree"));
-    trees.unwrap_or_default() * share.unwrap_or(1.0) * fits * problem.cells_of_trees() as f64
+    let trees = number("n_estimators").unwrap_or_default() * number("colsample_bytree").unwrap_or(1.0);
+    trees * fits * problem.cells_of_trees() as f64
 }
