@@ -49,7 +49,7 @@ use serde_json::{Value, json};
 use inputs::{Inputs, fenced};
 use joins::Join;
 use mle_star_tables::profile::Profile;
-use portfolio::Model;
+use portfolio::{Model, SINGLE_WORDS};
 use problem::{FoldsFile, Problem};
 use templates::TemplateError;
 
@@ -130,7 +130,7 @@ impl OfflineAgents {
     pub fn baselines(&self) -> Result<Vec<String>, Trouble> {
         let problem = self.problem.plain();
         let script = |slug| Ok(writer::solution(&problem, Model::named(slug))?.text());
-        let linear = if problem.columns.texts.is_empty() { "linear_quick" } else { "tfidf_linear" };
+        let linear = if problem.columns.texts.is_empty() { "linear_quick" } else { SINGLE_WORDS };
         ["constant", linear].into_iter().map(script).collect::<Result<_, TemplateError>>().map_err(|error| {
             let message = format!("a built-in template does not render: {error:#}");
             Trouble::new(message, "this is a bug in mle-star, please report it")

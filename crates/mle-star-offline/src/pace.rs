@@ -1,6 +1,6 @@
 //! Which model comes first: the usual one, or a lighter one if that is not sure to fit into its share of the time limit.
 //!
-//! The program has run two scripts before, a constant and a linear model. They tell how fast this machine is now.
+//! The program has run a script with a constant before. It tells how fast this machine is now.
 
 use crate::catalogue::parameter;
 use crate::families::Family;
@@ -11,39 +11,29 @@ use crate::writer;
 
 /// The share of the time limit that the first model may take.
 const SHARE: f64 = 0.1;
-/// How many values trees of LightGBM may read while a script of a constant runs. An idle core takes 4 to 6 ns for each, so that
-/// they are 200 to 300 million; half of that leaves a margin.
-const VALUES: f64 = 120e6;
+/// How many values trees of LightGBM may read while a script of a constant runs. An idle core takes 5 to 10 ns for each, so that
+/// they are 120 to 250 million.
+const VALUES: f64 = 100e6;
+/// How many letters of texts may become pairs of words in that time. An idle core takes 0.4 µs for each; this leaves a margin.
+const LETTERS: f64 = 2e6;
 
-/// The models, with a lighter one first where the usual one is too slow. They remain as they are if agents are told no times.
-pub(crate) fn fitting_first(
-    problem: &Problem,
-    mut models: Vec<&'static Model>,
-    told: Inputs<'_>,
-) -> Vec<&'static Model> {
-    let (limit, baseline) = (told.number("time_limit"), told.scores("baseline_seconds"));
-    let (Some(limit), [Some(constant), Some(linear), ..], Some(usual)) =
-        (limit, baseline.as_slice(), models.first())
-    else {
-        return models;
+/// A lighter model than the usual one, if that is too slow; `None` also if agents are told no times.
+pub(crate) fn lighter(problem: &Problem, usual: &'static Model, told: Inputs<'_>) -> Option<&'static Model> {
+    let constant = (*told.scores("baseline_seconds").first()?)?;
+    let (times, lighter) = match usual.family {
+        Family::TfidfLinear => (problem.letters * problem.folds as f64 / LETTERS, SINGLE_WORDS),
+        Family::LightGbm => (grown(problem, usual) / VALUES, FEW_TREES),
+        _ => return None,
     };
-    let (seconds, lighter) = match usual.family {
-        // The linear model of texts is the same.
-        Family::TfidfLinear => (*linear, SINGLE_WORDS),
-        Family::LightGbm => (constant * (1.0 + grown(problem, usual) / VALUES), FEW_TREES),
-        _ => return models,
-    };
-    if seconds > limit * SHARE {
-        models.insert(0, Model::named(lighter));
-    }
-    models
+    (constant * (1.0 + times) > told.number("time_limit")? * SHARE).then(|| Model::named(lighter))
 }
 
-/// How many values its trees read: each tree all of the table.
+/// How many values its trees read: each tree a part of the columns in all rows.
 fn grown(problem: &Problem, model: &'static Model) -> f64 {
     let text = writer::solution(problem, model).map(|script| script.text()).unwrap_or_default();
-    let trees: Option<usize> = parameter(&text, "n_estimators").and_then(|trees| trees.parse().ok());
+    let number = |name| parameter(&text, name)?.parse::<f64>().ok();
     // The first fit finds the number of trees.
-    let fits = if text.contains("x_stop") { 2 } else { 1 };
-    (trees.unwrap_or_default() * fits * problem.cells_of_trees()) as f64
+    let fits = if text.contains("x_stop") { 2.0 } else { 1.0 };
+    let trees = number("n_estimators").unwrap_or_default() * number("colsample_bytree").unwrap_or(1.0);
+    trees * fits * problem.cells_of_trees() as f64
 }

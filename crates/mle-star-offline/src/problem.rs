@@ -61,6 +61,8 @@ pub(crate) struct Problem {
     pub(crate) rows: usize,
     /// Number of training rows that scripts of the search read.
     pub(crate) used_rows: usize,
+    /// How many letters the texts of these rows have.
+    pub(crate) letters: f64,
     /// Row limit of the search, if the table is larger.
     pub(crate) subsample: Option<u32>,
     pub(crate) columns: Columns,
@@ -191,6 +193,7 @@ impl Problem {
         let links = no_features.links(profile, target, id);
         let (columns, offered) = useful_columns((profile, time.as_ref()), &links, grouping.as_ref(), taken)?;
         let unusual = unusual(profile, id, target, &metric, time.as_ref(), &columns);
+        let length = |name: &String| profile.train.column(name).map_or(0.0, |column| column.mean_length);
         let tables = joins(&no_features.without(profile), &links, &targets, time.as_ref(), &unusual.as_text);
         Self {
             name: task.competition_id.clone(),
@@ -207,6 +210,7 @@ impl Problem {
             target_missing: target.missing > 0 || rows > ROWS_LOOKED_AT,
             rows,
             used_rows: used,
+            letters: used as f64 * columns.texts.iter().map(length).sum::<f64>(),
             subsample: (rows > used).then_some(subsample_limit),
             varied: varied(&profile.train, &columns),
             own: columns,

@@ -27,7 +27,8 @@ pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>, told: Inputs<'_>)
         if inputs.is_set("portfolio") { usize::MAX } else { inputs.count("num_models").unwrap_or(4) };
     let model =
         |model: &Model| json!({ "model_name": model.title, "example_code": example(problem, model.family) });
-    let ranked = pace::fitting_first(problem, ranked(problem), told);
+    let mut ranked = ranked(problem);
+    ranked.splice(0..0, ranked.first().and_then(|usual| pace::lighter(problem, usual, told)));
     let mut models: Vec<_> = ranked.iter().copied().take(wanted).map(model).collect();
     let endings = [MORE_FOLDS, OTHER_SEED].into_iter().filter(|ending| again(problem, ending).is_some());
     for ending in endings.filter(|_| inputs.is_set("portfolio")) {

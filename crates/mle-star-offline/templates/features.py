@@ -32,6 +32,7 @@ def features_{{ m.slug }}(frame):
 {% endif %}
 {% endif %}
 {% if p.columns.texts %}
-    x["all_text"] = frame[TEXTS].astype("object").fillna("").astype("str").agg(" ".join, axis=1)
+    texts = frame[TEXTS].astype("object").fillna("").astype("str")
+    x["all_text"] = [" ".join(parts) for parts in texts.to_numpy()]
 {% endif %}
     return x

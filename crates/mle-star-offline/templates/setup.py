@@ -3,8 +3,12 @@ import os
 
 import numpy as np
 import pandas as pd
+import scipy.linalg
+from threadpoolctl import threadpool_limits
 
 SEED = {{ p.seed }}
+# The algebra of numpy and of scipy: its threads wait for each other, which takes longer than the work where a core is busy.
+threadpool_limits(1, user_api="blas")
 # Where there is an empty folder for it, the fitted model is kept.
 KEEPS_MODEL = os.path.isdir("./final/model") and not os.listdir("./final/model")
 {% if p.subsample %}

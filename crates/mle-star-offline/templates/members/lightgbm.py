@@ -23,8 +23,4 @@ def fit_{{ m.slug }}(x, y_fit{{ ", weight" if p.weight }}):
     """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }}; the result is what predicts other rows."""
     model = LGBM{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_state=SEED, n_jobs={{ 1 if t.few else "THREADS" }}, verbose=-1)
     model.fit(x, y_fit{{ ", sample_weight=weight" if p.weight }})
-{% if p.classification %}
-    return lambda rows: model.predict_proba(rows)
-{% else %}
-    return lambda rows: model.predict(rows)
-{% endif %}
+    return lambda rows: model.{{ 'predict_proba' if p.classification else 'predict' }}(rows)

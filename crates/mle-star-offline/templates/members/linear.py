@@ -15,8 +15,4 @@ def fit_{{ m.slug }}(x, y_fit{{ ", weight" if p.weight }}):
     """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }}; the result is what predicts other rows."""
     model = {{ 'LogisticRegression' if p.classification else 'Ridge' }}(**PARAMS_{{ m.slug | upper }}, random_state=SEED)
     model.fit(x, y_fit{{ ", sample_weight=weight" if p.weight }})
-{% if p.classification %}
-    return lambda rows: model.predict_proba(rows)
-{% else %}
-    return lambda rows: model.predict(rows)
-{% endif %}
+    return lambda rows: model.{{ 'predict_proba' if p.classification else 'predict' }}(rows)

@@ -1,6 +1,5 @@
 # === Model: {{ m.title }} ===
 from sklearn.linear_model import {{ 'LogisticRegression' if p.classification else 'Ridge' }}
-from threadpoolctl import threadpool_limits
 
 PARAMS_{{ m.slug | upper }} = {
 {% if p.classification %}
@@ -15,7 +14,5 @@ PARAMS_{{ m.slug | upper }} = {
 def fit_{{ m.slug }}(x, y_fit{{ ", weight" if p.weight }}):
     """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }}; the result is what predicts other rows."""
     model = {{ 'LogisticRegression' if p.classification else 'Ridge' }}(**PARAMS_{{ m.slug | upper }}, random_state=SEED)
-    # Threads that wait for a busy core cost more than they save.
-    with threadpool_limits(1):
-        model.fit(x, y_fit{{ ", sample_weight=weight" if p.weight }})
+    model.fit(x, y_fit{{ ", sample_weight=weight" if p.weight }})
     return lambda rows: model.{{ 'predict_proba' if p.classification else 'predict' }}(rows)

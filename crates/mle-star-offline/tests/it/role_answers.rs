@@ -119,9 +119,11 @@ fn the_first_model_fits_into_a_tenth_of_the_time() {
     check(&plain, 60, &[], "LightGBM");
     check(&plain, 12, &[1.0, 1.2], "LightGBM");
     check(&plain, 10, &[1.0, 1.2], "LightGBM of few trees");
+    // A linear model that was stopped says nothing about trees.
+    check(&plain, 60, &[2.0, 15.0], "LightGBM");
     let texts = shape("accuracy", Maximize, 2);
-    check(&texts, 60, &[2.0, 5.0], "TF-IDF linear model");
-    check(&texts, 60, &[2.0, 9.0], "TF-IDF linear model of words");
+    check(&texts, 27, &[2.0, 9.0], "TF-IDF linear model");
+    check(&texts, 25, &[2.0, 9.0], "TF-IDF linear model of words");
 }
 
 #[test]

@@ -125,7 +125,7 @@ pub(crate) fn column(name: &str, kind: ColumnKind, distinct: usize) -> Column {
         distinct,
         range: matches!(kind, ColumnKind::Integer | ColumnKind::Float).then_some((0.0, 5_000.0)),
         mean: matches!(kind, ColumnKind::Integer | ColumnKind::Float).then_some(2_500.0),
-        mean_length: 5.0,
+        mean_length: if kind == ColumnKind::Text { 500.0 } else { 5.0 },
         ..Column::default()
     }
 }
