@@ -1,0 +1,654 @@
+"""What agents are told of the data, in a few lines of Markdown: the tables, the target, the columns and the other files
+of a folder as scripts see it, in which held-out rows are rows of the test table without labels."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from . import course, links, other_files, relations, shown
+from .facts import list_files
+from .frames import Column, Table, read
+from .kinds import LOOKED_AT, NUMBERS, looked_at
+from .links import Known, Link
+from .relations import Data, Grouped, Numbers, Outcomes, Strength
+from .tables import Refused
+
+MOST = 7_500
+"""The greatest number of characters. The section of the columns gets what the others leave of it."""
+TABLES, TARGETS, RELATIONS, TIMES, FIRST_ROWS, AUXILIARY, FILES, ONLY_FILES = (
+    900,
+    1_200,
+    1_700,
+    1_400,
+    1_100,
+    900,
+    1_000,
+    4_000,
+)
+NAMES, OF_TABLE, IN_DETAIL, OTHERS, ROWS_SHOWN = 8, 12, 40, 500, 5
+NOTABLE, SELDOM, SHOWN_LEVELS, ALL_LEVELS, SHORT_LEVELS = 0.02, 100, 4, 12, 160
+"""Shares of missing values that differ by less are said to be equal. Values are examples if none is in more than one of
+so many rows; else the most frequent ones are shown, or all of a few short ones."""
+SERIES, OF_SERIES = 5, 3
+"""So many columns with the same name before a number are a series, of which a wide table shows the first ones."""
+KINDS = ("integer", "number", "boolean", "date", "category", "text", "empty")
+ROLES = {
+    "id": ", row ID",
+    "weight": ", weight of the row, no feature",
+    "later": ", later in test",
+    "others": ", other groups in test",
+    "time": ", time of the row",
+    "group": ", group, no feature",
+    "ignored": ", no feature",
+    "feature": "",
+}
+RANKS = ("id", "later", "others", "time", "group", "weight", "ignored", "feature")
+CLASSES_WITHOUT_ROWS = (
+    "together they get the probability of one row more, 1 / (training rows + 1), and the others the rest"
+)
+COUNTED, SMALL, FREQUENT, MOST_CLASSES, SKEWED, COMPARED, WHOLE = 1_000, 10, 20, 30, 1.0, 50, 10
+"""Labels that are counted; rows of a small class; one in so many rows makes a number frequent; numbers with more values
+are no classes; from this skewness on, a logarithm may help; classes whose shares are compared; more whole numbers are
+compared by their mean."""
+EFFECT_ROWS, EFFECT_FEWEST, EFFECT_CELLS, EFFECT_COLUMNS = 50_000, 2_000, 6_000_000, 2_000
+TOLD, FEWEST, SHOWN, SOME, NOTABLE_SHARE = 8, 50, 5, 3, 0.001
+
+
+def describe(folder: str, told: Mapping[str, Any] | None, instead: Mapping[str, str] | None = None) -> str:
+    """The text. `told` is what `relations.opened` takes, None without a training table; `instead` has, for tables of
+    the folder, the file of the user's that each stands for."""
+    try:
+        if told is not None and told.get("train"):
+            return _Description(relations.opened(folder, told), instead or {}).text()[:MOST]
+        names = list_files(Path(folder))
+    except Refused as error:
+        return f"The {'tables' if told else 'data'} cannot be read: {shown.plain(str(error), 200)}."
+    tables = [name for name in names if "/" not in name and name.lower().endswith(".csv")]
+    lines = [_alone(Path(folder), name) for name in tables]
+    others = [name for name in names if name not in tables]
+    parts = [shown.section("Tables", lines, MOST // 3), other_files.section(Path(folder), others, [], ONLY_FILES)]
+    return "\n\n".join(part for part in parts if part)[:MOST]
+
+
+def _alone(folder: Path, name: str) -> str:
+    """A table of a folder without a training table."""
+    try:
+        table = read(folder / name, name)
+    except Refused as error:
+        return f"- {shown.path(name)} cannot be read: {shown.plain(str(error), 200)}."
+    columns = [_with_examples(one) for one in table.facts.values()]
+    return f"- {shown.path(name)}: {shown.counted(table.rows, 'row')}; columns {shown.listed(columns, 3 * NAMES)}"
+
+
+def _with_examples(one: Known) -> str:
+    values = [shown.value(value) for value, _ in one["top_values"][:2]]
+    if not values or _is_constant(one):
+        return shown.name(one["name"]) + (f" (always {values[0]})" if values else "")
+    return f"{shown.name(one['name'])} ({one['kind']}, such as {', '.join(values)})"
+
+
+def _is_constant(one: Known) -> bool:
+    return len(one["top_values"]) == 1 and not one["missing"]
+
+
+@dataclass(frozen=True)
+class _Description:
+    data: Data
+    instead: Mapping[str, str]
+
+    @property
+    def train(self) -> Table:
+        return self.data.folder.train
+
+    @property
+    def test(self) -> Table | None:
+        return self.data.folder.test
+
+    @cached_property
+    def targets(self) -> list[str]:
+        """The columns to predict, and further ones that the sample asks for."""
+        folder = self.data.folder
+        test, asked = set(self.test.names if self.test else ()), set(folder.asked()) - {self.data.told.get("id")}
+        return [name for name in self.train.names if name == self.data.target or (name in asked and name not in test)]
+
+    @cached_property
+    def looked(self) -> tuple[Table, Table | None]:
+        """The rows of the training and the test table that columns are described from."""
+
+        def part(table: Table) -> Table:
+            if table.rows <= LOOKED_AT:
+                return table
+            found = relations.of_frame(table, table.source.looked)
+            found.facts = table.facts
+            return found
+
+        return part(self.train), self.test and part(self.test)
+
+    def text(self) -> str:
+        told = {one: _Labels(self.train.column(one)) for one in self.targets}
+        labels = told.get(self.data.target or "")
+        before = [
+            self.tables(),
+            self.target(list(told.values())),
+            _Effects(self, labels).section() if labels else "",
+            self.times(labels) if labels else "",
+        ]
+        first_rows = self.train.source.looked.head(ROWS_SHOWN)
+        unreadable = [
+            name for name in self.data.folder.other_files if "/" not in name and name.lower().endswith(".csv")
+        ]
+        packed = {f"{table.file}{end}" for table in self.data.folder.tables() for end in (".zip", ".gz", ".zst")}
+        others = [name for name in self.data.folder.other_files if name not in packed and name not in unreadable]
+        after = [
+            self.first_rows(first_rows),
+            self.auxiliary(unreadable),
+            other_files.section(self.data.folder.path, others, self.values_of_rows(first_rows), FILES),
+        ]
+        used = sum(len(section) + 2 for section in before + after)
+        sections = [*before, self.columns(max(MOST - used, 0)), *after]
+        return "\n\n".join(section for section in sections if section)
+
+    def values_of_rows(self, first_rows: pl.DataFrame) -> list[tuple[str, str]]:
+        """The values of first rows that may name files, with their columns, in which values hardly repeat."""
+        least = min(self.train.rows, LOOKED_AT) * 9
+        may_name = [name for name, one in self.train.facts.items() if one["distinct"] * 10 >= least]
+        return [(name, value.strip()) for name in may_name for value in first_rows[name] if value.strip()]
+
+    # ------------------------------------------------------------ tables
+
+    def tables(self) -> str:
+        def size(table: Table) -> str:
+            given = self.instead.get(table.file)
+            given = f" (`./input` has it instead of {shown.path(given)})" if given else ""
+            columns = shown.counted(len(table.names), "column")
+            return f"- {shown.path(table.file)}{given}: {shown.counted(table.rows, 'row')}, {columns}"
+
+        sample = self.data.folder.sample
+        lines = [size(table) for table in (self.train, self.test) if table]
+        if sample:
+            columns = [_in_sample(one) for one in sample.facts.values()]
+            lines.append(f"{size(sample)}: {shown.listed(columns, NAMES)}")
+        for table, other in ((self.train, self.test), (self.test, self.train)):
+            known = {*self.targets, *(other.names if other else ())}
+            only = [shown.name(name) for name in table.names if name not in known] if table and other else []
+            if table and only:
+                lines.append(f"- Only in {shown.path(table.file)}: {shown.listed(only, NAMES)}")
+        return shown.section("Tables", [*lines, *self.difference()], TABLES)
+
+    def difference(self) -> Iterator[str]:
+        """How the test rows differ. The reason of the split is no help: it tells of all labelled rows."""
+        split = self.data.split
+        if split.get("column") is None or split["kind"] not in ("time", "groups"):
+            return
+        column, is_given = shown.name(split["column"]), split.get("given", False)
+        if series := split.get("series"):
+            of = " and ".join(f"`{name}`" for name in series)
+            yield f"- The test rows are later than the training rows of their series by {of}, by {column}"
+        elif split["kind"] == "time":
+            what = "Rows to predict count as" if is_given else "The test rows are"
+            yield f"- {what} later than the training rows, by {column}"
+        else:
+            what = "Rows of a group belong together" if is_given else "The test rows belong to other groups"
+            yield f"- {what}, by {column}"
+
+    def target(self, told: Sequence[_Labels]) -> str:
+        lines = [f"- {labels.line()}" for labels in told]
+        folder, target = self.data.folder, self.data.target
+        asked = [name for name in folder.asked() if name != self.data.told.get("id") and not folder.in_test(name)]
+        if target and folder.sample and 2 <= self.train.column(target).distinct < len(asked):
+            found = folder.class_columns(target, asked) or []
+            names = [shown.name(one["column"]) for one in found if one["class"] is None]
+            if names:
+                sample, listed = shown.path(folder.sample.file), shown.listed(names, NAMES)
+                lines.append(f"- No training row has these classes of {sample}: {listed}; {CLASSES_WITHOUT_ROWS}.")
+        return shown.section("Target", lines, TARGETS)
+
+    def times(self, labels: _Labels) -> str:
+        if self.data.later_in is None or labels.meaning is None:
+            return ""
+        target = "" if len(labels.meaning) > 2 else shown.name(labels.column.name)
+        if len(labels.meaning) == 2:
+            told = labels.meaning[_positive(labels.meaning)]
+            target = f"the share of {target} = {shown.value(told)}"
+        return course.section(self.data, labels.values(), target, TIMES)
+
+    def first_rows(self, rows: pl.DataFrame) -> str:
+        """With as many columns as fit; the targets are among them."""
+        left, chosen = FIRST_ROWS - 100 - rows.height - 2, {}
+        for name in [*self.targets, *(name for name in self.train.names if name not in self.targets)]:
+            cells = [f" {shown.plain(cell[:400], 30)} |" for cell in rows[name]]
+            column = [f" {shown.plain(name, 30)} |", "---|", *cells]
+            left -= sum(map(len, column))
+            if left < 0:
+                break
+            chosen[name] = column
+        places = {name: at for at, name in enumerate(self.train.names)}
+        columns = [chosen[name] for name in sorted(chosen, key=places.__getitem__)]
+        lines = ["|" + "".join(cells) for cells in zip(*columns, strict=True)]
+        few, all = len(columns), len(self.train.names)
+        of = f", {few} of {all} columns" if few < all else ""
+        return shown.section(f"First rows of {shown.path(self.train.file)}{of}", lines, FIRST_ROWS)
+
+    # ------------------------------------------------------------ columns
+
+    @cached_property
+    def in_detail(self) -> list[str]:
+        """The columns to describe in detail, the most interesting first. Targets have their own section."""
+        facts, targets = self.train.facts, set(self.targets)
+        features = [name for name in self.train.names if name not in targets]
+        if len(features) > IN_DETAIL:
+            sizes, seen = Counter(_series(facts[name]) for name in features), Counter[tuple[str, str]]()
+            kept = []
+            for name in features:
+                seen[_series(facts[name])] += 1
+                if seen[_series(facts[name])] <= OF_SERIES or sizes[_series(facts[name])] < SERIES:
+                    kept.append(name)
+            features = kept
+        is_wide = len(features) > IN_DETAIL
+        common = {name: is_wide and facts[name]["kind"] not in ("date", "text", "category") for name in features}
+        return sorted(features, key=lambda name: (RANKS.index(self.data.role(name)), common[name]))[:IN_DETAIL]
+
+    def columns(self, room: int) -> str:
+        title = f"## Columns of {shown.path(self.train.file)}\n\n"
+        head = "| column | type | missing | distinct | values |\n|---|---|---|---|---|\n"
+        new = {name: found for name in self.in_detail if (found := self.unseen(name))}
+        legend = "Values: minimum / quartiles / maximum, or the most frequent ones."
+        legend += ' "new": test rows whose value no training row has.' if new else ""
+        sampled = self.looked[0].rows
+        legend += f" Computed from {sampled:,} rows." if sampled < self.train.rows else ""
+        left = room - len(title) - len(head) - len(legend) - 2 - OTHERS
+        rows, told = "", set(self.targets)
+        for name in self.in_detail:
+            row = self.row(name, new.get(name, ""))
+            if len(row) > left:
+                break
+            left -= len(row)
+            rows += row
+            told.add(name)
+        others = [one for name, one in self.train.facts.items() if name not in told]
+        table = f"{head}{rows}" if rows else ""
+        return f"{title}{legend}\n\n{table}\n{chr(10).join(shown.fit(_groups(others), OTHERS))}".rstrip()
+
+    def row(self, name: str, new: str) -> str:
+        """A column in one row of the table."""
+        train, test = self.looked
+        one, rows = self.train.facts[name], train.rows
+        twin = self.test.facts[name] if self.test and name in self.test.facts else None
+        missing = shown.share(one["missing"], rows)
+        if twin and test and abs(twin["missing"] / test.rows - one["missing"] / rows) >= NOTABLE:
+            missing += f", test {shown.share(twin['missing'], test.rows)}"
+        column = train.column(name)
+        own, other = _ends(column, one), _ends(test.column(name), one) if twin and test else None
+        values = [_values(one, rows, own), _range_in_test(own, other) if other else "", new]
+        role, found = ROLES[self.data.role(name)], "; ".join(value for value in values if value)
+        return f"| {shown.name(name)} | {one['kind']}{role} | {missing} | {one['distinct']:,} | {found} |\n"
+
+    def unseen(self, name: str) -> str:
+        """The share of test rows whose value no training row has, of columns whose values repeat."""
+        one, test = self.train.facts[name], self.looked[1]
+        filled = min(self.train.rows, LOOKED_AT) - one["missing"]
+        times = {"category": 2, "boolean": 2, "integer": 3}.get(one["kind"])
+        if times is None or one["distinct"] * times > filled or test is None or name not in test.facts:
+            return ""
+        values = test.column(name).values.drop_nulls()
+        train = self.looked[0].column(name).values
+        new = values.filter(~values.is_in(train.drop_nulls().unique().implode()))
+        if len(new) and self.looked[0].rows < self.train.rows:
+            text = self.train.column(name).text
+            known = (text.str.strip_chars() if one["padded"] else text).unique()
+            new = new.filter(~new.is_in(known.implode()))
+        return f"new {shown.share(len(new), len(values))}" if len(new) else ""
+
+    # ------------------------------------------------------------ further tables
+
+    def auxiliary(self, unreadable: Sequence[str]) -> str:
+        folder, lines = self.data.folder, {}
+        found = links.find(folder, self.data.target, self.data.told.get("id"))
+        for at, table in enumerate(folder.auxiliary):
+            ways = [self.way(link) + self.not_later(found, link) for link in found if link.table == at]
+            joined = ", and ".join(ways) or "no link to another table was found"
+            columns = [f"{shown.name(name)} {one['kind']}" for name, one in table.facts.items()]
+            rows, file = shown.counted(table.rows, "row"), shown.path(table.file)
+            lines[table.file] = f"- {file}: {rows}, {joined}; {shown.listed(columns, OF_TABLE)}"
+        for name in unreadable:
+            try:
+                read(folder.path / name, name)
+            except Refused as error:
+                lines[name] = f"- {shown.path(name)} cannot be read: {shown.plain(str(error), 200)}."
+        return shown.section("Auxiliary tables", [lines[name] for name in sorted(lines)], AUXILIARY)
+
+    def way(self, link: Link) -> str:
+        """How a table joins, in a few words."""
+        table = self.data.folder.auxiliary[link.table]
+        to = "its {}" if link.to is not None else "{} of the training table"
+        pairs = [(shown.name(own), shown.name(other)) for own, other in zip(link.own, link.columns, strict=True)]
+        on = " and ".join(own if own == other else f"{own} = {to.format(other)}" for own, other in pairs)
+        if link.to is not None:
+            per_key = "one row per key" if link.unique else "several rows per key"
+            return f"joins {shown.path(self.data.folder.auxiliary[link.to].file)} on {on} ({per_key})"
+        own, shares = links.keys(table, link.own).drop_nulls(), []
+        seen = pl.Series([], dtype=pl.String)
+        for side, name in zip(self.looked, ("train", "test"), strict=True):
+            if side is not None and all(column in side for column in link.columns):
+                keys = links.keys(side, link.columns)
+                hits = keys.is_in(own.unique().implode())
+                shares.append(f"{shown.share(int(hits.sum()), len(keys))} of {name} rows")
+                seen = pl.concat([seen, keys.filter(hits)]).unique()
+        rows = int(own.is_in(seen.implode()).sum()) / max(len(seen), 1)
+        per_key = (
+            "one row per key" if link.unique else f"{shown.number(int(rows * 10 + 0.5) / 10)} rows per key on average"
+        )
+        return f"joins on {on} (found for {' and '.join(shares)}; {per_key})"
+
+    def not_later(self, found: Sequence[Link], link: Link) -> str:
+        """What not to join, in a few words."""
+        told = ""
+        for cutoff in links.cutoffs(self.data.folder, found, link, self.data.later_in):
+            days, keys = int(cutoff.lag + 0.5), " and ".join(map(shown.name, cutoff.columns))
+            told += (
+                f"; of the rows with the same {keys}, summarise only those before the {shown.name(cutoff.date.column)} "
+                "of the row, since later ones are not known for the test rows as they are for the training rows"
+            )
+            if days >= 1:
+                told += (
+                    f"; the table ends {days} days before most test rows, so leave out as many days before each "
+                    "training row"
+                )
+        return told
+
+
+def _in_sample(one: Known) -> str:
+    what = f"always {shown.value(one['top_values'][0][0])}" if _is_constant(one) else one["kind"]
+    return f"{shown.name(one['name'])} ({what})"
+
+
+def _series(one: Known) -> tuple[str, str]:
+    """The kind of a column and its name before the number."""
+    return one["kind"], one["name"].rstrip("0123456789")
+
+
+Ends = tuple[list[float] | None, tuple[str, str, float, float] | None]
+"""Least value, quartiles and greatest value of a column; its first and its last date."""
+
+
+def _ends(column: Column, one: Known) -> Ends:
+    if one["kind"] in NUMBERS:
+        return quantiles(column.numbers, (0.0, 0.25, 0.5, 0.75, 1.0)), None
+    if one["kind"] != "date":
+        return None, None
+    at = column.times if column.kind == "date" else np.zeros(0)
+    if not len(at) or not np.isfinite(at).any():
+        return None, None
+    first, last = int(np.nanargmin(at)), int(np.nanargmax(at))
+    return None, (column.values[first], column.values[last], at[first], at[last])
+
+
+def _is_code(one: Known) -> bool:
+    return bool(one["kind"] == "integer" and one["distinct"] <= SHOWN_LEVELS)
+
+
+def quantiles(numbers: Numbers, shares: Sequence[float]) -> list[float] | None:
+    ordered = np.sort(numbers[np.isfinite(numbers)])
+    last = len(ordered) - 1
+    return [float(ordered[int(share * last + 0.5)]) for share in shares] if last >= 0 else None
+
+
+def _values(one: Known, rows: int, ends: Ends) -> str:
+    filled, top = rows - one["missing"], one["top_values"][0][1] if one["top_values"] else 0
+    if one["kind"] == "empty":
+        return ""
+    if ends[1]:
+        return f"{shown.plain(ends[1][0], 30)} to {shown.plain(ends[1][1], 30)}"
+    if ends[0] and not _is_code(one):
+        return " / ".join(map(shown.number, ends[0]))
+    if one["kind"] == "text":
+        return f"{one['mean_length']:.0f} characters on average"
+    if not _is_code(one) and (top * SELDOM <= filled or top <= 1):
+        return f"such as {', '.join(shown.value(value) for value, _ in one['top_values'][:2])}"
+    levels = [f"{shown.value(value)} {shown.share(count, filled)}" for value, count in one["top_values"][:ALL_LEVELS]]
+    if one["distinct"] > ALL_LEVELS or sum(len(level) + 2 for level in levels) > SHORT_LEVELS:
+        levels = levels[:SHOWN_LEVELS]
+    return ", ".join(levels) + (", …" if one["distinct"] > len(levels) else "")
+
+
+def _range_in_test(train: Ends, test: Ends) -> str:
+    """The range in the test table, if it is another one: for dates, and for numbers most of which lie outside that of
+    the training table."""
+    if train[1] and test[1]:
+        first, last = test[1][:2]
+        return f"test {shown.plain(first, 30)} to {shown.plain(last, 30)}" if train[1][:2] != (first, last) else ""
+    if train[0] and test[0] and not train[0][0] <= test[0][2] <= train[0][4]:
+        return f"test {shown.number(test[0][0])} to {shown.number(test[0][4])}"
+    return ""
+
+
+def _groups(others: Sequence[Known]) -> list[str]:
+    """The other columns, a line for each series and for the rest of each kind."""
+    sizes, groups = Counter(map(_series, others)), defaultdict(list)
+    for one in others:
+        kind, name = _series(one)
+        groups[KINDS.index(kind), name if sizes[kind, name] >= SERIES else ""].append(one)
+    lines = []
+    for _, columns in sorted(groups.items(), key=lambda group: group[0]):
+        names = list(dict.fromkeys(shown.name(one["name"]) for one in (columns[0], columns[-1])))
+        between = " and " if len(columns) == 2 else " … "
+        missing, constant = sum(one["missing"] > 0 for one in columns), sum(one["distinct"] == 1 for one in columns)
+        told = f", missing values in {missing:,}" if missing else ", no missing values"
+        told = "" if columns[0]["kind"] == "empty" else told
+        told += f", {constant} constant" if constant else ""
+        number = shown.counted(len(columns), f"more {columns[0]['kind']} column")
+        lines.append(f"- {number}: {between.join(names)}{told}")
+    return lines
+
+
+# The target
+
+
+class _Labels:
+    """The labels of the training rows."""
+
+    def __init__(self, column: Column) -> None:
+        self.column, self.known = column, column.facts
+        filled = column.values.drop_nulls()
+        self.rows, self.missing = len(filled), column.table.rows - len(filled)
+        counts = filled.value_counts().sort(["count", filled.name], descending=[True, False])
+        self.distinct = counts.height
+        self.counts: list[tuple[str, int]] = [
+            (str(value), int(rows)) for value, rows in counts.head(COUNTED).iter_rows()
+        ]
+        self.numbers = column.numbers[np.isfinite(column.numbers)]
+        kind = self.known["kind"]
+        self.is_measured = kind == "number" or (kind == "integer" and self.known["distinct"] > MOST_CLASSES)
+
+    @cached_property
+    def meaning(self) -> list[str] | None:
+        """The classes, the most frequent first; none for numbers. None for texts, too many classes, or one label."""
+        kind = self.known["kind"]
+        if self.is_measured or (kind == "integer" and self.distinct > WHOLE):
+            return [] if len(self.numbers) and self.numbers.min() < self.numbers.max() else None
+        is_compared = kind != "text" and 2 <= self.distinct <= COMPARED
+        return [value for value, _ in self.counts] if is_compared else None
+
+    def values(self) -> Numbers:
+        """The labels as numbers; of two classes, 1 for the one that is told."""
+        if not self.meaning:
+            return np.where(np.isfinite(self.column.numbers), self.column.numbers, np.nan)
+        told = self.column.values == self.meaning[_positive(self.meaning)]
+        return told.cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+    def line(self) -> str:
+        """The distribution."""
+        without = f"; {shown.counted(self.missing, 'row')} without a label" if self.missing else ""
+        if self.is_measured:
+            what = self.of_numbers()
+        elif self.known["kind"] == "text":
+            length = int(self.column.values.str.len_bytes().sum()) // max(self.rows, 1)
+            what = f"free text with {length} characters on average"
+        else:
+            what = self.of_classes()
+        return f"{shown.name(self.column.name)} ({shown.counted(self.rows, 'row')}{without}): {what}."
+
+    def of_classes(self) -> str:
+        told = [f"{shown.value(value)} {rows:,} ({shown.share(rows, self.rows)})" for value, rows in self.counts]
+        small = sum(rows < SMALL for _, rows in self.counts)
+        few = f"; {small:,} with fewer than {SMALL} rows" if small else ""
+        more = "more than " if self.distinct > len(told) else ""
+        return f"{more}{len(told):,} classes: {shown.listed(told, OF_TABLE)}{few}"
+
+    def of_numbers(self) -> str:
+        sampled = self.column.numbers[course.sample(self.column.table.rows, LOOKED_AT)]
+        at = quantiles(sampled, (0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0))
+        if at is None:
+            return "no numbers"
+        at[0], at[6] = float(self.numbers.min()), float(self.numbers.max())
+        ends = zip(("minimum", "1%", "25%", "median", "75%", "99%", "maximum"), at, strict=True)
+        told = ", ".join(f"{name} {shown.number(value)}" for name, value in ends)
+        told += f"; mean {shown.number(float(self.numbers.sum()) / max(self.rows, 1))}"
+        told += f"; {self.distinct} distinct values" if self.distinct <= MOST_CLASSES else ""
+        value, rows = self.counts[0]
+        value = repr(float(value)).removesuffix(".0") if self.known["kind"] == "number" else value
+        told += f"; {shown.share(rows, self.rows)} are {shown.plain(value, 20)}" if rows * FREQUENT >= self.rows else ""
+        zeros = int((self.numbers == 0).sum())
+        told += f"; 0 in {zeros:,} rows" if 0 < zeros * FREQUENT < self.rows else ""
+        return told + _skew(sampled[np.isfinite(sampled)])
+
+
+def _skew(numbers: Numbers) -> str:
+    """The skewness, and that of the logarithms if they may help: the third standardised moment."""
+
+    def of(numbers: Numbers) -> float | None:
+        away = numbers - numbers.mean()
+        deviation = float(np.sqrt((away**2).mean()))
+        return float((away**3).mean()) / deviation**3 if deviation > 0 else None
+
+    skewness = of(numbers)
+    if skewness is None:
+        return ""
+    of_logs = of(np.log1p(numbers)) if skewness >= SKEWED and numbers.min() >= 0 else None
+    return f"; skewness {skewness:.1f}" + (f", after log1p {of_logs:.1f}" if of_logs is not None else "")
+
+
+def _positive(classes: Sequence[str]) -> int:
+    """Of two classes, the most frequent first, the one that means yes, else the rarer one."""
+    return next((at for at, one in enumerate(classes) if one.lower() in ("1", "yes", "true", "y", "t")), 1)
+
+
+# How the target differs by column
+
+
+class _Effects:
+    """The columns for which the target differs most: between levels, between rows with and without a value, and between
+    the fifths of a number. A column is told if the difference is larger than chance explains among as many columns."""
+
+    def __init__(self, of: _Description, labels: _Labels) -> None:
+        self.of, self.labels, self.name = of, labels, labels.column.name
+
+    def section(self) -> str:
+        classes, train, test = self.labels.meaning, self.of.train, self.of.test
+        if classes is None:
+            return ""
+        shared = [name for name in train.names if name not in self.of.targets and (test is None or name in test.facts)]
+        shared = [name for name in shared if self.of.data.is_feature(name)][:EFFECT_COLUMNS]
+        most = min(max(EFFECT_CELLS // max(len(shared), 1), EFFECT_FEWEST), EFFECT_ROWS)
+        places, rows = _spread(train.rows, most)
+        outcomes, kept = self.outcomes(classes, rows)
+        names = [name for name in shared if train.facts[name]["distinct"] > 1 or train.facts[name]["missing"]]
+        names = [name for name in names if train.facts[name]["kind"] != "empty"]
+        if outcomes is None or not names:
+            return ""
+        sampled = relations.of_frame(train, train.source.looked.select(names)[places[np.isin(rows, kept)]])
+        by_chance, found = _by_chance(len(names)), []
+        for name in names:
+            groups = relations.grouped(sampled.column(name), train.facts[name], train.rows, shown.value, shown.number)
+            strength = outcomes.explained(groups.groups)
+            if strength and strength.beyond >= by_chance and strength.share >= NOTABLE_SHARE:
+                found.append((name, strength, groups))
+        found.sort(key=lambda one: -one[1].share)
+        legend, lines = self.legend(outcomes, len(kept)), []
+        if not found:
+            lines = [f"- No column of {len(names):,} alone tells {shown.name(self.name)} beyond chance"]
+        lines += [self.line(outcomes, *one) for one in found[:TOLD]]
+        if len(found) > TOLD:
+            lines.append(f"- and {len(found) - TOLD:,} more, each weaker")
+        fitting = shown.fit(lines, RELATIONS - len(legend) - 40)
+        return shown.section("Target by column", [legend, "", *fitting], RELATIONS + 40)
+
+    def outcomes(self, classes: list[str], rows: relations.Codes) -> tuple[Outcomes | None, relations.Codes]:
+        """The labels of these rows, and the rows that have one."""
+        values = self.labels.values() if len(classes) in (0, 2) else self.labels.column.numbers
+        if len(classes) > 2:
+            texts = self.labels.column.values.gather(rows)
+            kept = rows[texts.is_not_null().to_numpy()]
+            each = [(texts.drop_nulls() == one).cast(pl.Float64).to_numpy() for one in classes]
+            return (Outcomes(each, classes), kept) if len(kept) >= FEWEST else (None, kept)
+        kept = rows[np.isfinite(values[rows])]
+        told = [classes[_positive(classes)]] if classes else []
+        return (Outcomes([values[kept]], told), kept) if len(kept) >= FEWEST else (None, kept)
+
+    def legend(self, outcomes: Outcomes, rows: int) -> str:
+        target, is_share = shown.name(self.name), bool(outcomes.classes)
+        one = outcomes.means(0, np.zeros(rows, dtype=np.int64))[0]
+        all = shown.mean(one.mean, one.error, is_share)
+        what, variance = "Share of the class that differs most", "variance of the classes"
+        if not is_share:
+            what, variance = f"Mean of {target} (all rows {all})", "variance of its ranks"
+        elif len(outcomes.classes) == 1:
+            what, variance = f"Share of {target} = {shown.value(outcomes.classes[0])} (all rows {all})", "variance"
+        sampled = f", of {rows:,} rows" if rows < self.of.train.rows else ""
+        as_if = " as if rows were independent" if self.of.data.split.get("column") else ""
+        return (
+            f"{what} by level, or by fifth of a number up to its largest value, ± standard error{as_if}{sampled}. In "
+            f"brackets: the part of the {variance} that the column explains alone, beyond chance. What can be chance "
+            "among so many columns is left out."
+        )
+
+    def line(self, outcomes: Outcomes, name: str, strength: Strength, grouped: Grouped) -> str:
+        is_share, means = bool(outcomes.classes), outcomes.means(strength.most, grouped.groups)
+
+        def one(group: int) -> list[str]:
+            found = means[group] if group < len(means) else None
+            if found is None or found.rows < relations.RARE:
+                return []
+            return [f"{grouped.names[group]} {shown.mean(found.mean, found.error, is_share)}"]
+
+        levels = [group for group in range(len(means)) if group not in grouped.rest]
+        told = levels
+        if not grouped.ordered and len(levels) > SHOWN + 1:
+            # Of many, those that are farther from all rows than chance takes one of so many, by their means.
+            far = np.abs(outcomes.distances(strength.most, grouped.groups))
+            chosen = [level for level in levels if far[level] >= _by_chance(len(levels))]
+            chosen = sorted(chosen, key=lambda level: -far[level])[:SHOWN]
+            told = sorted(chosen, key=lambda level: means[level].mean) if len(chosen) > 1 else levels[:SOME]
+        parts = [text for level in told for text in one(level)]
+        if others := [level for level in levels if level not in told]:
+            of_others = outcomes.means(strength.most, np.isin(grouped.groups, others).astype(np.int64))
+            found = f" {shown.mean(of_others[1].mean, of_others[1].error, is_share)}" if len(of_others) > 1 else ""
+            parts.append(f"{shown.counted(len(others), 'other level')}{found}")
+        parts += [text for group in grouped.rest for text in one(group)]
+        several = len(outcomes.classes) > 1
+        which = f" {shown.value(outcomes.classes[strength.most])}" if several else ""
+        return f"- {shown.name(name)} ({shown.percent(strength.share)}){which}: {', '.join(parts)}"
+
+
+def _spread(rows: int, most: int) -> tuple[relations.Codes, relations.Codes]:
+    """Rows that are spread over a table: their places among those that are looked at, and their numbers. Of a large
+    table, half of those are the first ones, which are left out."""
+    numbers = looked_at(rows)
+    first = 0 if numbers is None else LOOKED_AT // 2
+    places = first + np.flatnonzero(course.sample((rows if numbers is None else LOOKED_AT) - first, most))
+    return places, places if numbers is None else numbers[places]
+
+
+def _by_chance(columns: int) -> float:
+    """What the strongest of so many columns that tell nothing reaches by chance in one of a hundred tables, in standard
+    errors; an upper bound."""
+    return float((2.0 * log(100.0 * max(columns, 1))) ** 0.5)

@@ -1,0 +1,457 @@
+"""What the description of a task says about its metric.
+
+There is one rule, and no grammar. Exactly one known spelling in a sentence that says what is scored, and nothing beside
+it that changes a metric: it is taken, and the sentence is shown. Anything else is a question that quotes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from . import metrics
+from .formulas import is_own, without_formulas
+from .readings import Column, Direction, Question, Reading, Taken, Target, Told
+from .sentences import Sentence, sentences
+from .spellings import (
+    BOUNDARIES,
+    CHANGING,
+    HARMLESS,
+    ROWS_CHANGED,
+    Mention,
+    listed,
+    mentions,
+    nearest,
+    normal,
+    of_column,
+    parse,
+    without,
+)
+
+
+def _ask(seen: str, *readings: Reading) -> Question:
+    own = Reading("NAME", "another one, by its name and --direction, which agents compute, or --metric-file FILE")
+    return Question("evaluation_metric", seen, "--metric", (*readings, own))
+
+
+# ---------------------------------------------------------------- the metric
+
+
+def read_metric(text: str, told: Told, target: Target) -> Taken | Question:
+    """The metric that is given, else the one that the description says, else the usual one."""
+    taken = _metric(text, told, target)
+    if isinstance(taken, Question):
+        return taken
+    if told.direction not in (None, taken.direction):
+        seen = f"metric {taken.value} and direction {told.direction} contradict each other"
+        right = Reading(str(taken.direction), f"as {taken.value} is")
+        return Question("metric_direction", seen, "--direction", (right,))
+    return misfit(taken, target, is_given=told.metric is not None) or taken
+
+
+def _metric(text: str, told: Told, target: Target) -> Taken | Question:
+    if told.file is not None or told.metric is not None:
+        return _given(text, told)
+    found = sentences(text)
+    known = frozenset(word for column in target.columns for word in normal(column.name).split())
+    facts = [fact for at in range(len(found)) if (fact := _fact(found, at, known, told.has_weights))]
+    for is_strong in (True, False):
+        if decisive := [fact for fact in facts if fact.is_strong is is_strong and (fact.name or is_strong)]:
+            return _decided(decisive, target)
+    if any(_speaks(one) for one in found):
+        return _nothing(found)
+    return _usual(target, told)
+
+
+def _speaks(sentence: Sentence) -> bool:
+    """Whether a sentence is about scores at all, clear or not."""
+    return bool(
+        re.search(_SPEAKS, sentence.text.lower()) or (not sentence.is_heading and mentions(normal(sentence.text)))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """What a sentence says of the metric."""
+
+    sentence: Sentence
+    name: str
+    """Empty for one without a formula."""
+    odd: str
+    """What beside it may change it."""
+    is_strong: bool
+    others: tuple[str, ...] = ()
+    lacks: str = ""
+    is_weighted: bool = False
+    is_beside: bool = False
+    """Whether it is about another evaluation, and may be about this one."""
+
+
+#: A sentence with one of these says what is scored; below a heading about evaluation, any other may.
+_SAYS = re.compile(
+    r"\b(?:(?:evaluat|scor|judg|rank|grad)(?:ed|es?|ing|ion)|we (?:rank|rate)|metric|score|criteri(?:on|a)|leaderboard"
+    r"|(?:perform\w+|quality|predictions|submissions|forecasts|entries) (?:is|are|will be) (?:measured|compared|rated"
+    r"|assessed)|quality measure|wins?|winners?|decides?|counts|mark|m[ée]tri[ckq]\w*|bewertet|ausgewertet|évalu\w+"
+    r"|avalia\w+|valuta\w+|evalúa\w*)\b"
+    r"|\b(?:minimi|maximi|optimi)[sz]e\w*"
+)
+#: What a text about scores has, whether or not it names a metric.
+_SPEAKS = r"\b(?:scor|leaderboard|rank|graded|grading|evalu|évalu|avali|valuta|bewert|metri|métri|judg|criteri)"
+#: Sentences about other evaluations than that of the submissions.
+_ELSEWHERE = re.compile(
+    r"\b(?:papers?|published|baselines?|benchmarks?|literature|historically|originally|original|previous(?:ly)?|earlier"
+    r"|former(?:ly)?|last (?:year|time|season|edition)|first (?:stage|round|phase)|ties?|tied"
+    r"|train(?:ed|ing)? (?:with|on|loss|objective|metric)|(?:loss|objective) function|early stopping|cross validation"
+    r"|used to|for training|secondary|additional(?:ly)?|auxiliary|informational|interesting|curiosity|for reference"
+    r"|prizes?|warm up|practice|pilot|state of|other (?:competitions|tasks)|misleading)\b"
+)
+#: `Submissions are evaluated by the soil quality index`.
+_CLAIM = re.compile(
+    r"\b(?:(?:evaluated|scored|judged|ranked|graded)(?: now| solely| only)?(?: based)? (?:on|by|using|with|via|through"
+    r"|according to|in terms of)|metric(?: (?:for|in|of|used) [a-z ]{0,30}?)? (?:is|are|will be|:))"
+    r" (?P<what>[^.,;:()]+)"
+)
+_SUBJECTS = (
+    r"\b(?:submissions?|predictions?|entries|forecasts?|competition|challenge|solutions?|you|your|we|results?|models?"
+    r"|outputs?|files?|task|metric)\b"
+)
+_NO_METRIC = listed(
+    """expert experts people panel jury judges script comparing comparison organizers organisers grader images sets each
+    participants team teams number code"""
+)
+
+
+def _fact(found: Sequence[Sentence], at: int, known: frozenset[str], has_weights: bool) -> _Fact | None:
+    sentence = found[at]
+    if sentence.section == "aside" or sentence.is_heading or sentence.is_code:
+        return None
+    text, formulas = without_formulas(sentence.text)
+    named = mentions(text)
+    rest = without(text, named, "~")
+    is_evaluation, is_strong = sentence.section == "evaluation", bool(_SAYS.search(rest))
+    if not named:
+        return None if _ELSEWHERE.search(rest) else _claim(sentence, text, known)
+    # "It diverges from the original metric: ..." is about this one, too.
+    is_beside = bool(_ELSEWHERE.search(rest))
+    if is_beside and not (is_evaluation and is_strong and _odd(text, named, known)):
+        return None
+    if not is_strong and not is_evaluation:
+        return None
+    if not any(one.name or one.lacks for one in named):
+        is_strong = is_strong and bool(_CLAIM.search(text) or re.search(r"\bmetric\b", text))
+    names = _most_exact([one.name for one in named])
+    is_weighted = any(one.weighted for one in named)
+    lacks = next((one.lacks for one in named if one.lacks), "")
+    odd = "weighted" if is_weighted and not has_weights else "" if names[0] else text[named[0].start : named[0].end]
+    own = [is_own(formula, names[0]) for formula in formulas]
+    odd = odd or _odd(text, named, known, _DEFINES if any(own) else frozenset())
+    odd = odd or ("" if all(own) else "a formula") or _changed_below(found, at, names[0])
+    return _Fact(sentence, names[0], odd, is_strong, tuple(names[1:]), lacks, is_weighted, is_beside)
+
+
+def _claim(sentence: Sentence, text: str, known: frozenset[str]) -> _Fact | None:
+    """A metric that nobody knows."""
+    claim = _CLAIM.search(text)
+    if claim is None or not (sentence.section == "evaluation" or re.search(_SUBJECTS, text[: claim.end("what")])):
+        return None
+    odd = next((word for word in _phrase(claim["what"]) if not _is_harmless(word, known)), None)
+    return _Fact(sentence, "", claim["what"].strip(), is_strong=True) if odd and odd not in _NO_METRIC else None
+
+
+def _most_exact(names: list[str]) -> list[str]:
+    """Different metrics; F1 explains macro F1, and the metric of a column its mean."""
+    kept: list[str] = []
+    for name in names:
+        if not any(_explains(name, other) for other in names if other != name):
+            kept += [] if name in kept else [name]
+    return kept
+
+
+def _explains(name: str, other: str) -> bool:
+    is_precision = name == "average precision" and other.startswith("MAP@")
+    return name == of_column(other) or other.endswith(f" {name}") or is_precision
+
+
+def _is_harmless(word: str, known: frozenset[str]) -> bool:
+    return word in HARMLESS or word in known or word in BOUNDARIES or not word[0].isalnum()
+
+
+def _phrase(words: str) -> list[str]:
+    """The words up to the next part of a sentence."""
+    phrase: list[str] = []
+    for word in words.split():
+        if word in BOUNDARIES and word not in ("the", "a", "an", "this", "that"):
+            break
+        phrase.append(word)
+    return phrase
+
+
+_OPERATORS = frozenset("-+*/\u00d7^\u00b7")
+_LINKS = listed("of for on in over at by with from")
+#: What an explanation begins with, and what does so without a comma.
+_EXPLAINS = listed("the a an which where so because since as i e also higher lower larger smaller known or it see and")
+_CLAUSES = listed("which where because since so while")
+_VALUES = listed("value values terms basis score metric area results")
+#: Words of a definition, which its own formula checks.
+_DEFINES = listed("square root mean average sum squared")
+
+
+def _odd(text: str, named: list[Mention], known: frozenset[str], allowed: frozenset[str] = frozenset()) -> str:
+    """The first word that may change the metric; empty if none does."""
+    rest = without(text, named)
+    if found := re.search(r"\bnot (?:by|on|the|a)\b|\bno longer\b|\b(?:is|are) not\b", rest):
+        return found[0]
+    changing = next((word for word in rest.split() if word in CHANGING - allowed - known), "")
+    before = (odd for one in named if (odd := _odd_before(text[: one.start].split(), known)))
+    return changing or next(before, "") or _odd_behind(_behind(text, named), known)
+
+
+def _behind(text: str, named: list[Mention]) -> list[str]:
+    """What follows the name and its short form."""
+    end = named[0].end
+    for other in named[1:]:
+        if re.fullmatch(r"[ (),:\"*`]*(?:or|aka|short)?[ (),:\"*`]*", text[end : other.start]):
+            end = other.end
+    return text[end:].strip(" \"*'`").removeprefix(")").split()
+
+
+def _odd_before(words: list[str], known: frozenset[str]) -> str:
+    for at in range(len(words) - 1, -1, -1):
+        word, before = words[at], words[at - 1] if at else ""
+        if word in _OPERATORS:
+            # A dash between words, or before an item of a list.
+            return "" if not before or (word == "-" and before[-1].isalpha()) else word
+        if word == "of" and before and before not in _VALUES:
+            return before
+        if word in BOUNDARIES or not word[0].isalnum():
+            return ""
+        if not _is_harmless(word, known):
+            return word
+    return ""
+
+
+def _odd_behind(words: list[str], known: frozenset[str]) -> str:
+    """The first odd word: behind the name, in `of ...`, at the begin of `between ...`, behind a comma, in brackets."""
+    place = "name"
+    for word, before in zip(words, ["", *words], strict=False):
+        if (
+            (before in (",", "(") and word in _EXPLAINS)
+            or word in (";", ".", "\u2014", "\u2013", "=", ":")
+            or word in _CLAUSES
+        ):
+            return ""
+        if word == "-" and words[1:2] and words[1] in _EXPLAINS | _CLAUSES:
+            return ""
+        if (word in _OPERATORS and place == "name") or (before == "," and not _is_harmless(word, known)):
+            return word
+        if word in ("(", ")"):
+            place = "brackets" if word == "(" and place != "free" else "free"
+        elif word in ("over", "at") or (word in _LINKS and place == "name"):
+            place = "limits"
+        elif word == "between":
+            place = "begin"
+        elif word == "and" and place == "name":
+            return word
+        elif (place == "name" and word in BOUNDARIES) or (place == "limits" and word in ("is", "are", "that", "to")):
+            place = "free"
+        elif place != "free" and not _is_harmless(word, known):
+            return word
+        elif place == "begin" and word not in BOUNDARIES:
+            place = "free"
+    return ""
+
+
+#: The next sentence says how the metric is computed.
+_COMPUTES = re.compile(r"(?:it|we|this|they|here)\b.*\b(?:comput|calculat|averag|aggregat|taken?\b)")
+
+
+def _changed_below(found: Sequence[Sentence], at: int, name: str) -> str:
+    """The next sentence, or one further below the same heading, by which rows or errors count otherwise."""
+    for below, one in enumerate(found[at + 1 :]):
+        if one.is_heading or (below and one.section != "evaluation"):
+            break
+        text, formulas = without_formulas(one.text)
+        named = mentions(text)
+        others = [other.name for other in named if other.name]
+        if not below and others and not _ELSEWHERE.search(text) and _most_exact([name, *others]) != [name]:
+            return f"another metric: {one.quoted()}"
+        own = f"{name} weights" if "kappa" in name else name
+        changed = next((word for word in re.findall(ROWS_CHANGED, without(text, named)) if word not in own), "")
+        if not below and not changed and _COMPUTES.match(text):
+            changed = next((word for word in without(text, named).split() if word in CHANGING), "")
+        if changed and not one.is_code:
+            return f"{changed}: {one.quoted()}"
+        if one.text.startswith("$$") and formulas and not any(is_own(formula, name) for formula in formulas):
+            return f"a formula: {one.quoted()}"
+    return ""
+
+
+def _decided(facts: list[_Fact], target: Target) -> Taken | Question:
+    """One metric of all sentences, none of which has anything odd beside it; else the question."""
+    own = [fact.name for fact in facts if fact.name and not fact.is_beside]
+    facts = [fact for fact in facts if not fact.is_beside or fact.name in own or not own]
+    names = _most_exact([fact.name for fact in facts if fact.name])
+    odd = next((fact for fact in facts if fact.odd or fact.others), None)
+    if odd is not None:
+        return _odd_question(odd)
+    if len(names) > 1:
+        seen = [next(f"{name} in {fact.sentence.quoted()}" for fact in facts if fact.name == name) for name in names]
+        readings = [Reading(name, "this one counts") for name in names]
+        return _ask(f"the description can be read in {len(names)} ways: {', and '.join(seen)}", *readings)
+    fact = next(fact for fact in facts if fact.name == names[0])
+    return _taken(names[0], f"from {fact.sentence.quoted()}", fact.sentence.quoted(), target)
+
+
+def _odd_question(fact: _Fact) -> Question:
+    quoted = fact.sentence.quoted()
+    if fact.lacks:
+        return _ask(f"the description leaves open {fact.lacks}: {quoted}")
+    if not fact.name:
+        return _ask(f'the description scores by "{fact.odd}", which is no built-in metric: {quoted}')
+    if fact.is_weighted and fact.odd == "weighted":
+        reading = Reading(fact.name, "with --weight-column COLUMN, whose values are the weights")
+        return _ask(f"the description scores by a weighted {fact.name}: {quoted}", reading)
+    why = f'"{fact.odd}" may make another metric of {fact.name}' if fact.odd else "two metrics are named"
+    plain = [Reading(name, f"plain {name}") for name in (fact.name, *fact.others) if name]
+    return _ask(f"the description says: {quoted}; {why}", *plain)
+
+
+def _taken(name: str, reason: str, sentence: str, target: Target, is_chosen: bool = False) -> Taken:
+    if any(column.kind == "sets" for column in target.columns) and name in ("micro F1", "macro F1"):
+        name = f"{name} of sets"
+    return Taken("evaluation_metric", name, reason, sentence, direction_of(name), is_chosen)
+
+
+def direction_of(name: str) -> Direction | None:
+    """Which scores of a known metric win."""
+    metric = metrics.named(name)
+    return None if metric is None else "minimize" if metric.is_error else "maximize"
+
+
+def _usual(target: Target, told: Told) -> Taken | Question:
+    """The metric of targets for which nothing names one."""
+    columns = target.columns
+    are_numbers = [told.task == "regression" if told.task else column.kind == "numbers" for column in columns]
+    if not columns or any(column.kind == "sets" for column in columns) or (len(columns) > 1 and not all(are_numbers)):
+        return _nothing([])
+    first = columns[0]
+    if are_numbers[0]:
+        name = "RMSE" if len(columns) == 1 else "MCRMSE"
+    else:
+        name = "ROC-AUC" if first.distinct == 2 else "log loss"
+    different = f"{first.distinct} different {'numbers' if first.kind == 'numbers' else 'values'}"
+    holds = "fractions" if first.has_fractions else different
+    reason = f'the usual one, since "{first.name}" holds {holds}; --metric sets another'
+    return _taken(name, reason, "", target, is_chosen=True)
+
+
+def _nothing(found: Sequence[Sentence]) -> Question:
+    about = [one.quoted() for one in found if not one.is_heading and _speaks(one)][:2]
+    what = "the description does not name one clearly" if found else "nothing describes it"
+    seen = f"the evaluation metric is not given, and {what}" + (f": {' '.join(about)}" if about else "")
+    return _ask(seen, Reading("RMSE", "for example"))
+
+
+# ---------------------------------------------------------------- what the user gave, and what the target can have
+
+
+def _given(text: str, told: Told) -> Taken | Question:
+    name = told.file or told.metric or ""
+    named = None if told.file else parse(name)
+    if named and named.lacks:
+        return Question("evaluation_metric", f'the metric "{name}" does not say {named.lacks}', "--metric")
+    if named and named.weighted and not told.has_weights:
+        return Question("weight_column", f'the metric "{name}" needs a weight for each row', "--weight-column")
+    if named is None or not named.name:
+        return _own_direction(text, name, told)
+    right = direction_of(named.name)
+    better = "smaller" if right == "minimize" else "larger"
+    return Taken("evaluation_metric", name, f"as given; {named.name} is better when it is {better}", direction=right)
+
+
+def _own_direction(text: str, name: str, told: Told) -> Taken | Question:
+    if told.direction:
+        return Taken("evaluation_metric", name, "as given", direction=told.direction)
+    said = direction_said(text, name)
+    if isinstance(said, tuple):
+        return Taken("evaluation_metric", name, f"as given; the direction is from {said[1]}", said[1], said[0])
+    seen = said or f'it is not known whether a larger or a smaller "{name}" is better'
+    meant = nearest(name) if said is None and not told.file else None
+    seen += f"; did you mean {meant}?" if meant else ""
+    readings = (Reading("maximize", "larger scores are better"), Reading("minimize", "smaller scores are better"))
+    return Question("metric_direction", seen, "--direction", readings)
+
+
+_SIZES: dict[Direction, str] = {
+    "minimize": r"(?:lower|smaller|lowest|smallest|less|fewe[rs]t?|niedriger|kleiner|menor)",
+    "maximize": r"(?:higher|larger|highest|largest|greater|greatest|bigger|more|höher|mayor|maior)",
+}
+_GOOD = r"(?:better|best|wins?|winning|preferred|good|desirable|besser|mejor|melhor)"
+_BAD = r"(?:worse|worst|bad)"
+_SCORES = r"\b(?:scores?|metric|errors?|loss|it|value)\b"
+
+
+def direction_said(text: str, name: str) -> tuple[Direction, str] | str | None:
+    """Which scores win, with the sentence; both sentences where they disagree."""
+    found = [one for one in sentences(text) if one.section != "aside"]
+    own = normal(name)
+    is_about = [one.section == "evaluation" or bool(_SAYS.search(t := normal(one.text))) or own in t for one in found]
+    said: list[tuple[Direction, str]] = []
+    for at, one in enumerate(found):
+        if any(is_about[max(at - 1, 0) : at + 2]):
+            said += [(direction, one.quoted()) for direction in _directions(normal(one.text))]
+    if len({direction for direction, _ in said}) > 1:
+        both = dict(reversed(said))
+        return f'the description says of "{name}" both {both["minimize"]} and {both["maximize"]}'
+    return said[0] if said else None
+
+
+def _directions(text: str) -> set[Direction]:
+    found: set[Direction] = set()
+    clauses = [one for one in re.split(r"[.,;()]", text) if not re.search(r"\b(?:not?|never)\b", one)]
+    ordered = re.search(r"\b(?:ranked|sorted|leaderboard|ordered)\b", text)
+    for way, size in _SIZES.items():
+        other: Direction = "maximize" if way == "minimize" else "minimize"
+        for verdict, direction in ((_GOOD, way), (_BAD, other)):
+            compared = rf"\b(?:{size}(?: \S+){{0,5}} {verdict}|{verdict}(?: \S+){{0,5}} {size})\b"
+            found |= {direction} if any(re.search(compared, clause) for clause in clauses) else set()
+        is_aim = re.search(rf"\b{way[:-2]}[sz]\w*\b", text) and re.search(_SCORES, text)
+        is_order = ordered and re.search(r"\bascending\b" if way == "minimize" else r"\bdescending\b", text)
+        found |= {way} if is_aim or is_order else set()
+    return found
+
+
+def misfit(taken: Taken, target: Target, is_given: bool) -> Question | None:
+    """The question about a metric that the target cannot have."""
+    named = parse(taken.value)
+    metric = metrics.named(named.name) if named and named.name else None
+    for column in target.columns:
+        if metric and (why := _why_not(metric, column, is_given)):
+            return _ask(why[0], *(Reading(other, "another metric") for other in why[1]))
+    return None
+
+
+def _why_not(metric: metrics.Metric, column: Column, is_given: bool) -> tuple[str, tuple[str, ...]] | None:
+    """Why not, and the metrics to take instead."""
+    name, instead = f'the column "{column.name}"', ("SMAPE" if metric.name == "MAPE" else "RMSE", "MAE")
+    rows, which = (column.zeros, "0") if metric.name == "MAPE" else (column.below, "-1 or less")
+    if metric.name in ("MAPE", "RMSLE") and rows:
+        has = "1 row has" if rows == 1 else f"{rows} rows have"
+        why = f"{metric.name} has no value for a target of {which}, and {has} one in {name}"
+        return f"{why}: take {' or '.join(instead)}", instead
+    is_probability = metric.kind == "order" and column.distinct <= 2
+    of_classes = metric.kind in ("labels", "probabilities", "guesses") or is_probability
+    if of_classes and column.kind == "numbers" and column.has_fractions:
+        return f"{metric.name} compares classes, and {name} has {column.distinct} different numbers", ("RMSE",)
+    if of_classes and column.kind == "sets":
+        seen = f'cells of {name} hold several labels, such as "{column.labels[0]}"'
+        return f"{seen}, and {metric.name} takes one label of each row", ("sample-averaged F1",)
+    if not of_classes and metric.kind != "sets" and column.kind in ("classes", "sets"):
+        words = ", ".join(f'"{label}"' for label in column.labels[:3])
+        return f"{metric.name} compares numbers, and {name} has words such as {words}", ("accuracy",)
+    is_log = {"log", "ln", "log1p", "log10"} & set(normal(column.name).split())
+    if metric.name == "RMSLE" and is_log and not is_given:
+        seen = "the description scores by the error of logarithms"
+        return f"{seen}, and {name} may hold logarithms already", ("RMSE", "RMSLE")
+    return None

@@ -1,0 +1,434 @@
+"""What is known of a folder of plain tables: its tables with their columns, which words are values, groups, media."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from . import columns, names
+from .files import ABOUT_THE_TASK, ROLES, likely, usual
+from .frames import Column, Source, Table, read
+from .kinds import LOOKED_AT, NUMBERS
+from .tables import MISSING, Refused, canonical
+
+IMAGES = frozenset(["jpg", "jpeg", "png", "tif", "tiff", "bmp", "gif", "dcm", "webp"])
+SOUNDS = frozenset(["wav", "mp3", "ogg", "flac", "m4a", "aif", "aiff", "aifc"])
+MOST_CLASSES = 2_000
+REFUTING = 25_000
+"""Training rows whose values can refute that a column groups rows, before all rows are looked at."""
+FEWEST_GROUPS, FEWEST_TEST_ROWS = 3, 10
+"""Fewer groups are too few for folds; with fewer rows, unseen values may be chance."""
+
+SAYS_MISSING = re.compile(
+    "missing|unknown|unavailable|not (?:available|known|recorded|measured|provided|given|reported)"
+    "|no (?:data|value|answer|information)|absent|blank|empty|unlabelled"
+)
+"""What says, in the same clause, that a word stands for a missing value."""
+QUOTES = "`\"'*\u201c\u201d"
+BULLETS = "-*+|\u2022#"
+AROUND = 15
+"""Lines around a line of a list in which other values are looked for."""
+
+
+@dataclass
+class Folder:
+    """The tables of a data folder. Columns of words that are values know them."""
+
+    path: Path
+    train: Table
+    test: Table | None = None
+    sample: Table | None = None
+    auxiliary: list[Table] = field(default_factory=list)
+    other_files: list[str] = field(default_factory=list)
+    text_columns: list[dict[str, Any]] = field(default_factory=list)
+
+    def tables(self) -> Iterator[Table]:
+        """Those in which rows are named: the training table, the test table and the sample."""
+        yield from (table for table in (self.train, self.test, self.sample) if table is not None)
+
+    def in_test(self, name: str) -> bool:
+        return self.test is not None and name in self.test
+
+    def asked(self) -> list[str]:
+        return [] if self.sample is None else self.sample.names
+
+    def asked_in(self) -> str:
+        """The file of the sample."""
+        return self.sample.file if self.sample else ""
+
+    def targets(self, target: str, id_column: str | None) -> list[str]:
+        """All columns to predict, if `target` is one: those of the sample that the training table has and the test
+        table lacks, beside the ID. Otherwise `target` alone."""
+        found = [name for name in self.asked() if name != id_column and name in self.train and not self.in_test(name)]
+        return found if target in found else [target]
+
+    def classes(self, target: str) -> list[str] | None:
+        """The values of a column; None if there are many."""
+        if target not in self.train or self.train.column(target).distinct > MOST_CLASSES:
+            return None
+        unique = self.train.column(target).unique
+        return sorted(unique) if len(unique) <= MOST_CLASSES else None
+
+    def class_columns(self, target: str, asked: Sequence[str]) -> list[dict[str, Any]] | None:
+        """The class that each of these columns of the sample is about, if every class of the training rows has one."""
+        classes = self.classes(target) or []
+        found = class_places(asked, classes) if len(classes) > 1 else None
+        return (
+            None
+            if found is None
+            else [{"column": name, "class": place} for name, place in zip(asked, found, strict=True)]
+        )
+
+    @cached_property
+    def groups(self) -> list[dict[str, Any]]:
+        if self.test is None:
+            return []
+        shared = [name for name in self.train.names if name in self.test]
+        found = [group(self.train.column(name), self.test.column(name)) for name in shared]
+        return [one for one in found if one is not None]
+
+    @cached_property
+    def media(self) -> dict[str, int]:
+        return media(self.path, self.other_files)
+
+
+def class_places(asked: Sequence[str], classes: Sequence[str]) -> list[str | None] | None:
+    """The class that each column is about by its name; None for one that no row has."""
+    spelt = {canonical(one): one for one in classes}
+    found = columns.by_name(asked, list(spelt))
+    return None if found is None else [spelt.get(one) for one in found]
+
+
+def open_folder(path: Path, **known: Any) -> Folder:
+    """Reads every table of a folder; of what is `known`, see `TextColumns`."""
+    files = list_files(path)
+    tables = [name for name in files if "/" not in name and name.lower().endswith(".csv")]
+    found = _roles(tables)
+    if "train" not in found:
+        raise Refused(f"no train.csv in {path}", "give the folder that holds train.csv, or the table itself")
+    opened = {role: read(path / found[role], found[role]) for role in ROLES if role in found}
+    folder = Folder(path, opened["train"], opened.get("test"), opened.get("sample"))
+    for name in files:
+        if name in found.values():
+            continue
+        try:
+            folder.auxiliary += [read(path / name, name)] if name in tables else []
+            folder.other_files += [] if name in tables else [name]
+        except Refused:
+            folder.other_files.append(name)
+    # Numbers to predict stay numbers, however long.
+    new = {name for name in folder.train.names if folder.test is not None and name not in folder.test}
+    predicted = {name for name in folder.asked() if not folder.in_test(name)} | new
+    _keep(folder, {}, predicted - ({folder.asked()[0]} if folder.asked() and folder.test is None else set()))
+    # Read together: what words are looked for in, and what is predicted.
+    train, wanted = folder.train, {*predicted, *folder.asked()[:1]}
+    train.select([name for name, one in train.facts.items() if one["kind"] not in NUMBERS or name in wanted])
+    decided: list[dict[str, Any]] | None = known.pop("text_columns", None)
+    folder.text_columns = TextColumns(folder, **known).decide() if decided is None else decided
+    _keep(folder, {one["column"]: one.get("words", []) for one in folder.text_columns}, None)
+    folder.text_columns += _long(folder)
+    return folder
+
+
+EMPTY = Table("train.csv", Source(pl.DataFrame(), pl.LazyFrame(), 0, {}))
+
+
+def without_tables(path: Path) -> Folder:
+    """The sample and the files of a folder whose training table is missing or cannot be read."""
+    files = list_files(path)
+    sample = _roles([name for name in files if "/" not in name and name.lower().endswith(".csv")]).get("sample")
+    try:
+        table = read(path / sample, sample) if sample else None
+    except Refused:
+        table = None
+    return Folder(path, EMPTY, sample=table, other_files=files)
+
+
+def _roles(tables: Sequence[str]) -> dict[str, str]:
+    """The files of the training table, the test table and the sample, by their names."""
+    found: dict[str, str] = {}
+    for name in tables:
+        if role := usual(name[:-4]):
+            found.setdefault(role, name)
+    for role in ROLES:
+        others = [(name, likely(name[:-4])) for name in tables if name not in found.values() and not usual(name[:-4])]
+        ranks = sorted((rank[1], name) for name, rank in others if rank and rank[0] == role)
+        if role not in found and ranks and all(rank > ranks[0][0] for rank, _ in ranks[1:]):
+            found[role] = ranks[0][1]
+    return found
+
+
+def _keep(folder: Folder, words: Mapping[str, Collection[str]], exact: Collection[str] | None) -> None:
+    folder.train = folder.train.keeping(words, exact)
+    folder.test = folder.test and folder.test.keeping(words, exact)
+    folder.sample = folder.sample and folder.sample.keeping(words, exact)
+
+
+def _long(folder: Folder) -> list[dict[str, Any]]:
+    """The columns of other tables whose numbers are too long for a float."""
+    known = {one["column"] for one in folder.text_columns}
+    found = [one["name"] for table in folder.auxiliary for one in table.facts.values() if one["long"]]
+    return [_text_column(name, [], LONG) for name in dict.fromkeys(found) if name not in known]
+
+
+def list_files(path: Path) -> list[str]:
+    """Every file below a data folder, but for hidden ones and those about the task; those of tables first."""
+    if not path.is_dir():
+        raise Refused(f"no such data folder: {path}", "check the path of the data folder")
+    found = []
+    for folder, inner, files in os.walk(path, followlinks=True):
+        inner[:] = [name for name in inner if name[0] != "."]
+        below = os.path.relpath(folder, path)
+        found += [os.path.normpath(os.path.join(below, name)) for name in files if name[0] != "."]
+    return sorted(name for name in found if not ABOUT_THE_TASK.fullmatch(name))
+
+
+def media(path: Path, files: Iterable[str]) -> dict[str, int]:
+    """How many images and sounds there are, in archives, too, and how many sounds have an image of their name."""
+    found: dict[str, list[str]] = {"images": [], "sounds": []}
+    for name in files:
+        for member in _members(path / name) if name.lower().endswith(".zip") else [name]:
+            stem, _, ending = os.path.basename(member).rpartition(".")
+            kind = "images" if ending.lower() in IMAGES else "sounds" if ending.lower() in SOUNDS else ""
+            if kind and stem:
+                found[kind].append(stem)
+    pictured = set(found["images"]).intersection
+    return {kind: len(stems) for kind, stems in found.items()} | {
+        "pictured": sum(bool(pictured((stem,))) for stem in found["sounds"])
+    }
+
+
+def _members(archive: Path) -> list[str]:
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            inner = [name for name in opened.namelist() if not name.endswith("/")]
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return []
+    return [name for name in inner if not any(part[0] == "." or part == "__MACOSX" for part in Path(name).parts)]
+
+
+LONG = "no float holds its numbers"
+
+
+def _text_column(column: str, words: Iterable[str], why: str) -> dict[str, Any]:
+    return {"column": column, "words": sorted(words), "why": why}
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """Which columns are read as text, and which words that look missing are their values: where the IDs, the sample
+    or the description use them as such, or where the file of the training table marks missing cells."""
+
+    folder: Folder
+    description: str = ""
+    id: str | None = None
+    """The ID column, if the user named it."""
+    marks_missing: bool = False
+
+    def decide(self) -> list[dict[str, Any]]:
+        id_column = self._id_column()
+        found = [self._of_ids(id_column)] if id_column else []
+        for column in self.folder.train.columns():
+            if column.name != id_column:
+                long = _text_column(column.name, [], LONG) if column.facts["long"] else None
+                found.append(self._of_values(column) or long)
+        return [one for one in found if one]
+
+    def _id_column(self) -> str | None:
+        """The given one, the first of the sample that the table to predict has, or one that is called an ID."""
+        folder = self.folder
+        predicted = (folder.test or folder.train).names
+        for name in (self.id, *folder.asked()[:1]):
+            if name is not None and (has := [one for one in predicted if _bare(one) == _bare(name)]):
+                return has[0]
+        rows = min(folder.train.rows, LOOKED_AT)
+        called = (folder.train.column(name) for name in folder.train.names if names.says_id(name.strip()))
+        return next((one.name for one in called if one.distinct + one.missing == rows), None)
+
+    def _of_ids(self, name: str) -> dict[str, Any] | None:
+        """The words that name rows. A word that several rows of a table have names none of them."""
+        words, respelled = set(), False
+        for table in self.folder.tables():
+            if name in table:
+                words |= {word for word, rows in _words(table.column(name)).items() if rows == 1}
+                respelled |= table.column(name).facts["respelled"] or table.column(name).facts["long"]
+        why = "IDs are text unless all are numbers in one notation"
+        return _text_column(name, words, why) if respelled or words else None
+
+    def _of_values(self, column: Column) -> dict[str, Any] | None:
+        """The words that are values of a column of the training table."""
+        sample, is_number = self.folder.sample, column.kind in NUMBERS
+        in_sample = sample is not None and column.name in sample
+        # Only the sample can tell that a word among numbers is a value.
+        present = [] if is_number and not in_sample else list(_words(column))
+        if not present:
+            return None
+        of_sample = self._of_sample(column, present)
+        said = set() if is_number or self.marks_missing else set(self._said(column, present))
+        said |= set(present) if self.marks_missing and not is_number else set()
+        why = "the description has it among the values"
+        if of_sample and self.folder.sample:
+            why = f"{self.folder.sample.file} has it"
+        elif self.marks_missing:
+            why = "the file of the training table marks missing cells"
+        return _text_column(column.name, of_sample | said, why) if of_sample | said else None
+
+    def _of_sample(self, column: Column, present: list[str]) -> set[str]:
+        """Those of these words that the sample uses as values of a column, or as names of classes."""
+        sample, is_number = self.folder.sample, column.kind in NUMBERS
+        if sample is not None and column.name in sample:
+            twin = sample.column(column.name)
+            # One word in all rows among numbers says that nothing is predicted yet.
+            return set() if is_number and twin.distinct == 0 else set(present).intersection(_words(twin))
+        if sample is None or is_number:
+            return set()
+        asked = [name for name in sample.names if not self.folder.in_test(name)]
+        values = [value for value, _ in column.facts["top_values"]]
+        # The test table may lack the ID in the first column.
+        either = [names for names in (asked, asked[1:]) if values]
+        return {word for word in present if any(class_places(names, [*values, word]) for names in either)}
+
+    def _said(self, column: Column, present: list[str]) -> list[str]:
+        others = [value for value, _ in column.facts["top_values"]]
+        is_predicted = not self.folder.in_test(column.name)
+        return [word for word in present if is_said(self.description, word, others, is_predicted)]
+
+
+def _bare(name: str) -> str:
+    return name.strip().lower()
+
+
+def _words(column: Column) -> dict[str, int]:
+    """The words that look missing, with the number of their rows."""
+    if column.missing == 0 and column.table.rows <= LOOKED_AT and not column.table.words.get(column.name):
+        return {}
+    text = column.text.str.strip_chars()
+    found = text.filter(text.is_in(list(MISSING - {""}))).value_counts()
+    return dict(sorted(found.iter_rows()))
+
+
+def is_said(text: str, word: str, others: Sequence[str], is_predicted: bool) -> bool:
+    """Whether a description has a word among `others`, values of the same column, or between quotes if the column is
+    to be predicted. A word that the description calls missing is none."""
+    places = [found.start() for found in _alone(word).finditer(text)]
+    # Numbers and single letters are everywhere.
+    telling = [_alone(other) for other in others if sum(letter.isalpha() for letter in other) > 1]
+    if not places or any(_says_missing(text, at, at + len(word)) for at in places):
+        return False
+    lines = text.splitlines()
+    for at in places:
+        end = at + len(word)
+        sentence = _around(text, at, end, ".?!;\n")
+        is_quoted = is_predicted and text[at - 1 : at] in tuple(QUOTES) and text[end : end + 1] in tuple(QUOTES)
+        number = text[:at].count("\n")
+        near = lines[max(number - AROUND, 0) : number + AROUND]
+        is_item = number < len(lines) and _begins(lines[number], _alone(word))
+        is_item = is_item and any(_begins(line, other) for line in near for other in telling)
+        if is_quoted or is_item or any(other.search(sentence) for other in telling):
+            return True
+    return False
+
+
+def _alone(word: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+
+
+def _around(text: str, at: int, end: int, ends: str) -> str:
+    """The part of a text around a place, up to these letters."""
+    start = max(text.rfind(one, 0, at) for one in ends) + 1
+    found = [place for one in ends if (place := text.find(one, end)) >= 0]
+    return text[start : min(found, default=len(text))]
+
+
+def _says_missing(text: str, at: int, end: int) -> bool:
+    """Whether the clause around a word, or what follows it in brackets, says that it stands for a missing value."""
+    after = text[end:].lstrip(QUOTES).lstrip()
+    in_brackets = after[1:].split(")")[0] if after.startswith("(") else ""
+    clause = _around(text, at, end, ",;.()\n")
+    return any(SAYS_MISSING.search(part.lower()) for part in (clause, in_brackets))
+
+
+def _begins(line: str, value: re.Pattern[str]) -> bool:
+    bare = line.strip().lstrip(BULLETS).lstrip().lstrip(QUOTES)
+    return value.match(bare) is not None
+
+
+def _hardly_any(part: int, whole: int) -> bool:
+    return part * 100 <= whole
+
+
+def group(train: Column, test: Column) -> dict[str, Any] | None:
+    """What is known of a column that groups rows: its values repeat in the training table, and hardly any test row has
+    one of them. If rows had been drawn at random, values of several training rows would also be in the test table."""
+    looked = min(train.table.rows, LOOKED_AT)
+    known = {value for value, _ in train.facts["top_values"]}
+    shared = sum(rows for value, rows in test.facts["top_values"] if value in known)
+    repeats = FEWEST_GROUPS <= train.distinct < looked and train.kind in ("integer", "category") and not train.missing
+    if not repeats or not _hardly_any(shared, min(test.table.rows, LOOKED_AT)):
+        return None
+    first = train.head(REFUTING).drop_nulls().unique()
+    if not _hardly_any(int(test.values.is_in(first.implode()).sum()), test.table.rows):
+        return None
+    values = test.values.drop_nulls()
+    is_known = values.is_in(train.unique.implode())
+    if len(values) < FEWEST_TEST_ROWS or not _hardly_any(int(is_known.sum()), len(values)):
+        return None
+    rows = train.table.rows
+    counts = train.values.value_counts()["count"]
+    fractions = any(_has_fractions(column.unique) for column in (train, test))
+    if train.values.null_count() or fractions or len(counts) < FEWEST_GROUPS:
+        return None
+    if (counts == 1).sum() * 2 > rows or (counts * 2 > rows).any():
+        return None
+    return {"column": train.name, "groups": len(counts), "ordered": _is_ordered(train.unique, values.filter(~is_known))}
+
+
+def _has_fractions(values: pl.Series) -> bool:
+    dotted = values.filter(values.str.contains(".", literal=True))
+    return bool(dotted.cast(pl.Float64, strict=False).is_not_null().any())
+
+
+def _is_ordered(known: pl.Series, unknown: pl.Series) -> bool:
+    """Whether hardly any of the unknown values lies between the first and the last known one, like times or row
+    numbers. Texts without digits have no order."""
+    orders = _order(pl.concat([known, unknown]))
+    order, other = orders[: len(known)], orders[len(known) :]
+    first, last = order.min(), order.max()
+    between = int(((other > first) & (other < last)).sum())
+    return bool(first) and _hardly_any(between, len(unknown))
+
+
+def _order(values: pl.Series) -> pl.Series:
+    """The numbers in a value, which define its order: those of `2024-W05` are 2024 and 5."""
+    numbers = values.cast(pl.Int64, strict=False)
+    if not numbers.has_nulls():
+        return pl.Series(numbers.to_numpy().astype(np.uint64) ^ np.uint64(1 << 63)).cast(pl.String).str.zfill(20)
+    return values.str.extract_all("[0-9]+").list.eval(pl.element().str.zfill(20)).list.join(".")
+
+
+def row_key(table: Table, train: Table) -> list[str]:
+    """The columns of a further table that tell its rows apart: those that the training table has, too, perhaps with one
+    more that it has in a role, such as `home_team` for `team`."""
+    nameable = [one for one in table.facts.values() if one["kind"] not in ("number", "text")]
+    known = [one for one in train.facts.values() if one["kind"] not in ("number", "text")]
+    same = [one["name"] for one in nameable if one["name"] in {other["name"] for other in known}]
+    wider = [one["name"] for one in nameable if one["name"] not in same and _is_in_role(one, table, known)]
+    tried = [same, *([*same, name] for name in wider[:4])]
+    return next((key for key in tried if key and table.select(key).n_unique() == table.rows), [])
+
+
+def _is_in_role(one: Mapping[str, Any], table: Table, known: Sequence[Mapping[str, Any]]) -> bool:
+    said = names.plain(one["name"])
+    names_something = names.says(one["name"], names.CODE) or one["kind"] == "category"
+    repeats = one["distinct"] < min(table.rows, LOOKED_AT)
+    is_said = any(names.says_role(other["name"], of) for other in known for of in (f"{said}id", said))
+    return names_something and repeats and is_said

@@ -1,0 +1,509 @@
+"""The folders that scripts see, and the files of labels that they do not see. Rows are written as they lie in the
+tables. A folder is complete whenever it has its name."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import polars as pl
+
+from .dates import DAY
+from .holdout import Plan, names_rows
+from .periods import Bounds, Timeline
+from .rows import Array, Lines, Table, codes, csv_lines, drawn, keys, numbered
+from .split import Split, Tables, read, series
+from .tables import Refused
+
+FOLDS = "folds.csv"
+ROW_ID = "row_id"
+DONORS = 1_000
+"""Rows of the sample submission whose values held-out rows get."""
+YEAR, WEEK = 365.25 * DAY, 7 * DAY
+OWN_TIMES = 0.9
+"""A single series has a row of its own at this share of its times at least."""
+EARLIER = 3
+"""Seasons before the latest known one that are looked for, where values are missing."""
+REPETITIONS, MOST_COPIED, MOST_CELLS, FEWEST_COPIED = 5, 200_000, 20_000_000, 100
+FEWEST_OF_BLOCK, BLOCKS_OF_TIMES = 50, 10
+Fill = Callable[[Path], Any]
+
+
+def complete(into: Path, fill: Fill) -> Any:
+    """Makes a file or a folder that has its name once it is complete; replaces an earlier one."""
+    part = into.with_name(f".{into.name}.part")
+    _remove(part)
+    part.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        found = fill(part)
+        if into.is_dir() and not into.is_symlink():
+            _remove(into)
+        part.rename(into)
+    except BaseException:
+        _remove(part)
+        raise
+    return found
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def link(folder: Path, into: Path, left_out: Iterable[str]) -> None:
+    """Links to the data of a folder, except for these files at its top."""
+    into.mkdir(parents=True, exist_ok=True)
+    folder, out = folder.resolve(), set(left_out)
+    for name in os.listdir(folder):
+        path = folder / name
+        if name in out or name.startswith(".") or not path.exists() or (path / "journal.db").exists():
+            continue
+        leads_back = path.is_dir() and folder.is_relative_to(path.resolve())
+        if path.is_dir() and not leads_back and _has_other(path):
+            link(path, into / name, ())
+        elif not leads_back:
+            (into / name).symlink_to(path)
+
+
+def _has_other(folder: Path) -> bool:
+    """Whether a folder has hidden files or runs, which are no data."""
+    return any(
+        name.startswith(".") or name == "journal.db"
+        for _, folders, files in os.walk(folder)
+        for name in (*folders, *files)
+    )
+
+
+def links(into: Path, files: Sequence[Path]) -> None:
+    def fill(part: Path) -> None:
+        part.mkdir()
+        for file in files:
+            (part / file.name).symlink_to(file.parent.resolve() / file.name)
+
+    complete(into, fill)
+
+
+# The data without held-out rows
+
+
+def search(tables: Tables, plan: Plan, folds: Array | None, into: Path, labels: Path) -> None:
+    """Writes the data that scripts of the search see, and the labels that they do not see. The training table lacks the
+    held-out rows; the test table and the sample submission have them without labels: beside their own rows or, if they
+    are a period, instead of them."""
+    train, test, sample = tables.train, tables.test, tables.sample
+    assert test is not None
+    assert sample is not None
+    lines = Lines.of(train)
+    held = lines.frame(plan.held)
+
+    def fill(part: Path) -> None:
+        link(tables.folder, part, {train.name, test.name, sample.name, FOLDS if folds is not None else train.name})
+        with open(part / train.name, "wb") as file:
+            file.write(lines.header)
+            lines.write(np.flatnonzero(plan.kept(len(lines))), file)
+        turns = _turns(plan, 0 if plan.is_period else test.rows)
+        _extend(test, held, tables.roles.targets, turns, plan.seed, part)
+        _extend(sample, held, tables.roles.targets, turns, plan.seed, part, with_donors=True)
+        if folds is not None:
+            write_folds(tables, folds, plan, part / FOLDS)
+
+    complete(labels, lambda part: _write_labels(tables, plan, held, part))
+    complete(into, fill)
+
+
+def _write_labels(tables: Tables, plan: Plan, held: pl.DataFrame, into: Path) -> None:
+    names = [tables.roles.id, *tables.roles.targets, plan.by, tables.roles.weight]
+    _secret(held.select(name for name in dict.fromkeys(names) if name in held.columns), into)
+
+
+def _turns(plan: Plan, others: int) -> Array:
+    """For each row of the test table of the search, whether it is held out. The sample submission has the same turns,
+    so that the orders of both agree as before."""
+    is_held = np.zeros(len(plan.held) + others, dtype=bool)
+    if plan.come_first:
+        is_held[: len(plan.held)] = True
+    else:
+        is_held[np.argsort(drawn(numbered(len(is_held)), plan.seed, "turns"))[: len(plan.held)]] = True
+    return is_held
+
+
+def _extend(
+    table: Table,
+    held: pl.DataFrame,
+    targets: Sequence[str],
+    turns: Array,
+    seed: int,
+    into: Path,
+    with_donors: bool = False,
+) -> None:
+    """Writes a table with held-out rows of the training table. Labels have no place there: columns that do not come
+    from the training table have cells of other rows."""
+    lines = Lines.of(table)
+    count = min(len(lines), DONORS) if with_donors else 0
+    donors = np.sort(np.argsort(drawn(numbered(len(lines)), seed, "donors"))[:count])
+    fills = lines.frame(donors)
+    at = pl.Series((drawn(numbered(len(held)), seed, "fill") % np.uint64(max(count, 1))).astype(np.int64))
+
+    def cells(name: str) -> pl.Series:
+        if name in held.columns and name not in targets:
+            return held[name]
+        return fills[name].gather(at) if count else pl.Series([""]).new_from_index(0, len(held))
+
+    made = csv_lines(pl.DataFrame([cells(name).alias(str(place)) for place, name in enumerate(lines.names)]), lines.end)
+    with open(into / table.name, "wb") as file:
+        file.write(lines.header)
+        interleave(file, lines, made, turns)
+
+
+def interleave(file: IO[bytes], lines: Lines, made: Sequence[bytes], turns: Array) -> None:
+    """Writes the rows of a table with made ones where it is their turn."""
+    cuts, start = np.append(np.cumsum(~turns)[turns], (~turns).sum()), 0
+    with open(lines.path, "rb") as source:
+        for at, stop in enumerate(cuts.tolist()):
+            if stop > start:
+                first = int(lines.starts[start + 1])
+                source.seek(first)
+                own = source.read(int(lines.stops[stop]) - first)
+                file.write(own if own.endswith(b"\n") else own + lines.end)
+            file.write(made[at] if at < len(made) else b"")
+            start = stop
+
+
+def link_all_rows(tables: Tables, folds: Array | None, into: Path) -> None:
+    """Links to the data, and the folds of all rows."""
+
+    def fill(part: Path) -> None:
+        link(tables.folder, part, [FOLDS] if folds is not None else [])
+        if folds is not None:
+            write_folds(tables, folds, None, part / FOLDS)
+
+    complete(into, fill)
+
+
+def write_folds(tables: Tables, folds: Array, plan: Plan | None, into: Path) -> None:
+    """The ID and the fold of each row that is validated, in the order of the training table that scripts see."""
+    _validated(tables, folds, plan, pl.Series("fold", folds), into)
+
+
+def _validated(tables: Tables, folds: Array, plan: Plan | None, cells: pl.Series, into: Path) -> None:
+    kept = plan.kept(len(folds)) if plan else np.ones(len(folds), dtype=bool)
+    name = tables.roles.id if plan is not None or names_rows(tables) else None
+    id = tables.train.text(name) if name and name != "fold" else pl.Series(np.cumsum(kept) - 1)
+    frame = pl.DataFrame([id.alias(name if name and name != "fold" else "row"), cells])
+    frame.filter(pl.Series((folds >= 0) & kept)).write_csv(into)
+
+
+# Seasonal naive forecasts
+
+
+def seasonal_naive(times: Timeline, plan: Plan | None, folds: Array, into: Path) -> bool:
+    """What any forecast is to be compared with: the target that the series of a row had at the same time of the week,
+    if times are a day apart or less, or of the year, if they are further apart. The value is the latest one that models
+    of the row's period know; where there is none, the last known value of the series; for a new series the mean of all
+    known values. Returns whether there are any."""
+    tables, targets = times.tables, times.tables.roles.targets
+    if not times.is_common or len(targets) != 1 or tables.train.kind(targets[0]) not in ("integer", "number"):
+        return False
+    columns = series(tables, times.column, lambda name: name in (tables.roles.id, *targets))
+    of = codes(tables.together(columns)[0])[0] if columns else np.zeros(tables.train.rows, dtype=int)
+    value, at = tables.train.numbers(targets[0]), times.times
+    kept = plan.kept(len(at)) if plan else True
+    known = np.flatnonzero(tables.labelled & kept & np.isfinite(value) & ~np.isnan(at))
+    known = known[np.lexsort((at[known], of[known]))]
+    steps = np.diff(at[known])[(np.diff(of[known]) == 0) & (np.diff(at[known]) > 0)]
+    own_times = len(np.unique(at[known])) >= OWN_TIMES * len(known)
+    if not len(steps) or not (columns or own_times):
+        return False
+    step = float(np.sort(steps)[len(steps) // 2])
+    history = _History(of[known], at[known], value[known], step, _seasons(times.clock, step))
+    forecast = np.full(len(at), np.nan)
+    for fold, period in enumerate(times.folds(plan is not None and plan.is_period)):
+        rows = np.flatnonzero(folds == fold)
+        forecast[rows] = history.forecasts(of[rows], at[rows], period)
+    complete(into, lambda part: _validated(tables, folds, plan, pl.Series(targets[0], forecast), part))
+    return True
+
+
+def _seasons(clock: str, step: float) -> tuple[float, ...]:
+    """The lengths of the seasons that are looked for, the best first. Numbers have none: their unit is not known."""
+    if clock == "number" or step > 0.3 * YEAR:
+        return ()
+    return (WEEK, DAY) if step < DAY else (WEEK,) if step <= 1.5 * DAY else (YEAR,)
+
+
+class _History:
+    """Known values, by series and time."""
+
+    def __init__(self, of: Array, at: Array, value: Array, step: float, seasons: tuple[float, ...]) -> None:
+        self.at, self.value, self.step, self.seasons = at, value, step, seasons
+        self.times = np.unique(at)
+        self.order = of * (len(self.times) + 1) + np.searchsorted(self.times, at)
+
+    def _before(self, of: Array, at: Any, side: Any) -> Array:
+        """The number of values before these times of these series."""
+        return np.asarray(
+            np.searchsorted(self.order, of * (len(self.times) + 1) + np.searchsorted(self.times, at, side))
+        )
+
+    def forecasts(self, of: Array, at: Array, period: Bounds) -> Array:
+        start, stop = self._before(of, -np.inf, "left"), self._before(of, period.learn, "right")
+        known = stop > start
+        found = np.where(known, self.value[np.maximum(stop - 1, 0)], np.mean(self.value[self.at <= period.learn]))
+        open = known.copy()
+        for season in self.seasons:
+            # A leap year is longer than the mean one.
+            latest = np.maximum(np.ceil((at - period.learn - self.step / 2) / season), 1)
+            for earlier in range(EARLIER):
+                wanted = at - (latest + earlier) * season
+                after = np.clip(self._before(of, wanted, "left"), start, stop)
+                near = np.stack([np.maximum(after - 1, start), np.minimum(after, stop - 1)]).clip(0, len(self.at) - 1)
+                away = np.abs(self.at[near] - wanted)
+                nearest = np.take_along_axis(near, away.argmin(axis=0)[None], axis=0)[0]
+                fits = open & (away.min(axis=0) <= self.step / 2)
+                found[fits] = self.value[nearest[fits]]
+                open &= ~fits
+        return np.asarray(found)
+
+
+# Test rows of a single table, and sample submissions
+
+
+def free_name(tables: Iterable[Table]) -> str:
+    """The name of a column with row numbers, which no column has."""
+    taken, name = {column for table in tables for column in table.columns}, ROW_ID
+    while name in taken:
+        name += "_"
+    return name
+
+
+def divide(
+    tables: Tables, held: Array, sample: Sequence[tuple[str, str]], by: str | None, into: Path, labels: Path
+) -> dict[str, Any]:
+    """Divides the training table into a training table, a test table and a sample submission, and writes the labels of
+    the test rows. Rows without any label are in neither table."""
+    train, targets = tables.train, list(tables.roles.targets)
+    lines = Lines.of(train)
+    id = tables.roles.id or free_name([train])
+    has_label = np.zeros(train.rows, dtype=bool)
+    for name in targets:
+        has_label |= train.text(name).is_not_null().to_numpy()
+    kept = has_label.copy()
+    kept[held] = False
+    test = lines.frame(held)
+    if not tables.roles.id:
+        test.insert_column(0, pl.Series(id, held).cast(pl.String))
+    further = [name for name in dict.fromkeys([by, tables.roles.weight]) if name and name not in (id, *targets)]
+    complete(labels, lambda part: _secret(test.select(id, *targets, *further), part))
+    test.drop(targets).write_csv(into / "test.csv")
+    test.select(id, *(pl.lit(value).alias(name) for name, value in sample)).write_csv(into / "sample_submission.csv")
+    rows = np.flatnonzero(kept)
+
+    def fill(part: Path) -> None:
+        if tables.roles.id:
+            with open(part, "wb") as file:
+                file.write(lines.header)
+                lines.write(rows, file)
+        else:
+            train.scan.with_row_index(id).filter(pl.lit(pl.Series(kept))).sink_csv(part)
+
+    # The table that is divided may be the one that is written.
+    complete(into / "train.csv", fill)
+    odd = np.flatnonzero(~has_label)
+    cells = lines.frame(odd[:LOOKED]).select(targets)
+    words = sorted({cell.strip() for name in targets for cell in cells[name].unique()} - {""})
+    return {"id": id, "unlabelled": len(odd), "words": words}
+
+
+LOOKED = 100_000
+
+
+def _secret(frame: pl.DataFrame, into: Path) -> None:
+    """Only this user may read it."""
+    with open(os.open(into, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        frame.write_csv(file)
+
+
+def make_sample(tables: Tables, sample: Sequence[tuple[str, str]], into: Path) -> dict[str, Any]:
+    """Writes the sample submission of a task that has none. Where the tables have no ID column, both get one: the row
+    number of the test table, which the training table goes on counting from."""
+    assert tables.test is not None
+    given = tables.roles.id if tables.roles.id in tables.test.columns else None
+    id, first = given or free_name([tables.train, tables.test]), 0
+    ids = tables.test.scan.select(given).collect()[given] if given else pl.Series(range(tables.test.rows))
+    made = pl.DataFrame([ids.alias(id)]).with_columns(pl.lit(value).alias(name) for name, value in sample)
+    made.write_csv(into / "sample_submission.csv")
+    for table in () if given else (tables.test, tables.train):
+        complete(into / table.name, partial(table.scan.with_row_index(id, first).sink_csv))
+        first += table.rows
+    return {"id": id, "has_made_ids": given is None}
+
+
+# Submissions and copies of the data
+
+
+def trim(submission: Path, sample: Path, id: str, into: Path) -> None:
+    """Writes the rows of a submission whose IDs the original sample submission has, in its order."""
+    given, asked = (Lines.read(path) for path in (submission, sample))
+    texts = [lines.frame(np.arange(len(lines)))[id].str.strip_chars() for lines in (given, asked)]
+    as_numbers = all(text.str.contains(r"^[+-]?\d{1,15}(\.0*)?$").all() for text in texts)
+    of = [keys(text, as_numbers) for text in texts]
+    order = np.argsort(of[0], kind="stable")
+    place = np.searchsorted(of[0][order], of[1]).clip(max=max(len(order) - 1, 0))
+    rows = order[place] if len(order) else np.zeros(len(of[1]), dtype=int)
+    has = of[0][rows] == of[1] if len(order) else np.zeros(len(of[1]), dtype=bool)
+    if not has.all():
+        wrong = texts[1][int(np.flatnonzero(~has)[0])]
+        raise Refused(
+            f"cannot take the rows of the sample submission from {submission}: it has no row with {id} {wrong}"
+        )
+
+    def fill(part: Path) -> None:
+        with open(part, "wb") as file:
+            file.write(given.header)
+            given.write(rows, file)
+
+    complete(into, fill)
+
+
+def permuted(
+    folder: Path, train: str, test: str, sample: str, ids: Path, id: str, kept: Sequence[str], into: Path
+) -> dict[str, Any]:
+    """Makes a copy of a folder whose test table is copies of labelled rows: one as they are, then one for each column
+    and repetition, in which that column is permuted. So the importance of every column takes one fit."""
+    frames = [_whole(folder / name) for name in (test, sample)]
+    wanted = pl.read_csv(ids, infer_schema=False)[id].str.strip_chars()
+    rows = frames[0].filter(pl.col(id).str.strip_chars().is_in(wanted.implode()))
+    columns = [name for name in rows.columns if name not in (id, *kept)]
+    if not len(rows) or not columns:
+        raise Refused("the test table has no row or no column to permute")
+    budget = min(MOST_COPIED, MOST_CELLS // len(rows.columns))
+    most = min(budget // (1 + len(columns)), len(rows))
+    if most < min(len(rows), FEWEST_COPIED):
+        few = min(len(rows), FEWEST_COPIED)
+        raise Refused(f"the table has {len(columns)} columns, too many to permute each of them for {few} rows")
+    times = min(max((budget // most - 1) // len(columns), 1), REPETITIONS)
+    rows = rows[np.sort(_shuffled(len(rows), "rows")[:most])]
+    copies = [rows]
+    for name in columns:
+        copies += [rows.with_columns(rows[name].gather(_shuffled(most, f"{name} {again}"))) for again in range(times)]
+    own = rows.select(pl.col(id)).join(frames[1], on=id, how="left", maintain_order="left").select(frames[1].columns)
+    if own.null_count().sum_horizontal().item():
+        raise Refused("the sample lacks rows of the test table")
+    made, answers = pl.concat(copies), pl.concat([own] * len(copies))
+    if first := _new_ids(folder, train, test, sample, id):
+        fresh = pl.Series(id, np.arange(first, first + len(made))).cast(pl.String)
+        made, answers = made.with_columns(fresh), answers.with_columns(fresh)
+    link(folder, into, [test, sample])
+    made.write_csv(into / test)
+    answers.write_csv(into / sample)
+    return {"ids": rows[id].to_list(), "columns": columns, "repetitions": times}
+
+
+def _whole(path: Path) -> pl.DataFrame:
+    return pl.read_csv(path, infer_schema=False).fill_null("")
+
+
+def _shuffled(count: int, use: str) -> Array:
+    return np.argsort(drawn(numbered(count), 1, use), kind="stable")
+
+
+def _new_ids(folder: Path, train: str, test: str, sample: str, id: str) -> int | None:
+    """The first new ID, if all IDs are whole numbers that no further file may refer to. Others may tell something."""
+    if {name for name in os.listdir(folder) if not name.startswith(".")} - {
+        train,
+        test,
+        sample,
+        FOLDS,
+        "description.md",
+    }:
+        return None
+    ids = pl.concat([frame[id] for frame in (_whole(folder / train), _whole(folder / test)) if id in frame.columns])
+    if not ids.str.contains(r"^(0|[1-9][0-9]{0,9})$").all():
+        return None
+    first = int(ids.cast(pl.Int64).max() or 0) + 1  # type: ignore[arg-type]
+    return first if first < 2**31 else None
+
+
+def shuffle_targets(tables: Tables, split: Split | None, seed: int, into: Path) -> dict[str, Any]:
+    """Makes a copy of the data in which labels are permuted among the labelled rows, within groups or blocks of time if
+    the split is by them: a script without a leak scores no better than chance."""
+    train, targets = tables.train, list(tables.roles.targets)
+    frame = _whole(train.path)
+    rows = np.flatnonzero(tables.labelled)
+    labels = frame.select(targets)[rows]
+    blocks = _blocks(
+        train, split, rows, codes(keys(labels.select(pl.concat_str(targets, separator="\x1f")).to_series(), False))[0]
+    )
+    order = np.lexsort((drawn(numbered(len(rows)), seed, "labels"), blocks))
+    moved = np.empty(len(rows), dtype=int)
+    moved[np.argsort(blocks, kind="stable")] = order
+    place = np.arange(len(frame))
+    place[rows] = rows[moved]
+    link(tables.folder, into, [train.name])
+    frame.with_columns(frame[name].gather(place) for name in targets).write_csv(into / train.name)
+    of_rows = np.zeros(len(frame), dtype=int)
+    of_rows[rows] = blocks
+    return {"table": str(into / train.name), "blocks": of_rows.tolist()}
+
+
+def _blocks(train: Table, split: Split | None, rows: Array, labels: Array) -> Array:
+    """The block of each row: one for all, or whole groups, or neighbouring times, joined until a block has enough rows
+    with different labels."""
+    column = split.get("column") if split else None
+    if split is None or split["kind"] in ("rows", "stratified") or column not in train.columns:
+        return np.zeros(len(rows), dtype=int)
+    texts = train.text(column)[rows]
+    times = next(
+        (
+            at
+            for clock in ("number", "month-first", "day-first")
+            if not np.isnan(at := read(clock, texts.drop_nulls())).any()
+        ),
+        None,
+    )
+    if split["kind"] == "time" and times is not None:
+        value = np.full(len(rows), -np.inf)
+        value[texts.is_not_null().to_numpy()] = times
+        unit = np.unique(value, return_inverse=True)[1]
+    else:
+        unit = texts.fill_null("").rank("dense").to_numpy().astype(int) - 1
+    fewest = max(FEWEST_OF_BLOCK, -(-len(rows) // BLOCKS_OF_TIMES)) if split["kind"] == "time" else FEWEST_OF_BLOCK
+    sizes = np.bincount(unit)
+    low, high = (np.full(len(sizes), fill) for fill in (labels.max(initial=0), 0))
+    np.minimum.at(low, unit, labels)
+    np.maximum.at(high, unit, labels)
+    found, block, size = np.empty(len(sizes), dtype=int), 0, 0
+    least, most = int(labels.max(initial=0)), 0
+    for place, (count, one, other) in enumerate(zip(sizes.tolist(), low.tolist(), high.tolist(), strict=True)):
+        if size >= fewest and least < most:
+            block, size, least, most = block + 1, 0, one, other
+        size, least, most, found[place] = size + count, min(least, one), max(most, other), block
+    if block and not (size >= fewest and least < most):
+        found[found == block] = block - 1
+    return np.asarray(found[unit])
+
+
+def replace_test_rows(folder: Path, test: str, id: str | None, seed: int, into: Path) -> str:
+    """Makes a copy of the data with half of the test rows replaced by the others, but for their IDs: a validation score
+    does not depend on them."""
+    frame = _whole(folder / test)
+    replaced = drawn(numbered(len(frame)), seed, "replaced rows") % np.uint64(2) == 0
+    others = np.flatnonzero(~replaced)
+    place = np.arange(len(frame))
+    if len(others):
+        place = np.where(
+            replaced,
+            others[(drawn(numbered(len(frame)), seed, "drawn rows") % np.uint64(len(others))).astype(int)],
+            place,
+        )
+    link(folder, into, [test])
+    made = frame[place]
+    (made.with_columns(frame[id]) if id in frame.columns else made).write_csv(into / test)
+    return str(into / test)

@@ -1,0 +1,271 @@
+"""A plain table (comma-separated UTF-8 text with a header) as a frame of text columns, read once.
+
+    table = read("train.csv")
+    table.rows, table.names, table.column("price").numbers
+
+Cells are text as in the file, an empty cell is the empty text, and nothing is null in `text`. `values` are without
+blanks around them and null where missing. What is asked of a column is computed when it is asked for first, and kept.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from . import dates, kinds
+from .tables import LONGEST_ROW, MISSING, Refused, undecodable
+
+Numbers = dates.Numbers
+
+LARGE = 1 << 27
+"""Files of more bytes are read by columns."""
+AT_ONCE = 1 << 24
+ROW = "number of the row"
+READABLE = "check that the file is complete and readable"
+
+
+def read(path: str | Path, shown: str | None = None) -> Table:
+    """The table in a file, which messages call `shown`. Of a large one, the rows that are looked at are in memory, and
+    the columns that are asked for."""
+    path, name = Path(path), shown or Path(path).name
+    names = header(path, name)
+    try:
+        if path.stat().st_size > LARGE and (large := _large(path, name, names)):
+            return large
+        frame = pl.read_csv(path, infer_schema=False, empty_string_is_null=False, new_columns=names)
+    except pl.exceptions.PolarsError:
+        frame = _by_rows(path, name, names)
+    except OSError as error:
+        raise Refused(f"cannot open {name}: {error.strerror}", "check that the file is there and readable") from None
+    frame = _without_blank_lines(path, frame)
+    if frame.height == 0:
+        raise Refused(f"{name} has no rows below its header", "check that the file is complete")
+    return Table(name, Source(frame, frame.lazy(), frame.height, dict(zip(names, frame.get_columns(), strict=True))))
+
+
+def _large(path: Path, name: str, names: list[str]) -> Table | None:
+    """A table of many rows; None for one that has few, or empty lines."""
+    source = pl.scan_csv(path, infer_schema=False, empty_string_is_null=False, new_columns=names)
+    rows = int(source.select(pl.len()).collect().item())
+    looked_at = kinds.looked_at(rows)
+    if looked_at is None or _has_blank_lines(path):
+        return None
+    wanted = pl.col(ROW).is_in(pl.Series(looked_at).cast(pl.UInt32).implode())
+    looked = source.with_row_index(ROW).filter(wanted).drop(ROW).collect(engine="streaming")
+    return Table(name, Source(looked, source, rows, {}))
+
+
+def header(path: Path, name: str) -> list[str]:
+    """The names of the columns. One without a name is named by its position, as in pandas."""
+    csv.field_size_limit(LONGEST_ROW)
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            names = next((row for row in csv.reader(file) if row), [])
+    except UnicodeDecodeError:
+        raise Refused(f"row {undecodable(path)} of {name} is not UTF-8 text", READABLE) from None
+    except (OSError, csv.Error) as error:
+        raise Refused(f"cannot read {name}: {error}", READABLE) from None
+    if not names:
+        raise Refused(f"{name} is empty", "check that the file is complete")
+    names = [one or f"Unnamed: {at}" for at, one in enumerate(names)]
+    if len(set(names)) < len(names):
+        twice = next(one for at, one in enumerate(names) if one in names[:at])
+        raise Refused(
+            f'{name} has two columns named "{twice}"', "rename or remove one of them; column names must be unique"
+        )
+    return names
+
+
+def _by_rows(path: Path, name: str, names: list[str]) -> pl.DataFrame:
+    """A table with quotes inside of cells, which polars does not read."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            rows = [row for row in csv.reader(file) if row][1:]
+    except UnicodeDecodeError:
+        raise Refused(f"row {undecodable(path)} of {name} is not UTF-8 text", READABLE) from None
+    except csv.Error as error:
+        raise Refused(f"cannot read {name}: {error}", READABLE) from None
+    odd = next((at for at, row in enumerate(rows) if len(row) != len(names)), None)
+    if odd is not None:
+        raise Refused(
+            f"row {odd + 1} of {name} has {len(rows[odd])} cells, the header has {len(names)}",
+            "correct that row; a comma inside a value needs quotes around the value",
+        )
+    return pl.DataFrame(dict(zip(names, zip(*rows, strict=True), strict=True)), dict.fromkeys(names, pl.String))
+
+
+def _without_blank_lines(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
+    blank = np.ones(frame.height, dtype=bool)
+    for column in frame.iter_columns():
+        blank &= (column == "").to_numpy()
+        if not blank.any():
+            return frame
+    return frame.filter(pl.Series(~blank)) if _has_blank_lines(path) else frame
+
+
+def _has_blank_lines(path: Path) -> bool:
+    with open(path, "rb") as file:
+        twice, last = (b"\n\r\n" if file.readline().endswith(b"\r\n") else b"\n\n"), b"\n"
+        while part := file.read(AT_ONCE):
+            # An empty line may lie between two parts.
+            if twice in part or twice in last + part[:2]:
+                return True
+            last = part[-2:]
+    return False
+
+
+@dataclass
+class Source:
+    """Where the cells of a table are."""
+
+    looked: pl.DataFrame
+    """The rows that are looked at, or all."""
+    lazy: pl.LazyFrame
+    rows: int
+    loaded: dict[str, pl.Series]
+
+
+class Table:
+    """The columns of a plain table."""
+
+    def __init__(self, file: str, source: Source, words: Mapping[str, Collection[str]] | None = None) -> None:
+        self.file, self.source, self.words = file, source, dict(words or {})
+        """`words` that look missing, such as `NA`, are values of a column."""
+        self._exact: frozenset[str] = frozenset()
+        self._columns: dict[str, Column] = {}
+        self.names = source.looked.columns
+        self._known = frozenset(self.names)
+
+    @property
+    def rows(self) -> int:
+        return self.source.rows
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """All cells, which take twice the memory of the file."""
+        return self.select(self.names)
+
+    def select(self, names: Sequence[str]) -> pl.DataFrame:
+        """Some columns. Those of a large table are read together, and kept."""
+        loaded = self.source.loaded
+        if new := [name for name in names if name not in loaded]:
+            read = self.source.lazy.select(new).collect(engine="streaming")
+            loaded.update(zip(new, read.get_columns(), strict=True))
+        return pl.DataFrame([loaded[name] for name in names])
+
+    def column(self, name: str) -> Column:
+        if name not in self._columns:
+            self._columns[name] = Column(self, name)
+        return self._columns[name]
+
+    def columns(self) -> list[Column]:
+        return [self.column(name) for name in self.names]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def keeping(self, words: Mapping[str, Collection[str]], exact: Collection[str] | None = None) -> Table:
+        """The same table, in which further words are values, and numbers of any length are numbers in some columns."""
+        known = {name: one for name, one in words.items() if name in self and one}
+        exact = self._exact if exact is None else frozenset(exact)
+        if not known and exact == self._exact:
+            return self
+        table = Table(self.file, self.source, self.words | known)
+        table._exact = exact
+        if "facts" in self.__dict__ and exact == self._exact:
+            new = kinds.describe(self.source.looked.select(list(known)), table.words, exact)
+            table.facts = self.facts | {one["name"]: one for one in new}
+        return table
+
+    @cached_property
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """What is known of each column from the rows that are looked at: see `kinds.describe`."""
+        return {one["name"]: one for one in kinds.describe(self.source.looked, self.words, self._exact)}
+
+
+class Column:
+    """A column, by row."""
+
+    def __init__(self, table: Table, name: str) -> None:
+        self.table, self.name = table, name
+
+    def __repr__(self) -> str:
+        return f"Column({self.name})"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return self.table.facts[self.name]
+
+    @property
+    def kind(self) -> str:
+        """`integer`, `number`, `boolean`, `date`, `category`, `text` or `empty`."""
+        return str(self.facts["kind"])
+
+    @property
+    def missing(self) -> int:
+        """Cells without a value, of the rows that are looked at."""
+        return int(self.facts["missing"])
+
+    @property
+    def distinct(self) -> int:
+        """Different values in the rows that are looked at."""
+        return int(self.facts["distinct"])
+
+    def head(self, rows: int) -> pl.Series:
+        """The first values, of at most half of the rows that are looked at."""
+        return self._values(self.table.source.looked[self.name].head(rows))
+
+    @property
+    def text(self) -> pl.Series:
+        """The cells as in the file; never null."""
+        return self.table.select([self.name]).to_series()
+
+    @cached_property
+    def values(self) -> pl.Series:
+        """The cells without blanks around them; null where missing."""
+        return self._values(self.text)
+
+    def _values(self, cells: pl.Series) -> pl.Series:
+        text = cells.str.strip_chars()
+        missing = MISSING.difference(self.table.words.get(self.name, ()))
+        return text.set(text.is_in(list(missing)), None)
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """Not a number where a cell is missing or no number."""
+        return self.values.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+
+    @cached_property
+    def times(self) -> Numbers:
+        """Seconds since the beginning of 1970, if these are dates or name parts of years; else not a number."""
+        if self.kind == "date":
+            return dates.seconds(self.values, bool(self.facts["day_first"]))
+        if self.unit is None:
+            return np.full(self.table.rows, np.nan)
+        unique = self.values.drop_nulls().unique()
+        seconds = [dates.part_of_year(value, self.unit) for value in unique]
+        found = self.values.replace_strict(unique, seconds, default=None, return_dtype=pl.Float64)
+        return found.fill_null(np.nan).to_numpy()
+
+    @cached_property
+    def unit(self) -> str | None:
+        """The part of a year that the most frequent texts name, such as `week` for `2021-W44`."""
+        values = [value for value, _ in self.facts["top_values"]] if self.kind in ("category", "text") else []
+        fits = [unit for unit in dates.ALL_UNITS if None not in [dates.part_of_year(value, unit) for value in values]]
+        return fits[0] if values and fits else None
+
+    @cached_property
+    def unique(self) -> pl.Series:
+        """The different values of all rows."""
+        return self.values.drop_nulls().unique()
+
+    def share_in(self, other: Column) -> float | None:
+        """The share of the different values that the other column has, too; None without values."""
+        return float(self.unique.is_in(other.unique.implode()).mean()) if len(self.unique) else None  # type: ignore[arg-type]

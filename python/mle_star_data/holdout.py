@@ -1,0 +1,617 @@
+"""Labelled rows that no script sees before the final choice, and the folds of the others. Rows are drawn by their IDs
+and a seed: the same whatever their order, the order of columns, or the machine."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import lzma
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from . import tables as texts
+from .periods import Timeline
+from .rows import Array, Keys, digest, drawn, in_classes, keys, numbered
+from .split import Split, Tables, clock
+from .tables import Refused
+
+AUTO, AUTO_FROM, LARGEST_AUTO = 0.15, 2_000, 0.3
+"""The usual share, the labelled rows from which on it is held out, and the largest share of rows at the last time."""
+FEWEST_LABELLED, FEWEST_HELD, SMALLEST_CLASS, FEWEST_GROUPS = 50, 20, 5, 10
+DENSER = 1.5
+"""A period with more than so many rows for each row of the test table has as many as the test table."""
+MOST_BESIDE = 500
+"""Scripts are shown at most so many files and folders beside the tables, each by itself."""
+FOLDS, EARLIER = 5, (0.55, 0.7, 0.85)
+FEWEST_OF_LAST_FOLD, FEWEST_GIVEN, MOST_GIVEN = 10, 3, 100
+PART = 1 << 20
+TEXTS = (".csv", ".tsv", ".txt", ".dat", ".bak", ".old", ".orig")
+TYPED = (".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow", ".xlsx")
+CLOSED = (".xls", ".ods", ".pkl", ".pickle", ".h5", ".hdf5", ".npz", ".sqlite", ".db")
+PACKED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+ENDINGS = (".zip", ".zst", *PACKED)
+NAMED_ROWS, FEWEST_NAMED = 20, 2
+"""The first rows whose files are looked for; fewer with a file may be chance."""
+SAME_DATA = "check that both files belong to the same data set"
+UNIQUE = "give each labelled row exactly one fold, or leave `folds` (--folds) out"
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of the labelled rows are held out: a share, or the usual one of a large table; at most this number."""
+
+    share: float | None
+    most: int = 20_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The rows that are held out, as numbers of the training table."""
+
+    held: Array
+    left_out: Array
+    """Rows that are in no table of the search."""
+    labelled: int
+    seed: int
+    digest: str
+    by: str | None
+    """The column whose equal values make rows dependent."""
+    come_first: bool
+    """Held-out rows are earlier than all test rows."""
+    is_period: bool = False
+    """The held-out rows are the whole test table of the search."""
+
+    def holdout(self) -> dict[str, Any]:
+        found = {"state": "on", "rows": len(self.held), "of": self.labelled, "seed": self.seed, "digest": self.digest}
+        return found | ({"period": True} if self.is_period else {})
+
+    def kept(self, rows: int) -> Array:
+        """Whether scripts of the search have a row in their training table."""
+        found = np.ones(rows, dtype=bool)
+        found[self.held] = found[self.left_out] = False
+        return found
+
+
+def hold_out(tables: Tables, split: Split, times: Timeline | None, share: Share, seed: int) -> Plan:
+    """The labelled rows that are held out: they differ from those that remain as test rows differ from training rows.
+    For later times, they are the last period of the training time, and become the whole test table of the search."""
+    checked(tables)
+    if times is None:
+        held, labelled = choose(tables, split, share, seed)
+        return _plan(tables, held, np.zeros(0, dtype=int), labelled, split, seed)
+    held, left_out = _period(tables, times, share, seed)
+    by = cluster(split, len(times.folds(True)) + 1)
+    labelled = len(times.ordered)
+    return Plan(held, left_out, labelled, seed, digest(tables.ids(tables.train)[held]), by, True, True)
+
+
+def _plan(tables: Tables, held: Array, left_out: Array, labelled: int, split: Split, seed: int) -> Plan:
+    of = digest(tables.ids(tables.train)[held])
+    return Plan(held, left_out, labelled, seed, of, cluster(split, 0), split["kind"] == "time")
+
+
+def cluster(split: Split, periods: int) -> str | None:
+    """The column whose equal values make rows dependent. Few periods do not show how scores vary: then rows of one
+    series belong together."""
+    only = split.get("series") or []
+    return only[0] if len(only) == 1 and periods < 3 else split.get("groups") or split.get("column")
+
+
+# Whether rows can be held out
+
+
+def checked(tables: Tables) -> None:
+    """Refuses tables whose rows cannot be held out."""
+    train, test, sample, roles = tables.train, tables.test, tables.sample, tables.roles
+    if test is None:
+        raise Refused("there is no test table")
+    if sample is None:
+        raise Refused("there is no sample submission")
+    if roles.target not in train.columns:
+        raise Refused("the target is not known")
+    every = (train, test, sample)
+    if roles.id is None or roles.id == roles.target or not all(roles.id in table.columns for table in every):
+        raise Refused(f"no column with row IDs is common to {', '.join(table.name for table in every)}")
+    further = [
+        name for name in sample.columns if name != roles.id and name not in roles.targets and name in train.columns
+    ]
+    if further:
+        raise Refused(f"{sample.name} has further columns of {train.name} besides the target: {_listed(further)}")
+    if lacking := [name for name in test.columns if name not in roles.targets and name not in train.columns]:
+        raise Refused(f"{test.name} has columns that {train.name} lacks: {_listed(lacking)}")
+    if test.rows != sample.rows:
+        raise Refused(f"{test.name} has {test.rows} rows, but {sample.name} has {sample.rows}")
+    _check_files(tables)
+    _check_ids(tables)
+    _check_places(tables)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _check_ids(tables: Tables) -> None:
+    """Each ID names one row of the training or of the test table, and the sample submission has those of the test
+    table."""
+    assert tables.test is not None
+    assert tables.sample is not None
+    of, name = {}, tables.roles.id
+    for table in (tables.test, tables.train):
+        of[table.name] = ids = np.sort(tables.ids(table))
+        if len(ids) and ids[0] == 0:
+            raise Refused(f"a value of `{name}` is missing in {table.name}")
+        if (ids[1:] == ids[:-1]).any():
+            raise Refused(f"a value of `{name}` occurs twice in {table.name}")
+    train, test = tables.train.name, tables.test.name
+    place = np.searchsorted(of[train], of[test]).clip(max=max(len(of[train]) - 1, 0))
+    if len(of[train]) and (of[train][place] == of[test]).any():
+        raise Refused(
+            f"a value of `{name}` occurs both in {train} and in {test}; give the rows of {test} and of the sample "
+            "submission other IDs"
+        )
+    if not np.array_equal(np.sort(tables.ids(tables.sample)), of[test]):
+        raise Refused(f"{test} and {tables.sample.name} have different values of `{name}`")
+
+
+def same_rows(tables: Tables) -> None:
+    """Refuses a sample submission that has other rows than the test table."""
+    test, sample, name = tables.test, tables.sample, tables.roles.id
+    if test is None or sample is None:
+        return
+    if test.rows != sample.rows:
+        rows = f"{sample.name} has {sample.rows} rows and {test.name} has {test.rows}"
+        raise Refused(f"{rows}: they disagree", SAME_DATA)
+    if name is None or name not in test.columns or name not in sample.columns:
+        return
+    of_test, of_sample = tables.ids(test), tables.ids(sample)
+    for table, own, other in ((sample, of_sample, of_test), (test, of_test, of_sample)):
+        only = table.text(name).filter(pl.Series(~np.isin(own, other))).sort()
+        if len(only):
+            message = f"{sample.name} and {test.name} disagree: {name} {only[0]} is only in {table.name}"
+            raise Refused(message, SAME_DATA)
+
+
+def others(tables: Tables) -> Iterator[Path]:
+    """The files of the data folder beside the three tables."""
+    own = {table.path for table in (tables.train, tables.test, tables.sample) if table is not None}
+    return (path for path in walk(tables.folder) if path not in own)
+
+
+def walk(folder: Path) -> Iterator[Path]:
+    """All files but hidden ones and those of runs, without following a link back."""
+    seen = set[tuple[int, int]]()
+    for at, folders, names in os.walk(folder, followlinks=True):
+        here = os.stat(at)
+        is_known = (here.st_dev, here.st_ino) in seen or (at != str(folder) and "journal.db" in names)
+        seen.add((here.st_dev, here.st_ino))
+        folders[:] = [] if is_known else sorted(name for name in folders if not name.startswith("."))
+        for name in [] if is_known else sorted(names):
+            if not name.startswith(".") and os.path.isfile(os.path.join(at, name)):
+                yield Path(at, name)
+
+
+def _check_files(tables: Tables) -> None:
+    """No other file may have labels of training rows: any other table with the IDs and a target."""
+    train = os.stat(tables.train.path)
+    beside = set[Path]()
+    for path in others(tables):
+        shown = path.relative_to(tables.folder)
+        beside.add(Path(shown.parts[0]))
+        if os.path.samestat(os.stat(path), train):
+            raise Refused(f"{shown} is another name of {tables.train.name}")
+        inside = zipfile.ZipFile(path).namelist() if zipfile.is_zipfile(path) else []
+        if any(map(is_named_train, [path.name, *(one for one in inside if not one.startswith("__MACOSX"))])):
+            raise Refused(f"{shown} may have the labels of the training rows as well")
+        for names in headers(path):
+            if tables.roles.id in names and not names.isdisjoint(tables.roles.targets) and _has_rows(tables, path):
+                raise Refused(f"{shown} has labels of training rows as well")
+    if len(beside) > MOST_BESIDE:
+        raise Refused(
+            f"{len(beside)} files and folders lie beside {tables.train.name}, more than {MOST_BESIDE}; "
+            "move them to a folder"
+        )
+
+
+def _has_rows(tables: Tables, path: Path) -> bool:
+    """Whether a table with the IDs and a target has training rows; so is one that is no plain table."""
+    if path.suffix.lower() != ".csv" or tables.roles.id is None:
+        return True
+    try:
+        ids = pl.read_csv(path, infer_schema=False).rename(str.strip)[tables.roles.id].str.strip_chars()
+    except (pl.exceptions.PolarsError, OSError):
+        return True
+    return bool(np.isin(keys(ids, tables.as_numbers(tables.roles.id)), tables.ids(tables.train)).any())
+
+
+def headers(path: Path) -> Iterator[set[str]]:
+    """The names of the columns of a table, or of those in an archive; nothing for other files. What cannot be read as a
+    table may have all words in it as names."""
+    name = path.name.lower()
+    try:
+        if name.endswith(".zip"):
+            with zipfile.ZipFile(path) as archive:
+                for member in archive.namelist():
+                    if member.lower().endswith(TEXTS):
+                        with archive.open(member) as file:
+                            yield _header(file.readline(PART))
+        elif name.endswith(".xlsx"):
+            with zipfile.ZipFile(path) as archive:
+                parts = [archive.read(member) for member in archive.namelist() if member.endswith(".xml")]
+            yield {
+                found.decode().strip() for part in parts for found in re.findall(rb"<t[^>]*>([^<]{1,200})</t>", part)
+            }
+        elif name.endswith(".parquet"):
+            yield set(pl.read_parquet_schema(path))
+        elif name.endswith((".feather", ".arrow")):
+            yield set(pl.read_ipc_schema(path))
+        elif name.endswith((".json", ".jsonl", ".ndjson")):
+            yield {found.decode() for found in re.findall(rb'"([^"\\]{1,200})"\s*:', _part(path))}
+        elif name.endswith(".zst"):
+            one = pl.read_csv(path, has_header=False, n_rows=1, separator="\n", quote_char=None, infer_schema=False)
+            yield _header(one.item().encode())
+        elif name.endswith((*TEXTS, *PACKED)):
+            with PACKED.get(path.suffix.lower(), open)(path, "rb") as file:
+                yield _header(file.readline(PART))
+        elif name.endswith(CLOSED):
+            yield {found.decode() for found in re.findall(rb"[A-Za-z_][A-Za-z0-9_]*", _part(path))}
+    except (pl.exceptions.PolarsError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
+        return
+
+
+def _part(path: Path) -> bytes:
+    """The beginning and the end of a file."""
+    with open(path, "rb") as file:
+        start = file.read(PART)
+        file.seek(max(os.path.getsize(path) - PART, 0))
+        return start + file.read(PART)
+
+
+def _header(line: bytes) -> set[str]:
+    text = line.decode("utf-8-sig", errors="replace").rstrip("\r\n")
+    separator = max(",;\t|", key=text.count)
+    return {name.strip() for name in next(csv.reader([text], delimiter=separator), [])}
+
+
+def is_named_train(path: str) -> bool:
+    """Whether a file is called `train`, with the ending of a table."""
+    stem, _, ending = path.lower().rpartition("/")[2].partition(".")
+    return stem == "train" and f".{ending}".endswith((*TEXTS, *TYPED, *CLOSED, *(f".csv{one}" for one in ENDINGS)))
+
+
+def _check_places(tables: Tables) -> None:
+    """The files of training rows, such as the image of each row, and those of test rows must lie in the same folders: a
+    held-out row becomes a row of the test table, but its files stay where they are."""
+    files: dict[str, set[str]] = {}
+    for path in others(tables):
+        inside = [path.relative_to(tables.folder)]
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                inside += [inside[0] / member for member in archive.namelist()]
+        for one in inside:
+            for name, folder in ((one.stem, one.parent), (one.name, one.parent), (one.parent.name, one.parent.parent)):
+                files.setdefault(name, set()).add(str(folder))
+    if not files or tables.test is None:
+        return
+    places = []
+    for table in (tables.train, tables.test):
+        may_name = [
+            name
+            for name, about in tables.train.columns.items()
+            if about["kind"] in ("category", "integer") and about["distinct"] * 2 > min(tables.train.rows, NAMED_ROWS)
+        ]
+        values = {
+            value
+            for name in may_name
+            if name in table.columns
+            for value in table.head(name).head(NAMED_ROWS).drop_nulls()
+        }
+        named = values & files.keys()
+        places.append(set[str]().union(*(files[name] for name in named)) if len(named) >= FEWEST_NAMED else set[str]())
+    if places[0] and places[1] and places[0] != places[1]:
+        raise Refused(f"files of training rows lie in {min(places[0])}, those of test rows in {min(places[1])}")
+
+
+# Which rows
+
+
+def choose(tables: Tables, split: Split, share: Share, seed: int) -> tuple[Array, int]:
+    """The rows that are drawn as `split` says that test rows differ, and the number of labelled rows."""
+    rows = np.flatnonzero(tables.labelled)
+    if split["kind"] == "groups":
+        held = _of_groups(tables, rows, known(tables, split), share, seed)
+    elif split["kind"] == "time":
+        held = _latest(tables, rows, split, share)
+    else:
+        classes = (
+            tables.keys(tables.roles.targets[0])[0][rows]
+            if split["kind"] == "stratified"
+            else np.zeros(len(rows), np.uint64)
+        )
+        held = _of_classes(drawn(tables.ids(tables.train)[rows], seed, "rows"), drawn(classes, seed, "rows"), share)
+    if held.sum() < FEWEST_HELD:
+        raise Refused(f"only {held.sum()} rows could be held out; {FEWEST_HELD} are needed")
+    return rows[held], len(rows)
+
+
+def known(tables: Tables, split: Split) -> str:
+    column = split.get("column")
+    if column not in tables.train.columns:
+        raise Refused("the column that tells test rows from training rows is not known")
+    return str(column)
+
+
+def _check_share(share: Share, labelled: int) -> float:
+    of, fewest = (AUTO, AUTO_FROM) if share.share is None else (share.share, FEWEST_LABELLED)
+    if not 0 < of < 1:
+        raise Refused(f"the share of held-out rows is {of:g}, not between 0 and 1")
+    if labelled < fewest:
+        raise Refused(f"only {labelled} rows are labelled; {fewest} are needed")
+    return of
+
+
+def _wanted(share: Share, labelled: int) -> int:
+    wanted = min(rounded(_check_share(share, labelled) * labelled), share.most)
+    if wanted < FEWEST_HELD:
+        raise Refused(f"only {wanted} rows would be held out; {FEWEST_HELD} are needed")
+    return wanted
+
+
+def rounded(number: float) -> int:
+    return int(np.floor(number + 0.5))
+
+
+def _of_classes(numbers: Keys, classes: Keys, share: Share) -> Array:
+    """The rows with the smallest numbers of each class, so that classes keep their shares. Rare classes remain."""
+    part = _wanted(share, len(numbers)) / len(numbers)
+    order, at = in_classes(numbers, classes)
+    sizes = np.bincount(at)
+    counted = np.where(sizes >= SMALLEST_CLASS, sizes, 0)
+    # Rounding the sum of the shares keeps the number of all rows right.
+    quota = np.diff(np.floor(np.cumsum(part * counted) + 0.5), prepend=0.0).astype(int)
+    rank = np.arange(len(at)) - (np.cumsum(sizes) - sizes)[at[order]]
+    found = np.zeros(len(at), dtype=bool)
+    found[order[rank < np.minimum(quota, np.maximum(sizes - 1, 0))[at[order]]]] = True
+    return found
+
+
+def _of_groups(tables: Tables, rows: Array, column: str, share: Share, seed: int) -> Array:
+    wanted = _wanted(share, len(rows))
+    of = tables.keys(column)[0][rows]
+    different, at, sizes = np.unique(drawn(of, seed, "rows")[of != 0], return_inverse=True, return_counts=True)
+    if len(different) < FEWEST_GROUPS:
+        raise Refused(f"`{column}` has only {len(different)} groups with labels; {FEWEST_GROUPS} are needed")
+    chosen, held, limit = np.zeros(len(different), dtype=bool), 0, min(share.most, wanted + wanted // 2)
+    for group, size in enumerate(sizes.tolist()):
+        # A very large group remains.
+        if held < wanted and held + size <= limit:
+            chosen[group], held = True, held + size
+    if chosen.sum() < 2:
+        raise Refused(f"the groups of `{column}` are too large to hold some of them out")
+    found = np.zeros(len(rows), dtype=bool)
+    found[of != 0] = chosen[at]
+    return found
+
+
+def _latest(tables: Tables, rows: Array, split: Split, share: Share) -> Array:
+    """The latest rows: about as many as wanted, with all rows of the same time."""
+    column = known(tables, split)
+    times = _times(tables, split)
+    if times is None:
+        raise Refused(f"the values of `{column}` have no order of time")
+    wanted = _wanted(share, len(rows))
+    at = np.sort(times[rows][~np.isnan(times[rows])])
+    if not len(at):
+        raise Refused(f"no labelled row has a value of `{column}`")
+    if at[0] == at[-1]:
+        raise Refused(f"all labelled rows have the same value of `{column}`")
+    limit = min(rounded((LARGEST_AUTO if share.share is None else 0.5) * len(at)), len(at) // 2)
+    wanted, most = (min(max(count, 1), max(limit, 1)) for count in (wanted, share.most))
+    starts = [int(np.searchsorted(at, at[len(at) - wanted], side)) for side in ("left", "right")]
+    sizes = [len(at) - start for start in starts if 1 <= len(at) - start <= limit]
+    if not sizes:
+        raise Refused(f"too many rows have the last value of `{column}`")
+    size = min(sizes, key=lambda size: (size > most, abs(size - wanted)))
+    return np.asarray(times[rows] >= at[len(at) - size])
+
+
+def _times(tables: Tables, split: Split) -> Array | None:
+    from .periods import _firsts
+
+    course = clock(tables, split["column"])
+    if course is None:
+        return None
+    group = split.get("groups")
+    return _firsts(course.train, tables.keys(group)[0], tables.labelled) if group else course.train
+
+
+def _period(tables: Tables, times: Timeline, share: Share, seed: int) -> tuple[Array, Array]:
+    """The labelled rows of the last period, some of them drawn if it has many more rows than the test table; and those
+    that are neither held out nor early enough to learn from."""
+    assert tables.test is not None
+    timed, every = len(times.ordered), int(tables.labelled.sum())
+    try:
+        _check_share(share, timed)
+    except Refused:
+        _check_share(share, every)
+        raise Refused(f"only {timed} of {every} labelled rows have a time up to that of the test table") from None
+    bounds = times.held_out()
+    inside = tables.labelled & bounds.has(times.times)
+    if times.left_out is not None:
+        inside &= ~times.left_out.unscored
+    held = np.flatnonzero(inside)
+    fewest = max(tables.test.rows, FEWEST_HELD)
+    if len(held) > DENSER * fewest:
+        numbers = drawn(tables.ids(tables.train)[held], seed, "rows")
+        held = np.sort(held[np.argsort(numbers, kind="stable")[:fewest]])
+    if len(held) < FEWEST_HELD:
+        raise Refused(f"the last period has only {len(held)} rows; {FEWEST_HELD} are needed")
+    out = times.is_too_late(bounds)
+    if times.left_out is not None:
+        out |= times.left_out.history
+    out[held] = False
+    return held, np.flatnonzero(out)
+
+
+def last_fold(tables: Tables, split: Split, times: Timeline | None, own: Array | None, seed: int) -> Plan:
+    """Holds out the rows of the last fold, or the last period. Nothing depends on them but what is told of a script
+    that is final, so they may be fewer than rows that decide."""
+    if times is not None and own is None:
+        return hold_out(tables, split, times, Share(0.5, 1 << 62), seed)
+    if own is not None and own.max() + 1 < FEWEST_GIVEN:
+        raise Refused(f"only {own.max() + 1} folds are given; {FEWEST_GIVEN} are needed")
+    checked(tables)
+    found = folds(tables, split, times, own, None, seed)
+    is_last = tables.labelled & (found == found.max()) & (found >= 0)
+    if split["kind"] == "stratified":
+        # A script cannot learn a class that it does not see.
+        classes = tables.keys(tables.roles.targets[0])[0]
+        is_last &= np.isin(classes, classes[tables.labelled & ~is_last])
+    held = np.flatnonzero(is_last)
+    if len(held) < FEWEST_OF_LAST_FOLD:
+        raise Refused(f"the last fold has only {len(held)} rows; {FEWEST_OF_LAST_FOLD} are needed")
+    return _plan(tables, held, np.zeros(0, dtype=int), int(tables.labelled.sum()), split, seed)
+
+
+# Folds
+
+
+def folds(
+    tables: Tables, split: Split, times: Timeline | None, own: Array | None, plan: Plan | None, seed: int
+) -> Array:
+    """The fold of each training row, from 0; -1 for rows that are not validated."""
+    if own is not None:
+        return np.where(plan.kept(len(own)), own, -1) if plan else own
+    left = tables.labelled & (plan.kept(tables.train.rows) if plan else True)
+    found = np.full(tables.train.rows, -1)
+    if split["kind"] == "time" and times is not None:
+        beside = plan is not None and plan.is_period
+        if beside and times.left_out is not None:
+            left = left & ~times.left_out.unscored
+        for fold, period in enumerate(times.folds(beside)):
+            found[left & (found < 0) & period.has(times.times)] = fold
+        return found
+    rows = np.flatnonzero(left)
+    if split["kind"] == "time" and (at := _times(tables, split)) is not None:
+        timed = rows[~np.isnan(at[rows])]
+        ordered = np.sort(at[timed])
+        starts = {ordered[int(share * len(ordered))] for share in EARLIER if len(ordered)} - set(ordered[:1])
+        if starts:
+            found[timed] = np.searchsorted(sorted(starts), at[timed], side="right") - 1
+            return found
+    if split["kind"] == "groups":
+        of = tables.keys(split["column"])[0][rows]
+        alone = drawn(numbered(tables.train.rows)[rows], seed, "alone")
+        of = np.where(of == 0, alone, drawn(of, seed, "folds"))
+        _, at, sizes = np.unique(of, return_inverse=True, return_counts=True)
+        if len(sizes) > 1:
+            found[rows] = _even(sizes)[at]
+            return found
+    ids = drawn(tables.ids(tables.train)[rows], seed, "folds")
+    classes = (
+        tables.keys(tables.roles.targets[0])[0][rows]
+        if split["kind"] == "stratified"
+        else np.zeros(len(rows), np.uint64)
+    )
+    order, _ = in_classes(ids, drawn(classes, seed, "folds"))
+    found[rows[order]] = np.arange(len(rows)) % FOLDS
+    return found
+
+
+def _even(sizes: Array) -> Array:
+    """The fold of each group, so that all have about as many rows: the largest groups first, each to the smallest
+    fold."""
+    rows = [0] * min(FOLDS, len(sizes))
+    found = np.empty(len(sizes), dtype=int)
+    for group in np.argsort(-sizes, kind="stable").tolist():
+        found[group] = fold = rows.index(min(rows))
+        rows[fold] += int(sizes[group])
+    return found
+
+
+def own_folds(tables: Tables, given: str) -> Array:
+    """The folds that the user gives: a column of the training table, or a CSV file with row IDs and `fold`. They are
+    numbered in the order of their names."""
+    train, path = tables.train, Path(given)
+    if given in train.columns:
+        names = train.text(given)
+        if (without := np.flatnonzero(tables.labelled & names.is_null().to_numpy())).size:
+            raise Refused(f"row `{_id(tables, without[0])}` of {train.name} has no fold in `{given}`", UNIQUE)
+    elif path.is_file():
+        names = _folds_of_file(tables, path)
+    else:
+        raise Refused(
+            f"folds: `{path.name}` is neither a column of {train.name} nor a file",
+            "name the column with the fold of each row, or a CSV file with row IDs and `fold`",
+        )
+    names = names.filter(pl.Series(tables.labelled))
+    different = names.unique().to_list()
+    if not 2 <= len(different) <= MOST_GIVEN:
+        has = "has one fold for all labelled rows; at least two are needed"
+        if different[1:]:
+            has = f"has {len(different)} folds; at most {MOST_GIVEN} are possible"
+        raise Refused(f"folds: `{path.name}` {has}", UNIQUE)
+    found = np.full(train.rows, -1)
+    found[tables.labelled] = names.replace_strict(texts.in_order(different), list(range(len(different)))).to_numpy()
+    return found
+
+
+def _id(tables: Tables, row: Any) -> str:
+    return tables.train.cell(tables.roles.id, row) if tables.roles.id else str(row)
+
+
+def _folds_of_file(tables: Tables, path: Path) -> pl.Series:
+    frame = pl.read_csv(path, infer_schema=False).with_columns(pl.all().str.strip_chars())
+    of = {name.strip().lower(): name for name in frame.columns}
+    id = tables.roles.id or "row"
+    if id.lower() not in of or "fold" not in of:
+        raise Refused(
+            f"{path.name} has the columns {_listed(frame.columns)}, not `{id}` and `fold`",
+            "write a CSV file with a line for each row: its ID and its fold",
+        )
+    frame = frame.filter(pl.col(of["fold"]).fill_null("") != "")
+    as_numbers = tables.roles.id is not None and tables.as_numbers(tables.roles.id)
+    given = keys(frame[of[id.lower()]], as_numbers)
+    numbers = pl.Series(range(tables.train.rows)).cast(pl.String)
+    train = keys(tables.train.text(tables.roles.id) if tables.roles.id else numbers, as_numbers)
+    different, first, count = np.unique(given, return_index=True, return_counts=True)
+    if (count > 1).any():
+        raise Refused(f"{path.name} has the row `{frame[of[id.lower()]][int(first[count > 1].min())]}` twice", UNIQUE)
+    place = np.searchsorted(different, train).clip(max=max(len(different) - 1, 0))
+    has = different[place] == train
+    if (without := np.flatnonzero(tables.labelled & ~has)).size:
+        raise Refused(f"row `{_id(tables, without[0])}` of {tables.train.name} has no fold in {path.name}", UNIQUE)
+    asked = [tables.ids(tables.test)] if tables.test and tables.roles.id in tables.test.columns else []
+    unknown = frame[of[id.lower()]].filter(pl.Series(~np.isin(given, np.concatenate([train, *asked])))).sort()
+    if len(unknown):
+        raise Refused(
+            f"{path.name} has a fold for the row `{unknown[0]}`, which {tables.train.name} does not have", UNIQUE
+        )
+    return frame[of["fold"]].gather(first[place])
+
+
+def names_rows(tables: Tables) -> bool:
+    """Whether each training row has an ID of its own."""
+    name = tables.roles.id
+    if name is None or name == "fold" or name not in tables.train.columns:
+        return False
+    ids = np.sort(tables.ids(tables.train))
+    return bool(ids[0] != 0 and (ids[1:] != ids[:-1]).all()) if len(ids) else True
+
+
+def has_rare_class(tables: Tables, held: int) -> str | None:
+    """The first of several targets with a class that too few held-out rows would have. The draw is stratified by one
+    target only."""
+    if not tables.roles.classes or len(tables.roles.targets) < 2:
+        return None
+    columns = tables.train.columns
+    return next((name for name in tables.roles.targets if columns[name]["rarest"] * held < 10), None)

@@ -1,0 +1,219 @@
+"""What a description says about columns: the positive class of two, and the column to predict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .readings import Question, Reading, Taken, Told
+from .sentences import sentences
+from .spellings import listed
+
+_USUAL = (("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("negative", "positive"), ("neg", "pos"))
+_PLAIN = listed("yes no true false y n t f one zero in out on off up down")
+_NOT = r"\b(?:not|never|no|without|fails?|failed|non|cannot|neither|unable|n't)\b"
+_PROBABILITY = (
+    r"(?:probabilit(?:y|ies|é)|likelihood|chances?|risk|odds|propensity|likely|wahrscheinlichkeit|probabilidade?)"
+)
+
+_ENDINGS = r"(?:s|es|e|d|ed|ing|ers?|ly|n|en|ions?|al|t|ce|y|ures?|ment|ations?|ulent)?"
+
+
+def positive_class(
+    text: str, labels: tuple[str, str], sample_name: str | None, told: Told, chose: bool
+) -> Taken | Question:
+    """The label that is given, else the one that a sentence, the sample's column or the labels tell.
+
+    `chose` says that the program chose the metric, so that it may choose the label, too.
+    """
+    one, other = sorted(labels, key=lambda label: (as_number(label) is None, as_number(label) or 0.0, label))
+    readings = tuple(Reading(f'"{label}"', f'higher means "{label}"') for label in (one, other))
+    if told.positive is not None:
+        same = [label for label in (one, other) if _is_same(label, told.positive)]
+        if len(same) == 1:
+            return _positive(same[0], "as given")
+        seen = f'--positive-class "{told.positive}" is no label of the column, which holds "{one}" and "{other}"'
+        return Question("positive_class", seen, "--positive-class", readings)
+    said = _said(text, (one, other))
+    if isinstance(said, tuple):
+        return _positive(said[0], f"from {said[1]}", said[1])
+    are_numbers = as_number(one) is not None and as_number(other) is not None
+    if sample_name and (label := _in_name(sample_name, (one, other))):
+        return _positive(label, f'the sample submission\'s column is called "{sample_name}"')
+    if said is None:
+        if label := _usual_label(one, other):
+            return _positive(label, "which is the usual meaning")
+        if are_numbers:
+            return _positive(other, "the larger number, since nothing says which")
+        if chose:
+            return _positive(other, "the later of the two; --positive-class sets the other")
+    seen = f'the column holds "{one}" and "{other}", and the metric needs to know whose probability is predicted: '
+    return Question("positive_class", seen + (said or "nothing says which"), "--positive-class", readings)
+
+
+def _positive(label: str, why: str, sentence: str = "") -> Taken:
+    return Taken("positive_class", label, f'higher means "{label}"; {why}', sentence)
+
+
+def as_number(label: str) -> float | None:
+    return float(label) if re.fullmatch(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)\s*", label) else None
+
+
+def _is_same(label: str, given: str) -> bool:
+    number = as_number(label)
+    return label.strip().lower() == given.strip().lower() or (number is not None and number == as_number(given))
+
+
+def _usual_label(one: str, other: str) -> str | None:
+    if (as_number(one), as_number(other)) in ((0.0, 1.0), (-1.0, 1.0)):
+        return other
+    lower = {label.strip().lower(): label for label in (one, other)}
+    return next((lower[yes] for no, yes in _USUAL if set(lower) == {no, yes}), None)
+
+
+def _in_name(name: str, labels: tuple[str, str]) -> str | None:
+    """The label that a column's name contains, such as `churned` in `p_churned`."""
+    words = re.findall(r"[^\W\d_]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))
+    if all(as_number(label) is not None for label in labels):
+        return next((label for label in labels if words[-1:] and len(words) > 1 and _is_same(label, words[-1])), None)
+    found = [label for label in labels if re.search(_label(label, is_marked=True), " ".join(words).lower())]
+    return found[0] if len(found) == 1 else None
+
+
+def _label(label: str, is_marked: bool = False) -> str:
+    """The pattern of a label in a text: of a word with other endings, of a number where it is called a value."""
+    number = as_number(label)
+    if number is not None:
+        digits = f"{number:g}".replace("-", r"[-\u2212]").replace(".", r"\.") + r"(?:\.0+)?(?![\w]|\.\d)"
+        listed_too = r"(?!\W+(?:\([^)]*\)\W+)?(?:or|and|to|vs|versus)\W+[-\u2212]?\d|\W*,\W*\d)"
+        called = r"\b(?:is|not|be|being|equals?|means?|class|label|category|outcome|equal to)[ `'\"]{1,2}|= ?[`'\"]?"
+        return rf"(?:{called}){digits}{listed_too}"
+    lower = label.strip().lower()
+    if not re.fullmatch(r"[\w -]+", lower):
+        return re.escape(lower)
+    if lower in _PLAIN or len(lower) == 1:
+        word = rf"\b{re.escape(lower)}\b"
+        if is_marked:
+            return word
+        return rf"(?:(?<=[`'\"\u201c]){word}(?=[`'\"\u201d])|(?<= of ){word}(?=\W*$|[.,;:()]| (?:for|in|at|on|per) ))"
+    return r"[\W_]+".join(_word(word) for word in re.split(r"[\s_-]+", lower))
+
+
+def _word(word: str) -> str:
+    stem = re.sub(r"(?:ations?|ions?|ing|ed|es|s|e)$", "", word)
+    stem = stem if len(stem) >= 4 else word
+    stem = stem[:-1] if len(stem) > 4 and stem[-1] == stem[-2] and stem != word else stem
+    return rf"\b{re.escape(stem)}{re.escape(stem[-1])}?{_ENDINGS}\b"
+
+
+def _said(text: str, labels: tuple[str, str]) -> tuple[str, str] | str | None:
+    """The label that sentences ask for, with one of them; what is seen where they name both; nothing."""
+    found = [one for one in sentences(text) if one.section != "aside" and not one.is_code]
+    for rule in (_by_role, _by_probability, _by_question):
+        said = [(label, one.quoted()) for one in found for label in _labels_by(rule, one.text.lower(), labels)]
+        if len({label for label, _ in said}) > 1:
+            return "the description names both: " + ", and ".join(dict.fromkeys(quoted for _, quoted in said))
+        if said:
+            return said[0]
+    return None
+
+
+def _labels_by(rule: Callable[[str], list[str]], text: str, labels: tuple[str, str]) -> list[str]:
+    """The labels that a sentence asks for by this rule; the other one where it is negated."""
+    found: list[str] = []
+    for label, other in (labels, labels[::-1]):
+        matches = [match for pattern in rule(label) if (match := re.search(pattern, text))]
+        if matches:
+            between = matches[0]["between"] if as_number(label) is None else matches[0][0]
+            found.append(other if re.search(_NOT, between) else label)
+    both = rule is not _by_role and all(re.search(_label(label), text) for label in labels)
+    return [] if both and as_number(labels[0]) is None else found
+
+
+def _by_role(label: str) -> list[str]:
+    """`the positive class is X`, `1 means X`, `X counts as 1`, `higher values mean X`."""
+    name = _label(label)
+    role = r"(?:positive (?:class|label|outcome|category|event|target|case)|class of interest)"
+    means = r"(?:means?|indicates?|correspond\w*|impl\w+|suggests?|likely)"
+    size = rf"\b(?:higher|larger|greater|bigger|high|large)\b(?:\W+\w+){{0,3}}\W+{means}"
+    roles = [rf"{role}(?P<between>[^.;:]{{0,20}}?){name}", rf"{name}\W+(?:is|as|be|are)(?P<between>)\W+(?:the )?{role}"]
+    roles.append(rf"{size}\b(?P<between>[^;()]{{0,50}}?){name}")
+    if as_number(label) is not None:
+        return roles
+    raw = rf"[`'\"“]?{re.escape(label.strip().lower())}[`'\"”]?"
+    zero = r"(?:(?!\b(?:0|zero|otherwise|else)\b)[^;])"
+    if_one = r"(?: (?:if|when|where|for|means?|is|stands for|denotes|indicates)\b| ?[=:(])"
+    one = rf"(?<!fold )(?<!table )(?<!stage )(?<![\d.])\b(?:1|one){if_one}"
+    counts = r"(?:count|code|encode|mark|treat|take|regard)[sdn]*(?:ed)?"
+    return [
+        *roles,
+        rf"{one}(?P<between>{zero}{{0,60}}?){name}",
+        rf"{raw} ?[(=:] ?1\b(?P<between>)",
+        rf"{name}\W+{counts} as (?P<between>)(?:a |an )?(?:1|one)\b",
+        rf"\b(?:0|zero)\W+and (?:a |an |the )?{raw} as (?P<between>)(?:1|one)\b",
+    ]
+
+
+def _by_probability(label: str) -> list[str]:
+    """`the probability that it is X`, `P(X)`, `the risk of X`."""
+    name, clause = _label(label), r"[^.;:]" if as_number(label) is not None else r"[^.;:()]"
+    scores = [rf"\b(?:f1|auc|precision|recall) (?P<between>of ){name}"] if as_number(label) is not None else []
+    return [
+        rf"\b{_PROBABILITY}\b(?P<between>{clause}{{0,90}}?){name}",
+        rf"\bpr?\((?P<between>[^)]*?){name}",
+        rf"{name}(?P<between>) {_PROBABILITY}\b",
+        *scores,
+    ]
+
+
+def _by_question(label: str) -> list[str]:
+    """`predict whether it is X`."""
+    verb = r"\b(?:predict|forecast|estimat|decid|classif|determin|detect|tell|guess)\w*"
+    return [rf"{verb}[^;]*?\b(?:whether|if|which|who|ob)\b(?P<between>[^;]*?){_label(label)}"]
+
+
+_ASKS = re.compile(
+    r"\b(?:predict|forecast|estimat|classify|vorhers|prédi|prever)(?!ors?\b|ive\b|ions?\b(?! of))\w*", re.IGNORECASE
+)
+_TARGET = re.compile(r"\b(?:targets?|labels?|outcome|response|zielvariable)\b", re.IGNORECASE)
+_FEATURES = re.compile(r"\b(?:based|basis|from|given|using|with|by|depending|according)\b")
+
+
+def target_named(text: str, columns: list[str]) -> Taken | None:
+    """The column that sentences ask to predict; none if several are.
+
+    The first name behind `predict` counts, up to words such as `based on`, which features follow, and a name
+    beside `target`.
+    """
+    named: list[tuple[str, str]] = []
+    for sentence in sentences(text):
+        if sentence.section == "aside" or sentence.is_code:
+            continue
+        text, parts = sentence.text, []
+        if role := _TARGET.search(text):
+            parts += [" ".join(text[role.end() :].split()[:5]), " ".join(text[: role.start()].split()[-5:])]
+        if asked := _ASKS.search(text):
+            if re.search(r"\b(?:be|is|are) $", text[: asked.start()].lower()):
+                parts.append(text[: asked.start()])
+            parts.append(_FEATURES.split(text[asked.end() :])[0])
+        column = next((column for part in parts if (column := _first_column(part, columns))), None)
+        if column:
+            named.append((column, sentence.quoted()))
+    if len({column for column, _ in named}) != 1:
+        return None
+    return Taken("target_column", named[0][0], f"from {named[0][1]}", named[0][1])
+
+
+def _first_column(text: str, columns: list[str]) -> str | None:
+    """The column that stands first in a text, the longest of several; one of a single letter only if it is marked."""
+    found: list[tuple[int, int, str]] = []
+    for column in columns:
+        words = [
+            re.escape(word) for word in re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).lower())
+        ]
+        pattern = r"[\W_]*".join(words)
+        if len(column) == 1:
+            pattern = rf"(?<=[`'\"“*_]){pattern}"
+        if words and (match := re.search(rf"(?<!\w){pattern}(?!\w)", text.lower())):
+            found.append((match.start(), -len(column), column))
+    return min(found)[2] if found else None

@@ -1,0 +1,77 @@
+"""What the names of columns say."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+ROW = _set("index row")
+KEY = _set(
+    "author batch case client cluster code customer device document driver engine family farm field group hospital "
+    "house household id ids individual key machine member participant patient person place plant player plot scene "
+    "school sensor session shop site speaker station store student subject team unit user vehicle video well"
+)
+"""The subject of a row."""
+CODE = KEY | _set(
+    "agent article book branch brand campaign category department dept district film item merchant movie postal "
+    "postcode product region resource route seller sku zip zone"
+)
+"""Numbers that only name something, so that their order may mean nothing."""
+TIME = _set(
+    "created date datetime day epoch fiscal fy hour minute month period quarter season second step time timestamp ts "
+    "unix utc week when year yearmon yearmonth yearweek ym yw yyyymm yyyymmdd yyyyww"
+)
+MEASURE = _set(
+    "age amount average avg count days distance hours max mean min minutes months n num number per price rate since "
+    "sum total years"
+)
+"""Counts and measures: `days_since_visit` is no visit."""
+COUNTER = _set("account invoice no nr number order phone ticket")
+"""Running numbers."""
+
+
+@cache
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case, split at punctuation, digits and capitals."""
+    name = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name)
+    return tuple(re.findall(r"[^\W\d_]+", name.lower()))
+
+
+def says(name: str, wanted: frozenset[str]) -> bool:
+    """Whether the name has one of these words. `patient_id`, `PatientID`, `patientid` and `patients` have `patient`."""
+    return any(
+        word in wanted or word.removesuffix("s") in wanted or word.removesuffix("id") in wanted for word in words(name)
+    )
+
+
+def says_time(name: str) -> bool:
+    return says(name, TIME) or name in ("t", "T")
+
+
+def says_measure(name: str) -> bool:
+    return not MEASURE.isdisjoint(words(name))
+
+
+def says_id(name: str) -> bool:
+    """Whether a column is called an ID of its rows."""
+    return name.lower() == "id" or name.lower().endswith("_id") or name.endswith("Id")
+
+
+def says_role(name: str, of: str) -> bool:
+    """Whether values are another column's in a role of their own: `home_team`, `team_2` and `team_b` are teams."""
+    parts = list(words(name))
+    ends = len(of) >= 4 and "".join(parts).endswith(of)
+    if parts and len(parts[-1]) == 1:
+        parts.pop()
+    return ends or any("".join(parts[first:]) == of for first in range(len(parts)))
+
+
+def plain(name: str) -> str:
+    """The letters of a name, without `id` as its last of several words."""
+    parts = words(name)
+    return "".join(parts[:-1] if len(parts) > 1 and parts[-1] == "id" else parts)

@@ -1,0 +1,389 @@
+"""The questions of a plan: how test rows differ, which labelled rows no script sees, the periods of time; and the
+folders that scripts see. An answer is what the program freezes into a run; the same question has the same answer on
+every machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import folders, holdout, metrics, periods
+from .holdout import Plan, Share
+from .kinds import LOOKED_AT, NUMBERS
+from .metrics import Metric
+from .periods import Timeline
+from .rows import Array, Table, digest
+from .split import Roles, Split, Tables, at_random, describe
+from .tables import Refused
+
+Answer = dict[str, Any]
+OTHER = "use the version of mle-star that started the run"
+NUMBERED = "leave --id-column out: rows are then named by their numbers"
+TOO_FEW = "give more rows, another --test-share, or a test table: a folder with train and test"
+MOST_CLASSES = 20
+"""A column of numbers with more different ones holds amounts rather than classes."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How a task is evaluated."""
+
+    tables: Tables
+    split: Split | None
+    times: Timeline | None
+    new_series: dict[str, Any] | None
+    rows: Plan | None
+    why: str
+    """Why no rows are held out."""
+    unverified: str | None
+    seed: int
+    folds: str | None
+    preset: str
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether scripts find the folds in a file. One that the user has there, but does not name, is data."""
+        is_free = self.folds is not None or not (self.tables.folder / folders.FOLDS).exists()
+        return is_free and self.split is not None and bool(self.tables.roles.targets) and self.preset != "paper"
+
+    @cached_property
+    def own_folds(self) -> Array | None:
+        return holdout.own_folds(self.tables, self.folds) if self.folds else None
+
+
+def read(question: Answer) -> Tables:
+    """The tables of a question: a folder, and its facts as `roles.inspect` has them; with `metric_file` if a file
+    computes the metric, and `folds` if the user gives some."""
+    folder, facts = Path(question["folder"]), question["facts"]
+    train, test, sample = (_table(folder, facts.get(name)) for name in ("train", "test", "sample"))
+    if train is None:
+        raise Refused("there is no training table")
+    roles, id, given = facts["roles"], facts.get("id"), facts.get("targets") or []
+    target = given[0] if given else None
+    asked = [name for name in (sample.columns if sample else ()) if name != id and not (test and name in test.columns)]
+    # What the sample asks for beside a target is one, too: no script may see its labels.
+    targets = dict.fromkeys([*given, *(asked if target in asked else [])])
+    named = Roles(
+        target,
+        [name for name in targets if name in train.columns],
+        id,
+        group=roles.get("group"),
+        time=roles.get("time"),
+        weight=roles.get("weight"),
+        ignored=roles.get("ignored") or (),
+        classes=_has_classes(metric(facts), train.columns.get(target or "")),
+    )
+    return Tables(folder, train, test, sample, named, facts.get("groups") or ())
+
+
+def _table(folder: Path, facts: Answer | None) -> Table | None:
+    if facts is None:
+        return None
+    return Table(folder / facts["file"], int(facts["rows"]), {column["name"]: column for column in facts["columns"]})
+
+
+def metric(facts: Answer) -> Metric | None:
+    """The metric, if the program has its formula."""
+    return None if facts.get("metric_file") else metrics.named(facts.get("metric") or "")
+
+
+def _has_classes(metric: Metric | None, target: Answer | None) -> bool:
+    if metric is not None:
+        return metric.kind not in ("numbers", "intervals")
+    return target is not None and (target["kind"] not in NUMBERS or target["distinct"] <= MOST_CLASSES)
+
+
+_known: dict[str, Decision] = {}
+
+
+def decide(question: Answer) -> Decision:
+    """What a question asks for, decided once: materialising follows planning."""
+    key = json.dumps({name: question.get(name) for name in ("folder", "facts", "config", "drawn")}, sort_keys=True)
+    if key not in _known:
+        _known.clear()
+        _known[key] = _decide(question)
+    return _known[key]
+
+
+def _decide(question: Answer) -> Decision:
+    tables, config, drawn = read(question), question["config"], question.get("drawn")
+    preset = config.get("preset") or ""
+    roles, seed, folds = tables.roles, int(config["seed"]), question["facts"].get("folds")
+    split = drawn["split"] if drawn else None
+    if split is None and (tables.test or roles.group or roles.time or folds):
+        split = describe(tables)
+        if folds and split["kind"] == "time":
+            why = (
+                f"the folds are given, so that test rows may be later in `{split['column']}` is not taken into account"
+            )
+            split = at_random(tables, "") | {"why": why}
+    times = None
+    if split and split["kind"] == "time" and roles.target in tables.train.columns:
+        try:
+            times = periods.timeline(tables, split)
+            note = times.note()
+        except Refused as error:
+            note = str(error)
+        split = split | {"why": f"{split['why']}; {note}"} if note else split
+    unverified = _unverified(tables, question["facts"])
+    if drawn:
+        return Decision(tables, split, times, None, None, unverified or "", unverified, seed, folds, preset)
+    planned = _with_new_series(tables, split, times, config, unverified)
+    tables.forget([roles.id, *roles.targets, *((split["column"], split.get("groups")) if split else ())])
+    return Decision(tables, split, planned[1], planned[2], planned[0], planned[3], unverified, seed, folds, preset)
+
+
+Planned = tuple[Plan | None, Timeline | None, dict[str, Any] | None, str]
+
+
+def _with_new_series(
+    tables: Tables, split: Split | None, times: Timeline | None, config: Answer, unverified: str | None
+) -> Planned:
+    """The held-out rows, with the times by which they are chosen. Series are left out of the history of a held-out
+    period and of those before it, so that they are new as often as in the test table."""
+
+    def rows(times: Timeline | None) -> Plan:
+        return _held_out(tables, split, times, config, unverified)
+
+    found = None
+    if times is not None and config.get("preset") != "paper":
+        taken = lambda name: tables.is_taken(name) or name in tables.roles.ignored  # noqa: E731
+        found = periods.new_series(times, tables.roles.group, taken)
+    why = ""
+    if times is not None and found is not None and not found["why"]:
+        alike = periods.leave_out(times, found, int(config["seed"]))
+        try:
+            search = alike.left_out.share if alike.left_out else None
+            return rows(alike), alike, found | {"search": search}, ""
+        except Refused:
+            why = "too few rows are left without the history of some of them"
+    try:
+        plan, off = rows(times), ""
+    except Refused as error:
+        plan, off = None, str(error)
+    if found is not None and not found["why"]:
+        found["why"] = why if plan else "no rows are held out"
+    return plan, times, found, off
+
+
+def _held_out(
+    tables: Tables, split: Split | None, times: Timeline | None, config: Answer, unverified: str | None
+) -> Plan:
+    if config["holdout"] == "off":
+        raise Refused("`holdout` is off")
+    if split is None:
+        raise Refused("there is no test table")
+    share = None if config["holdout"] == "auto" else float(config["holdout"])
+    found = holdout.hold_out(tables, split, times, Share(share, int(config["holdout_rows"])), int(config["seed"]))
+    if unverified:
+        raise Refused(unverified)
+    if target := holdout.has_rare_class(tables, len(found.held)):
+        raise Refused(f"too few rows of a class of `{target}` would be held out")
+    return found
+
+
+def _unverified(tables: Tables, facts: Answer) -> str | None:
+    """Why the program cannot compute scores itself."""
+    train, sample, roles, found = tables.train, tables.sample, tables.roles, metric(facts)
+    if found is None and not facts.get("metric_file"):
+        return f"the program cannot compute the metric {facts.get('metric')}"
+    if roles.target is None:
+        return "the target is not known"
+    if sample is None:
+        return "there is no sample submission"
+    if not roles.targets:
+        return "the training table has no column that is to be predicted"
+    classes = max(train.columns[name]["distinct"] for name in roles.targets)
+    one_each = len(roles.targets) > 1 or len(sample.columns) <= 2
+    if found and found.kind == "probabilities" and classes > 2 and one_each:
+        return f"{sample.name} has one column, which cannot hold the probabilities of {classes} classes"
+    if found and found.kind == "labels" and one_each and list(sample.columns.values())[-1]["kind"] == "number":
+        return f"{sample.name} has numbers, and {found.name} needs labels"
+    # The test table has what further columns ask for, so they are no targets.
+    if copied := next(
+        (name for name in sample.columns if name not in (*roles.targets, roles.id) and name in train.columns), None
+    ):
+        return f"{sample.name} asks for `{copied}`, which is no target"
+    id = train.columns.get(roles.id or "")
+    if id and id["distinct"] + id["missing"] < min(train.rows, LOOKED_AT):
+        return f"a value of `{roles.id}` occurs twice in {train.name}"
+    return None
+
+
+def plan(question: Answer) -> Answer:
+    """How a task is evaluated."""
+    if question["facts"].get("train") is None:
+        off = "there is no training table"
+        return {"split": None, "holdout": {"state": "off", "why": off}, "periods": None, "unverified": off}
+    found, drawn = decide(question), question.get("drawn")
+    held: Answer = found.rows.holdout() if found.rows else {"state": "off", "why": found.why}
+    if drawn and not found.unverified:
+        held = drawn["holdout"]
+    times = found.times.periods(len(found.rows.held) if found.rows else None) if found.times else None
+    own = found.own_folds
+    folds = None if own is None else {"from": found.folds, "count": int(own.max()) + 1}
+    return {
+        "split": found.split,
+        "holdout": held,
+        "periods": times | ({"new_series": found.new_series} if found.new_series else {}) if times else None,
+        "rows": found.tables.train.rows,
+        "targets": list(found.tables.roles.targets),
+        "unverified": found.unverified,
+        "removed": len(found.rows.held) + len(found.rows.left_out) if found.rows else 0,
+        "has_folds_file": found.has_folds,
+        "own_folds": folds,
+    }
+
+
+def same_rows(question: Answer) -> Answer:
+    """Whether test table and sample submission have the same rows; refused with the first that only one has."""
+    if question["facts"].get("train") is not None:
+        holdout.same_rows(read(question))
+    return {}
+
+
+def materialise(question: Answer) -> Answer:
+    """Writes the folders that scripts see. `into` names them: `input` and `labels` of the search, `compared`,
+    `all_rows`, `seasonal_naive`. `holdout` is what was planned: other rows are refused."""
+    found, into = decide(question), {name: Path(path) for name, path in question["into"].items()}
+    return _materialise(found, found.rows, into, question.get("holdout"))
+
+
+def last_fold(question: Answer) -> Answer:
+    """Writes the data without the rows of the last fold, and their labels."""
+    found = decide(question)
+    if found.split is None:
+        raise Refused("nothing says which rows are validated")
+    rows = holdout.last_fold(found.tables, found.split, found.times, found.own_folds, found.seed)
+    into = {name: Path(path) for name, path in question["into"].items()}
+    return _materialise(found, rows, into, None) | {"holdout": rows.holdout()}
+
+
+def _materialise(found: Decision, rows: Plan | None, into: dict[str, Path], expected: Answer | None) -> Answer:
+    tables, split = found.tables, found.split
+    if rows and expected and rows.holdout() != expected:
+        raise Refused("the rows that the run validates or keeps from its scripts cannot be found again", OTHER)
+    written: Answer = {}
+
+    def folds(of: Plan | None) -> Array | None:
+        if split is None or not found.has_folds:
+            return None
+        return holdout.folds(tables, split, found.times, found.own_folds, of, found.seed)
+
+    if "all_rows" in into:
+        folders.link_all_rows(tables, folds(None), into["all_rows"])
+    if rows and "input" in into:
+        of_search = folds(rows)
+        folders.search(tables, rows, of_search, into["input"], into["labels"])
+        written = {
+            "rows": len(rows.held),
+            "digest": rows.digest,
+            "folds": int((of_search >= 0).sum()) if of_search is not None else 0,
+        }
+        if "compared" in into and tables.test is not None:
+            of_test = into["all_rows"] / tables.test.name if "all_rows" in into else tables.test.path
+            folders.links(into["compared"], [into["input"] / tables.train.name, of_test])
+    if "seasonal_naive" in into and found.times and found.own_folds is None and (validated := folds(rows)) is not None:
+        written["seasonal_naive"] = folders.seasonal_naive(found.times, rows, validated, into["seasonal_naive"])
+    return written
+
+
+def draw(question: Answer) -> Answer:
+    """Takes the test rows of a single table. `name` is the table as the user calls it; `into` is the folder of the new
+    tables, `labels` the file that only the program reads."""
+    tables, facts = read(question), question["facts"]
+    roles, name, seed = tables.roles, question["name"], int(question["seed"])
+    split = describe(tables) if roles.time or roles.group else at_random(tables, "")
+    split = {key: value for key, value in split.items() if key != "given" or value}
+    if roles.id and not holdout.names_rows(tables):
+        raise Refused(f"a value of `{roles.id}` occurs twice in {name}, so it does not name rows", NUMBERED)
+    try:
+        held, labelled = holdout.choose(tables, split, Share(float(question["share"]), 1 << 62), seed)
+    except Refused as error:
+        raise Refused(f"no test rows can be taken from {name}: {error}", TOO_FEW) from None
+    sample = _sample(tables, metric(facts))
+    written = folders.divide(
+        tables, held, sample, holdout.cluster(split, 0), Path(question["into"]), Path(question["labels"])
+    )
+    of = digest(tables.ids(tables.train)[held])
+    counts = {"rows": len(held), "of": labelled, "seed": seed, "digest": of}
+    why = f"{len(held)} of the {labelled} labelled rows of {name} are the test table: {_words(split)}"
+    return {"split": split | {"why": why}, "holdout": {"state": "test"} | counts} | written
+
+
+def _words(split: Split) -> str:
+    column = split.get("column")
+    if split["kind"] == "time" and split.get("groups"):
+        return f"whole groups by `{split['groups']}`, the later ones by `{column}`"
+    of_kind = {"groups": f"whole groups by `{column}`", "time": f"later rows by `{column}`", "rows": "rows at random"}
+    return of_kind.get(split["kind"], "rows at random, stratified")
+
+
+def make_sample(question: Answer) -> Answer:
+    """Writes the sample submission of a task that has none, and numbers the rows of tables without IDs."""
+    tables = read(question)
+    return folders.make_sample(tables, _sample(tables, metric(question["facts"])), Path(question["into"]))
+
+
+def trim(question: Answer) -> Answer:
+    """Takes the predictions for held-out rows out of a submission."""
+    submission, sample, into = (Path(question[name]) for name in ("submission", "sample", "into"))
+    folders.trim(submission, sample, question["id"], into)
+    return {}
+
+
+def permuted(question: Answer) -> Answer:
+    """Makes a test table of copies of labelled rows, in each of which a column is permuted."""
+    train, test, sample = (question[name] for name in ("train", "test", "sample"))
+    folder, ids, into = (Path(question[name]) for name in ("folder", "ids", "into"))
+    return folders.permuted(folder, train, test, sample, ids, question["id"], question["kept"], into)
+
+
+def shuffle_targets(question: Answer) -> Answer:
+    """Makes a copy of the data with permuted labels."""
+    into = Path(question["into"])
+    return folders.shuffle_targets(read(question), question.get("split"), int(question["seed"]), into)
+
+
+def replace_test_rows(question: Answer) -> Answer:
+    """Makes a copy of the data with other test rows."""
+    folder, into = Path(question["folder"]), Path(question["into"])
+    return {
+        "table": folders.replace_test_rows(folder, question["test"], question.get("id"), int(question["seed"]), into)
+    }
+
+
+def _sample(tables: Tables, metric: Metric | None) -> list[tuple[str, str]]:
+    """The columns of a sample submission after the row ID, each with the value of all rows: the targets, the bounds of
+    one for a metric of intervals, or its classes if the metric is about the probabilities of more than two."""
+    targets, train, kind = tables.roles.targets, tables.train, metric.kind if metric else None
+    if kind == "intervals" and len(targets) == 1:
+        return [(f"{targets[0]}_{bound}", "0") for bound in ("lower", "upper")]
+    if kind == "probabilities" and len(targets) == 1:
+        classes = sorted(train.text(targets[0]).drop_nulls().unique())
+        if len(classes) > 2:
+            return [(name, f"{1 / len(classes):.6f}") for name in classes]
+    return [(name, _value(train.columns[name], kind)) for name in targets]
+
+
+def _value(target: Answer, kind: str | None) -> str:
+    if kind == "probabilities":
+        return "0.5"
+    if kind == "labels" or (kind is None and target["kind"] not in NUMBERS):
+        labels: Sequence[str] = [value for value, _ in target["top_values"]]
+        # Among labels such as `007`, one that is no number says that they are text.
+        return next((label for label in labels if not _is_number(label)), labels[0] if labels else "")
+    return "0"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False

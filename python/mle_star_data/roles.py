@@ -1,0 +1,617 @@
+"""The task that a folder of plain tables is: what the user told, and what follows from the tables and the description.
+
+Every inferred value has a reason, so that it can be shown and corrected. What only the user can decide is a question.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import dates, description, facts, mentions, metrics, names, readings
+from .facts import Folder
+from .frames import Column, Table
+from .kinds import LOOKED_AT, NUMBERS
+from .readings import Question, Reading, Taken
+from .tables import Refused
+
+Known = dict[str, Any]
+"""What is known of a column; see `kinds.describe`."""
+Flags = NDArray[np.bool_]
+
+USUAL_TARGETS = ("target", "label", "labels", "class", "y", "outcome")
+FEWEST_IDS = 20
+"""A first column with fewer values may have no two equal ones by chance."""
+NAMED, LISTED = 10, 20
+MOST_CLASSES = 30
+"""A target of whole numbers with at most so many values has classes."""
+MANY_FILES, MANY_FEATURES, ROWS_OF_AN_IMAGE = 10, 4, 100
+LONG_TEXT = 60.0
+MOST_LABELS = 1_000
+ROLES = {
+    "id": "--id-column",
+    "target": "--target",
+    "group": "--group-column",
+    "time": "--time-column",
+    "weight": "--weight-column",
+    "ignored": "--ignore-columns",
+}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the user gave; everything else is inferred."""
+
+    target: str | list[str] | None = None
+    id: str | None = None
+    group: str | None = None
+    time: str | None = None
+    weight: str | None = None
+    ignored: list[str] = field(default_factory=list)
+    positive_class: str | None = None
+    task_type: str | None = None
+    data_modality: str | None = None
+    metric: str | None = None
+    direction: Literal["minimize", "maximize"] | None = None
+    metric_file: str | None = None
+    description: str = ""
+    marks_missing: bool = False
+    text_columns: list[dict[str, Any]] | None = None
+    """What was decided before."""
+    without_tables: bool = False
+    """Whether the training table is missing or cannot be read, which is nothing to a model."""
+
+    def others(self) -> dict[str, str]:
+        found = {"group": self.group, "time": self.time, "weight": self.weight}
+        return {role: name for role, name in found.items() if name is not None}
+
+
+def inspect(folder: str, told: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a folder of plain tables."""
+    given = Told(**told)
+    known = {"description": given.description, "id": given.id, "marks_missing": given.marks_missing}
+    if given.without_tables:
+        return Task(facts.without_tables(Path(folder)), given).facts()
+    return Task(facts.open_folder(Path(folder), text_columns=given.text_columns, **known), given).facts()
+
+
+class Task:
+    """What is inferred of a folder."""
+
+    def __init__(self, folder: Folder, told: Told) -> None:
+        self.folder, self.told = folder, told
+        self.guesses: list[dict[str, str]] = []
+        self.questions: list[Question] = []
+        self.roles: dict[str, str] = {role: self._of_train(name, role) for role, name in told.others().items()}
+        self.ignored = list(dict.fromkeys(self._of_any(name) for name in told.ignored))
+        self.id = self._id()
+        self.targets = self._targets()
+        self.target = self.targets[0] if self.targets else None
+        self.metric, self.direction = self._metric()
+        self._check()
+        self.modality = self._modality()
+        self.task_type = self._task_type()
+        self.positive_class = self._positive()
+
+    def facts(self) -> dict[str, Any]:
+        folder = self.folder
+        return {
+            "train": None if self.told.without_tables else _described(folder.train),
+            "test": folder.test and _described(folder.test),
+            "sample": folder.sample and _described(folder.sample),
+            "auxiliary": [_described(one, facts.row_key(one, folder.train)) for one in folder.auxiliary],
+            "text_columns": folder.text_columns,
+            "groups": folder.groups,
+            "other_files": folder.other_files,
+            "media": folder.media,
+            "targets": self.targets,
+            "id": self.id,
+            "roles": self.roles | {"ignored": self.ignored, "positive_class": self.positive_class},
+            "metric": self.metric,
+            "direction": self.direction,
+            "task_type": self.task_type,
+            "data_modality": self.modality,
+            "guesses": self.guesses,
+            "questions": [asdict(question) for question in self.questions],
+        }
+
+    def _guess(self, name: str, value: str, reason: str) -> str:
+        self.guesses.append({"field": name, "value": value, "reason": reason})
+        return value
+
+    def _take(self, taken: Taken | Question) -> Taken | None:
+        if isinstance(taken, Question):
+            self.questions.append(taken)
+            return None
+        self._guess(taken.field, taken.value, taken.reason)
+        return taken
+
+    def column(self, name: str | None) -> Column | None:
+        return self.folder.train.column(name) if name is not None and name in self.folder.train else None
+
+    # ------------------------------------------------------------ the row ID
+
+    def _id(self) -> str | None:
+        folder, given = self.folder, self.told.id
+        if self.told.without_tables:
+            own = folder.sample.names if folder.sample and len(folder.sample.names) > 1 else []
+            return given or (
+                self._guess("id_column", own[0], f"the first column of {folder.asked_in()}") if own else None
+            )
+        if given is None:
+            guess = self._id_of_sample() or self._id_by_name() or self._id_by_position()
+            return guess and self._guess("id_column", *guess)
+        for table in [one for one in (folder.sample, folder.test) if one is not None] or [folder.train]:
+            _check_column(table, given, "id")
+        return given
+
+    def _id_of_sample(self) -> tuple[str, str] | None:
+        sample = self.folder.sample
+        # An only column is what is asked for.
+        if sample is None or len(sample.names) < 2 or sample.names[0] not in (self.folder.test or self.folder.train):
+            return None
+        return sample.names[0], f"the first column of {sample.file}"
+
+    def _id_by_name(self) -> tuple[str, str] | None:
+        """A column of both tables; without a sample, one of the test table alone can be the ID, too."""
+        folder = self.folder
+        found = [name for name in folder.train.names if _is_id(folder.train, name)]
+        of_both = [(name, "training") for name in found if folder.test is None or name in folder.test]
+        own = folder.test.names if folder.test is not None and folder.sample is None else []
+        of_test = [
+            (name, "test") for name in own if name not in folder.train and folder.test and _is_id(folder.test, name)
+        ]
+        for name, rows in (of_both + of_test)[:1]:
+            return name, f"its name says so, and no two {rows} rows share a value"
+        return None
+
+    def _id_by_position(self) -> tuple[str, str] | None:
+        """Without a sample, the first column if it counts or names rows."""
+        tables = [one for one in (self.folder.train, self.folder.test) if one is not None]
+        name, rows = self.folder.train.names[0], sum(table.rows for table in tables)
+        others = {*self.roles.values(), *self.ignored, *_listed(self.told.target)}
+        fits = all(table.names[0] == name and _names_rows(table, rows) for table in tables)
+        if self.folder.sample is not None or name in others or names.says_time(name) or not fits:
+            return None
+        return name, "the first column, and no two rows share a value"
+
+    # ------------------------------------------------------------ the columns to predict
+
+    def _targets(self) -> list[str]:
+        if self.told.target is not None:
+            given = _listed(self.told.target)
+            return given if self.told.without_tables else self._given_targets(given)
+        guess = self._target_of_sample() if self.told.without_tables else self._guessed_target()
+        if guess is None:
+            self.questions.append(self._unknown_target())
+            return []
+        return self.folder.targets(self._guess("target_column", *guess), self.id)
+
+    def _given_targets(self, given: list[str]) -> list[str]:
+        train, sample = self.folder.train, self.folder.sample
+        if len(given) == 1 and given[0] not in train:
+            given = [name.strip() for name in given[0].split(",")]
+        for name in given:
+            _check_column(train, name, "target")
+        if len(given) == 1:
+            return self.folder.targets(given[0], self.id)
+        if repeated := [name for at, name in enumerate(given) if name in given[:at]]:
+            raise Refused(f'the target column "{repeated[0]}" is given twice', "name each column once")
+        if sample is None:
+            return given
+        asked = self.folder.targets(given[0], self.id)
+        if odd := [name for name in asked if name not in given] + [name for name in given if name not in asked]:
+            raise Refused(
+                f'the given targets are not those of {sample.file}: "{odd[0]}" is only one of either',
+                f"give all target columns of {sample.file} with --target, separated by commas",
+            )
+        return asked
+
+    def _target_of_sample(self) -> tuple[str, str] | None:
+        others = [name for name in self.folder.asked() if name != self.id]
+        reason = f"the column of {self.folder.asked_in()} beside the ID; no training table has it"
+        return (others[0], reason) if len(others) == 1 else None
+
+    def _guessed_target(self) -> tuple[str, str] | None:
+        folder, train = self.folder, self.folder.train.file
+        taken = {self.id, *self.roles.values(), *self.ignored}
+        every = [name for name in folder.train.names if name not in taken]
+        open_ = [name for name in every if not folder.in_test(name)]
+        asked = [name for name in folder.asked() if name != self.id]
+        sample = folder.sample.file if folder.sample else ""
+        text = self.told.description.lower()
+        # Of 20,000 names, hardly any begins with a word of the text.
+        begun = [name for name in open_ or every if _first_word(name) in text]
+        said = mentions.target_named(self.told.description, begun)
+        by_name = [name for name in open_ if name.lower() in USUAL_TARGETS]
+        test = folder.test
+        empty = [name for name in every if test and name in test and not test.column(name).distinct]
+        empty = [name for name in empty if folder.train.column(name).distinct]
+        is_asked = set(asked)
+        both, any_of_both = ([name for name in of if name in is_asked] for of in (open_, every))
+        in_order = sorted(both, key=asked.index) if len(both) > 1 else []
+        shown = ", ".join(f"`{name}`" for name in in_order[:NAMED])
+        more = f" and {len(in_order) - NAMED} more" if len(in_order) > NAMED else ""
+        tries: list[tuple[Sequence[str], str]] = [
+            (both if len(both) == 1 else [], f"the column of {sample} that {train} also has"),
+            (
+                in_order[:1] if len(in_order) > 1 else [],
+                f"the first of the columns of {sample} that {train} also has; all are targets: {shown}{more}",
+            ),
+            (any_of_both if len(any_of_both) == 1 else [], f"the column of {sample} that {train} also has"),
+            (open_ if test and len(open_) == 1 else [], f"the only column of {train} that {test and test.file} lacks"),
+            (
+                [] if not asked else self._with_classes(open_, asked),
+                "its values are the columns of the sample submission",
+            ),
+            ([said.value] if said and open_ else [], said.reason if said else ""),
+            (by_name, "targets are usually called so"),
+            (empty if len(empty) == 1 else [], f"the only column that {test and test.file} has without values"),
+            ([said.value] if said else [], said.reason if said else ""),
+        ]
+        return next(((found[0], why) for found, why in tries if found), None)
+
+    def _with_classes(self, open_: Iterable[str], asked: list[str]) -> list[str]:
+        """The columns whose values the sample has columns for."""
+
+        def holds(column: Known) -> bool:
+            if column["distinct"] == len(asked):
+                return all(any(name.endswith(value) for name in asked) for value, _ in column["top_values"])
+            return column["distinct"] < len(asked) and self.folder.class_columns(column["name"], asked) is not None
+
+        known = (self.folder.train.column(name).facts for name in open_)
+        return [one["name"] for one in known if one["distinct"] >= 2 and holds(one)]
+
+    def _unknown_target(self) -> Question:
+        folder, taken = self.folder, {self.id, *self.roles.values(), *self.ignored}
+        left = [name for name in folder.train.names if name not in taken and not folder.in_test(name)]
+        seen = "the column to predict is not given and cannot be inferred"
+        if self.told.without_tables:
+            return Question("target_column", "there is no training table to find the target in", "--target", ())
+        if not left and folder.test is None:
+            seen += f": no column of {folder.train.file} is left beside those with other roles"
+        elif not left and folder.test:
+            seen += f": every column of {folder.train.file} is in {folder.test.file} too"
+        readings = tuple(Reading(name, f"a column of {folder.train.file}") for name in left[:LISTED])
+        return Question("target_column", seen, "--target", readings)
+
+    # ------------------------------------------------------------ roles that the user named
+
+    def _find(self, table: Table, name: str, role: str) -> str | None:
+        """The column of this name, whatever capitals and surrounding blanks it is given with."""
+        if name in table:
+            return name
+        alike = [one for one in table.names if one.strip().lower() == name.strip().lower()]
+        if len(alike) > 1:
+            raise Refused(
+                f'the {role} column "{name}" can be `{alike[0]}` or `{alike[1]}` of {table.file}',
+                f"give the exact name with {ROLES[role]}",
+            )
+        return alike[0] if alike else None
+
+    def _of_train(self, name: str, role: str) -> str:
+        train = self.folder.train
+        if found := self._find(train, name, role):
+            return found
+        for table in [self.folder.test, *self.folder.auxiliary]:
+            if table is not None and (found := self._find(table, name, role)):
+                raise Refused(
+                    f"the {role} column `{found}` is in {table.file}, but not in {train.file}",
+                    f"give a column of {train.file} with {ROLES[role]}",
+                )
+        raise self._in_no_table([train], name, role)
+
+    def _of_any(self, name: str) -> str:
+        tables = [self.folder.train, *([self.folder.test] if self.folder.test else []), *self.folder.auxiliary]
+        for table in tables:
+            if found := self._find(table, name, "ignored"):
+                return found
+        raise self._in_no_table(tables, name, "ignored")
+
+    def _in_no_table(self, tables: list[Table], name: str, role: str) -> Refused:
+        known = list(dict.fromkeys(one for table in tables for one in table.names))
+        if self.told.without_tables:
+            message = f'there is no training table to find the {role} column "{name}" in'
+            return Refused(message, f"leave out {ROLES[role]}")
+        lower = {one.lower(): one for one in reversed(known)}
+        close = difflib.get_close_matches(name.lower(), lower, 1, 0.0)
+        meant = f"did you mean `{lower[close[0]]}`? " if close else ""
+        listed = ", ".join(known[:LISTED])
+        return Refused(
+            f'the {role} column "{name}" is in no table',
+            f"{meant}give one of the columns with {ROLES[role]}: {listed}",
+        )
+
+    def _check(self) -> None:
+        """Refuses columns that have two roles or do not hold what their role needs."""
+        for role, name in [*self.roles.items(), *(("ignored", name) for name in self.ignored)]:
+            if name in self.targets:
+                raise _two_roles(name, role, "the target", "target")
+        weight = self.roles.get("weight")
+        for role in ("group", "time"):
+            if weight is not None and self.roles.get(role) == weight:
+                raise _two_roles(weight, "weight", f"the {role} column", role)
+        if weight is not None and weight == self.id:
+            raise _two_roles(weight, "weight", "the row ID", "id")
+        if weight is not None:
+            self._check_weights(self.folder.train.column(weight))
+        for role in ("group", "time"):
+            if role in self.roles and self.folder.train.column(self.roles[role]).distinct < 2:
+                raise Refused(
+                    f"the {role} column `{self.roles[role]}` has fewer than two values in {self.folder.train.file}",
+                    f"give another column with {ROLES[role]}, or leave it out",
+                )
+        if "time" in self.roles:
+            self._check_times(self.folder.train.column(self.roles["time"]))
+
+    def _check_times(self, column: Column) -> None:
+        """Refuses times of which not all can be put in order."""
+        has, odd = column.values.is_not_null().to_numpy(), []
+        for read in _readings(column):
+            wrong = np.flatnonzero(has & ~read(column))
+            if not len(wrong):
+                return
+            odd.append(int(wrong[0]))
+        row = max(odd)
+        raise Refused(
+            f'the time column `{column.name}` has "{column.values[row][:40]}" in row {row + 1} of {column.table.file}, '
+            "which is no number and no date",
+            "write dates as 2024-01-31, weeks as 2024-W05, quarters as 2024Q1, or give another column with "
+            "--time-column",
+        )
+
+    def _check_weights(self, column: Column) -> None:
+        labelled = np.ones(column.table.rows, dtype=bool)
+        for name in self.targets:
+            labelled &= self.folder.train.column(name).values.is_not_null().to_numpy()
+        fits = np.isfinite(column.numbers) & (column.numbers >= 0)
+        file, odd = column.table.file, np.flatnonzero(labelled & ~fits)
+        if len(odd):
+            value, row = column.values[int(odd[0])], odd[0] + 1
+            message = f"row {row} of {file} has no weight in column `{column.name}`"
+            if value is not None:
+                message = f'row {row} of {file} has the weight "{value[:40]}" in column `{column.name}`'
+        elif column.numbers[labelled].sum() > 0:
+            return
+        else:
+            message = f"all weights in column `{column.name}` of {file} are 0"
+        hint = "weights are numbers from 0 on; correct the row, or give another column with --weight-column"
+        raise Refused(message, hint)
+
+    # ------------------------------------------------------------ metric and positive class
+
+    def _metric(self) -> tuple[str | None, str | None]:
+        told = self.told
+        task: Literal["regression", "classification"] | None = None
+        if told.task_type is not None:
+            task = "regression" if told.task_type == "regression" else "classification"
+        asked = readings.Told(
+            told.metric, told.direction, "weight" in self.roles, told.metric_file, task, told.positive_class
+        )
+        held = readings.Target(tuple(_as_target(column) for name in self.targets if (column := self.column(name))))
+        found = description.read_metric(told.description, asked, held)
+        self._chose = isinstance(found, Taken) and found.is_chosen
+        if isinstance(found, Taken) and told.metric is not None:
+            return found.value, found.direction
+        taken = self._take(found)
+        return (taken.value, taken.direction) if taken else (None, None)
+
+    def _positive(self) -> str | None:
+        column, told = self.column(self.target), self.told
+        metric = metrics.named(self.metric) if self.metric else None
+        given = told.positive_class
+        if column is None or (given is None and (column.distinct != 2 or metric is None)):
+            return given
+        labels = [value for value, _ in column.facts["top_values"]]
+        if column.distinct != 2:
+            raise Refused(
+                f'--positive-class "{given}": the column "{column.name}" holds {column.distinct} different values, '
+                "not two labels",
+                "leave out --positive-class (positive_class in the task file)",
+            )
+        takes_a_side = metric is not None and (metric.kind in ("probabilities", "order") or metric.name == "F1")
+        asked = [name for name in self.folder.asked() if name != self.id]
+        asked = [name for name in asked if name == self.target or not self.folder.in_test(name)]
+        if given is None and (not takes_a_side or len(asked) > 1):
+            return None
+        are_numbers = all(mentions.as_number(label) is not None for label in labels)
+        name = asked[0] if asked and not (are_numbers and asked[0] == self.target) else None
+        found = mentions.positive_class(
+            told.description, (labels[0], labels[1]), name, readings.Told(positive=given), self._chose
+        )
+        if takes_a_side or isinstance(found, Question):
+            taken = self._take(found)
+            return taken.value if taken else None
+        return found.value
+
+    # ------------------------------------------------------------ kinds of data and task
+
+    def _features(self) -> list[Known]:
+        """The columns that both tables have, beside the ID and the targets."""
+        none = {self.id, self.roles.get("weight"), *self.ignored, *self.targets}
+        test = self.folder.test
+        return [
+            one for name, one in self.folder.train.facts.items() if name not in none and (test is None or name in test)
+        ]
+
+    def _modality(self) -> str:
+        if self.told.data_modality is not None:
+            return self.told.data_modality
+        features = self._features()
+        texts = [one for one in features if one["kind"] == "text"]
+        long = sum(one["mean_length"] >= LONG_TEXT for one in texts)
+        others, count = len(features) - len(texts), len(features)
+        found, reason = "tabular", f"{self.folder.train.file} has {count} features"
+        reason = "no training table was read" if self.told.without_tables else reason
+        if of_files := self._modality_of_files():
+            found, reason = of_files
+            found = "mixed" if others >= MANY_FEATURES else found
+        elif rewritten := self._rewritten():
+            found, reason = "text", rewritten
+        elif texts and others <= len(texts):
+            found, reason = "text", f"{len(texts)} of {count} features hold free text"
+        elif long and others >= MANY_FEATURES:
+            found, reason = "mixed", f"{long} of {count} features hold long texts"
+        return self._guess("data_modality", found, reason)
+
+    def _modality_of_files(self) -> tuple[str, str] | None:
+        images, sounds, pictured = (self.folder.media[kind] for kind in ("images", "sounds", "pictured"))
+        holds = "the data folder holds"
+        if images >= MANY_FILES and sounds >= MANY_FILES:
+            if pictured * 2 >= sounds:
+                return "audio", f"{holds} {sounds} sound files, and images of them"
+            return "mixed", f"{holds} {images} images and {sounds} sound files"
+        if images >= MANY_FILES:
+            return "image", f"{holds} {images} images"
+        return ("audio", f"{holds} {sounds} sound files") if sounds >= MANY_FILES else None
+
+    def _task_type(self) -> str:
+        if self.told.task_type is not None:
+            return self.told.task_type
+        sample, images = self.folder.sample, self.folder.media["images"]
+        if self.modality == "image" and sample is not None and sample.rows >= ROWS_OF_AN_IMAGE * images:
+            return self._guess(
+                "task_type", "image_to_image", f"{sample.file} has {sample.rows} rows for {images} images"
+            )
+        if rewritten := self._rewritten():
+            return self._guess("task_type", "sequence_to_sequence", rewritten)
+        is_regression, reason = self._is_regression()
+        prefix = f"{self.modality}_" if self.modality in ("image", "audio", "text") else ""
+        return self._guess("task_type", "regression" if is_regression else f"{prefix}classification", reason)
+
+    def _is_regression(self) -> tuple[bool, str]:
+        metric, column = metrics.named(self.metric) if self.metric else None, self.column(self.target)
+        if metric is not None and metric.kind != "order":
+            of_numbers = metric.kind in ("numbers", "intervals")
+            return of_numbers, f"{metric.name} is a metric for {'numbers' if of_numbers else 'classes'}"
+        if column is None:
+            return False, "most tasks are, and the target is not known"
+        if column.kind == "number" and _has_fractions(column.facts):
+            return True, f'"{column.name}" holds fractions'
+        if column.kind in NUMBERS and column.distinct > MOST_CLASSES:
+            return True, f'"{column.name}" holds {column.distinct} different numbers'
+        return False, f'"{column.name}" holds {column.distinct} different values'
+
+    def _rewritten(self) -> str | None:
+        """The target is a feature in most rows: texts are rewritten."""
+        target = self.column(self.target)
+        if target is None or target.kind not in ("category", "text") or target.distinct <= MOST_CLASSES:
+            return None
+        frequent = {value for value, _ in target.facts["top_values"]}
+        for one in self._features():
+            same = frequent.intersection(value for value, _ in one["top_values"])
+            may_be = one["kind"] in ("category", "text") and one["distinct"] > MOST_CLASSES
+            if not may_be or len(same) * 2 < len(frequent):
+                continue
+            equal = (target.values == self.folder.train.column(one["name"]).values).head(LOOKED_AT).drop_nulls()
+            if equal.sum() * 2 > len(equal):
+                return f'"{target.name}" is "{one["name"]}" in most rows'
+        return None
+
+
+def _described(table: Table, key: Sequence[str] = ()) -> dict[str, Any]:
+    return {"file": table.file, "rows": table.rows, "columns": list(table.facts.values()), "row_key": list(key)}
+
+
+def _first_word(name: str) -> str:
+    found = re.search(r"[^\W_][^\W_A-Z]*", name)
+    return found[0].lower() if found else name
+
+
+def _listed(target: str | list[str] | None) -> list[str]:
+    return [] if target is None else [target] if isinstance(target, str) else list(target)
+
+
+def _check_column(table: Table, name: str, role: str) -> None:
+    if name not in table:
+        listed = ", ".join(table.names[:LISTED])
+        hint = f"give one of its columns with {ROLES[role]}: {listed}"
+        raise Refused(f'the {role} column "{name}" is not in {table.file}', hint)
+
+
+def _is_id(table: Table, name: str) -> bool:
+    column = table.column(name)
+    return names.says_id(name) and column.missing == 0 and column.distinct == min(table.rows, LOOKED_AT)
+
+
+def _names_rows(table: Table, rows: int) -> bool:
+    """Whether the first column holds codes without blanks, or whole numbers that lie close together, each once."""
+    column = table.column(table.names[0])
+    if column.missing or table.rows < FEWEST_IDS or column.distinct < min(table.rows, LOOKED_AT):
+        return False
+    if column.kind == "integer":
+        low, high = column.facts["range"]
+        return bool(high - low < 2 * rows)
+    return column.kind == "category" and not any(" " in value for value, _ in column.facts["top_values"])
+
+
+def _two_roles(name: str, role: str, other: str, as_role: str) -> Refused:
+    hint = f"give another column with {ROLES[role]} or {ROLES[as_role]}"
+    return Refused(f"`{name}` cannot be the {role} column, as it is {other}", hint)
+
+
+def _readings(column: Column) -> list[Callable[[Column], Flags]]:
+    """How the values of a column may be put in order; each tells which rows it can read."""
+    of_dates: list[Callable[[Column], Flags]] = [
+        lambda column: np.isfinite(dates.seconds(column.values, False)),
+        lambda column: np.isfinite(dates.seconds(column.values, True)),
+    ]
+    if column.kind == "date":
+        return of_dates
+    if column.unit is not None:
+        return [lambda column: np.isfinite(column.times)]
+    numbers: list[Callable[[Column], Flags]] = [lambda column: np.isfinite(column.numbers)]
+    return numbers if column.kind in NUMBERS else numbers + of_dates
+
+
+def _has_fractions(known: Known) -> bool:
+    numbers = (mentions.as_number(value) for value, _ in known["top_values"])
+    return any(number is not None and number % 1 != 0 for number in numbers)
+
+
+def _as_target(column: Column) -> readings.Column:
+    """A column to predict, as a metric sees it."""
+    known, fractions = column.facts, _has_fractions(column.facts)
+    labels = tuple(value for value, _ in known["top_values"])
+    kind: Literal["numbers", "classes", "digits", "sets"] = "classes"
+    if known["kind"] in NUMBERS or known["nearly_numbers"]:
+        kind = "numbers" if fractions or known["distinct"] > MOST_CLASSES else "digits"
+    elif example := _several_labels(known):
+        kind, labels = "sets", (example, *labels)
+    elif known["kind"] == "boolean" and {"true", "false"}.intersection(label.lower() for label in labels):
+        kind = "digits"
+    zeros, below = int((column.numbers == 0).sum()), int((column.numbers <= -1).sum())
+    return readings.Column(column.name, kind, known["distinct"], labels, zeros, below, fractions)
+
+
+def _several_labels(known: Known) -> str | None:
+    """A cell with several labels, if the cells are sets of few labels rather than names of several words: more than
+    half of the labels are in several cells, there are more sets than labels, and none holds a label twice. With blanks
+    between labels, there are half as many more, and a label stands both first and after another one."""
+    values = [value for value, _ in known["top_values"]]
+    separator = next((one for one in "|;, " if sum(one in value for value in values) >= 2), None)
+    beside: dict[str, set[str]] = {}
+    several, first, later = [], set(), set()
+    for value in values if separator else []:
+        labels = [label.strip() for label in value.split(separator) if label.strip()]
+        if len(set(labels)) < len(labels):
+            return None
+        if len(labels) > 1:
+            several.append(value)
+            first.add(labels[0])
+            later.update(labels[1:])
+        for label in labels:
+            beside.setdefault(label, set()).add(value)
+    # Blanks stand between words of names, too: "light rain", "heavy rain", "light snow".
+    are_many = known["distinct"] > len(beside)
+    if separator == " ":
+        are_many = known["distinct"] * 2 >= len(beside) * 3 and bool(first & later)
+    is_shared = sum(len(cells) > 1 for cells in beside.values()) * 2 > len(beside)
+    return several[0] if several and are_many and is_shared and len(beside) <= MOST_LABELS else None

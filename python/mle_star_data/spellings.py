@@ -1,0 +1,248 @@
+"""How people write the metrics: a table of spellings, and the words that change a metric or leave it as it is.
+
+All of it is written in the form of `normal`: lower case, words and marks separated by single blanks, no hyphens, `@` as
+`at` and `%` as `percent`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+
+
+def listed(text: str) -> frozenset[str]:
+    """The words of a list."""
+    return frozenset(text.split())
+
+
+_MARKS = str.maketrans({"\u00b2": "2", "\u2019": "'", "\u2212": "-", "_": " "})
+NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+#: The metrics and the pattern of their usual spellings. `#` is the number that a name needs.
+SPELLINGS: dict[str, str] = {
+    "accuracy": r"(?:(?:mean|average|classification|cat[ae]gori[sz]ation|prediction|multi ?class) )*"
+    r"(?:accuracy(?: score)?|acc)",
+    "balanced accuracy": r"balanced acc(?:uracy)?(?: score)?|bacc|macro (?:averaged? )?recall",
+    "F1": r"(?:binary )?f1 ?(?:score|measure)?(?: binary)?",
+    "macro F1": r"macro ?(?:averaged? )?f1(?: score| measure)?|f1(?: score)? \(? ?macro(?: \))?",
+    "micro F1": r"micro ?(?:averaged? )?f1(?: score| measure)?|f1(?: score)? \(? ?micro(?: \))?",
+    "weighted F1": r"weighted (?:averaged? )?f1(?: score| measure)?|f1(?: score)? weighted",
+    "ROC-AUC": r"(?:roc ?auc|auc ?roc|auroc|auc)(?: score)?"
+    r"|area under (?:the )?(?:(?:roc|receiver operating(?: characteristics?)?)(?: curve)?|curve)",
+    "average precision": r"(?:pr ?auc|auc ?pr|auprc|average precision)(?: score)?"
+    r"|area under (?:the )?precision recall curve",
+    "log loss": r"(?:(?:mean|average|multi ?class|binary|categorical) )*"
+    r"(?:log ?loss|m?logloss|logarithmic loss|cross entropy(?: loss)?)",
+    "Brier score": r"brier(?: score)?(?: loss)?",
+    "MCC": r"mcc|matthews? correlation(?: coefficient)?|matthews corrcoef|phi coefficient",
+    "quadratic weighted kappa": r"quadratic(?:ally)? (?:weighted )?(?:cohen )?kappa|qwk|(?:cohen )?kappa quadratic"
+    r"|weighted kappa|(?:cohen )?kappa with quadratic weights",
+    "RMSE": r"rmse|root mean squared? error|root mse",
+    "MSE": r"mse|mean squared? error",
+    "MAE": r"mae|mean absolute (?:error|deviation)",
+    "median absolute error": r"median absolute error|medae|median ae",
+    "R2": r"r ?2(?: ?score)?|r ?squared?|coefficient of determination",
+    "RMSLE": r"rmsle|root mean squared? log(?:arithmic)? error"
+    r"|log(?:arithmic| transformed)? (?:rmse|root mean squared error)"
+    r"|(?:rmse|root mean squared error)(?: \( rmse \))? (?:(?:of|between|on|in) )?(?:the )?"
+    r"log(?:s|arithms?| scale| space)?(?: of (?:[^\s.,;()]+ ){1,6}and (?:the )?(?:log|logarithm) of)?",
+    "MAPE": r"mape|mean absolute percent(?:age)? error",
+    "SMAPE": r"smape|symmetric (?:mape|mean absolute percent(?:age)? error)",
+    "Spearman correlation": r"spearmanr|spearman(?: rank)?(?: rho| r)?(?: correlation)?(?: coefficient)?"
+    r"|rank correlation",
+    "Pearson correlation": r"pearsonr|pearson(?: r)?(?: correlation)?(?: coefficient)?|pcc",
+    "normalized Gini": r"(?:normali[sz]ed )?gini(?: coefficient| index| score)?|gini normali[sz]ed",
+    "sample-averaged F1": r"(?:(?:samples?|example|instance|row) (?:averaged?|wise|based) |samples? )f1(?: score)?"
+    r"|(?:mean )?f1 of sets|f1(?: score)? (?:sample averaged|samples)"
+    r"|f1(?: score)? (?:of the \w+ of each row ,? ?)?averaged over (?:the )?(?:samples|rows)",
+    "micro F1 of sets": r"micro (?:averaged )?f1 of sets|multi ?label (?:micro f1|f1 micro)",
+    "macro F1 of sets": r"macro (?:averaged )?f1 of sets|multi ?label (?:macro f1|f1 macro)"
+    r"|label (?:averaged|based macro) f1",
+    "MAP@": r"(?:map|mapk|mean average precision) (?:at (?:(?:the|top|k|with|where|=|,) )*)?#",
+    "top- accuracy": r"top # (?:categorical |classification )?accuracy"
+    r"|(?:classification )?accuracy at (?:the )?(?:top )?#",
+    "pinball loss ": r"(?:mean |average )?(?:pinball|quantile|check) (?:loss|score|error)(?: function)?"
+    r"(?: (?:at|for|with|of|the|a|level|quantile|alpha|tau|q|p|=|\())* #"
+    r"(?: (?:th|percent|quantile|percentile))*(?: \))?",
+    "interval score ": r"(?:mean |average )?(?:winkler (?:interval )?(?:score|loss)|interval score|winkler)"
+    r"(?: (?:at|for|with|of|the|a|level|coverage|nominal|alpha|=|\())* #(?: percent)?"
+    r"(?: prediction intervals?)?(?: \))?",
+}
+#: What a name of these is without its number, and what it lacks.
+LACKS = {
+    r"(?:map|mapk|mean average precision)(?: at k)?": "the number of guesses that count, as in MAP@3",
+    r"top k accuracy": "the number of guesses that count, as in top-5 accuracy",
+    r"(?:pinball|quantile|check) (?:loss|score|error)": "its quantile, as in pinball loss 0.9",
+    r"winkler(?: interval)?(?: score)?|interval score": "the share that intervals should cover, "
+    "as in interval score 0.9",
+}
+#: A mean over columns, which these metrics have names for.
+COLUMN_WISE = r"(?:mean |average )?column ?(?:wise|averaged) (?:mean )?"
+OF_COLUMNS = {"RMSE": "MCRMSE", "ROC-AUC": "mean column-wise ROC-AUC", "log loss": "mean column-wise log loss"}
+WEIGHTED = r"(?:sample |row )?weighted "
+_PREFIXES = {"mc": "mean column wise", "w": "weighted"}
+#: Names of other metrics, which make a sentence one about two.
+OTHERS = r"""n?dcg|mrr|m?iou|jaccard|dice|levenshtein|hausdorff|bleu|rouge|crps|perplexity|wape|wmape|mase|rmsse|wrmsse
+|rmspe|kappa|kendall|f2|f0\.5|f beta|fbeta|precision|recall|sensitivity|specificity|hamming|huber|hinge|lift|error rate
+|edit distance|concordance|deviance|correlation|reciprocal rank|medape|msle|skill score|log likelihood|divergence"""
+
+#: Words beside a metric that change nothing.
+HARMLESS = listed(
+    """classification categorization multiclass multi class binary overall standard simple simply plain usual popular
+    well known common commonly used widely official final resulting total achieved predicted test hidden private
+    public leaderboard following same single prediction predictive label labels lowest smallest highest best largest
+    greatest minimum minimum maximum high low good scikit learn sklearn so called familiar classical classic
+    traditional ordinary corresponding obtained basic main primary sole only solely evaluation metric competition
+    performance quality lower higher smaller larger forecast model regression resultant respective submission
+    submissions unweighted scores score actual just also directly current regular typical measured reported true
+    truth real observed ground target targets value values predictions forecasts probabilities probability answers
+    answer rows data set entries your our their its all whole entire unseen holdout held out coefficient error loss
+    measure file solution given below above in per cent percent percentage defined described explained outcome
+    kaggle page wiki euros rounded decimals decimal places digits participants outcomes classes hereafter formula
+    task challenge contest"""
+)
+#: Words that begin another part of a sentence, on either side of a metric.
+BOUNDARIES = listed(
+    """computed the a an this that these those by using with via as to from under through at based according is are was
+    were be been will would can may should must has have had does do use uses employs employ minimize minimise
+    minimizes maximize maximise maximizes optimize called named calculate calculates evaluate evaluates measures
+    report reports show shows where when if because since while which what who it we you they here there namely i e
+    g for of on in and or between against than so el la le il der die das den dem des es el o os es ist nach auf im
+    zum von mit wie usa usar selon según counts decides wins matters applies per par por con del du un una une unter
+    y und et bewertet"""
+)
+#: Words that change a metric wherever they stand in its sentence.
+CHANGING = listed(
+    """weighted weight weights weighting weighs partial partially skill top capped cap clipped clip truncated trimmed
+    relative relatively log logs logarithm logarithms logarithmic ln log10 log1p log2 squared square root inverse
+    negative difference differences ratio ratios variance standardised standardized normalized normalised scaled
+    transformed improvement improvements reduction gain uplift stability minus plus times divided multiplied product
+    sum sums totals aggregated aggregates medians median combination combined combines harmonic geometric blend mix
+    per each every individual averaged averaging average mean across during within worst only except excluding
+    ignoring unless but instead rather unlike no neither nor without after twice doubled summed cumulative demeaned
+    deviation sqrt exp max min abs tries attempts guesses twice double triple half penalty penalties penalised
+    penalized bonus threshold thresholds modified modification variant custom generalised generalized base skipped
+    dropped floor restricted limited subset subsets group groups subgroup cost costs global probabilistic adjusted
+    smoothed"""
+)
+#: Those that do so in the sentences after it, too: rows count otherwise.
+ROWS_CHANGED = (
+    r"\b(?:weighted|weights?|counts? (?:twice|double|half|\w+ times)|left out|excluded|ignored|capped|clipped|twice as"
+    r"|(?:is|are|do|does) not (?:scored?|counte?d?|evaluated)|doubled|tripled|halved|multiplied|summed|costs?|penalt\w+"
+    r"|bonus|half|quarter|only (?:scored|counted|evaluated|computed|calculated)|times as much|macro|micro)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A metric in a normal text: its name, empty for another metric than those of the table."""
+
+    name: str
+    start: int
+    end: int
+    weighted: bool = False
+    lacks: str = ""
+
+
+def normal(text: str) -> str:
+    """Lower case, words and marks separated by single blanks."""
+    text = text.lower().translate(_MARKS)
+    text = re.sub(r"'s\b", "", re.sub(r"n't\b", " not", text))
+    # MCRMSE and WMAE.
+    means = r"\b(mc|w)(?=(?:rmse|mae|mse|auc|rocauc|logloss|rmsle|smape)\b)"
+    text = re.sub(means, lambda at: f"{_PREFIXES[at[0]]} ", text)
+    # F_1 and R^2.
+    text = re.sub(r"\b([fr])\s?[-^]?\s?\{?\$?([12]|0\.5)\b\}?", r"\1\2", text)
+    text = text.replace("@", " at ").replace("%", " percent ").replace("per cent", "percent")
+    text = re.sub(r"(?<=[a-z])[-\u2013](?=\w)|(?<=[a-z]\d)-(?=[a-z])|(?<=\d)(?=th\b)", " ", text)
+    return " ".join(re.findall(r"(?:\d*\.)?\d+(?![^\W\d_])|[^\W_]+(?:\.\d+)?|[^\w\s]", text))
+
+
+def _named(name: str, found: re.Match[str]) -> str | None:
+    """The name with the number that was read; none if the number makes no sense."""
+    number = next((text for text in found.groups() if text), "")
+    if name not in ("MAP@", "top- accuracy", "pinball loss ", "interval score "):
+        return name
+    value = float(NUMBERS.index(number) + 1) if number in NUMBERS else float(number)
+    if name in ("MAP@", "top- accuracy"):
+        most = int(value) if value.is_integer() and 1 <= value <= 100 and "." not in number else 0
+        if name == "MAP@":
+            return f"MAP@{most}" if most else None
+        return None if not most else f"top-{most} accuracy" if most > 1 else "accuracy"
+    is_percentage = "perc" in found[0] or ("." not in number and value > 1)
+    share = value / 100 if is_percentage else value
+    if name == "interval score " and "alpha" in found[0]:
+        share = 1 - share
+    share = round(share, 6)
+    is_fine = 0 < share < 1 and round(share, 4) == share and (name == "pinball loss " or share >= 0.5)
+    return f"{name}{share:g}" if is_fine else None
+
+
+def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    number = r"((?:\d*\.)?\d+(?! ?(?:,|and|or) ?\d)|" + "|".join(NUMBERS) + ")"
+    return [
+        (name, re.compile(rf"(?<!\S)(?:{pattern.replace('#', number)})(?!\S)")) for name, pattern in SPELLINGS.items()
+    ]
+
+
+_PATTERNS = _patterns()
+_LACKS = [(re.compile(rf"(?<!\S)(?:{pattern})(?!\S)"), what) for pattern, what in LACKS.items()]
+_OTHERS = re.compile(rf"(?<!\S)(?:{OTHERS})(?!\S)".replace("\n", ""))
+_COLUMN_WISE = re.compile(rf"(?<!\S)(?:{COLUMN_WISE})$")
+_WEIGHTED = re.compile(rf"(?<!\S){WEIGHTED}$")
+
+
+def mentions(text: str) -> list[Mention]:
+    """The metrics in a normal text, in order; of those that overlap, the longest."""
+    found: list[Mention] = []
+    for name, pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            if full := _named(name, match):
+                found.append(Mention(full, match.start(), match.end()))
+    for pattern, what in _LACKS:
+        found += [Mention("", match.start(), match.end(), lacks=what) for match in pattern.finditer(text)]
+    found += [Mention("", match.start(), match.end()) for match in _OTHERS.finditer(text)]
+    found.sort(key=lambda one: (one.start - one.end, one.name == ""))
+    kept: list[Mention] = []
+    for one in found:
+        if all(one.end <= other.start or one.start >= other.end for other in kept):
+            kept.append(one)
+    return sorted((_with_prefix(text, one) for one in kept), key=lambda one: one.start)
+
+
+def without(text: str, named: list[Mention], instead: str = " ") -> str:
+    """The text without its metrics."""
+    for one in reversed(named):
+        text = text[: one.start] + instead + text[one.end :]
+    return text
+
+
+def _with_prefix(text: str, one: Mention) -> Mention:
+    if one.name and (found := _COLUMN_WISE.search(text[: one.start])):
+        return Mention(OF_COLUMNS.get(one.name, one.name), found.start(), one.end)
+    if one.name and (found := _WEIGHTED.search(text[: one.start])):
+        return Mention(one.name, found.start(), one.end, weighted=True)
+    return one
+
+
+def parse(name: str) -> Mention | None:
+    """The metric of this name in any usual spelling, also with its short form: `mean absolute error (MAE)`."""
+    text = normal(name).removesuffix(" metric")
+    found = mentions(text)
+    others = set(without(text, found).split()) - {"(", ")", "mean", "metric", "score"}
+    is_one = len({of_column(one.name) for one in found}) == 1 and not others
+    # The weights of WMAPE are the true values.
+    return found[0] if is_one and not (found[0].weighted and found[0].name == "MAPE") else None
+
+
+def of_column(name: str) -> str:
+    """The metric of each column, for a mean over columns."""
+    return next((each for each, mean in OF_COLUMNS.items() if mean == name), name)
+
+
+def nearest(name: str) -> str | None:
+    """The metric that may be meant by a name with a slip."""
+    names = {normal(one): one for one in SPELLINGS if not one.endswith((" ", "@")) and one != "top- accuracy"}
+    found = difflib.get_close_matches(normal(name), names, n=1, cutoff=0.75)
+    return names[found[0]] if found else None

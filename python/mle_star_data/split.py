@@ -1,0 +1,688 @@
+"""How the test rows differ from the training rows: they are later, they belong to other groups, or nothing tells them
+apart. Training and validation rows of a script should differ in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from . import dates, names
+from .kinds import EXACT, HUGE, LOOKED_AT, NUMBERS
+from .rows import Array, Keys, Table, codes, keys, numbered, together
+
+Numbers = NDArray[np.float64]
+Split = dict[str, Any]
+
+TEXTS = ("category", "text")
+WRITTEN = {"year-and-month": 100, "year-and-week": 100, "year-month-day": 10_000}
+FEWEST_VALUES = 5
+"""With fewer times in the test table, later ones may be chance."""
+FEW = 0.01
+"""With a larger share of training rows that are not earlier than the test table, the test table is not later."""
+FEWEST_SERIES, AMONG, CHANCES = 5, 3, 5.0
+"""Fewer series may end before their test rows by chance; so may as many among so many, or so many times as many."""
+MOST_NEW, FEWEST_NEW, BY, FACTOR, AS_LARGE, FEWEST_KNOWN = 0.5, 0.05, 0.05, 1.5, 0.9, 10
+"""From the first share of test rows with new groups on, groups stay whole; from the second on, they are told. A share
+is clearly larger than by chance by this difference and this factor."""
+MOST_CANDIDATES, MOST_TOGETHER, FEWEST_ROWS, FEWEST_MEETINGS = 24, 6, 3, 20.0
+PARTS = (("year", 1_600, 2_199), ("month", 1, 12), ("day", 1, 31))
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns whose roles are known, and whether the target has classes."""
+
+    target: str | None = None
+    targets: Sequence[str] = ()
+    id: str | None = None
+    group: str | None = None
+    time: str | None = None
+    weight: str | None = None
+    ignored: Sequence[str] = ()
+    classes: bool = False
+
+
+@dataclass
+class Tables:
+    """The plain tables of a task."""
+
+    folder: Path
+    train: Table
+    test: Table | None
+    sample: Table | None
+    roles: Roles
+    groups: Sequence[dict[str, Any]] = ()
+    """The columns whose values repeat in the training table, and of which at most one test row in a hundred has one."""
+    known: dict[str, tuple[Keys, Keys | None]] = field(default_factory=dict)
+
+    def in_both(self, name: str) -> bool:
+        return self.test is not None and name in self.test.columns and name in self.train.columns
+
+    def as_numbers(self, name: str) -> bool:
+        """Whether the cells of a column are compared as numbers, which have to be exact."""
+        tables = [one for one in (self.train, self.test, self.sample) if one is not None and name in one.columns]
+        exact = (max(map(abs, _range(table, name)), default=0.0) < EXACT for table in tables)
+        return all(table.kind(name) in NUMBERS for table in tables) and all(exact)
+
+    def keys(self, name: str) -> tuple[Keys, Keys | None]:
+        """The keys of a column of both tables."""
+        if name not in self.known:
+            of_test = self.keys_of(self.test, name) if self.test and name in self.test.columns else None
+            self.known[name] = self.keys_of(self.train, name), of_test
+        return self.known[name]
+
+    def keys_of(self, table: Table, name: str) -> Keys:
+        return keys(table.text(name), self.as_numbers(name))
+
+    def head(self, name: str) -> tuple[Keys, Keys]:
+        """The keys of the first rows of both tables."""
+        assert self.test is not None
+        as_numbers = self.as_numbers(name)
+        return keys(self.train.head(name), as_numbers), keys(self.test.head(name), as_numbers)
+
+    def forget(self, kept: Iterable[str | None]) -> None:
+        """Frees the memory of other columns."""
+        kept = set(kept)
+        self.known = {name: keys for name, keys in self.known.items() if name in kept}
+        for table in (self.train, self.test):
+            if table is not None:
+                table.texts = {name: text for name, text in table.texts.items() if name in kept}
+
+    def together(self, columns: Sequence[str]) -> tuple[Keys, Keys]:
+        """The keys of rows of both tables by several columns."""
+        both = [self.keys(name) for name in columns]
+        return together([one for one, _ in both]), together([other for _, other in both if other is not None])
+
+    def ids(self, table: Table) -> Keys:
+        id = self.roles.id
+        return self.keys_of(table, id) if id and id in table.columns else numbered(table.rows)
+
+    @cached_property
+    def labelled(self) -> Array:
+        """The training rows with all labels, without numbers that no score should depend on."""
+        found = np.ones(self.train.rows, dtype=bool)
+        for name in self.roles.targets:
+            found &= self.train.text(name).is_not_null().to_numpy()
+            if self.train.kind(name) in NUMBERS:
+                found &= ~(np.abs(self.train.numbers(name)) >= HUGE)
+        return found
+
+    def is_taken(self, name: str) -> bool:
+        """Whether a column has another role than to tell groups or times."""
+        asked = self.sample is not None and name in self.sample.columns
+        return asked or name in (self.roles.target, self.roles.id, self.roles.weight)
+
+
+@dataclass
+class Course:
+    """The times of a column in both tables, in one of the orders that its values may have."""
+
+    tables: Tables
+    column: str
+    clock: str
+    train: Numbers
+    test: Numbers
+
+    @cached_property
+    def ends(self) -> tuple[float, float, float, float]:
+        """The first and the last time of the training table and of the test table."""
+        found = [
+            fold(times, initial=np.nan)
+            for times in (self.train, self.test)
+            for fold in (np.fmin.reduce, np.fmax.reduce)
+        ]
+        return found[0], found[1], found[2], found[3]
+
+    @property
+    def values(self) -> int:
+        return int((~np.isnan(self.test)).sum())
+
+    @property
+    def later(self) -> int:
+        return int((self.test > self.ends[1]).sum())
+
+    def is_later(self) -> bool:
+        """Whether nearly all values of the test table are later, or all but those of the boundary day."""
+        touches = self.clock != "number" and self.ends[2] // dates.DAY >= self.ends[1] // dates.DAY
+        enough = self.later * 2 > self.values if touches else self.later * 100 >= self.values * 99
+        return self.values >= FEWEST_VALUES and enough
+
+    def cell(self, of_test: bool, time: float) -> str:
+        """A time as the table has it."""
+        table, times = (self.tables.test, self.test) if of_test else (self.tables.train, self.train)
+        return table.cell(self.column, np.argmax(times == time)) if table else ""
+
+    def evidence(self) -> str:
+        first, last, next_, _ = self.ends
+        train, test = files(self.tables)
+        start, end, begin = self.cell(False, first), self.cell(False, last), self.cell(True, next_)
+        if next_ >= last:
+            return f"`{self.column}` runs from {start} to {end} in {train} and from {begin} on in {test}"
+        return (
+            f"`{self.column}` ends with {end} in {train} and is later in {self.later} of {self.values} rows of {test}"
+        )
+
+    def but_for_few(self) -> str | None:
+        """That the test table is later but for a few training rows that are later than all of it, such as those with a
+        mistake in the year."""
+        known = self.train[~np.isnan(self.train)]
+        late = int((known > self.ends[3]).sum())
+        meets = ((known >= self.ends[2]) & (known <= self.ends[3])).any()
+        if self.values < FEWEST_VALUES or meets or not 0 < late <= FEW * len(known):
+            return None
+        begin, test = self.cell(True, self.ends[2]), files(self.tables)[1]
+        rows = f"all but {late} of the {len(known)} training rows"
+        return f"`{self.column}` begins with {begin} in {test} and is earlier in {rows}"
+
+    def earlier(self) -> str | None:
+        if not (self.ends[3] < self.ends[0] and self.values >= FEWEST_VALUES):
+            return None
+        train, test = files(self.tables)
+        last, first = self.cell(True, self.ends[3]), self.cell(False, self.ends[0])
+        return (
+            f"the rows of {test} are earlier: `{self.column}` ends with {last} there and begins with {first} in {train}"
+        )
+
+    def overlaps(self) -> bool:
+        known = self.train[~np.isnan(self.train)]
+        return bool((known >= self.ends[2]).sum() > FEW * len(known))
+
+
+def describe(tables: Tables) -> Split:
+    """How the test rows differ. What the user named wins; groups that go on in a later test table are series, and do
+    not stay whole. An ID cannot tell times: IDs usually continue even if test rows were drawn at random."""
+    roles = tables.roles
+    if roles.time:
+        return _of_named_time(tables, roles.time)
+    if roles.group:
+        return _of_named_group(tables, roles.group)
+    if tables.test is None:
+        return at_random(tables, "there is no test table to compare with")
+    for table in (tables.train, tables.test):
+        # In one go.
+        codes = may_have_unseen(tables, tables.is_taken)
+        table.load([*(name for name in (roles.id, *roles.targets) if name), *_candidates(tables), *codes])
+    return by_time(tables) or _by_groups(tables) or _by_new_groups(tables) or at_random(tables, _told(tables))
+
+
+def at_random(tables: Tables, why: str) -> Split:
+    keep = "; classes keep their shares" if tables.roles.classes else ""
+    return {"kind": "stratified" if tables.roles.classes else "rows", "column": None, "why": why + keep}
+
+
+def files(tables: Tables) -> tuple[str, str]:
+    return tables.train.name, tables.test.name if tables.test else ""
+
+
+def clock(tables: Tables, column: str) -> Course | None:
+    """The order of a column's values; of several, the one in which the test table is later. Numbers that are written
+    dates everywhere are dates."""
+    found = courses(tables, [column])
+    later = next((one for one in found if one.is_later()), None)
+    written = next((one for one in found if one.clock in WRITTEN), None)
+    return written or later or (found[0] if found else None)
+
+
+def by_time(tables: Tables) -> Split | None:
+    found = _courses_of_candidates(tables)
+    for one in found:
+        if one.is_later():
+            return _later(one.column, one.evidence())
+    for one in found:
+        if why := one.but_for_few():
+            return _later(one.column, why)
+    for one in found:
+        if split := _with_own_ends(one):
+            return split
+    return None
+
+
+def _later(column: str, why: str) -> Split:
+    return {"kind": "time", "column": column, "why": why}
+
+
+def _of_named_time(tables: Tables, time: str) -> Split:
+    split = _later(time, "as given") | {"given": True}
+    found = courses(tables, [time])
+    if not any(one.is_later() or one.but_for_few() for one in found):
+        for one in found:
+            if own := _with_own_ends(one):
+                return own | {"why": f"as given; {own['why']}", "given": True}
+    group = tables.roles.group
+    if group is None or group == time:
+        return split
+    go_on, begin_together = _groups_in_time(tables, group, found)
+    why = (
+        f"the groups of `{group}` go on in the test table"
+        if go_on
+        else f"all groups of `{group}` begin at the same time"
+    )
+    if go_on or begin_together:
+        return split | {"why": f"as given; {why}, so they are series, not kept whole"}
+    return split | {"groups": group}
+
+
+def _of_named_group(tables: Tables, group: str) -> Split:
+    split = {"kind": "groups", "column": group, "why": "as given", "given": True}
+    later = by_time(tables) if tables.test else None
+    if later is None or later["column"] == group or not tables.in_both(group):
+        return split
+    go_on, begin_together = _groups_in_time(tables, group, courses(tables, [later["column"]]))
+    if go_on:
+        why = f"the groups of `{group}` go on in the test table, so they are series, not kept whole"
+        return later | {"why": f"{later['why']}; {why}"}
+    if begin_together:
+        return split | {"why": f"as given; the test rows are also later: {later['why']}"}
+    return later | {"groups": group, "why": f"{later['why']}; whole groups of `{group}` as given"}
+
+
+def _groups_in_time(tables: Tables, group: str, found: Sequence[Course]) -> tuple[bool, bool]:
+    """Whether more than half of the test rows have groups of the training table, and whether nearly all groups begin at
+    the same time."""
+    course = next((one for one in found if one.is_later()), found[0] if found else None)
+    if course is None or not tables.in_both(group):
+        return False, False
+    of_train, of_test = tables.keys(group)
+    assert of_test is not None
+    timed, asked = (of_train != 0) & ~np.isnan(course.train), (of_test != 0) & ~np.isnan(course.test)
+    at, count = codes(of_train[timed])
+    firsts = np.full(count, np.inf)
+    np.minimum.at(firsts, at, course.train[timed])
+    known = np.isin(of_test[asked], of_train[timed]).sum()
+    return bool(known * 2 > asked.sum()), bool((firsts <= firsts.min(initial=np.inf)).sum() * 10 >= count * 9)
+
+
+def _with_own_ends(course: Course) -> Split | None:
+    """The split by series of which (nearly) each ends at a time of its own, before its test rows."""
+    tables, roles = course.tables, course.tables.roles
+    named = [roles.group] if roles.group and roles.group != course.column and tables.in_both(roles.group) else None
+    columns = named or series(tables, course.column)
+    if not columns:
+        return None
+    of_train, of_test = tables.together(columns)
+    timed, asked = (of_train != 0) & ~np.isnan(course.train), (of_test != 0) & ~np.isnan(course.test)
+    different, at = np.unique(of_train[timed], return_inverse=True)
+    last = np.full(len(different), -np.inf)
+    np.maximum.at(last, at, course.train[timed])
+    place = np.searchsorted(different, of_test[asked]).clip(max=max(len(different) - 1, 0))
+    is_known = different[place] == of_test[asked] if len(different) else np.zeros(asked.sum(), dtype=bool)
+    test = np.bincount(place[is_known], minlength=len(different))
+    late = np.bincount(place[is_known][course.test[asked][is_known] > last[place[is_known]]], minlength=len(different))
+    train, has = np.bincount(at, minlength=len(different)), test > 0
+    count, later = int(has.sum()), int((late == test)[has].sum())
+    factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, (train + test).max(initial=1) + 1)))])
+    by_chance = float(np.exp(factorial[test] + factorial[train] - factorial[train + test])[has].sum())
+    go_on = is_known.sum() * 2 > asked.sum()
+    if (
+        later < FEWEST_SERIES
+        or later * AMONG < count
+        or not go_on
+        or later < CHANCES * by_chance
+        or not course.overlaps()
+    ):
+        return None
+    train_file, test_file = files(tables)
+    others = "; some test rows of the others lie between their training rows" if later < count else ""
+    why = (
+        f"in {later} of {count} series by {listed(columns)}, all rows of {test_file} are later in `{course.column}` "
+        f"than those of {train_file}, but not than those of other series{others}"
+    )
+    return _later(course.column, why) | {"series": list(columns), "within": later < count}
+
+
+def listed(columns: Iterable[str]) -> str:
+    return " and ".join(f"`{name}`" for name in columns)
+
+
+# Times
+
+
+def _candidates(tables: Tables) -> list[str]:
+    """The columns that may tell the time: dates, texts that name parts of years, and numbers whose name says so or that
+    are like those of a Unix clock or like 202401. Dates come first."""
+    train, test, roles = tables.train, tables.test, tables.roles
+    assert test is not None
+    free = [name for name in train.columns if name in test.columns and name not in (roles.target, roles.weight)]
+    found = [name for name in free if train.kind(name) == test.kind(name) == "date"]
+    for name in free:
+        says = names.says_time(name)
+        is_code = names.says(name, names.KEY | names.COUNTER)
+        both = (train.kind(name), test.kind(name))
+        is_part = all(kind in TEXTS for kind in both) and unit(train, name) and unit(test, name)
+        if is_part and name != roles.id and (says or not is_code):
+            found.append(name)
+    for name in free:
+        both = (train.kind(name), test.kind(name))
+        is_like = name != roles.id and (_is_unix(train, name) or _is_written(train, name))
+        if all(kind in NUMBERS for kind in both) and (names.says_time(name) or is_like):
+            found.append(name)
+    return found
+
+
+def _courses_of_candidates(tables: Tables) -> list[Course]:
+    """Numbers that only look like written dates have to be such dates everywhere."""
+    is_sure = {name for name in tables.train.columns if names.says_time(name) or _is_unix(tables.train, name)}
+    return [one for one in courses(tables, _candidates(tables)) if one.clock != "number" or one.column in is_sure]
+
+
+def courses(tables: Tables, columns: Sequence[str]) -> list[Course]:
+    """The times of these columns in every order in which all values are times."""
+    found = []
+    for name in columns:
+        if name not in tables.train.columns:
+            continue
+        texts = [tables.train.text(name)] + ([tables.test.text(name)] if tables.test and tables.in_both(name) else [])
+        for one in _clocks(tables.train, name):
+            times = [read(one, text) for text in texts]
+            if all((np.isnan(at) == text.is_null().to_numpy()).all() for at, text in zip(times, texts, strict=True)):
+                found.append(Course(tables, name, one, times[0], times[1] if len(times) > 1 else np.zeros(0)))
+    return found
+
+
+def read(clock: str, texts: pl.Series) -> Numbers:
+    """The place of each text in time, in seconds for dates; not a number where it has none."""
+    if clock in ("month-first", "day-first"):
+        return dates.seconds(texts, clock == "day-first")
+    if clock in dates.ALL_UNITS:
+        known = {text: dates.part_of_year(text, clock) for text in texts.drop_nulls().unique()}
+        return texts.replace_strict(known, default=None, return_dtype=pl.Float64).fill_null(np.nan).to_numpy()
+    number = texts.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    if clock == "number":
+        return np.where(np.isfinite(number), number, np.nan)
+    year, rest = np.divmod(number, WRITTEN[clock])
+    if clock == "year-and-month":
+        days = dates._days(year, rest, 1.0)
+    elif clock == "year-and-week":
+        days = np.where((rest >= 1) & (rest <= 53), dates._days(year, 1.0, 1.0) + 7 * (rest - 1), np.nan)
+    else:
+        days = dates._days(year, rest // 100, rest % 100)
+    return np.where(number == np.floor(number), days * dates.DAY, np.nan)
+
+
+def _clocks(table: Table, name: str) -> Sequence[str]:
+    if table.kind(name) == "date":
+        return ("month-first", "day-first")
+    if table.kind(name) in NUMBERS:
+        return (*WRITTEN, "number") if _is_written(table, name) else ("number",)
+    return dates.ALL_UNITS if unit(table, name) else ()
+
+
+def unit(table: Table, name: str) -> str | None:
+    """The part of a year that the most frequent values of a column of texts name."""
+    values = [value for value, _ in table.columns[name]["top_values"]]
+    fits = [one for one in dates.ALL_UNITS if all(dates.part_of_year(value, one) is not None for value in values)]
+    return fits[0] if values and fits and table.kind(name) in TEXTS else None
+
+
+def _range(table: Table, name: str) -> tuple[float, float]:
+    low, high = table.columns[name].get("range") or (np.nan, np.nan)
+    return low, high
+
+
+def _is_unix(table: Table, name: str) -> bool:
+    """Whether all values are seconds, or thousandths and so on of them, since 1970, between 2001 and 2040."""
+    low, high = _range(table, name)
+    fits = any(1e9 <= low / scale < high / scale < 2.2e9 for scale in (1.0, 1e3, 1e6, 1e9))
+    return fits and not names.says(name, names.KEY | names.COUNTER)
+
+
+def _is_written(table: Table, name: str) -> bool:
+    """Whether all numbers may be written dates of at least two years."""
+    low, high = _range(table, name)
+    months = low >= 190_001 and high <= 209_953 and low // 100 < high // 100
+    days = low >= 19_000_101 and high <= 20_991_231 and low // 10_000 < high // 10_000
+    return table.kind(name) == "integer" and (months or days) and not names.says(name, names.KEY | names.COUNTER)
+
+
+# Groups
+
+
+def _counts(group: dict[str, Any]) -> bool:
+    """Whether values name groups rather than times. Both can be numbers that continue in the test table."""
+    says_key = names.says(group["column"], names.KEY)
+    if names.says_time(group["column"]) or names.says(group["column"], names.ROW):
+        return says_key and not group["ordered"]
+    return says_key or not group["ordered"]
+
+
+def _groups(tables: Tables) -> list[dict[str, Any]]:
+    """The columns that group rows, the widest first: rows of one patient are rows of one hospital. Texts and columns
+    that say so name groups rather than count."""
+
+    def width(group: dict[str, Any]) -> tuple[bool, int]:
+        name = group["column"]
+        return tables.train.kind(name) != "category" and not names.says(name, names.KEY), group["groups"]
+
+    return sorted((group for group in tables.groups if not tables.is_taken(group["column"])), key=width)
+
+
+def _by_groups(tables: Tables) -> Split | None:
+    column = next((group["column"] for group in _groups(tables) if _counts(group)), None)
+    if column is None:
+        return None
+    train, test = files(tables)
+    why = f"the values of `{column}` repeat in {train}, and at most 1 in 100 rows of {test} has one of them"
+    return {"kind": "groups", "column": column, "why": why}
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """What test rows have in some columns that no training row has."""
+
+    columns: Sequence[str]
+    share: float
+    by_chance: float
+    """The share that as many training rows would have if they were drawn at random."""
+    known: int
+
+
+def may_have_unseen(tables: Tables, taken: Callable[[str], bool]) -> list[str]:
+    """The columns whose values may name things, and of which the test table may have other ones."""
+    found = []
+    for name, about in tables.train.columns.items():
+        repeats = 1 < about["distinct"] <= min(tables.train.rows, LOOKED_AT) / 2
+        if about["kind"] not in ("category", "integer") or not repeats or taken(name) or names.says_time(name):
+            continue
+        if tables.in_both(name) and tables.test and (tables.test.kind(name) in NUMBERS) == (about["kind"] in NUMBERS):
+            train, test = tables.head(name)
+            if tables.train.rows > LOOKED_AT or not np.isin(test, train).all():
+                found.append(name)
+    return found
+
+
+def unseen(tables: Tables, columns: Sequence[str]) -> Unseen:
+    of_train, of_test = (pl.Series("of", of) for of in tables.together(columns))
+    known = of_train.filter(of_train != 0).value_counts()
+    sizes = known["count"].to_numpy().astype(float)
+    tested = len(of_test) / max(len(of_train) + len(of_test), 1)
+    alone = float((sizes * tested ** (sizes - 1)).sum()) / max(len(of_train), 1)
+    new = (~of_test.is_in(known["of"].implode()) & (of_test != 0)).sum()
+    return Unseen(columns, int(new) / max(len(of_test), 1), alone, len(known))
+
+
+def names_things(table: Table, name: str) -> bool:
+    """Whether whole numbers are the names of things, such as shops, with several rows each. Their column says so, or
+    they are scattered."""
+    about = table.columns[name]
+    looked = min(table.rows, LOOKED_AT) - about["missing"]
+    times = 3 if names.says(name, names.CODE) else 8 if about["scattered"] else np.inf
+    repeats = 25 <= about["distinct"] <= looked / times
+    return bool(about["kind"] == "integer" and repeats and not names.says_time(name))
+
+
+def _new_groups(tables: Tables) -> Unseen | None:
+    """The column with the most test rows of new groups, though not all; of several, the widest."""
+    others = {*_candidates(tables), *(group["column"] for group in tables.groups)}
+    columns = [
+        name
+        for name in may_have_unseen(tables, lambda name: name in others or tables.is_taken(name))
+        if (tables.train.kind(name) == "category" or names.says(name, names.CODE) or names_things(tables.train, name))
+        and not names.says(name, names.ROW)
+    ]
+    for table in (tables.train, tables.test):
+        if table is not None:
+            table.load(columns)
+    found = [unseen(tables, [name]) for name in columns]
+    found = [one for one in found if one.share >= max(one.by_chance + BY, one.by_chance * FACTOR, FEWEST_NEW)]
+    found = [one for one in found if one.known >= FEWEST_KNOWN]
+    largest = max((one.share for one in found), default=0.0)
+    return min((one for one in found if one.share >= AS_LARGE * largest), key=lambda one: one.known, default=None)
+
+
+def _new_words(tables: Tables, found: Unseen) -> str:
+    train, test = files(tables)
+    have = f"{found.share * 100:.0f} % of the rows of {test} have"
+    return f"{have} a value of `{found.columns[0]}` that no row of {train} has"
+
+
+def _by_new_groups(tables: Tables) -> Split | None:
+    found = _new_groups(tables)
+    if found is None or found.share < MOST_NEW:
+        return None
+    return {"kind": "groups", "column": found.columns[0], "why": _new_words(tables, found)}
+
+
+# What may tell rows apart, although the program does not split by it
+
+
+def _told(tables: Tables) -> str:
+    """What may tell the rows of both tables apart, with the option that decides."""
+    train, test = files(tables)
+    found = _courses_of_candidates(tables)
+    for one in found:
+        if why := one.earlier():
+            return why
+    if other := next((group["column"] for group in _groups(tables) if not _counts(group)), None):
+        return (
+            f"at most 1 in 100 rows of {test} has a value of `{other}` that is in {train}, but whether `{other}` "
+            "counts time or names groups is unknown: name it with --time-column or --group-column"
+        )
+    if columns := _later_together(tables):
+        return (
+            f"the rows of {test} are later by {listed(columns)} together: write them in one column, such as 2024-01, "
+            "and name it with --time-column"
+        )
+    for one in found:
+        different = [np.unique(times[~np.isnan(times)]) for times in (one.train, one.test)]
+        repeats = len(different[0]) * FEWEST_ROWS <= len(one.train) and len(different[1]) * FEWEST_ROWS <= len(one.test)
+        if repeats and len(different[1]) >= FEWEST_VALUES and not np.isin(different[1], different[0]).any():
+            return (
+                f"no value of `{one.column}` in {test} is in {train}: to validate on later rows, name it with "
+                "with --time-column, to validate on other values, with --group-column"
+            )
+    if new := _new_groups(tables):
+        return f"{_new_words(tables, new)}: to validate on other values, name it with --group-column"
+    return f"nothing tells the rows of {test} from those of {train}"
+
+
+def _later_together(tables: Tables) -> list[str]:
+    """Columns of years, months and days that are later dates together."""
+    assert tables.test is not None
+
+    def part(word: str, least: int, most: int) -> str | None:
+        def fits(table: Table, name: str) -> bool:
+            low, high = _range(table, name) if name in table.columns else (np.nan, np.nan)
+            return (
+                table.kind(name) == "integer" and low >= least and high <= most and names.says(name, frozenset([word]))
+            )
+
+        found = (name for name in tables.train.columns if fits(tables.train, name))
+        name = next(found, None)
+        return name if name is not None and tables.test is not None and fits(tables.test, name) else None
+
+    columns: list[str] = []
+    for word, least, most in PARTS:
+        if (name := part(word, least, most)) is None:
+            break
+        columns.append(name)
+    if len(columns) < 2:
+        return []
+    at = [
+        sum(table.numbers(name) * 100.0**-place for place, name in enumerate(columns))
+        for table in (tables.train, tables.test)
+    ]
+    return columns if np.nanmin(at[1]) > np.nanmax(at[0]) else []
+
+
+# Series
+
+
+def series(tables: Tables, time: str, taken: Callable[[str], bool] | None = None) -> list[str]:
+    """The column, or the two or three together, that name the series of rows with times in the column `time`: rows of
+    the same store, sensor or person at different times. A series has at most one row at a time, so its rows meet the
+    same time again far less often than values that have nothing to do with time. The first rows of both tables are
+    looked at."""
+    taken = taken or tables.is_taken
+    others = {group["column"] for group in tables.groups}
+    candidates = [name for name in _may_name_series(tables) if name != time and not taken(name) and name not in others]
+    candidates = candidates[:MOST_CANDIDATES]
+    if not candidates:
+        return []
+    assert tables.test is not None
+    times = keys(tables.train.head(time), tables.as_numbers(time))
+    timed = times != 0
+    # A missing value is a value, too.
+    heads = {name: [mixed_missing(one) for one in tables.head(name)] for name in candidates}
+
+    def fits(columns: Sequence[str]) -> int | None:
+        of_train, of_test = (together([heads[name][side] for name in columns]) for side in (0, 1))
+        found = _is_series(of_train[timed], times[timed], all(names.says(name, names.KEY) for name in columns))
+        is_whole = tables.train.rows <= LOOKED_AT
+        is_known = not is_whole or np.isin(of_test, of_train).sum() * 2 > len(of_test)
+        return found if is_known else None
+
+    for count in (1, 2, 3):
+        sets = combinations(candidates if count == 1 else candidates[:MOST_TOGETHER], count)
+        found = [(size, columns) for columns in sets if (size := fits(columns)) is not None]
+        if found:
+            # The widest series have the most history.
+            return list(min(found, key=lambda one: one[0])[1])
+    return []
+
+
+def mixed_missing(of: Keys) -> Keys:
+    return np.where(of == 0, np.uint64(1), of)
+
+
+def names_series(tables: Tables, time: str, column: str) -> bool:
+    heads = [keys(tables.train.head(name), tables.as_numbers(name)) for name in (column, time)]
+    timed = heads[1] != 0
+    return _is_series(mixed_missing(heads[0])[timed], heads[1][timed], names.says(column, names.KEY)) is not None
+
+
+def _may_name_series(tables: Tables) -> list[str]:
+    """Columns of both tables whose values can name series, the most promising first."""
+
+    def can(name: str, about: dict[str, Any]) -> bool:
+        nameable = about["kind"] not in ("number", "text", "date", "empty")
+        repeats = 1 < about["distinct"] <= min(tables.train.rows, LOOKED_AT) / FEWEST_ROWS and about["missing"] == 0
+        same = (
+            tables.in_both(name) and tables.test and (tables.test.kind(name) in NUMBERS) == (about["kind"] in NUMBERS)
+        )
+        return bool(nameable and repeats and same and not names.says_time(name))
+
+    found = [name for name, about in tables.train.columns.items() if can(name, about)]
+    return sorted(found, key=lambda name: (not names.says(name, names.KEY), tables.train.kind(name) in NUMBERS))
+
+
+def _is_series(of: Keys, times: Keys, named: bool) -> int | None:
+    """The number of series if the keys name series. If hardly any two rows have the same time, only the name of a
+    column shows that."""
+
+    def pairs(of: Keys) -> tuple[int, float]:
+        sizes = np.unique(of, return_counts=True)[1].astype(float)
+        return len(sizes), float((sizes * (sizes - 1) / 2).sum())
+
+    count, most = pairs(of)
+    cells, meetings = pairs(together([of, times]))
+    by_chance = most * pairs(times)[1] / max(len(of) * (len(of) - 1) / 2, 1.0)
+    rarely = named and meetings <= by_chance if by_chance < FEWEST_MEETINGS else meetings * 4 <= by_chance
+    return count if count > 1 and cells >= count * FEWEST_ROWS and rarely else None
