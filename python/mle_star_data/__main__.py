@@ -42,7 +42,7 @@ def _answered(question: dict[str, Any]) -> str:
     try:
         return json.dumps({"number": number, "answer": questions.answer(question)}, allow_nan=False)
     except Refused as error:
-        failure = {"failure": str(error)}
+        failure = {"failure": str(error)} | ({} if error.hint is None else {"hint": error.hint})
     except MemoryError:
         failure = {"failure": "the rows need more memory than there is"}
     except Exception as error:

@@ -469,9 +469,56 @@ def source(metric: str, classes: int) -> Answer:
     return {"source": metrics.for_classes(_metric(metric), classes).source()}
 
 
+def inspect(folder: str, told: dict[str, Any]) -> Answer:
+    """The facts of a folder of plain tables: see `roles.Task.facts`."""
+    from . import roles  # Only this question needs a library for frames.
+
+    return roles.inspect(folder, told)
+
+
+def describe(folder: str, facts: dict[str, Any] | None, instead: dict[str, str] | None = None) -> Answer:
+    """What agents are told of a folder: see `describe.describe`."""
+    from . import describe
+
+    return {"text": describe.describe(folder, facts, instead)}
+
+
+def relations(folder: str, facts: dict[str, Any]) -> Answer:
+    """What relates columns and tables: see `relations.relations`."""
+    from . import relations
+
+    return relations.relations(folder, facts)
+
+
+def take_in(**arguments: Any) -> Answer:
+    """What a data folder or a table file holds, and the plain tables that are made of it."""
+    from . import intake
+
+    return intake.take_in(**arguments)
+
+
+def read_rows(**arguments: Any) -> Answer:
+    """Writes a table with rows to predict as plain CSV."""
+    from . import intake
+
+    return intake.read_rows(**arguments)
+
+
 def trial(metric_file: dict[str, Any], **rows: Any) -> Answer:
     """Calls a metric file with labelled rows, before a run begins."""
     return MetricFile(**metric_file).trial(**rows)
+
+
+def _of_plan(name: str) -> Callable[..., Answer]:
+    """A question about tables."""
+
+    def asked(**question: Any) -> Answer:
+        from . import plan
+
+        found: Answer = getattr(plan, name)(question)
+        return found
+
+    return asked
 
 
 OF_A_RUN: dict[str, Callable[..., Answer]] = {
@@ -494,6 +541,18 @@ ALONE: dict[str, Callable[..., Answer]] = {
     "check": submission.check,
     "source": source,
     "trial": trial,
+    "take_in": take_in,
+    "read_rows": read_rows,
+    "inspect": inspect,
+    "describe": describe,
+    "relations": relations,
+}
+ALONE |= {
+    name: _of_plan(name)
+    for name in (
+        *("plan", "same_rows", "materialise", "last_fold", "draw", "make_sample"),
+        *("trim", "permuted", "shuffle_targets", "replace_test_rows"),
+    )
 }
 
 

@@ -33,7 +33,7 @@ BAGS = 10
 """Bootstrap samples of rows whose weights are averaged."""
 BAGS_FROM = 2**40
 """No replicate of a score has such a number."""
-MOST_ROWS = 2_000
+MOST_ROWS = 10_000
 """A bag is drawn from about this many rows at most, other ones each time."""
 LEAST_WEIGHT = 0.03
 """Members with less weight are left out: each of them has to run."""

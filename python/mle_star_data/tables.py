@@ -44,7 +44,11 @@ LONGEST_KEY = 64
 
 
 class Refused(Exception):
-    """Why a question has no answer, in one sentence."""
+    """Why a question has no answer, in one sentence, and what to do."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class Table:
@@ -100,7 +104,7 @@ def pieces(file: str | Path, longest_header: int | None = None) -> Iterator[Tabl
                 if cells:
                     yield Table(names, [np.array(column, dtype=object) for column in zip(*cells, strict=True)])
     except UnicodeDecodeError:
-        raise Refused(f"row {_undecodable(file)} is not UTF-8 text") from None
+        raise Refused(f"row {undecodable(file)} is not UTF-8 text") from None
     except csv.Error as error:
         said = f"{_row(reader.line_num - 1)} is longer than {LONGEST_ROW >> 20} MiB"
         raise Refused(said if "field larger" in str(error) else f"{CANNOT}: {error}") from None
@@ -122,7 +126,7 @@ def _row(number: int) -> str:
     return f"row {number}" if number > 0 else "the header"
 
 
-def _undecodable(file: str | Path) -> int:
+def undecodable(file: str | Path) -> int:
     """The number of the first row that is no UTF-8 text."""
     with open(file, "rb") as lines:
         for number, line in enumerate(lines):

@@ -10,11 +10,14 @@ use crate::environments;
 use crate::report::{Count, Report};
 
 /// What the tests need. The package itself needs nothing.
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 15] = [
+    "backports.zstd==1.2.0",
+    "fastexcel==0.21.0",
     "ipykernel==7.4.0",
     "mypy==2.4.1",
     "nbclient==0.11.0",
     "nbformat==5.11.1",
+    "openpyxl==3.1.5",
     "pandas==3.1.1",
     "pandas-stubs==3.1.0.261029",
     "polars==2.1.0",

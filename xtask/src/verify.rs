@@ -54,7 +54,6 @@ pub fn deep() -> bool {
     let python = python_beside(&programs, || {
         report.check("docs", documents);
         report.check("doc tests", || succeeds(cargo("test --workspace --doc")));
-        report.check("fuzz", fuzz);
         dependencies(&mut report);
     });
     let (needs, mdbook, package) =
@@ -138,12 +137,6 @@ fn documents() -> bool {
     let binaries =
         "doc --workspace --bins --no-deps --document-private-items --target-dir target/doc-of-binaries";
     with_warnings(binaries) && libraries
-}
-
-/// Reads damaged tables. One that makes a reader ask for all memory fails, too.
-fn fuzz() -> bool {
-    let line = "run --package mle-star-formats --example fuzz -- 100000 0 crates/mle-star-formats/tests/data target/fuzz";
-    succeeds(cargo(line))
 }
 
 /// Whether a commit of the last day changed what is depended on. The daily run has checked older ones.

@@ -490,7 +490,9 @@ impl RunArgs {
     /// A `--set` without `=`.
     pub fn options(&self) -> Result<RunOptions, Trouble> {
         let config = self.settings.config.clone();
-        Ok(RunOptions { settings: self.named_settings()?, config, learn_from: self.learn_from.clone() })
+        let say: fn(&str) = if self.quiet { |_| () } else { output::talk };
+        let learn_from = self.learn_from.clone();
+        Ok(RunOptions { settings: self.named_settings()?, config, learn_from, say: Some(say) })
     }
 
     /// The settings that options name. `--set` comes first: a named option overrides it.

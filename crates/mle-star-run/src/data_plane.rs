@@ -1,28 +1,32 @@
 //! Questions to the data plane outside a run.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mle_star_backends::script::environment::Environment;
 use mle_star_backends::script::executor::{Executor, ExecutorSetup};
 use mle_star_backends::script::network;
-use mle_star_backends::script::plane::Plane;
+use mle_star_backends::script::plane::{Plane, Unanswered};
 use mle_star_domain::config::{Config, Switch};
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::Isolation;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::error::{ErrorKind, RunError};
-use crate::python_environment::{Say, environment};
+use crate::error::RunError;
+use crate::python_environment::{Say, environment, environment_of_plane};
 
-/// The text that scripts of these agents compute the metric with; `None` if there are none, or the interpreter cannot be used, which
-/// is said when scripts are to run. If a Python environment has to be created first, `say` is told.
+/// How long an answer may take.
+const ANSWERING: Duration = Duration::from_secs(900);
+
+/// The text that scripts of these agents compute the metric with; `None` if there are none. If a Python environment has to be
+/// created first, `say` is told.
 ///
 /// # Errors
 /// The environment cannot be created, or lacks what scores are computed with.
@@ -32,19 +36,16 @@ pub async fn source_of_metric(
     say: Say<'_>,
 ) -> Result<Option<String>, RunError> {
     let Some(agents) = agents else { return Ok(None) };
-    let environment = match environment(config.python.as_ref(), say).await {
-        Err(RunError { kind: ErrorKind::Input, .. }) => return Ok(None),
-        found => found?,
-    };
-    let answer = asked(config, environment, [], agents.question_of_metric()).await?;
+    // That a given interpreter cannot be used is said when scripts are to run.
+    if config.python.is_some() && environment(config.python.as_ref(), say).await.is_err() {
+        return Ok(None);
+    }
+    let answer = ask(config, [], agents.question_of_metric(), say).await?;
     let hint = "name another metric with --metric, or another interpreter with --python";
     let unknown = |why| Trouble::new(format!("scripts cannot compute the metric: {why}"), hint);
     let mut answer: HashMap<String, String> = answer.map_err(unknown)?;
     Ok(answer.remove("source"))
 }
-
-/// How long an answer may take.
-const ANSWERING: Duration = Duration::from_secs(900);
 
 /// Asks one question about these files, with the settings of a run. The inner error says why there is no answer.
 ///
@@ -54,19 +55,47 @@ pub async fn ask<T: DeserializeOwned>(
     config: &Config,
     files: impl IntoIterator<Item = PathBuf>,
     question: Value,
-) -> Result<Result<T, String>, RunError> {
-    asked(config, environment(config.python.as_ref(), &|_| ()).await?, files, question).await
-}
-
-async fn asked<T: DeserializeOwned>(
-    config: &Config,
-    environment: Environment,
-    files: impl IntoIterator<Item = PathBuf>,
-    question: Value,
+    say: Say<'_>,
 ) -> Result<Result<T, String>, RunError> {
     let folder = TempDir::new().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
+    answered(&opened(config, folder.path(), files, say).await?, question).await
+}
+
+/// As [`ask`], for a question whose answer is also a file or a folder, which is moved to `into`.
+///
+/// # Errors
+/// There is no usable Python, what was asked about is wrong, or `into` cannot be written.
+pub async fn ask_for<T: DeserializeOwned>(
+    config: &Config,
+    files: impl IntoIterator<Item = PathBuf>,
+    mut question: Value,
+    into: &Path,
+    say: Say<'_>,
+) -> Result<T, RunError> {
+    let unwritable = |error: &io::Error| Trouble::io("write in", into.parent().unwrap_or(into), error);
+    // On the same file system, so that nothing is copied.
+    let folder =
+        TempDir::new_in(into.parent().unwrap_or(Path::new("."))).map_err(|error| unwritable(&error))?;
+    let plane = opened(config, folder.path(), files, say).await?;
+    let made = plane.folder().join("made");
+    question["into"] = json!(made);
+    let hint = "check the file, or report a defect of mle-star";
+    let answer = answered(&plane, question).await?.map_err(|why| Trouble::new(why, hint))?;
+    if made.exists() {
+        fs::rename(&made, into).map_err(|error| unwritable(&error))?;
+    }
+    Ok(answer)
+}
+
+async fn opened(
+    config: &Config,
+    folder: &Path,
+    files: impl IntoIterator<Item = PathBuf>,
+    say: Say<'_>,
+) -> Result<Plane, RunError> {
+    let environment = environment_of_plane(config.python.as_ref(), say).await?;
     let setup = ExecutorSetup {
-        folder: folder.path().to_owned(),
+        folder: folder.to_owned(),
         environment: environment.clone(),
         machine: machine().await,
         slots: 1,
@@ -75,7 +104,17 @@ async fn asked<T: DeserializeOwned>(
         warm_start: None,
     };
     let executor = Executor::new(setup, &[]).map_err(RunError::failed)?;
-    let plane = Plane::new(Arc::new(executor), environment, folder.path(), files);
-    let answered = plane.map_err(RunError::failed)?.ask(question, Instant::now() + ANSWERING).await;
-    answered.map(Ok).or_else(|unanswered| Ok(Err(unanswered.reason()?)))
+    Plane::new(Arc::new(executor), environment, folder, files).map_err(RunError::failed)
+}
+
+/// The answer of a plane. A refusal of what was asked about is an error.
+async fn answered<T: DeserializeOwned>(
+    plane: &Plane,
+    question: Value,
+) -> Result<Result<T, String>, RunError> {
+    match plane.ask(question, Instant::now() + ANSWERING).await {
+        Ok(answer) => Ok(Ok(answer)),
+        Err(Unanswered::Refused(trouble)) => Err(trouble.into()),
+        Err(unanswered) => Ok(Err(unanswered.reason()?)),
+    }
 }

@@ -3,6 +3,7 @@
 //! Its fitted model predicts them. Without one, the script of the run's solution fits again, with these rows in place of those of
 //! the test table. Both are isolated as the run's scripts were.
 
+mod rows;
 mod score;
 
 use std::fs;
@@ -30,6 +31,7 @@ use crate::prepare::intake::Record as TablesMade;
 use crate::python_environment::environment;
 use crate::runs::{self, name};
 
+pub(crate) use rows::read_rows;
 pub use score::Scored;
 
 /// Predicted rows.
@@ -90,10 +92,12 @@ async fn predicted(
         }
     };
     let reading = run.reading();
-    let names = layout.write_rows(given, &reading, Names::Own, &rows)?;
+    let names = read_rows(&layout, (given, &reading), Names::Own, &rows, (&run.config, say)).await?;
     let mut notes = spellings.apply(&rows).map_err(|error| unreadable(&error))?;
-    let read_labels = || score::labels(&run.task, &layout, (given, &reading), folder.path());
-    let labels = scores.then(read_labels).transpose()?;
+    let labels = match scores {
+        true => Some(score::labels(&run.task, &layout, (given, &reading), folder.path(), &run.config).await?),
+        false => None,
+    };
     match &model {
         _ if names.is_empty() => layout.write_header(&predicted).map_err(RunError::failed)?,
         Some((_, environment)) => {
@@ -210,7 +214,9 @@ impl Answered {
             Names::Own => names.to_vec(),
             // Scripts look rows up by their names.
             Names::Numbers => {
-                let numbered = tables.layout.write_rows(given, &self.reading(), by, rows)?;
+                let reading = self.reading();
+                let numbered =
+                    read_rows(&tables.layout, (given, &reading), by, rows, (&self.config, say)).await?;
                 spellings.apply(rows).map_err(|error| unreadable(&error))?;
                 numbered
             }

@@ -46,7 +46,7 @@ use crate::runtime::wait_for;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
 use configure::Configured;
 use infer_task::CompleteTask;
-use intake::{Intake, Known, Place, lost_classes, lost_columns, no_target, take_in};
+use intake::{Intake, Known, Place, Reader, lost_classes, lost_columns, no_target, take_in};
 use task_source::TaskSource;
 
 pub use configure::settings_of;
@@ -64,9 +64,15 @@ pub struct RunOptions {
     pub config: Option<PathBuf>,
     /// Earlier runs whose changes the agents are told, by run ID or path.
     pub learn_from: Vec<String>,
+    /// Who is told that a Python environment is being created; nobody without.
+    pub say: Option<fn(&str)>,
 }
 
 impl RunOptions {
+    fn say(&self) -> Say<'_> {
+        self.say.as_ref().map_or(&|_: &str| (), |say| say)
+    }
+
     /// Adds a setting, written `KEY=VALUE`.
     ///
     /// # Errors
@@ -181,9 +187,15 @@ pub fn prepare_for(
     let choice = choose_agents(intent, &configured.config, environment)?;
     configured.answered_by(&choice.chosen)?;
     let spoken = infer_task::Spoken::of(&source, &configured.invocation)?;
-    let mut intake = take_in(&source, &configured.invocation, place(intent, &configured.invocation))?;
+    // A preview starts no interpreter that the settings name: they may come from anyone who can reach the page.
+    let reading = match intent {
+        Intent::Preview => Config { python: None, ..configured.config.clone() },
+        Intent::Begin | Intent::Estimate => configured.config.clone(),
+    };
+    let reader = Reader { config: &reading, say: options.say() };
+    let mut intake = take_in(&source, &configured.invocation, place(intent, &configured.invocation), reader)?;
     let mut data =
-        profile_data(&intake.folder(), &choice.chosen, &spoken.context(&intake), intake.damaged())?;
+        profile_data(&intake.folder(), &choice.chosen, &spoken.context(&intake), intake.damaged().as_ref())?;
     let mut complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen, &intake)?;
     configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
     let makes_output = intent == Intent::Begin;
@@ -191,7 +203,7 @@ pub fn prepare_for(
     if let Some(profile) = data.profile.take() {
         let unknown = complete.target_unknown.clone().unwrap_or_else(no_target);
         let known = Known::of_task(&complete.task, &unknown);
-        let (profile, id) = intake.complete(profile, &known, configured.config.seed)?;
+        let (profile, id) = intake.complete(profile, &known, configured.config.seed, reader)?;
         complete.guesses.extend(infer_task::made_id(complete.task.id_column.as_ref(), id.as_ref()));
         (data.profile, complete.task.id_column) = (Some(profile), id);
     }

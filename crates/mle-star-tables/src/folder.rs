@@ -8,8 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_formats::{Packing, detect};
 
+use crate::archives;
 pub(crate) use roles::Role;
 
 /// Files that describe the task; they are not data.
@@ -119,7 +119,10 @@ impl Source {
         let (name, text) = (self.file.to_string_lossy(), other.to_string_lossy());
         let rest = text.strip_prefix(&*name).or_else(|| text.strip_prefix(&*self.stem()));
         // `train.zip` may hold the images of `train.csv`.
-        let holds_table = || detect(&data_dir.join(other)).is_ok_and(|found| found.packing != Packing::None);
+        let holds_table = || {
+            let one = |members: archives::Members| matches!(members.files.as_slice(), [only] if source_of(only).is_some());
+            !archives::is_archive(other) || archives::members(&data_dir.join(other)).is_ok_and(one)
+        };
         rest.is_some_and(|rest| PACKED.contains(&rest)) && holds_table()
     }
 

@@ -1,18 +1,15 @@
 //! Rows of a user that a finished run predicts: they replace the rows of its test table.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use csv::{Reader, ReaderBuilder, StringRecord, Writer};
 use mle_star_domain::trouble::Trouble;
-use mle_star_formats::{AmbiguousColumn, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::folder;
-use crate::intake::{ambiguous, key};
-use crate::reading::Reading;
 use crate::walk;
 
 /// The columns of the rows that a run predicts, and those of its predictions.
@@ -27,7 +24,8 @@ pub struct Layout {
 }
 
 /// How rows are named where they are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Names {
     /// As the rows are; by their numbers, from 0, if they have no names.
     Own,
@@ -49,72 +47,6 @@ pub struct TestTables {
 }
 
 impl Layout {
-    /// Writes the columns of the test table of a table in any format as plain CSV. Returns the names of the rows. Further
-    /// columns are left out.
-    ///
-    /// # Errors
-    /// The table cannot be read, has numbers that can be read in two ways, or lacks a column; the file cannot be written.
-    pub fn write_rows(
-        &self,
-        given: &Path,
-        reading: &Reading,
-        names: Names,
-        into: &Path,
-    ) -> Result<Vec<String>, Trouble> {
-        let table = reading.open(given)?;
-        let places = self.places(given, &table)?;
-        // A point stays a decimal point, as in plain tables, and lists of labels stay texts.
-        let is_open = |column: &&AmbiguousColumn| {
-            places.contains(&Some(column.at)) && column.example.contains(',') && !column.may_be_lists()
-        };
-        if let Some(column) = table.notation().ambiguous.iter().find(is_open) {
-            return Err(ambiguous(&file_name(given), column));
-        }
-        let cannot = |error: &dyn std::fmt::Display| cannot_write(into, error);
-        let mut out =
-            Writer::from_writer(BufWriter::new(File::create(into).map_err(|error| cannot(&error))?));
-        out.write_record(&self.columns).map_err(|error| cannot(&error))?;
-        let (mut written, own) = (Vec::new(), self.place_of_names(&table));
-        table.each_row(&mut |row| {
-            let number = written.len().to_string();
-            let name = match (names, own) {
-                (Names::Own, Some(at)) => row.get(at).unwrap_or_default().to_owned(),
-                _ => number,
-            };
-            let cells = places.iter().map(|place| match place {
-                Some(at) if names == Names::Own || Some(*at) != own => row.get(*at).unwrap_or_default(),
-                _ => &name,
-            });
-            out.write_record(cells).map_err(|error| cannot(&error))?;
-            written.push(name);
-            Ok(())
-        })?;
-        out.flush().map_err(|error| cannot(&error))?;
-        Ok(written)
-    }
-
-    /// The place of each column of the test table in another table; `None` for the names of rows, if it has none.
-    fn places(&self, given: &Path, table: &Table) -> Result<Vec<Option<usize>>, Trouble> {
-        let place = |name: &String| match place_of(table, name) {
-            None if self.id.as_ref() != Some(name) => Err(self.lacks(given, name)),
-            found => Ok(found),
-        };
-        self.columns.iter().map(place).collect()
-    }
-
-    fn place_of_names(&self, table: &Table) -> Option<usize> {
-        self.id.as_ref().and_then(|id| place_of(table, id))
-    }
-
-    fn lacks(&self, given: &Path, name: &str) -> Trouble {
-        let names = self.columns.iter().filter(|column| Some(*column) != self.id.as_ref());
-        let names: Vec<&str> = names.map(String::as_str).collect();
-        Trouble::new(
-            format!("{} has no column \"{name}\"", file_name(given)),
-            format!("the run predicts rows with the columns {}", names.join(", ")),
-        )
-    }
-
     /// Writes predictions for no rows.
     ///
     /// # Errors
@@ -270,20 +202,9 @@ fn shape(file: &Path) -> Result<(Vec<String>, u64), Trouble> {
 }
 
 /// The place of a column: the one with this name or, without one, the only one with this name but for case and blanks around it.
-fn place_of(table: &Table, name: &str) -> Option<usize> {
-    let columns = table.columns();
-    let exact = columns.iter().position(|column| column.name == name);
-    let mut alike = (0..columns.len()).filter(|at| key(&columns[*at].name) == key(name));
-    exact.or_else(|| alike.next().filter(|_| alike.next().is_none()))
-}
-
 fn other_rows(rows: usize) -> Trouble {
     let message = format!("the solution predicted more or fewer rows than the {rows} of the table");
     Trouble::new(message, "it may predict rows of the test table only: look at its script")
-}
-
-fn file_name(file: &Path) -> String {
-    file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
 }
 
 /// For each wanted name the place of its row; `None` if names are missing, or repeat and have another order. A script may write the
@@ -327,47 +248,6 @@ mod tests {
     fn layout() -> Layout {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Layout { columns: names(&["id", "a", "b"]), header: names(&["id", "y"]), id: Some("id".to_owned()) }
-    }
-
-    #[test]
-    fn rows_keep_the_columns_of_the_test_table() {
-        let check = |given: &str, by: Names, names: &[&str], expected: &str| {
-            let folder = tempfile::tempdir().unwrap();
-            let (from, into) = (folder.path().join("new.csv"), folder.path().join("rows.csv"));
-            fs::write(&from, given).unwrap();
-            let written = layout().write_rows(&from, &Reading::default(), by, &into);
-            assert_eq!(written.unwrap(), names, "{given}");
-            assert_eq!(fs::read_to_string(into).unwrap(), expected);
-        };
-        check("b,x,a,id\n2,9,1,k\n", Names::Own, &["k"], "id,a,b\nk,1,2\n");
-        check("b,a\n2,1\n4,\n", Names::Own, &["0", "1"], "id,a,b\n0,1,2\n1,,4\n");
-        check("id,a,b\nk,1,2\nk,3,4\n", Names::Numbers, &["0", "1"], "id,a,b\n0,1,2\n1,3,4\n");
-        check("id;a;b\nk;1,5;2\nl;2,5;x\n", Names::Own, &["k", "l"], "id,a,b\nk,1.5,2\nl,2.5,x\n");
-        check("id,a,b\n", Names::Own, &[], "id,a,b\n");
-        check("B, A ,ID\n2,1,k\n", Names::Own, &["k"], "id,a,b\nk,1,2\n");
-    }
-
-    #[test]
-    fn numbers_are_read_as_in_the_training_table() {
-        let check = |given: &str, commas: &[&str], expected: Result<&str, &str>| {
-            let folder = tempfile::tempdir().unwrap();
-            let (from, into) = (folder.path().join("new.csv"), folder.path().join("rows.csv"));
-            fs::write(&from, given).unwrap();
-            let commas = commas.iter().map(|name| (*name).to_owned()).collect();
-            let reading = Reading { commas, ..Reading::default() };
-            let written = layout().write_rows(&from, &reading, Names::Own, &into);
-            let written =
-                written.map(|_| fs::read_to_string(into).unwrap()).map_err(|trouble| trouble.message);
-            assert_eq!(written.as_deref().map_err(String::as_str), expected, "{given}");
-        };
-        let rows = Ok("id,a,b\nk,1.234,2\n");
-        check("id,a,b\nk,\"1,234\",2\n", &["A"], rows);
-        check("id\ta\tb\nk\t1,234\t2\n", &["a"], rows);
-        check("id;a;b\nk;1.234;2\n", &["a"], Ok("id,a,b\nk,1234,2\n"));
-        check("id;a;b\nk;1.234;2\n", &[], rows);
-        let refused = "`a` of new.csv can be read in two ways: 1,234 is 1.234 or 1234";
-        check("id\ta\tb\nk\t1,234\t2\n", &[], Err(refused));
-        check("id\ta\tb\tc\nk\t1\t2\t1,234\n", &[], Ok("id,a,b\nk,1,2\n"));
     }
 
     #[test]

@@ -19,8 +19,10 @@ pub fn findings(root: &Path, sources: &[PathBuf]) -> Vec<String> {
     let docs = root.join("docs");
     let pages = files(&docs, "md").into_iter();
     let pages = pages.filter_map(|page| Some(page.strip_prefix(&docs).ok()?.display().to_string()));
+    let plane = files(&root.join("python/mle_star_data"), "py");
     let program: Vec<String> = sources
         .iter()
+        .chain(&plane)
         .map(|file| fs::read_to_string(file).unwrap_or_default().replace("\\\"", "\""))
         .collect();
     let unknown = unknown_messages(&read(TROUBLESHOOTING), &program);

@@ -21,6 +21,8 @@ const OTHER_PYTHONS: [&str; 1] = ["VIRTUAL_ENV"];
 pub enum EnvironmentChoice {
     /// The program's own environment, created if it does not exist.
     Own,
+    /// The part of it that the data plane needs, which is made first.
+    Plane,
     /// This interpreter, a path or a name on PATH.
     Given(PathBuf),
 }
@@ -71,7 +73,8 @@ pub fn python_environment(
     Box::pin(async move {
         match choice {
             EnvironmentChoice::Given(python) => interpreter::given(&python).await,
-            EnvironmentChoice::Own => build::own(progress).await,
+            EnvironmentChoice::Own => build::own(build::Part::All, progress).await,
+            EnvironmentChoice::Plane => build::own(build::Part::Plane, progress).await,
         }
     })
 }

@@ -21,15 +21,15 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::environment::{Environment, made_environment};
+use super::environment::{Environment, EnvironmentChoice, python_environment};
 use super::executor::Executor;
 
 /// Names the interpreter of the data plane, in place of that of the scripts.
-const INTERPRETER: &str = "MLE_STAR_DATA_PYTHON";
+pub const INTERPRETER: &str = "MLE_STAR_DATA_PYTHON";
 /// The package.
 const PACKAGE: &str = "mle_star_data";
 /// What the package needs.
-const LIBRARIES: [&str; 3] = ["numpy", "scikit-learn", "scipy"];
+const LIBRARIES: [&str; 5] = ["fastexcel", "numpy", "polars", "scikit-learn", "scipy"];
 /// How long an answer may take at least: without it, what a script predicted is lost.
 const LEAST: Duration = Duration::from_secs(20);
 /// How often a question is asked again if the process ends.
@@ -41,11 +41,12 @@ macro_rules! files {
         [$(($name, include_str!(concat!("../../python/mle_star_data/", $name)))),*]
     };
 }
-const FILES: [(&str, &str); 21] = files! {
-    "__init__.py" "__main__.py" "agreement.py" "columns.py" "diagnose.py" "fits.py" "importances.py"
-    "intervals.py" "kaggle_metric_utilities.py" "labels.py" "measure.py" "metric_child.py" "metric_file.py"
-    "metric_tables.py" "metrics.py" "predictions.py" "questions.py" "resampled.py" "selection.py"
-    "submission.py" "tables.py"
+const FILES: [(&str, &str); 28] = files! {
+    "__init__.py" "__main__.py" "agreement.py" "columns.py" "diagnose.py" "files.py" "fits.py"
+    "formats.py" "importances.py" "intake.py" "intervals.py" "kaggle_metric_utilities.py"
+    "labels.py" "measure.py" "metric_child.py" "metric_file.py" "metric_tables.py" "metrics.py"
+    "notation.py" "packing.py" "predictions.py" "questions.py" "resampled.py" "selection.py"
+    "submission.py" "tables.py" "text_table.py" "workbooks.py"
 };
 
 /// Answers questions.
@@ -68,6 +69,8 @@ pub type Answered<T> = Result<T, Unanswered>;
 pub enum Unanswered {
     /// In one sentence, for the journal.
     Reason(String),
+    /// What was asked about is wrong, and what to do.
+    Refused(Trouble),
     /// It had these seconds, and takes longer.
     Late(u64),
     /// The data plane cannot be used.
@@ -82,6 +85,8 @@ struct Reply {
     answer: Option<Value>,
     #[serde(default)]
     failure: Option<String>,
+    #[serde(default)]
+    hint: Option<String>,
     #[serde(default)]
     error: Option<String>,
 }
@@ -161,11 +166,13 @@ impl Plane {
 
     /// Starts the process with an interpreter that has the libraries: that of scripts, or else the program's own.
     async fn start(&self) -> Result<Talk, Trouble> {
-        let own = || async { made_environment().await.filter(has_libraries).map(|own| own.python) };
         let python = match env::var_os(INTERPRETER) {
             Some(python) => PathBuf::from(python),
             None if has_libraries(&self.environment) => self.environment.python.clone(),
-            None => own().await.unwrap_or_else(|| self.environment.python.clone()),
+            None => {
+                let own = python_environment(EnvironmentChoice::Plane, &|_| ()).await;
+                own.map_or_else(|_| self.environment.python.clone(), |own| own.python)
+            }
         };
         let started = self.executor.talk(&python, PACKAGE, &self.folder, &self.readable);
         started.map_err(|error: io::Error| {
@@ -178,8 +185,9 @@ impl Plane {
         let python = self.environment.python.display();
         match said.split_once("No module named '").and_then(|(_, rest)| rest.split_once('\'')) {
             Some((module, _)) => {
-                let message = format!("{python} lacks {module}, which scores are computed with");
-                let hint = "install numpy, scikit-learn and scipy there, or leave --python out";
+                let message = format!("{python} lacks {module}, which tables are read with");
+                let hint =
+                    "install polars, fastexcel, numpy, scikit-learn and scipy there, or leave --python out";
                 Unanswered::Broken(Trouble::resumable(message, hint))
             }
             None => {
@@ -194,7 +202,10 @@ impl Reply {
     fn read<T: DeserializeOwned>(self) -> Answered<T> {
         match (self.answer, self.failure, self.error.unwrap_or_default()) {
             (Some(answer), ..) => serde_json::from_value(answer).map_err(unreadable),
-            (None, Some(failure), _) => Err(Unanswered::Reason(failure)),
+            (None, Some(failure), _) => Err(match self.hint {
+                Some(hint) => Unanswered::Refused(Trouble::new(failure, hint)),
+                None => Unanswered::Reason(failure),
+            }),
             (None, None, error) => {
                 Err(Unanswered::Reason(format!("a defect of mle-star, please report it: {error}")))
             }
@@ -210,6 +221,7 @@ impl Unanswered {
     pub fn reason(self) -> Result<String, Trouble> {
         match self {
             Self::Reason(reason) => Ok(reason),
+            Self::Refused(trouble) => Ok(trouble.message),
             Self::Late(seconds) => Ok(format!("the answer takes longer than the {seconds} s that are left")),
             Self::Broken(trouble) => Err(trouble),
         }

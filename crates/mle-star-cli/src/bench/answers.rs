@@ -105,7 +105,7 @@ impl Answers {
             "training": training,
         });
         let files = [Some(self.path.clone()), Some(submission), training].into_iter().flatten();
-        let asked = wait_for(data_plane::ask(&result.config, files, question));
+        let asked = wait_for(data_plane::ask(&result.config, files, question, &|_| ()));
         let asked = asked.map_err(|failure| failure.trouble)?.map_err(|error| error.trouble)?;
         let scored: Scored = asked.map_err(unusable)?;
         match scored {

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use mle_star_domain::config::Config;
 use mle_star_domain::task::TaskType;
-use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::Facts;
+use mle_star_run::error::RunError;
 use mle_star_run::prepare::infer_without_metric;
+use mle_star_run::prepare::intake::Reader;
 use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::protocol::Evaluated;
 use mle_star_run::settings::Invocation;
@@ -16,6 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
+use crate::output;
 
 /// What a data folder says.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -52,7 +55,7 @@ pub fn facts(args: &CheckArgs, known: Option<&Known>) -> Facts {
 ///
 /// # Errors
 /// The folder has no training table, or a table or a given column is wrong.
-pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, Trouble> {
+pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, RunError> {
     let source = task_source::find(folder)?;
     let invocation = Invocation {
         target: args.target.clone(),
@@ -60,7 +63,9 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, Trouble> {
         ..Invocation::default()
     };
     // The profile reads what was taken in.
-    let (profile, inferred, _intake) = infer_without_metric(&source, &invocation)?;
+    let config = Config::default();
+    let reader = Reader { config: &config, say: &output::talk };
+    let (profile, inferred, _intake) = infer_without_metric(&source, &invocation, reader)?;
     Ok(of(&source, &profile, inferred))
 }
 

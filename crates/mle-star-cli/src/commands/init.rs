@@ -5,10 +5,12 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use mle_star::shell;
+use mle_star_domain::config::Config;
 use mle_star_domain::task::{ColumnRoles, Targets};
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::columns::{self, KnownColumns};
 use mle_star_run::prepare::RunOptions;
+use mle_star_run::prepare::intake::Reader;
 use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::prepare::{self, InferredFolder, given_with};
@@ -32,11 +34,14 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     let invocation = invocation(args)?;
     let own = own_metric(&source, &invocation)?;
     let given = given_with(given(invocation.clone()), own.as_ref());
-    let mut inferred = prepare::infer_folder(&source, &given, &invocation)?;
+    let (Settings { config, .. }, _) =
+        prepare::settings_of(&RunOptions::default(), &source, &process_environment)?;
+    let reader = Reader { config: &config, say: &output::talk };
+    let mut inferred = prepare::infer_folder(&source, &given, &invocation, reader)?;
     if let Some(own) = own {
         inferred.inferred.metric = own.name;
     }
-    let told = said(&source, &inferred, &invocation)?;
+    let told = said(&config, &inferred, &invocation)?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
     let text = task_text(folder, &source, &inferred, &invocation, &told);
@@ -79,14 +84,12 @@ struct Said {
 }
 
 /// What a run of the task would say.
-fn said(source: &TaskSource, folder: &InferredFolder, invocation: &Invocation) -> Result<Said, Trouble> {
-    let (Settings { config, .. }, _) =
-        prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
+fn said(config: &Config, folder: &InferredFolder, invocation: &Invocation) -> Result<Said, Trouble> {
     let task = Evaluated::inferred(&folder.inferred).with_file(invocation.metric_file.is_some());
     let task = Evaluated { folds: invocation.folds.as_deref(), ..task };
     let (profile, drawn) = (folder.profile.as_ref(), folder.intake.drawn.as_ref());
-    let decided = protocol::decide_for(task, &config, profile, drawn)?;
-    let lines = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
+    let decided = protocol::decide_for(task, config, profile, drawn)?;
+    let lines = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, config));
     let told = KnownColumns::inferred(&folder.inferred);
     let roles = columns::lines(&told, folder.profile.as_ref());
     let split = decided.as_ref().and_then(|decided| decided.protocol.split.as_ref());

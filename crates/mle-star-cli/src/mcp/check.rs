@@ -64,7 +64,8 @@ pub fn check(_: &Hub, input: CheckInput) -> Result<Answer<CheckOutput>, Trouble>
         return Err(Trouble::new("nothing to check", "give paths, or the text of a script as source"));
     }
     let args = CheckArgs { target, id_column, ..CheckArgs::default() };
-    let known = data.map(|folder| data::known(&args, &expanded(&folder))).transpose()?;
+    let known = data.map(|folder| data::known(&args, &expanded(&folder))).transpose();
+    let known = known.map_err(|error| error.trouble)?;
     let mut checked = check_all(&given, &data::facts(&args, known.as_ref()));
     let counts = Counts::of(&checked);
     let left_out = shorten(&mut checked);

@@ -135,7 +135,8 @@ impl Keeper<'_> {
         let isolated = isolated(run, self.backends, folder, true).await?;
         // A script that never ends is no reason to use up the time.
         let longest = (left(run) / 10).max(LEAST);
-        let checked = check(&isolated, (&last, submission), tables, folder, longest).await?;
+        let checked =
+            check(&isolated, (&last, submission), tables, folder, (longest, &run.frozen.config)).await?;
         Record::read(&last).map_err(|trouble| trouble.message)?;
         Ok(ModelRecord {
             kind: ModelKind::Fitted,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use csv::{Reader, StringRecord, Writer};
+use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_tables::other_rows::{Names, TestTables};
 use mle_star_tables::reading::Reading;
@@ -14,6 +15,7 @@ use mle_star_tables::reading::Reading;
 use super::parts;
 use crate::error::RunError;
 use crate::isolated::Isolated;
+use crate::predict::read_rows;
 
 /// Calls the script of a model with the files of its folder.
 const CALL: &str = r#"import runpy, sys
@@ -80,14 +82,14 @@ pub async fn check(
     (model, submission): (&Path, &Path),
     tables: &TestTables,
     folder: &Path,
-    longest: Duration,
+    (longest, config): (Duration, &Config),
 ) -> Result<Checked, String> {
     let (rows, expected) = (folder.join("rows.csv"), folder.join("expected.csv"));
     let in_words = |error: RunError| error.trouble.message;
-    let names = tables
-        .layout
-        .write_rows(&tables.test(), &Reading::default(), Names::Own, &rows)
-        .map_err(|trouble| trouble.message)?;
+    let (test, reading) = (tables.test(), Reading::default());
+    let names = read_rows(&tables.layout, (&test, &reading), Names::Own, &rows, (config, &|_| ()))
+        .await
+        .map_err(in_words)?;
     let ordered = tables.layout.write_in_order(submission, &names, Names::Own, &expected);
     ordered.map_err(|trouble| trouble.message)?;
     let order = other_order(names.len());
@@ -215,7 +217,9 @@ with open(out, "w", newline="") as file:
             let isolated =
                 Isolated::with(&work, &Config::default(), &closed, environment.clone()).await.unwrap();
             let longest = Duration::from_secs(5);
-            let checked = super::check(&isolated, (&run, &submission), &tables, &work, longest).await;
+            let checked =
+                super::check(&isolated, (&run, &submission), &tables, &work, (longest, &Config::default()))
+                    .await;
             match (checked, expected) {
                 (Ok(checked), Ok(rows)) => assert_eq!(checked.rows, rows, "{answers}"),
                 (Err(why), Err(part)) => assert!(why.contains(part), "{answers}: {why}"),

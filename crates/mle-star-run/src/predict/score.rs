@@ -14,6 +14,7 @@ use mle_star_tables::reading::Reading;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::rows::read_rows;
 use crate::data_plane;
 use crate::error::RunError;
 
@@ -46,12 +47,13 @@ pub struct RowLabels {
 ///
 /// # Errors
 /// The program cannot compute the metric of the run, or the table lacks the target.
-pub fn labels(
+pub async fn labels(
     task: &Task,
     layout: &Layout,
     (given, reading): (&Path, &Reading),
     folder: &Path,
-) -> Result<RowLabels, Trouble> {
+    config: &Config,
+) -> Result<RowLabels, RunError> {
     let metric = Metric::parse(&task.evaluation_metric).filter(|_| task.metric_file.is_none());
     let metric = metric.ok_or_else(|| {
         let message = format!("the program cannot compute the metric {} here", task.evaluation_metric);
@@ -60,16 +62,20 @@ pub fn labels(
     let targets = targets(task, layout)?;
     let wanted: Vec<String> = targets.iter().chain(&task.weight_column).cloned().collect();
     let file = folder.join("labels.csv");
-    let write = |group: Option<&String>| {
+    let write = async |group: Option<&String>| {
         let columns = wanted.iter().chain(group).cloned().collect();
-        Layout { columns, header: Vec::new(), id: None }.write_rows(given, reading, Names::Numbers, &file)
+        let layout = Layout { columns, header: Vec::new(), id: None };
+        read_rows(&layout, (given, reading), Names::Numbers, &file, (config, &|_| ())).await
     };
-    let cluster =
-        task.group_column.clone().filter(|group| !wanted.contains(group) && write(Some(group)).is_ok());
+    let group = task.group_column.as_ref().filter(|group| !wanted.contains(group));
+    let cluster = match group {
+        Some(group) => write(Some(group)).await.is_ok().then(|| group.clone()),
+        None => None,
+    };
     if cluster.is_none() {
-        write(None).map_err(|trouble| Trouble {
-            hint: "--score needs the column to predict; leave it out to predict only".to_owned(),
-            ..trouble
+        write(None).await.map_err(|RunError { kind, trouble }| {
+            let hint = "--score needs the column to predict; leave it out to predict only".to_owned();
+            RunError { kind, trouble: Trouble { hint, ..trouble } }
         })?;
     }
     // Rows of a group are not independent.
@@ -129,7 +135,7 @@ impl RowLabels {
         });
         let files = [Some(self.file.as_path()), Some(predicted), train];
         let files = files.into_iter().flatten().map(Path::to_owned);
-        let found: Found = data_plane::ask(config, files, question).await?.map_err(cannot)?;
+        let found: Found = data_plane::ask(config, files, question, &|_| ()).await?.map_err(cannot)?;
         let measured = match found {
             Found { measured: Some(measured), .. } => measured,
             Found { failure, unusable, .. } => return Err(cannot(unusable.or(failure).unwrap_or_default())),

@@ -13,10 +13,11 @@ use mle_star_tables::infer::{Given, Guess, Inferred, infer};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
 
-use super::intake::{Intake, Known, Place, lost_classes, lost_columns, no_target, spelled, take_in};
+use super::intake::{Intake, Known, Place, Reader, lost_classes, lost_columns, no_target, spelled, take_in};
 use super::metric_file::{OwnMetric, own_metric};
 use super::profile_data::{ProfiledData, not_profiled};
 use super::task_source::TaskSource;
+use crate::error::RunError;
 use crate::provider::Chosen;
 use crate::runs::absolute;
 use crate::settings::Invocation;
@@ -149,16 +150,15 @@ pub fn infer_folder(
     source: &TaskSource,
     given: &Given,
     invocation: &Invocation,
-) -> Result<InferredFolder, Trouble> {
-    let mut intake = take_in(source, invocation, Place::Temporary)?;
+    reader: Reader<'_>,
+) -> Result<InferredFolder, RunError> {
+    let mut intake = take_in(source, invocation, Place::Temporary, reader)?;
     let folder = intake.folder();
     let description = read_description(source)?.text;
     let id = given.id.as_deref();
     let marks_missing = intake.marks_missing();
     let context = Context { description: &description, id, marks_missing, text_columns: None };
-    let read = intake
-        .damaged()
-        .map_or_else(|| profile::read_with(&folder, &context), |trouble| Err(trouble.clone()));
+    let read = intake.damaged().map_or_else(|| profile::read_with(&folder, &context), Err);
     let (profile, unlabelled, unread) = match read {
         Ok(profile) => (Some(profile), Unlabelled::default(), None),
         // A sample submission or files with labels in their names can stand for the table.
@@ -166,7 +166,7 @@ pub fn infer_folder(
             unlabelled if unlabelled != Unlabelled::default() => {
                 (None, unlabelled, Some(not_profiled(&trouble)))
             }
-            _ => return Err(trouble),
+            _ => return Err(trouble.into()),
         },
     };
     let given = intake.spelled(given.clone(), profile.as_ref());
@@ -174,7 +174,7 @@ pub fn infer_folder(
     let profile = match profile {
         Some(profile) => {
             let (unknown, seed) = (no_target(), Config::default().seed);
-            let (profile, id) = intake.complete(profile, &Known::of(&inferred, &unknown), seed)?;
+            let (profile, id) = intake.complete(profile, &Known::of(&inferred, &unknown), seed, reader)?;
             inferred.guesses.extend(made_id(inferred.id.as_ref(), id.as_ref()));
             inferred.id = id;
             Some(profile)
@@ -197,8 +197,9 @@ pub fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
 pub fn infer_without_metric(
     source: &TaskSource,
     invocation: &Invocation,
-) -> Result<(Profile, Inferred, Intake), Trouble> {
-    let intake = take_in(source, invocation, Place::Temporary)?;
+    reader: Reader<'_>,
+) -> Result<(Profile, Inferred, Intake), RunError> {
+    let intake = take_in(source, invocation, Place::Temporary, reader)?;
     let spoken = Spoken::of(source, invocation)?;
     let profile = profile::read_with(&intake.folder(), &spoken.context(&intake))?;
     let description = spoken.description;
@@ -383,7 +384,7 @@ fn check_for_offline(profile: &Profile, inferred: &Inferred, has_file: bool) -> 
 /// They are not there.
 pub fn check_rows(profile: &Profile, task: &Task, intake: &Intake) -> Result<(), Trouble> {
     match intake.id_unknown() {
-        Some(trouble) => Err(trouble.clone()),
+        Some(trouble) => Err(trouble),
         None => agreement::check(profile, task.id_column.as_deref()),
     }
 }

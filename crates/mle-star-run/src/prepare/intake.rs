@@ -7,21 +7,28 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::{ColumnRoles, Targets, Task};
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::infer::{CLASSES_WITHOUT_ROWS, Given, Inferred, columns_without_rows};
-use mle_star_tables::intake::{Asked, Draw, Drawn, Look, ROW_ID, Submission, draw, look, make_sample};
+use mle_star_tables::intake::{Draw, Drawn, Look, ROW_ID, Submission, draw, make_sample};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::{self, Column, Context, Profile, Table};
 use mle_star_tables::reading::Reading;
 use mle_star_tables::split;
+use mle_star_tables::walk::{self, walk};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::task_source::TaskSource;
-use crate::runs::{self, inputs};
+use crate::data_plane::ask_for;
+use crate::error::RunError;
+use crate::python_environment::Say;
+use crate::runs::{self, absolute, inputs};
+use crate::runtime::wait_for;
 use crate::settings::Invocation;
 
 /// The share of a single table that becomes its test table.
@@ -39,7 +46,26 @@ pub struct Intake {
     made: Option<MadeFolder>,
     /// The test rows that were taken from a single table.
     pub drawn: Option<Drawn>,
+    asked: Asked,
     share: f64,
+}
+
+/// What the user says about the files.
+#[derive(Clone, Debug, Default)]
+struct Asked {
+    /// The sheet of workbooks.
+    sheet: Option<String>,
+    /// The column with the row IDs.
+    id: Option<String>,
+}
+
+/// What the data plane reads files with.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    /// The interpreter and its limits.
+    pub config: &'a Config,
+    /// Who is told that a Python environment is being created.
+    pub say: Say<'a>,
 }
 
 /// What is known of a task whose test table or sample submission has to be made.
@@ -100,11 +126,16 @@ struct MadeFolder {
 ///
 /// # Errors
 /// The data cannot be read, or a folder cannot be made.
-pub fn take_in(source: &TaskSource, invocation: &Invocation, place: Place<'_>) -> Result<Intake, Trouble> {
+pub fn take_in(
+    source: &TaskSource,
+    invocation: &Invocation,
+    place: Place<'_>,
+    reader: Reader<'_>,
+) -> Result<Intake, RunError> {
     let share = invocation.test_share.or(source.file.test_share).unwrap_or(TEST_SHARE);
     if !(LEAST_SHARE..=LARGEST_SHARE).contains(&share) {
         let message = format!("test_share is {share}, not between {LEAST_SHARE} and {LARGEST_SHARE}");
-        return Err(Trouble::new(message, "set another --test-share"));
+        return Err(Trouble::new(message, "set another --test-share").into());
     }
     let given = source.data_dir.clone();
     if !given.exists() {
@@ -113,24 +144,59 @@ pub fn take_in(source: &TaskSource, invocation: &Invocation, place: Place<'_>) -
     let or = |first: &Option<String>, second: &Option<String>| first.clone().or_else(|| second.clone());
     let (sheet, id) =
         (or(&invocation.sheet, &source.file.sheet), or(&invocation.id_column, &source.file.id_column));
-    let look = look(&given, &Asked { sheet: sheet.as_deref(), id: id.as_deref() })?;
-    let (told, submission) = (look.told().to_vec(), look.submission().cloned());
-    let record = Record { given, told, submission, reading: look.reading(sheet.as_deref()) };
-    let mut intake = Intake { record, share, ..Intake::none() };
-    if !look.is_plain() || look.is_single() || look.lacks_sample() || look.may_have_target() {
-        let made = MadeFolder::new(place)?;
-        if !look.is_plain() {
-            look.write(&made.data())?;
-        }
-        intake.made = Some(made);
+    let asked = Asked { sheet, id };
+    let made = MadeFolder::new(place)?;
+    let look = look(&given, &asked, &[], &made, reader)?;
+    let record = Record {
+        given,
+        told: look.told.clone(),
+        submission: look.submission.clone(),
+        reading: look.reading.clone(),
+    };
+    let is_needed = !look.is_plain || look.is_single || look.lacks_sample || look.may_have_target;
+    let made = is_needed.then_some(made);
+    Ok(Intake { look: Some(look), record, made, asked, share, ..Intake::none() })
+}
+
+/// Looks at the data, and makes plain tables of it where it is not plain.
+fn look(
+    given: &Path,
+    asked: &Asked,
+    leave_out: &[String],
+    made: &MadeFolder,
+    reader: Reader<'_>,
+) -> Result<Look, RunError> {
+    let question = json!({
+        "question": "take_in",
+        "data": absolute(given)?,
+        "sheet": asked.sheet,
+        "id": asked.id,
+        "leave_out": leave_out,
+    });
+    made.empty()?;
+    let files = readable(given).map_err(|error| Trouble::io("read", given, &error))?;
+    wait_for(ask_for(reader.config, files, question, &made.data(), reader.say))?
+}
+
+/// The data, and what links in it lead to.
+fn readable(given: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = vec![given.canonicalize()?];
+    if given.is_dir() {
+        files.extend(walk(given)?.linked(&[]).iter().filter_map(|link| link.canonicalize().ok()));
     }
-    intake.look = Some(look);
-    Ok(intake)
+    Ok(files)
 }
 
 impl Intake {
     fn none() -> Self {
-        Self { look: None, record: Record::default(), made: None, drawn: None, share: TEST_SHARE }
+        Self {
+            look: None,
+            record: Record::default(),
+            made: None,
+            drawn: None,
+            asked: Asked::default(),
+            share: TEST_SHARE,
+        }
     }
 
     /// The folder with plain tables: the made one once something is in it, else the user's.
@@ -142,7 +208,7 @@ impl Intake {
     }
 
     fn is_plain(&self) -> bool {
-        self.look.as_ref().is_none_or(Look::is_plain)
+        self.look.as_ref().is_none_or(|look| look.is_plain)
     }
 
     /// What was found, changed and left out, a line each.
@@ -158,28 +224,28 @@ impl Intake {
     }
 
     /// Why the rows of the sample submission are not in the test table, for agents that need that.
-    pub fn id_unknown(&self) -> Option<&Trouble> {
+    pub fn id_unknown(&self) -> Option<Trouble> {
         self.look.as_ref()?.id_unknown()
     }
 
     /// Whether the file of the training table marks missing cells.
     pub fn marks_missing(&self) -> bool {
-        self.look.as_ref().is_some_and(Look::marks_missing)
+        self.look.as_ref().is_some_and(|look| look.marks_missing)
     }
 
     /// Why a table cannot be read, for agents that need it.
-    pub fn damaged(&self) -> Option<&Trouble> {
+    pub fn damaged(&self) -> Option<Trouble> {
         self.look.as_ref()?.damaged()
     }
 
     /// The tables that have other names than the user's files: each table, and its file.
     pub fn instead(&self) -> Vec<(PathBuf, PathBuf)> {
-        self.look.as_ref().map(Look::instead).unwrap_or_default()
+        self.look.as_ref().map(|look| look.instead.clone()).unwrap_or_default()
     }
 
     /// Whether the task is a single table.
     pub fn is_single(&self) -> bool {
-        self.look.as_ref().is_some_and(Look::is_single)
+        self.look.as_ref().is_some_and(|look| look.is_single)
     }
 
     /// The columns that the user gave as the tables spell them: case and blanks around names do not count. An ID column that is
@@ -189,7 +255,7 @@ impl Intake {
         let spell = |name: String| spelled(Some(profile), name);
         // A table may have a column `row_id` that is no ID.
         let is_made = |id: &String| {
-            let makes = self.look.as_ref().is_some_and(|look| look.is_single() || look.lacks_sample());
+            let makes = self.look.as_ref().is_some_and(|look| look.is_single || look.lacks_sample);
             makes && id.trim_end_matches('_') == ROW_ID && profile.train.column(id).is_none()
         };
         let roles = ColumnRoles {
@@ -213,20 +279,22 @@ impl Intake {
         profile: Profile,
         known: &Known<'_>,
         seed: u32,
-    ) -> Result<(Profile, Option<String>), Trouble> {
+        reader: Reader<'_>,
+    ) -> Result<(Profile, Option<String>), RunError> {
         let id = known.id.map(str::to_owned);
-        let profile = self.without_targets(profile, known)?;
+        let profile = self.without_targets(profile, known, reader)?;
         let (Some(look), Some(made)) = (&self.look, &self.made) else { return Ok((profile, id)) };
-        if !look.is_single() && !look.lacks_sample() {
+        if !look.is_single && !look.lacks_sample {
             return Ok((profile, id));
         }
         let target = known.target.map_err(Clone::clone)?;
-        if look.is_plain() {
-            look.write(&made.data())?;
+        if look.is_plain && !made.is_filled() {
+            let linked = walk::link(&self.record.given, &made.data(), |_| false);
+            linked.map_err(|error| Trouble::io("write in", &made.data(), &error))?;
         }
         let targets: Vec<&str> = known.targets.iter().map(String::as_str).collect();
-        let id = if look.is_single() {
-            let name = look.name();
+        let id = if look.is_single {
+            let name = look.name.clone();
             let draw_by = Draw {
                 name: &name,
                 targets: &targets,
@@ -258,18 +326,22 @@ impl Intake {
     }
 
     /// Leaves the targets out of the test table.
-    fn without_targets(&mut self, profile: Profile, known: &Known<'_>) -> Result<Profile, Trouble> {
-        let (Some(look), Some(made)) = (&mut self.look, &self.made) else { return Ok(profile) };
-        let test = profile.test.as_ref();
-        let in_test = known.targets.iter().filter_map(|name| test?.column(name));
-        let told: Vec<String> =
-            in_test.filter_map(|column| look.leave_out(&column.name, column.distinct == 0)).collect();
-        if told.is_empty() {
+    fn without_targets(
+        &mut self,
+        profile: Profile,
+        known: &Known<'_>,
+        reader: Reader<'_>,
+    ) -> Result<Profile, RunError> {
+        let (Some(test), Some(made)) = (&profile.test, &self.made) else { return Ok(profile) };
+        let in_test: Vec<String> =
+            known.targets.iter().filter(|name| test.column(name).is_some()).cloned().collect();
+        if in_test.is_empty() {
             return Ok(profile);
         }
-        self.record.told.extend(told);
-        made.write(look)?;
-        read_again(profile, &made.data())
+        let look = look(&self.record.given, &self.asked, &in_test, made, reader)?;
+        self.record.told.clone_from(&look.told);
+        self.look = Some(look);
+        Ok(read_again(profile, &made.data())?)
     }
 
     /// Moves what was made into the folder of a run. Returns the data folder of the run; `None` if nothing was made.
@@ -318,8 +390,7 @@ impl MadeFolder {
         let made = Self { root, above };
         // As the folder of a run, it is no data, wherever the runs lie.
         let lock = File::create(made.root.path().join(layout::LOCK));
-        let data = lock.and_then(|_| fs::create_dir(made.data()));
-        data.map_err(|error| Trouble::io("write in", made.root.path(), &error))?;
+        lock.map_err(|error| Trouble::io("write in", made.root.path(), &error))?;
         Ok(made)
     }
 
@@ -331,11 +402,14 @@ impl MadeFolder {
         self.root.path().join(layout::TEST_LABELS)
     }
 
-    /// Writes plain tables in the place of those that are there.
-    fn write(&self, look: &Look) -> Result<(), Trouble> {
-        let emptied = fs::remove_dir_all(self.data()).and_then(|()| fs::create_dir(self.data()));
-        emptied.map_err(|error| Trouble::io("write in", &self.data(), &error))?;
-        look.write(&self.data())
+    /// Removes the plain tables, to make them anew.
+    fn empty(&self) -> Result<(), Trouble> {
+        match fs::remove_dir_all(self.data()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Trouble::io("write in", &self.data(), &error))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn is_filled(&self) -> bool {

@@ -77,7 +77,7 @@ async fn tried(
         "with_probabilities": with_probabilities,
         "sample": sample,
     });
-    let tried = data_plane::ask(config, [train, sample], question).await?;
+    let tried = data_plane::ask(config, [train, sample], question, &|_| ()).await?;
     let hint = "correct the file, or name a metric with --metric instead";
     tried.map_err(|why| Trouble::new(why, hint).into())
 }

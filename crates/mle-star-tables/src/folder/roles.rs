@@ -75,14 +75,3 @@ pub(crate) fn most_likely(role: Role, stems: impl Iterator<Item = String>) -> Op
     let mut found = ranks.iter().enumerate().filter(|(_, rank)| *rank == &Some(*best));
     found.next().filter(|_| found.next().is_none()).map(|(at, _)| at)
 }
-
-impl Role {
-    /// The name for people.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Train => "training table",
-            Self::Test => "test table",
-            Self::Sample => "sample submission",
-        }
-    }
-}

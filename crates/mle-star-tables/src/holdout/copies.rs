@@ -2,13 +2,11 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Seek as _, SeekFrom};
+use std::fs::File;
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
-use mle_star_formats::{Options, open, write_csv};
-use tempfile::TempDir;
 use zip::ZipArchive;
 
 use super::tables::Tables;
@@ -45,12 +43,7 @@ const ALIKE: usize = 20;
 const MOST_OPENED: usize = 2_000;
 
 /// The endings of packed tables.
-const PACKED: [&str; 4] = [".csv.gz", ".csv.zst", ".csv.zip", ".zip"];
-/// Larger packed tables are not unpacked.
-const MOST_UNPACKED: u64 = 64 << 20;
-/// The name of a table that was unpacked.
-const UNPACKED: &str = "table.csv";
-
+const PACKED: [&str; 3] = [".csv.gz", ".csv.zst", ".csv.zip"];
 /// Looks for labels of training rows in other files.
 pub(super) struct Copies<'a> {
     data_dir: &'a Path,
@@ -95,8 +88,9 @@ impl<'a> Copies<'a> {
             // A table that is torn can be read with some patience.
             return self.has_rows_of(folder, &source).or_else(|_| self.is_text_of(&file, &name));
         }
-        if let Some(unpacked) = unpacked(&file, &name)? {
-            return self.has_rows_of(unpacked.path(), &Source { file: UNPACKED.into() });
+        // The data plane has made plain tables of the others: what is packed is a copy, or large.
+        if PACKED.iter().any(|ending| name.ends_with(ending)) {
+            return Ok(true);
         }
         if is_of_test {
             return Ok(false);
@@ -205,18 +199,6 @@ impl<'a> Copies<'a> {
         *alike += 1;
         *alike <= ALIKE
     }
-}
-
-/// A folder with the table of a packed file; `None` if it is none.
-fn unpacked(file: &Path, name: &str) -> io::Result<Option<TempDir>> {
-    let is_packed = PACKED.iter().any(|ending| name.ends_with(ending));
-    if !is_packed || fs::metadata(file)?.len() > MOST_UNPACKED {
-        return Ok(None);
-    }
-    let Ok(table) = open(file, &Options::default()) else { return Ok(None) };
-    let folder = TempDir::new()?;
-    let written = write_csv(&table, &mut BufWriter::new(File::create(folder.path().join(UNPACKED))?));
-    Ok(written.is_ok().then_some(folder))
 }
 
 /// The digests of the values of columns and of others, for each row.

@@ -1,102 +1,46 @@
-//! Gives the same columns of all tables the same names.
+//! Names of table files.
 
-use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
 
-use mle_star_domain::trouble::Trouble;
-use mle_star_formats::Table;
+use crate::folder::roles;
 
-use super::columns::{Columns, key};
-use super::{Asked, Look, Taken, opened, quoted};
-use crate::folder::Role;
+/// The endings of table files, in lower case; each may be packed.
+const ENDINGS: [&str; 16] = [
+    ".csv", ".tsv", ".tab", ".psv", ".txt", ".parquet", ".pq", ".feather", ".arrow", ".arrows", ".ipc",
+    ".xlsx", ".xlsm", ".jsonl", ".ndjson", ".json",
+];
+const PACKED: [&str; 4] = [".gz", ".zst", ".zstd", ".zip"];
 
-impl Look {
-    /// Gives the same columns of all tables the same names, and leaves out those that only number the rows.
-    ///
-    /// # Errors
-    /// A table cannot be read.
-    pub(super) fn match_columns(&mut self, asked: &Asked<'_>) -> Result<(), Trouble> {
-        self.drop_indices(asked)?;
-        self.spell_alike();
-        Ok(())
-    }
-
-    /// The table, which is opened if it was not.
-    pub(super) fn table(&mut self, role: Role, asked: &Asked<'_>) -> Result<Option<&Table>, Trouble> {
-        let files = &self.files;
-        let Some(taken) = self.tables.iter_mut().find(|taken| taken.role == role) else { return Ok(None) };
-        if taken.table.is_none() {
-            taken.table = Some(opened(&files.path(&taken.found), asked, None)?);
-        }
-        Ok(taken.table.as_ref())
-    }
-
-    pub(super) fn columns(&mut self, role: Role) -> Option<&mut Columns> {
-        self.tables.iter_mut().find(|taken| taken.role == role).map(|taken| &mut taken.columns)
-    }
-
-    fn drop_indices(&mut self, asked: &Asked<'_>) -> Result<(), Trouble> {
-        let mut dropped = Vec::new();
-        let files = &self.files;
-        for Taken { found, table, columns, .. } in &mut self.tables {
-            if !columns.may_have_index() {
-                continue;
-            }
-            let path = files.path(found);
-            let opened = match table.take() {
-                Some(table) => table,
-                None => opened(&path, asked, None)?,
-            };
-            columns.drop_index(&opened)?;
-            if columns.index.is_some() {
-                dropped.push(found.file.display().to_string());
-            }
-            *table = Some(opened);
-        }
-        if !dropped.is_empty() {
-            let of = dropped.join(", ");
-            self.told.push(format!("the unnamed first column of {of} numbers the rows; it is no feature"));
-        }
-        Ok(())
-    }
-
-    /// Names that differ only in case and blanks become those of the training table, or else of the test table.
-    fn spell_alike(&mut self) {
-        for at in 1..self.tables.len() {
-            for before in 0..at {
-                let (earlier, later) = self.tables.split_at_mut(at);
-                let renamed = spell(&earlier[before].columns, &mut later[0].columns);
-                if renamed.is_empty() {
-                    continue;
-                }
-                let (one, other) = (earlier[before].found.file.display(), later[0].found.file.display());
-                let [given, names] = [0, 1].map(|part| {
-                    let part = renamed.iter().map(|pair| quoted(if part == 0 { &pair.0 } else { &pair.1 }));
-                    part.collect::<Vec<_>>().join(", ")
-                });
-                let are = if renamed.len() == 1 { "is" } else { "are" };
-                self.told.push(format!("{given} of {other} {are} {names} of {one}"));
-            }
-        }
-    }
+/// Whether this is a file whose name is that of a table.
+pub fn is_table(path: &Path) -> bool {
+    path.is_file() && path.file_name().is_some_and(|name| is_table_name(&name.to_string_lossy()))
 }
 
-/// Renames columns to those of another table that differ only in case and blanks; returns old and new names.
-fn spell(known: &Columns, columns: &mut Columns) -> Vec<(String, String)> {
-    let count = |columns: &Columns| {
-        let mut count: HashMap<String, usize> = HashMap::new();
-        columns.all.iter().for_each(|column| *count.entry(key(&column.name)).or_default() += 1);
-        count
-    };
-    let (in_known, in_own) = (count(known), count(columns));
-    let mut renamed = Vec::new();
-    for at in 0..columns.all.len() {
-        let name = columns.all[at].name.clone();
-        let is_one = [&in_known, &in_own].iter().all(|count| count.get(&key(&name)) == Some(&1));
-        let other = known.all.iter().find(|column| key(&column.name) == key(&name)).filter(|_| is_one);
-        if let Some(other) = other.filter(|other| other.name != name) {
-            columns.rename(at, &other.name);
-            renamed.push((name, other.name.clone()));
-        }
-    }
-    renamed
+/// Whether a folder has a table with a role.
+pub fn has_tables(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.into_iter().any(|name| {
+        let stem = if is_table_name(&name) { Some(stem(&name)) } else { name.strip_suffix(".zip") };
+        stem.is_some_and(|stem| roles::usual(stem).is_some() || roles::likely(stem).is_some())
+    })
+}
+
+/// The name of a table file without its endings.
+pub fn stem(name: &str) -> &str {
+    let (name, _) = without(name, &PACKED);
+    without(name, &ENDINGS).0
+}
+
+fn is_table_name(name: &str) -> bool {
+    let (name, _) = without(name, &PACKED);
+    without(name, &ENDINGS).1
+}
+
+/// The name without one of these endings, and whether it has one.
+fn without<'a>(name: &'a str, endings: &[&str]) -> (&'a str, bool) {
+    let lower = name.to_ascii_lowercase();
+    let ending = endings.iter().find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
+    (ending.map_or(name, |ending| &name[..name.len() - ending.len()]), ending.is_some())
 }

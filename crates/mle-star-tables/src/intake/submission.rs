@@ -7,8 +7,6 @@ use std::path::Path;
 use csv::{ReaderBuilder, StringRecord, Writer};
 use serde::{Deserialize, Serialize};
 
-use super::columns::{Column, Columns};
-
 /// How the user's sample submission differs from the one that scripts see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
@@ -29,20 +27,6 @@ struct Field {
 }
 
 impl Submission {
-    /// How a sample submission differs; `None` if it does not.
-    pub(super) fn of(columns: &Columns) -> Option<Self> {
-        let index = columns.index.as_ref().and_then(|index| Some((index.given.clone(), index.from?)));
-        let field = |column: &Column| Field {
-            name: column.name.clone(),
-            given: column.given.clone(),
-            has_comma: column.has_comma,
-        };
-        let fields: Vec<Field> = columns.all.iter().map(field).collect();
-        let differs =
-            index.is_some() || fields.iter().any(|field| field.name != field.given || field.has_comma);
-        differs.then_some(Self { index, columns: fields })
-    }
-
     /// Gives the column that scripts call `from` the name `to` for them.
     pub fn renamed(mut self, from: &str, to: &str) -> Self {
         self.columns

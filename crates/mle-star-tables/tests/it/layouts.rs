@@ -1,11 +1,17 @@
 //! What is understood of each data layout of MLE-bench Lite.
 
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{DataModality, TaskType};
 use mle_star_tables::infer::{Given, infer};
-use mle_star_tables::intake::{self, look};
+use mle_star_tables::intake::Look;
 use mle_star_tables::profile;
 use mle_star_tables::summary::{self, Asked, summarize};
+
+use serde_json::{Value, json};
 
 use super::miniatures::ALL;
 
@@ -134,11 +140,9 @@ fn check(expected: &Expected) {
     miniature.write(dir.path());
     let description = std::fs::read_to_string(dir.path().join("description.md")).unwrap();
 
-    let (look, plain) = (look(dir.path(), &intake::Asked::default()).unwrap(), tempfile::tempdir().unwrap());
-    let data_dir = if look.is_plain() { dir.path() } else { plain.path() };
-    if !look.is_plain() {
-        look.write(plain.path()).unwrap();
-    }
+    let plain = tempfile::tempdir().unwrap();
+    let look = taken_in(dir.path(), plain.path());
+    let data_dir = if look.is_plain { dir.path() } else { plain.path() };
     let profile = profile::read(data_dir).ok();
     let unlabelled = profile::read_unlabelled(data_dir);
     let task = infer(profile.as_ref(), &unlabelled, &description, &Given::default()).unwrap();
@@ -160,7 +164,7 @@ fn check(expected: &Expected) {
         split: None,
         period: None,
         held_out: None,
-        instead: &look.instead(),
+        instead: &look.instead,
     };
     let told = summarize(&asked);
     for part in expected.told {
@@ -208,4 +212,20 @@ fn many_files_are_told_in_a_few_lines() {
     let told = summarize(&asked);
     assert!(told.contains("- `train`: 20,000 .png files") && told.contains("in 20 folders"), "{told}");
     assert!(told.len() < 2_000, "{told}");
+}
+
+/// What the data plane says of a folder; it writes plain tables where there are others.
+fn taken_in(data: &Path, into: &Path) -> Look {
+    let package = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python");
+    let question = json!({ "number": 1, "question": "take_in", "data": data, "into": into });
+    let mut python = Command::new(mle_star_needs::python_with_libraries())
+        .args(["-m", "mle_star_data"])
+        .env("PYTHONPATH", package)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    writeln!(python.stdin.take().unwrap(), "{question}").unwrap();
+    let answer: Value = serde_json::from_slice(&python.wait_with_output().unwrap().stdout).unwrap();
+    serde_json::from_value(answer["answer"].clone()).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }

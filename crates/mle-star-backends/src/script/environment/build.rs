@@ -1,8 +1,9 @@
 //! Creates the program's own environment once, and finds it again.
 //!
 //! It lies in the user's cache under a digest of the lock file, the interpreter's version and the platform. Virtual
-//! environments contain absolute paths, so it is built in its final place. It is complete once it has the file
-//! `complete.json`, which is written last. A build that was killed leaves none, and the next one starts over.
+//! environments contain absolute paths, so it is built in its final place, in two parts: what the data plane needs, then what
+//! scripts need. A part is complete once it has its file, which is written last. A build that was killed leaves none, and the
+//! next one starts that part over.
 
 use std::env;
 use std::ffi::OsString;
@@ -29,6 +30,20 @@ use super::{Environment, Origin};
 /// The libraries with their exact versions, for every Python since 3.11: all that they need, but for what CatBoost draws with in
 /// notebooks (plotly, graphviz), a fifth of the installation.
 const LOCK: &str = include_str!("../../../python/requirements.lock");
+/// The libraries among them that the data plane needs.
+const PLANE: [&str; 11] = [
+    "backports-zstd",
+    "cloudpickle",
+    "fastexcel",
+    "joblib",
+    "narwhals",
+    "numpy",
+    "polars",
+    "polars-runtime-32",
+    "scikit-learn",
+    "scipy",
+    "threadpoolctl",
+];
 /// Installed with pip to install the rest, if uv is not on PATH.
 const UV: &str = "uv==0.13.8";
 /// How often a long step reports progress.
@@ -37,6 +52,15 @@ const TICK: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// Settings of the user's shell that would redirect an installation, beside those of Python itself.
 const MISLEADING: [&str; 4] = ["VIRTUAL_ENV", "PIP_TARGET", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"];
+
+/// A part of the environment, made one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// What the data plane needs.
+    Plane,
+    /// All libraries.
+    All,
+}
 
 /// Why a step failed.
 struct Failure {
@@ -53,11 +77,11 @@ struct Progress<'a> {
     started: Instant,
 }
 
-/// The program's own environment, created if it does not exist.
-pub(super) async fn own(print: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trouble> {
+/// The program's own environment with the libraries of this part, created if it does not exist.
+pub(super) async fn own(part: Part, print: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trouble> {
     let base = interpreter::on_path().await?;
     let home = home(&base)?;
-    if let Some(found) = finished(&home) {
+    if let Some(found) = finished(&home, part) {
         return Ok(found);
     }
     let progress = Progress { print, started: Instant::now() };
@@ -65,10 +89,10 @@ pub(super) async fn own(print: &(dyn Fn(&str) + Sync)) -> Result<Environment, Tr
     fs::create_dir_all(parent).map_err(|error| broken_cache(parent, &error))?;
     let _lock = lock(&home.with_extension("lock"), &progress).await?;
     // Another process may have created it while this one waited.
-    if let Some(found) = finished(&home) {
+    if let Some(found) = finished(&home, part) {
         return Ok(found);
     }
-    let environment = build(&home, &base, &progress).await?;
+    let environment = build(part, &home, &base, &progress).await?;
     progress.report("the Python environment is ready");
     Ok(environment)
 }
@@ -76,7 +100,7 @@ pub(super) async fn own(print: &(dyn Fn(&str) + Sync)) -> Result<Environment, Tr
 /// The program's own environment, if it exists.
 pub(super) async fn made() -> Option<Environment> {
     let base = interpreter::on_path().await.ok()?;
-    finished(&home(&base).ok()?)
+    finished(&home(&base).ok()?, Part::All)
 }
 
 /// The folder of the environment based on `base`.
@@ -102,11 +126,14 @@ fn key(base: &Interpreter) -> String {
     format!("{}-{}", base.version().replace('.', "_"), &digest[..12])
 }
 
-/// The environment in `home`, if it is complete and its interpreter still exists.
-fn finished(home: &Path) -> Option<Environment> {
-    let text = fs::read(home.join("complete.json")).ok()?;
-    let environment: Environment = serde_json::from_slice(&text).ok()?;
-    (environment.python.starts_with(home) && environment.python.exists()).then_some(environment)
+/// The environment in `home`, if this part is complete and its interpreter still exists.
+fn finished(home: &Path, part: Part) -> Option<Environment> {
+    let read = |part: Part| {
+        let text = fs::read(home.join(part.mark())).ok()?;
+        let environment: Environment = serde_json::from_slice(&text).ok()?;
+        (environment.python.starts_with(home) && environment.python.exists()).then_some(environment)
+    };
+    read(Part::All).or_else(|| read(part))
 }
 
 /// Waits until no other process builds here. The lock is released with the file or when the process ends.
@@ -128,66 +155,139 @@ async fn lock(path: &Path, progress: &Progress<'_>) -> Result<(File, Lock), Trou
     }
 }
 
-async fn build(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Result<Environment, Trouble> {
-    remove_tree(home)
-        .and_then(|()| fs::create_dir(home))
-        .and_then(|()| fs::write(home.join("requirements.txt"), LOCK))
-        .map_err(|error| broken_cache(home, &error))?;
-    progress.report("creating the Python environment; this happens once");
-    match with_uv(home, base, progress).await {
+async fn build(
+    part: Part,
+    home: &Path,
+    base: &Interpreter,
+    progress: &Progress<'_>,
+) -> Result<Environment, Trouble> {
+    if finished(home, Part::Plane).is_none() {
+        remove_tree(home)
+            .and_then(|()| fs::create_dir(home))
+            .and_then(|()| fs::write(home.join(Part::Plane.requirements()), of_plane()))
+            .and_then(|()| fs::write(home.join(Part::All.requirements()), LOCK))
+            .map_err(|error| broken_cache(home, &error))?;
+        progress.report("creating the Python environment; this happens once");
+        build_part(Part::Plane, home, base, progress).await?;
+    }
+    if part == Part::All {
+        build_part(Part::All, home, base, progress).await?;
+    }
+    let environment = finished(home, part);
+    environment.ok_or_else(|| broken_cache(home, &io::Error::other("it was removed while it was made")))
+}
+
+/// Installs the libraries of a part, and marks it as complete.
+async fn build_part(
+    part: Part,
+    home: &Path,
+    base: &Interpreter,
+    progress: &Progress<'_>,
+) -> Result<(), Trouble> {
+    match with_uv(part, home, base, progress).await {
         Ok(()) => {}
         Err(Failure { obstacle: Some(obstacle), pip_failed: true, .. }) => return Err(obstacle.trouble()),
         Err(Failure { reason, .. }) => {
             progress.report(&format!("uv failed ({reason}); using venv and pip"));
-            with_pip(home, base, progress).await?;
+            with_pip(part, home, base, progress).await?;
         }
     }
-    for scaffold in ["uv", "uv-cache"] {
-        remove_tree(&home.join(scaffold)).map_err(|error| broken_cache(home, &error))?;
+    if part == Part::All {
+        for scaffold in ["uv", "uv-cache"] {
+            remove_tree(&home.join(scaffold)).map_err(|error| broken_cache(home, &error))?;
+        }
     }
     let python = home.join("venv/bin/python");
     let libraries = interpreter::libraries(&python).await?;
     let environment = Environment { origin: Origin::Own, python, version: base.version(), libraries };
-    mark_complete(home, &environment).map_err(|error| broken_cache(home, &error))?;
-    Ok(environment)
+    mark_complete(part, home, &environment).map_err(|error| broken_cache(home, &error))
 }
 
-fn mark_complete(home: &Path, environment: &Environment) -> io::Result<()> {
+impl Part {
+    /// The file that says that it is complete.
+    fn mark(self) -> &'static str {
+        match self {
+            Self::Plane => "plane.json",
+            Self::All => "complete.json",
+        }
+    }
+
+    /// The file with its libraries.
+    fn requirements(self) -> &'static str {
+        match self {
+            Self::Plane => "plane.txt",
+            Self::All => "requirements.txt",
+        }
+    }
+}
+
+/// The lines of the lock file that the data plane needs.
+fn of_plane() -> String {
+    let is_needed = |line: &&str| line.split_once("==").is_some_and(|(name, _)| PLANE.contains(&name));
+    LOCK.split_inclusive('\n').filter(is_needed).collect()
+}
+
+fn mark_complete(part: Part, home: &Path, environment: &Environment) -> io::Result<()> {
     let draft = home.join("complete.draft");
     fs::write(&draft, serde_json::to_vec_pretty(environment)?)?;
-    fs::rename(draft, home.join("complete.json"))
+    fs::rename(draft, home.join(part.mark()))
 }
 
-/// Creates `venv` with uv from PATH, or else with one that pip installs. The error is the cause.
-async fn with_uv(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Result<(), Failure> {
+/// Installs a part with uv from PATH, or else with one that pip installs. The error is the cause.
+async fn with_uv(
+    part: Part,
+    home: &Path,
+    base: &Interpreter,
+    progress: &Progress<'_>,
+) -> Result<(), Failure> {
     // Runs uv rather than look it up: one that is on PATH may not work.
     let mut uv = PathBuf::from("uv");
     let mut uses = Vec::new();
     let mut version = command(&uv, home);
     version.arg("--version");
     if run(version, "looking for uv", progress).await.is_err() {
-        let mut pip = command(&base.python, home);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", "uv", UV]);
-        let got = run(pip, "getting uv", progress).await;
-        got.map_err(|failure| Failure { pip_failed: true, ..failure })?;
         uv = home.join("uv/bin/uv");
+        if !uv.exists() {
+            let mut pip = command(&base.python, home);
+            pip.args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--target",
+                "uv",
+                UV,
+            ]);
+            let got = run(pip, "getting uv", progress).await;
+            got.map_err(|failure| Failure { pip_failed: true, ..failure })?;
+        }
         // A cache on the disk of the environment, removed later: files are linked, not copied.
         uses = vec!["--cache-dir".into(), home.join("uv-cache").into_os_string()];
     }
-    remove_tree(&home.join("venv"))?;
-    let mut venv = command(&uv, home);
-    venv.args(&uses).args(["venv", "--quiet", "--python"]).arg(&base.python).arg("venv");
-    run(venv, "creating a virtual environment", progress).await?;
+    if part == Part::Plane {
+        let mut venv = command(&uv, home);
+        venv.args(&uses).args(["venv", "--quiet", "--python"]).arg(&base.python).arg("venv");
+        run(venv, "creating a virtual environment", progress).await?;
+    }
     let mut install = command(&uv, home);
     install.args(&uses).args(["pip", "install", "--python", "venv/bin/python", "--compile-bytecode"]);
-    install.args(["--no-deps", "--only-binary", ":all:", "-r", "requirements.txt"]);
+    install.args(["--no-deps", "--only-binary", ":all:", "-r", part.requirements()]);
     install.args(registry::is_registry_disabled().then_some("--no-index"));
     run(install, "installing the libraries with uv", progress).await
 }
 
-async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Result<(), Trouble> {
+async fn with_pip(
+    part: Part,
+    home: &Path,
+    base: &Interpreter,
+    progress: &Progress<'_>,
+) -> Result<(), Trouble> {
     let failed = |what: &str, reason: &str, hint: &str| Trouble::new(format!("{what}: {reason}"), hint);
-    remove_tree(&home.join("venv")).map_err(|error| broken_cache(home, &error))?;
+    if part == Part::Plane {
+        remove_tree(&home.join("venv")).map_err(|error| broken_cache(home, &error))?;
+    }
+    // One that uv made has no pip, and gets it here.
     let mut venv = command(&base.python, home);
     venv.args(["-m", "venv", "venv"]);
     run(venv, "creating a virtual environment", progress).await.map_err(|Failure { reason, .. }| {
@@ -197,7 +297,7 @@ async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> R
     })?;
     let mut install = command(&home.join("venv/bin/python"), home);
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    install.args(["--no-deps", "--only-binary", ":all:", "-r", "requirements.txt"]);
+    install.args(["--no-deps", "--only-binary", ":all:", "-r", part.requirements()]);
     run(install, "installing the libraries with pip", progress).await.map_err(
         |Failure { reason, obstacle, .. }| {
             if let Some(obstacle) = obstacle {

@@ -1,0 +1,439 @@
+"""A table file as columns of text, whatever its format.
+
+Cells are text. Those of delimited files stay as they are; those of typed files become what pandas writes: whole numbers
+with all of their digits, `True` and `False`, `2024-01-31`, `2024-01-31 13:45:00`. Missing cells are null.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from . import packing, workbooks
+from .notation import RARE, Notation, decide, translated
+from .packing import DAMAGED, Bytes, Content
+from .tables import LONGEST_ROW, Refused, shown
+from .text_table import BLANKS, HEADER, Table, check_names, times, without_empty_ends
+
+HEAD, PART, PARTS = 1 << 20, 128 << 10, 16
+"""The bytes of a file's beginning, and of further places, that say how it is written."""
+ROWS = 200
+"""The rows that say what separates cells."""
+DELIMITERS = ",;\t|"
+"""In the order in which they are preferred."""
+ENCODINGS = {
+    "utf-8-sig": "UTF-8 with a byte order mark",
+    "utf-16-le": "UTF-16",
+    "utf-16-be": "UTF-16",
+    "cp1252": "Windows-1252 (Latin-1)",
+}
+PANDAS_INDEX = "__index_level_"
+
+
+def read(path: Path, sheet: str | None = None, like: Notation | None = None) -> Table:
+    """The table in a file. `like` is the notation of a table with the same columns; it decides what this file leaves
+    open."""
+    content = packing.opened(path)
+    try:
+        if content.format == "text":
+            table = _delimited(content, path)
+        elif content.format == "excel":
+            table = workbooks.read(content.data[:], sheet)
+        elif content.format == "json":
+            table = _objects(content)
+        else:
+            table = _typed(_columnar(content))
+    except (Refused, MemoryError, KeyboardInterrupt):
+        raise
+    except RecursionError:
+        raise Refused("the file cannot be read: it is nested too deeply", DAMAGED) from None
+    except BaseException as error:
+        # A library that panics raises what is no `Exception`.
+        lines = str(error).splitlines() or [type(error).__name__]
+        hint = f"{DAMAGED}, or save it in another format"
+        raise Refused(f"the file cannot be read: {lines[0][:200]}", hint) from None
+    table.format = content.format
+    table.is_plain &= content.format == "text"
+    return _in_one_notation(table, like)
+
+
+def plain_names(path: Path) -> list[str] | None:
+    """The columns of a file that already is what scripts read, from all bytes for being UTF-8 and from a few parts for
+    the rest: what only stands elsewhere is not seen. `None` means that `read` must be asked."""
+    content = packing.opened(path)
+    data, survey = content.data, Survey(content.data)
+    head, is_whole = data[:HEAD], len(data) <= HEAD
+    is_text = content.format == "text" and not content.is_packed and _encoding(data) == "utf-8"
+    if not is_text or not survey.is_utf8 or survey.has_nul or _ends_with_cr(head):
+        return None
+    dialect = Dialect.of(head, is_whole, "")
+    if dialect.delimiter != "," or dialect.skipped or dialect.has_row_names:
+        return None
+    parts = [head if is_whole else head[: head.rfind(b"\n") + 1]]
+    for at in range(1, 1 if is_whole else PARTS + 1):
+        start = max(len(data) - PART, 0) if at == PARTS else (len(data) - HEAD) // PARTS * at + HEAD
+        part = data[start : start + PART]
+        part = part[part.find(b"\n") + 1 :]
+        parts.append(part if at == PARTS else part[: part.rfind(b"\n") + 1])
+    # Parts may begin within a quoted cell: then they look irregular, which costs a pass over the file, but is no error.
+    try:
+        table = _parsed(b"".join(parts), dialect)
+    except (Refused, pl.exceptions.PolarsError):
+        return None
+    return table.names if _in_one_notation(table, None).is_plain else None
+
+
+def header(path: Path) -> list[str]:
+    """The first row of a file that cannot be read otherwise; nothing if it is no text. No two columns have one name."""
+    with open(path, "rb") as file:
+        names = next(_rows(file.read(HEAD).decode("utf-8-sig", "replace"), ","), [])
+    check_names(names)
+    return names
+
+
+class Survey:
+    """What a pass over all bytes of a text says."""
+
+    def __init__(self, data: Bytes) -> None:
+        self.has_nul, self.is_utf8 = False, True
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            for at in range(0, len(data), HEAD):
+                part = data[at : at + HEAD]
+                self.has_nul |= b"\0" in part
+                if not part.isascii() or decoder.getstate()[0]:
+                    decoder.decode(part)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            self.is_utf8 = False
+
+
+def _encoding(data: Bytes) -> str:
+    """The encoding that the first bytes say; UTF-8 if they say none."""
+    head = data[: packing.HEAD]
+    marks = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+    if found := next((name for mark, name in marks.items() if head.startswith(mark)), None):
+        return found
+    # Most characters of a table are ASCII, whose high byte is zero.
+    even, odd, enough = head[::2].count(0), head[1::2].count(0), max(len(head) // 4, 1)
+    if even > enough and odd <= even // 8:
+        return "utf-16-be"
+    return "utf-16-le" if odd > enough and even <= odd // 8 else "utf-8"
+
+
+def _ends_with_cr(head: bytes) -> bool:
+    return b"\r" in head and b"\n" not in head
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How cells and rows of a text are found."""
+
+    delimiter: str
+    header: tuple[str, ...]
+    skipped: int = 0
+    """The length of a first line that only names the delimiter (`sep=;`), as Excel reads it."""
+    has_row_names: bool = False
+    """Whether all rows have one cell more than the header, so that the first column has no name."""
+
+    @staticmethod
+    def of(head: bytes, is_whole: bool, preferred: str) -> Dialect:
+        """The delimiter is the one with which most rows have as many cells as the header, if it is in the header at
+        all; among equals the one with the most cells."""
+        text = head.decode("utf-8", "replace")
+        if named := re.match(r'"?sep=(.)"?(\r\n|\n|\r|$)', text, re.IGNORECASE):
+            return Dialect._by(text[named.end() :], is_whole, named[1], len(named[0].encode()))[1]
+        found = [Dialect._by(text, is_whole, delimiter) for delimiter in dict.fromkeys(preferred + DELIMITERS)]
+        return max(found, key=lambda one: one[0])[1]
+
+    @staticmethod
+    def _by(text: str, is_whole: bool, delimiter: str, skipped: int = 0) -> tuple[tuple[int, int], Dialect]:
+        rows = list(islice(_rows(text, delimiter), ROWS))
+        if not is_whole and 1 < len(rows) < ROWS:
+            # The last row may be cut off.
+            rows.pop()
+        header, counts = tuple(rows[0] if rows else ()), [len(row) for row in rows[1:]]
+        share = 100 * counts.count(len(header)) // len(counts) if counts else 100
+        has_row_names = bool(counts) and set(counts) == {len(header) + 1}
+        rank = (share, len(header)) if len(header) > 1 else (-1, 0)
+        return rank, Dialect(delimiter, header, skipped, has_row_names)
+
+
+def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    try:
+        yield from (row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
+    except csv.Error:
+        return
+
+
+def _delimited(content: Content, path: Path) -> Table:
+    data, encoding = content.data, _encoding(content.data)
+    if encoding.startswith("utf-16"):
+        data = _decoded(data, encoding).removeprefix("\ufeff").encode()
+    elif encoding == "utf-8-sig":
+        data = data[3:]
+    survey = Survey(data)
+    if not survey.is_utf8:
+        data, encoding = _other_bytes(data[:], encoding), "cp1252"
+    if is_cr := _ends_with_cr(data[:HEAD]):
+        data = data[:].replace(b"\r", b"\n")
+    if survey.has_nul:
+        line = data[: data.find(b"\0")].count(b"\n") + 1
+        raise Refused(f"a NUL character stands in the row at line {line}", DAMAGED)
+    preferred = "\t" if re.search(r"\.(tsv|tab)\b", path.name.lower()) else "|" if ".psv" in path.name.lower() else ""
+    dialect = Dialect.of(data[:HEAD], len(data) <= HEAD, preferred)
+    table = _parsed(
+        data, dialect, path if data is content.data and not (content.is_packed or dialect.skipped) else None
+    )
+    unusual = [] if dialect.delimiter == "," else [f"separated by `{dialect.delimiter}`"]
+    unusual = ["tab-separated"] if dialect.delimiter == "\t" else unusual
+    unusual += [ENCODINGS[encoding]] if encoding in ENCODINGS else []
+    notes = [f"the text is {', '.join(unusual)}"] if unusual else []
+    notes += ["lines end with CR"] if is_cr else []
+    table.is_plain &= not notes and not dialect.skipped and not content.is_packed
+    table.notes = notes + table.notes
+    return table
+
+
+def _decoded(data: Bytes, encoding: str) -> str:
+    try:
+        return data[:].decode(encoding)
+    except UnicodeDecodeError:
+        raise Refused(f"the text is {ENCODINGS[encoding]}, but a character is damaged or cut off", DAMAGED) from None
+
+
+def _other_bytes(data: bytes, encoding: str) -> bytes:
+    """A text that is not UTF-8 in UTF-8. A byte order mark, or more letters of UTF-8 than others, says that it should
+    be."""
+    text = data.decode("utf-8", "surrogateescape")
+    invalid, wide = re.compile("[\udc80-\udcff]"), re.compile("[^\0-\x7f\udc80-\udcff]")
+    count = len(invalid.findall(text))
+    if encoding == "utf-8-sig" or len(wide.findall(text)) > count:
+        first = invalid.search(text)
+        line = text.count("\n", 0, first.start() if first else 0) + 1
+        what = "one byte is not" if count == 1 else f"{count} bytes are not"
+        raise Refused(f"the text is UTF-8, but {what}, the first of them near line {line}", DAMAGED)
+    return data.decode("cp1252", "replace").encode()
+
+
+def _parsed(data: Bytes, dialect: Dialect, path: Path | None = None, is_clean: bool = False) -> Table:
+    """The table in a text, without empty columns and rows at the end. `path` is the file that has just this text."""
+    header, body = (
+        [""] * dialect.has_row_names + list(dialect.header),
+        data[dialect.skipped :] if dialect.skipped else data,
+    )
+    width = len(header)
+    if not any(name.strip(BLANKS) for name in header):
+        raise Refused("the table has no header", HEADER)
+    schema = {f"c{at}": pl.String for at in range(width)}
+    delimiter = dialect.delimiter
+    try:
+        frame = pl.read_csv(
+            path or body[:],
+            has_header=False,
+            schema=schema,
+            separator=delimiter,
+            extra_columns="raise",
+            missing_columns="insert",
+        )
+    except pl.exceptions.PolarsError as error:
+        if refused := _irregular(body, dialect):
+            raise refused from None
+        if is_clean:
+            raise Refused(f"the file cannot be read: {str(error).splitlines()[0][:200]}", DAMAGED) from None
+        # A quote within a cell that has none around it (`5" pipe`) confuses the library in large files.
+        return _parsed(_rewritten(body, delimiter), replace(dialect, skipped=0), is_clean=True)
+    count = sum(body[at : at + HEAD].count(delimiter.encode()) for at in range(0, len(body), HEAD))
+    if body.find(b'"') >= 0:
+        within = frame.select(pl.all().str.count_matches(delimiter, literal=True).sum())
+        count -= sum(one or 0 for one in within.row(0)) if within.height else 0
+    blank = pl.all_horizontal(pl.all().is_null() | (pl.all().str.strip_chars(BLANKS) == ""))
+    if width == 1:
+        # An empty cell is quoted; a line of blanks is no row.
+        frame = frame.filter(
+            pl.col("c0").is_not_null() & ~((pl.col("c0") != "") & (pl.col("c0").str.strip_chars(BLANKS) == ""))
+        )
+    elif count != frame.height * (width - 1) - dialect.has_row_names:
+        # Lines without cells are no rows.
+        frame = frame.filter(~blank)
+        if count < frame.height * (width - 1) - dialect.has_row_names:
+            raise _irregular(body, dialect) or Refused("rows have fewer cells than the header", DAMAGED)
+    frame = frame.slice(1)
+    notes = ["rows have one cell more than the header, so the first column has no name"] * dialect.has_row_names
+    table = without_empty_ends(frame, header, notes)
+    table.delimiter = delimiter
+    table.may_have_marks = delimiter != "," or any(body.find(bytes([one])) >= 0 for one in RARE)
+    return table
+
+
+def _irregular(data: Bytes, dialect: Dialect) -> Refused | None:
+    """Why a text is no table: its first row that has more or fewer cells than the header, or an open quote."""
+    text = io.TextIOWrapper(io.BytesIO(data[:]), encoding="utf-8", errors="replace", newline="")
+    rows, width, line = csv.reader(text, delimiter=dialect.delimiter, strict=True), len(dialect.header), 1
+    is_header = True
+    try:
+        for row in rows:
+            expected = width + dialect.has_row_names - (is_header and dialect.has_row_names)
+            if len(row) != expected and any(cell.strip(BLANKS) for cell in row):
+                hint = "correct the row, or quote cells that contain the delimiter"
+                if width < 3 and len(row) > width + 1:
+                    hint = f"remove lines above the header; {HEADER}"
+                plural = "" if len(row) == 1 else "s"
+                return Refused(f"the row at line {line} has {len(row)} cell{plural}, but the header has {width}", hint)
+            is_header, line = is_header and not row, rows.line_num + 1
+    except csv.Error as wrong:
+        if "field larger" in str(wrong):
+            message = f"the row at line {line} is longer than {LONGEST_ROW >> 20} MiB"
+            return Refused(message, "check the line ends and the quotes; large contents belong into files of their own")
+        is_open = "unexpected end" in str(wrong)
+        what = "that is never closed" if is_open else "within a quoted cell"
+        hint = "the file may be incomplete; a quote within a quoted cell is written twice"
+        return Refused(f"the row at line {line} has a quote {what}", hint)
+    return None
+
+
+def _rewritten(data: Bytes, delimiter: str) -> bytes:
+    """The same rows, with quotes where they must be."""
+    made = io.StringIO(newline="")
+    text = io.TextIOWrapper(io.BytesIO(data[:]), encoding="utf-8", newline="")
+    csv.writer(made, delimiter=delimiter, lineterminator="\n").writerows(csv.reader(text, delimiter=delimiter))
+    return made.getvalue().encode()
+
+
+def _columnar(content: Content) -> pl.DataFrame:
+    data = content.data[:]
+    if b"ARROW:experimental_compression" in data:
+        hint = "write it again with a newer pyarrow"
+        raise Refused("the file was written by Arrow 0.17, whose compression is not read", hint)
+    # A damaged file can ask for more memory than there is, which ends a process: let it be another one.
+    reader = (
+        "read_parquet" if content.format == "parquet" else "read_ipc" if data[:6] == b"ARROW1" else "read_ipc_stream"
+    )
+    trial = f"import sys, polars; polars.{reader}(sys.stdin.buffer.read())"
+    if subprocess.run([sys.executable, "-c", trial], input=data, capture_output=True, check=False).returncode < 0:
+        raise Refused("the file is damaged", DAMAGED)
+    frame: pl.DataFrame = getattr(pl, reader)(data)
+    return frame
+
+
+def _typed(frame: pl.DataFrame) -> Table:
+    """The columns of a typed file as text."""
+    dropped = [name for name in frame.columns if name.startswith(PANDAS_INDEX)]
+    frame = frame.drop(dropped)
+    if not frame.columns:
+        raise Refused("the table has no columns", "give a table with a header and rows")
+    made = [_text(frame.to_series(at)) for at in range(frame.width)]
+    notes = [f"the column `{name}`, the index of a pandas frame, is left out" for name in dropped]
+    return Table(pl.DataFrame(made), notes)
+
+
+def _text(cells: pl.Series) -> pl.Series:
+    kind = cells.dtype
+    if kind.is_nested() or kind == pl.Object:
+        what = "lists" if isinstance(kind, pl.List | pl.Array) else "structures"
+        hint = "spread it over columns of numbers or text, or remove it"
+        raise Refused(f"the column {shown(cells.name)} holds {what}", hint)
+    if kind == pl.Boolean:
+        return cells.replace_strict([True, False], ["True", "False"], return_dtype=pl.String, default=None)
+    if kind.is_float():
+        cells = cells.fill_nan(None)
+        # pandas holds whole numbers with gaps so.
+        is_whole = cells.null_count() and ((cells == cells.floor()) & (cells.abs() < 2**53)).all()
+        return (cells.cast(pl.Int64) if is_whole else cells).cast(pl.String)
+    if isinstance(kind, pl.Duration):
+        return _durations(cells)
+    if kind == pl.Time:
+        return times(cells.dt.strftime("%H:%M:%S%.6f"))
+    return times(cells.cast(pl.String)) if isinstance(kind, pl.Datetime) else cells.cast(pl.String)
+
+
+def _durations(cells: pl.Series) -> pl.Series:
+    """`1 days 02:03:04`, as pandas writes it."""
+    nanos, day = cells.dt.total_nanoseconds(), 86_400 * 10**9
+    parts = pl.DataFrame({"days": nanos // day, "rest": nanos % day}).with_columns(
+        pl.col("rest").cast(pl.Time).cast(pl.String)
+    )
+    text = pl.format(
+        "{} days {}{}", "days", pl.when(pl.col("days") < 0).then(pl.lit("+")).otherwise(pl.lit("")), "rest"
+    )
+    return parts.select(text.alias(cells.name)).to_series()
+
+
+def _objects(content: Content) -> Table:
+    """JSON lines, and JSON lists of objects. Fields that an object lacks are empty; lists and objects within it are
+    JSON text."""
+    encoding = _encoding(content.data)
+    data = content.data[:] if encoding == "utf-8" else _decoded(content.data, encoding).removeprefix("\ufeff").encode()
+    try:
+        if data.lstrip(b" \t\r\n").startswith(b"{"):
+            kinds = pl.read_ndjson(data, infer_schema_length=None).schema
+            frame = pl.read_ndjson(data, schema=dict.fromkeys(kinds, pl.String))
+            truths = [name for name, kind in kinds.items() if kind == pl.Boolean]
+            if frame.height == 1 and kinds and all(kind.is_nested() for kind in kinds.values()):
+                hint = 'write one object for each row, as pandas does with orient="records"'
+                raise Refused("it holds one object of lists or objects, not rows", hint)
+            frame = frame.with_columns(pl.col(truths).replace({"true": "True", "false": "False"}))
+        else:
+            frame = _of_objects(json.loads(data, parse_int=str, parse_float=str))
+    except (pl.exceptions.PolarsError, ValueError):
+        frame = _of_objects(list(_lines(data)))
+    if not frame.columns:
+        raise Refused("the table has no columns", "give a table with a header and rows")
+    for name in frame.columns:
+        if frame[name].str.contains("\0", literal=True).any():
+            raise Refused(f"the column {shown(name)} has a NUL character", DAMAGED)
+    return Table(frame)
+
+
+def _lines(data: bytes) -> Iterator[Any]:
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            if line.strip():
+                yield json.loads(line, parse_int=str, parse_float=str)
+        except ValueError as error:
+            hint = 'each line must hold one JSON object; pandas writes so with orient="records", lines=True'
+            raise Refused(f"line {number} is no row: {error}", hint) from None
+
+
+def _of_objects(rows: Any) -> pl.DataFrame:
+    wrong = (
+        next((at for at, row in enumerate(rows, 1) if not isinstance(row, dict)), None) if isinstance(rows, list) else 1
+    )
+    if wrong is not None:
+        raise Refused(f"object {wrong} is no row", "the file must hold a JSON list of objects, one a row")
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pl.DataFrame(
+        {name: [_cell(row.get(name)) for row in rows] for name in names}, schema=dict.fromkeys(names, pl.String)
+    )
+
+
+def _cell(value: Any) -> str | None:
+    if isinstance(value, float):
+        return None if value != value else str(value)
+    return json.dumps(value) if isinstance(value, list | dict) else None if value is None else str(value)
+
+
+def _in_one_notation(table: Table, like: Notation | None) -> Table:
+    """The table with numbers that have a decimal point and no other mark, in columns where all cells agree."""
+    if not table.may_have_marks:
+        return table
+    table.notation = decide(table.frame, table.delimiter, like)
+    for how in table.notation.numbers:
+        if how.is_translated:
+            table.frame.replace_column(how.at, translated(table.frame.to_series(how.at), how))
+            table.notes.insert(len(table.notes) - ("at the end left out" in "".join(table.notes[-1:])), how.note())
+            table.is_plain = False
+    table.is_plain &= not table.notation.ambiguous
+    return table

@@ -1,0 +1,493 @@
+"""Makes plain tables of whatever people give.
+
+Scripts see one form of data: a folder with comma-separated UTF-8 tables. Where a folder is not that already, one is
+written: other formats become CSV, columns that only differ in case or blanks get one name, a column that counts rows
+goes, an ID that is made of several columns becomes a column. Nothing is written into the user's folder, and plain files
+are linked, not copied.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from . import formats
+from .files import ROLES, Found, find, link
+from .notation import Ambiguous, Notation, Numbers, key
+from .tables import Refused
+from .text_table import Table, is_blank
+
+Answer = dict[str, Any]
+
+FURTHER = 256 << 20
+"""The largest file beside the tables with a role that becomes CSV, in bytes. Scripts read larger ones as they are."""
+ROW_ID = "row_id"
+MOST_PARTS, LONGEST, TRIED = 40, 3, 50
+"""Columns that are tried as parts of an ID, the longest text between them, and the rows that are tried before all."""
+NOTATION = "write numbers with a decimal point and without marks between thousands, and labels with blanks between them"
+
+
+@dataclass
+class Taken:
+    """A table with a role, and its columns as scripts see them."""
+
+    role: str
+    found: Found
+    path: Path
+    given: list[str]
+    """The names of the columns in the file."""
+    table: Table | None
+    """The table, if it was read: a plain file need not be."""
+    is_plain: bool
+    """Whether the file is what scripts read."""
+    is_changed: bool = False
+    """Whether columns were renamed, added or left out."""
+    names: dict[str, str] = field(default_factory=dict)
+    """The name for scripts of each column that is kept, by its name in the file."""
+    added: dict[str, pl.Series] = field(default_factory=dict)
+    """Columns that are put before the others."""
+    index: tuple[str, pl.Series] | None = None
+    """An unnamed first column of row numbers, which was left out."""
+
+    def __post_init__(self) -> None:
+        self.names = {name: name for name in self.given}
+
+    @property
+    def is_other_file(self) -> bool:
+        """Whether scripts see another file than the user's."""
+        return self.is_changed or not self.is_plain or self.found.file != self.found.plain
+
+    def all(self) -> list[str]:
+        return [*self.added, *self.names.values()]
+
+    def find(self, name: str) -> str | None:
+        """The column with this name, compared without case and blanks around it."""
+        alike = [one for one in self.all() if key(one) == key(name)]
+        return name if name in alike else next(iter(alike), None)
+
+    def read(self) -> Table:
+        if self.table is None:
+            self.table = _read(self.path, self.found.file)
+        return self.table
+
+    def cells(self, name: str) -> pl.Series:
+        """A column, by its name for scripts."""
+        given = next(given for given, one in self.names.items() if one == name)
+        return self.read().frame[given]
+
+    def plain(self) -> pl.DataFrame:
+        frame = self.read().frame.select(list(self.names)).rename(self.names)
+        return pl.DataFrame([cells.alias(name) for name, cells in self.added.items()] + frame.get_columns())
+
+    def add(self, name: str, cells: pl.Series) -> None:
+        self.added = {name: cells.cast(pl.String)} | self.added
+        self.is_changed = True
+
+    def commas(self) -> set[str]:
+        """The columns, by their names in the file, whose numbers have decimal commas."""
+        numbers = self.table.notation.numbers if self.table else []
+        return {one.name for one in numbers if one.is_translated and one.decimal == ","}
+
+
+class Look:
+    """What a folder or a table file holds, and what has to change."""
+
+    def __init__(self, data: Path, sheet: str | None, asked_id: str | None) -> None:
+        self.files, self.sheet = find(data), sheet
+        self.tables: dict[str, Taken] = {}
+        self.told: list[str] = []
+        self.made_of: dict[str, str] = {}
+        """The names in the user's sample of columns that were added to it."""
+        self.damaged: Refused | None = None
+        self.id_unknown: Refused | None = None
+        for role in ROLES:
+            if found := self.files.roles.get(role):
+                self.tables[role] = self._taken(role, found)
+        self.further = list(self._further())
+        for found, table in [
+            *((one.found, one.table) for one in self.tables.values() if one.is_other_file),
+            *self.further,
+        ]:
+            self.told += [f"{found.file} is read as {found.plain}"] * found.is_renamed
+            self.told += [f"{found.file}: {note}" for note in (table.notes if table else [])]
+        for one in self.tables.values():
+            for column in one.table.notation.ambiguous if one.table else ():
+                raise ambiguous(one.found.file, column)
+        self._drop_indices()
+        self._spell_alike()
+        if (sample := self.tables.get("sample")) and (test := self.tables.get("test")):
+            _find_ids(self, sample, test, asked_id)
+
+    def _taken(self, role: str, found: Found) -> Taken:
+        path, is_csv = self.files.folder / found.file, found.file.lower().endswith(".csv")
+        try:
+            names = formats.plain_names(path) if is_csv else None
+        except Refused:
+            names = None
+        if names is not None:
+            return Taken(role, found, path, names, None, True)
+        train = self.tables.get("train")
+        like = train.table.notation if train and train.table else None
+        try:
+            table = _read(path, found.file, self.sheet, like)
+        except Refused as refused:
+            if not found.is_plain_by_name:
+                raise
+            # Agents that explore the data by themselves may still use it.
+            self.damaged = self.damaged or refused
+            return Taken(role, found, path, _named(found.file, lambda: formats.header(path)), None, True)
+        return Taken(role, found, path, table.names, table, table.is_plain)
+
+    def _further(self) -> Iterator[tuple[Found, Table]]:
+        """The tables without a role that are not plain and can become so."""
+        for found in self.files.others:
+            path = self.files.folder / found.file
+            try:
+                if found.is_rare or path.stat().st_size > FURTHER:
+                    continue
+                if found.is_plain_by_name and formats.plain_names(path) is not None:
+                    continue
+                table = _read(path, found.file, self.sheet)
+            except (Refused, OSError):
+                continue
+            if not (found.file == found.plain and table.is_plain):
+                yield found, table
+
+    def _drop_indices(self) -> None:
+        """Leaves out an unnamed first column of whole numbers, no two of them equal."""
+        dropped = []
+        for one in self.tables.values():
+            if len(one.given) < 2 or one.given[0].strip() not in ("", "Unnamed: 0") or self._is_damaged(one):
+                continue
+            numbers = one.read().frame.to_series(0).str.strip_chars().cast(pl.Int64, strict=False)
+            if (
+                numbers.len()
+                and not numbers.null_count()
+                and (numbers >= 0).all()
+                and numbers.n_unique() == numbers.len()
+            ):
+                del one.names[one.given[0]]
+                one.index, one.is_changed = (one.given[0], numbers), True
+                dropped.append(one.found.file)
+        if dropped:
+            self.told.append(f"the unnamed first column of {', '.join(dropped)} numbers the rows; it is no feature")
+
+    def _is_damaged(self, one: Taken) -> bool:
+        return self.damaged is not None and str(self.damaged).startswith(f"{one.found.file}: ")
+
+    def _spell_alike(self) -> None:
+        """Names that differ only in case and blanks become those of the training table, or else of the test table."""
+        tables = list(self.tables.values())
+        for at, one in enumerate(tables):
+            for other in tables[:at]:
+                alike, own = _by_key(other.all()), _by_key(one.all())
+                renamed = {name: alike[key(name)] for name in own.values() if alike.get(key(name), name) != name}
+                if renamed:
+                    one.names = {given: renamed.get(name, name) for given, name in one.names.items()}
+                    one.is_changed = True
+                    are = "is" if len(renamed) == 1 else "are"
+                    old, new = _listed(renamed), _listed(renamed.values())
+                    self.told.append(f"{old} of {one.found.file} {are} {new} of {other.found.file}")
+
+    def leave_out(self, targets: Sequence[str]) -> None:
+        """Leaves out the columns of the test table that are to be predicted."""
+        for target in targets:
+            test = self.tables.get("test")
+            if test is None or (name := test.find(target)) is None:
+                continue
+            is_empty = is_blank(test.cells(name))
+            test.names = {given: one for given, one in test.names.items() if one != name}
+            test.is_changed = True
+            self.told.append(
+                f"{test.found.file} has the empty column `{name}`, which is to be predicted"
+                if is_empty
+                else f"{test.found.file} has the target `{name}`: the column is left out, and no script sees its values"
+            )
+
+    def may_have_target(self) -> bool:
+        """Whether the test table may have a column to predict: it has one of the sample submission beside its first
+        column, or all of the training table."""
+        train, test, sample = (self.tables.get(role) for role in ("train", "test", "sample"))
+        if test is None:
+            return False
+        of_sample = sample is not None and any(test.find(name) for name in sample.all()[1:])
+        return of_sample or (train is not None and all(test.find(name) for name in train.all()))
+
+    def submission(self) -> Answer | None:
+        """How a submission is written as the user's sample has it; `None` if it is the file that a script wrote."""
+        sample = self.tables.get("sample")
+        if sample is None:
+            return None
+        commas, index = sample.commas(), None
+        if sample.index and (start := _counts_from(sample.index[1])) is not None:
+            index = [sample.index[0], start]
+        fields = [{"name": name, "given": self.made_of.get(name, name), "has_comma": False} for name in sample.added]
+        fields += [{"name": name, "given": given, "has_comma": given in commas} for given, name in sample.names.items()]
+        differs = index or any(one["name"] != one["given"] or one["has_comma"] for one in fields)
+        return {"index": index, "columns": fields} if differs else None
+
+    def reading(self) -> Answer:
+        """How later files with rows to predict are read."""
+        train = self.tables.get("train")
+        numbers = train.table.notation.numbers if train and train.table else []
+        # Numbers that need no translation say nothing of other files.
+        numbers = numbers if any(one.is_translated for one in numbers) else []
+        commas, points = ([one.name for one in numbers if one.decimal == decimal] for decimal in ",.")
+        return {"sheet": self.sheet, "commas": commas, "points": points}
+
+    def answer(self) -> Answer:
+        tables, files = self.tables, self.files
+        train = tables.get("train")
+        is_other = any(one.is_other_file for one in tables.values())
+        every = [one.found for one in tables.values()] + [found for found, _ in self.further]
+        return {
+            "is_plain": files.is_folder and not self.further and not is_other,
+            "is_single": list(tables) == ["train"],
+            "lacks_sample": set(tables) == {"train", "test"},
+            "may_have_target": self.may_have_target(),
+            "marks_missing": bool(train and train.table and train.table.format in ("parquet", "arrow")),
+            "name": train.found.file if train else "train.csv",
+            "instead": [[found.plain, found.file] for found in every if found.is_renamed],
+            "told": self.told,
+            "submission": self.submission(),
+            "reading": self.reading(),
+            "id_unknown": _as_answer(self.id_unknown),
+            "damaged": _as_answer(self.damaged),
+        }
+
+    def write(self, into: Path) -> None:
+        """Writes the plain tables into an empty folder, and links everything else."""
+        files, written = self.files, [one.found for one in self.tables.values() if one.is_other_file]
+        written += [found for found, _ in self.further]
+        try:
+            if files.is_folder:
+                link(files.folder, into, [*(found.file.split("/")[0] for found in written), *files.copies])
+            for one in self.tables.values():
+                if one.is_changed or not one.is_plain:
+                    _write(one.plain(), into / one.found.plain)
+                elif one.is_other_file or not files.is_folder:
+                    (into / one.found.plain).symlink_to(one.path.resolve())
+            for found, table in self.further:
+                _write(table.frame, into / found.plain)
+        except OSError as error:
+            hint = "check that the disk is not full and that the data did not change"
+            raise Refused(f"cannot write in {into.name}: {error.strerror}", hint) from None
+
+
+def take_in(
+    data: str,
+    sheet: str | None = None,
+    id: str | None = None,
+    into: str | None = None,
+    leave_out: Sequence[str] = (),
+) -> Answer:
+    """What a data folder or a table file holds. If it is not plain, plain tables are written to the new folder
+    `into`."""
+    look = Look(Path(data), sheet, id)
+    look.leave_out(leave_out)
+    found = look.answer()
+    if into is not None and not found["is_plain"]:
+        Path(into).mkdir(exist_ok=True)
+        look.write(Path(into))
+    return found
+
+
+def read_rows(file: str, reading: Answer, layout: Answer, names: str, into: str) -> Answer:
+    """Writes the columns of the test table of a table in any format as plain CSV. The answer has the names of the rows:
+    their own, or their numbers, from 0."""
+    path, known = Path(file), [(",", name) for name in reading["commas"]] + [(".", name) for name in reading["points"]]
+    like = Notation([Numbers(name, 0, decimal, None, "", "") for decimal, name in known])
+    try:
+        table = _read(path, path.name, reading["sheet"], like)
+    except Refused:
+        if reading["sheet"] is None:
+            raise
+        table = _read(path, path.name, None, like)
+    places = {name: _place_of(table.names, name) for name in layout["columns"]}
+    id_column = layout["id"]
+    own = None if id_column is None else _place_of(table.names, id_column)
+    if lacking := [name for name, place in places.items() if place is None and name != id_column]:
+        others = ", ".join(name for name in places if name != id_column)
+        raise Refused(f'{path.name} has no column "{lacking[0]}"', f"the run predicts rows with the columns {others}")
+    for column in table.notation.ambiguous:
+        # A point stays a decimal point, as in plain tables, and lists of labels stay texts.
+        if column.at in places.values() and "," in column.example and not column.may_be_lists:
+            raise ambiguous(path.name, column)
+    numbers = pl.int_range(table.frame.height, eager=True).cast(pl.String)
+    named = numbers if own is None or names == "numbers" else table.frame.to_series(own).fill_null("")
+    cells = [
+        (named if place is None or place == own else table.frame.to_series(place)).alias(name)
+        for name, place in places.items()
+    ]
+    _write(pl.DataFrame(cells), Path(into))
+    return {"names": named.to_list()}
+
+
+def ambiguous(file: str, column: Ambiguous) -> Refused:
+    return Refused(f"`{column.name}` of {file} can be read in two ways: {column.readings()}", NOTATION)
+
+
+def _named(file: str, read: Callable[[], Any]) -> Any:
+    """What is read of a file. A refusal begins with its name."""
+    try:
+        return read()
+    except Refused as refused:
+        raise Refused(f"{file}: {refused}", refused.hint) from None
+
+
+def _read(path: Path, file: str, sheet: str | None = None, like: Notation | None = None) -> Table:
+    table: Table = _named(file, lambda: formats.read(path, sheet, like))
+    return table
+
+
+def _write(frame: pl.DataFrame, into: Path) -> None:
+    # What stands there may be a link to the user's file.
+    into.unlink(missing_ok=True)
+    # A line without cells is no row.
+    (frame.fill_null("") if frame.width == 1 else frame).write_csv(into)
+
+
+def _as_answer(refused: Refused | None) -> Answer | None:
+    return None if refused is None else {"message": str(refused), "hint": refused.hint or ""}
+
+
+def _place_of(names: Sequence[str], name: str) -> int | None:
+    """The place of the column with this name or, without one, of the only one but for case and blanks around it."""
+    alike = [at for at, other in enumerate(names) if key(other) == key(name)]
+    return list(names).index(name) if name in names else alike[0] if len(alike) == 1 else None
+
+
+def _by_key(names: Sequence[str]) -> dict[str, str]:
+    counts = Counter(map(key, names))
+    return {key(name): name for name in names if counts[key(name)] == 1}
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _counts_from(numbers: pl.Series) -> int | None:
+    """The first number, if the others go on from it one by one."""
+    if not numbers.len() or numbers.null_count():
+        return None
+    first = int(numbers[0])
+    return first if (numbers - pl.int_range(first, first + numbers.len(), eager=True) == 0).all() else None
+
+
+def _find_ids(look: Look, sample: Taken, test: Taken, asked: str | None) -> None:
+    """Finds the row IDs of the sample submission in the test table: in a column, in an unnamed one, in several columns,
+    or as the number of the row. Adds the column where the tables lack it."""
+    # In a sample with one further column, the unnamed one has the IDs.
+    is_only = len(sample.names) == 1 and sample.index is not None
+    if not is_only and len(sample.names) < 2:
+        return
+    name = ROW_ID if is_only else (sample.find(asked) if asked else None) or sample.all()[0]
+    if of_test := test.find(name) or (test.find(asked) if asked else None):
+        _check_shown(look, sample, test, name, of_test)
+        return
+    if is_only and sample.index is not None:
+        ids = sample.index[1].cast(pl.String)
+        sample.add(name, ids)
+        look.made_of, sample.index = {name: sample.index[0]}, None
+    else:
+        ids = sample.cells(name).fill_null("")
+    if not ids.len():
+        return
+    train, frame = look.tables.get("train"), test.read().frame
+    start = _counts_from(ids.str.strip_chars().cast(pl.Int64, strict=False))
+    if test.index is not None and _are_equal(test.index[1].cast(pl.String), ids):
+        _name_rows(look, name, test.index[1])
+        test.index = None
+        look.told.append(f"the unnamed first column of {test.found.file} is the ID `{name}`")
+    elif joined := _joined(frame.select(list(test.names)[:MOST_PARTS]), ids):
+        parts, between = joined
+        named = [test.names[part] for part in parts]
+        test.add(name, _join(frame, parts, between))
+        if train is not None:
+            of_train = [next((given for given, one in train.names.items() if one == part), None) for part in named]
+            if None not in of_train:
+                train.add(name, _join(train.read().frame, [part for part in of_train if part is not None], between))
+        by = f", joined by `{between}`" if between else ""
+        made_of = " and ".join(f"`{part}`" for part in named)
+        look.told.append(f"the ID `{name}`, such as `{ids[0]}`, is made of {made_of}{by}")
+    elif start in (0, 1) and ids.len() == frame.height:
+        _name_rows(look, name, ids.str.strip_chars().cast(pl.Int64))
+        look.told.append(f"the ID `{name}` counts the rows of {test.found.file} from {start}")
+    elif train is None or train.find(name) is None:
+        message = (
+            f"`{name}` of {sample.found.file} names rows, such as `{ids[0]}`, but {test.found.file} "
+            "has no such column, and no columns that make it together"
+        )
+        look.id_unknown = Refused(message, "give the ID of both tables the same name, or name it with --id-column")
+
+
+def _check_shown(look: Look, sample: Taken, test: Taken, name: str, of_test: str) -> None:
+    """Tells apart the IDs that a workbook shows as 0000221 and holds as 221."""
+    if test.table is None or test.table.format == "text" or sample.find(name) is None:
+        return
+    shown, held = sample.cells(name), test.cells(of_test)
+    other = shown.filter(~shown.is_in(held.unique().implode()))
+    if other.len() and shown.str.replace("^0+([0-9])", "$1").is_in(held.unique().implode()).all():
+        short = other.str.replace("^0+([0-9])", "$1")[0]
+        message = f"`{name}` of {sample.found.file} has {other[0]} where {test.found.file} has {short}"
+        hint = "a workbook may show zeros that its cells do not hold: format the column as text and write the zeros"
+        look.id_unknown = Refused(message, hint)
+
+
+def _name_rows(look: Look, name: str, numbers: pl.Series) -> None:
+    """Adds an ID column to the test table; the rows of the training table go on."""
+    look.tables["test"].add(name, numbers)
+    train = look.tables.get("train")
+    if train is not None and train.find(name) is None:
+        first, rows = int(numbers.max()) + 1, train.read().frame.height  # type: ignore[arg-type]
+        train.add(name, pl.int_range(first, first + rows, eager=True))
+
+
+def _are_equal(one: pl.Series, ids: pl.Series) -> bool:
+    return one.n_unique() == ids.n_unique() and bool(one.is_in(ids.unique().implode()).all())
+
+
+def _join(frame: pl.DataFrame, parts: Sequence[str], between: str) -> pl.Series:
+    return frame.select(pl.concat_str([pl.col(part).fill_null("") for part in parts], separator=between)).to_series()
+
+
+def _joined(frame: pl.DataFrame, ids: pl.Series) -> tuple[list[str], str] | None:
+    """The columns that make the IDs together, and the text between them. Fewer parts come first."""
+    if not frame.height:
+        return None
+    first = {name: cell for name, cell in zip(frame.columns, frame.row(0), strict=True) if cell}
+    found = sorted(_ways(first, ids.unique()), key=lambda way: len(way[0]))
+    tried = frame.head(TRIED)
+    for parts, between in found:
+        if _join(tried, parts, between).is_in(ids.implode()).all():
+            made = _join(frame, parts, between)
+            if made.n_unique() == made.len() and _are_equal(made, ids):
+                return parts, between
+    return None
+
+
+def _ways(first: dict[str, str], ids: pl.Series) -> Iterator[tuple[list[str], str]]:
+    """The ways to make an ID of two or three cells of the first row."""
+    for one, last in permutations(first, 2):
+        begin, end = first[one], first[last]
+        rests = ids.filter(
+            ids.str.starts_with(begin) & ids.str.ends_with(end) & (ids.str.len_chars() >= len(begin) + len(end))
+        )
+        for id in rests.head(1000):
+            between = id[len(begin) : len(id) - len(end)]
+            if _is_between(between):
+                yield [one, last], between
+            for middle in first.keys() - {one, last}:
+                before, cell, after = between.partition(first[middle])
+                if cell and before == after and _is_between(before):
+                    yield [one, middle, last], before
+
+
+def _is_between(text: str) -> bool:
+    return len(text) <= LONGEST and not any(letter.isalnum() for letter in text)
