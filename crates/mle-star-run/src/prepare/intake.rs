@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
@@ -180,7 +180,8 @@ fn look(
 
 /// The data, and what links in it lead to.
 fn readable(given: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = vec![given.canonicalize()?];
+    // The path itself may lead through a link.
+    let mut files = vec![path::absolute(given)?, given.canonicalize()?];
     if given.is_dir() {
         files.extend(walk(given)?.linked(&[]).iter().filter_map(|link| link.canonicalize().ok()));
     }
