@@ -1,6 +1,5 @@
 //! The last stage of preparing a run: freezes its inputs in a new run folder.
 
-use std::fs;
 use std::path::PathBuf;
 
 use mle_star::event::Event;
@@ -34,12 +33,11 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
         .as_ref()
         .is_some_and(|profile| !links(profile, task.target(), task.id_column.as_deref()).is_empty());
     let data_id = digest(&task.data_dir)?;
+    // Before the run has a folder: others take a folder with a lock for a run that goes on.
+    let source = wait_for(source_of_metric(&config, rules.as_ref().or(own.as_ref()), say))??;
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();
     let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
-    let writer = rules.as_ref().or(own.as_ref());
-    let ask = || -> Result<_, RunError> { wait_for(source_of_metric(&config, writer, say))? };
-    let source = ask().inspect_err(|_| drop(fs::remove_dir_all(claimed.hold.folder())))?;
     let rules = rules.map(|agents| agents.with_metric(source.clone()));
     if let (Some(protocol), Some(own), Some(_)) = (&mut protocol, own, &source) {
         protocol.baselines = own.with_metric(source.clone()).baselines()?;
