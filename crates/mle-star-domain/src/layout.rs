@@ -44,6 +44,8 @@ pub const WORK: &str = "work";
 pub const AGENTS: &str = "agents";
 /// The data as plain tables, if the user's are not, a folder.
 pub const DATA: &str = "data";
+/// What the data plane found in the data.
+pub const FACTS: &str = "facts.json";
 /// How [`DATA`] was made from the user's data.
 pub const INTAKE: &str = "intake.json";
 /// The labels of the test rows, if the program took these from a single table.

@@ -18,9 +18,11 @@ use mle_star_process::sandbox::Isolation;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
 
 use crate::error::RunError;
 use crate::python_environment::{Say, environment, environment_of_plane};
+use crate::runtime::cannot_start;
 
 /// How long an answer may take.
 const ANSWERING: Duration = Duration::from_secs(900);
@@ -45,6 +47,56 @@ pub async fn source_of_metric(
     let unknown = |why| Trouble::new(format!("scripts cannot compute the metric: {why}"), hint);
     let mut answer: HashMap<String, String> = answer.map_err(unknown)?;
     Ok(answer.remove("source"))
+}
+
+/// One process that answers the questions of a start.
+#[derive(Debug)]
+pub struct Questions {
+    plane: Plane,
+    runtime: Runtime,
+}
+
+impl Questions {
+    /// What works in `folder` and may read these files, too. The process starts with the first question.
+    ///
+    /// # Errors
+    /// There is no usable Python.
+    pub fn open(
+        config: &Config,
+        folder: &Path,
+        files: impl IntoIterator<Item = PathBuf>,
+        say: Say<'_>,
+    ) -> Result<Self, RunError> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| cannot_start(&error))?;
+        let plane = runtime.block_on(opened(config, folder, files, say))?;
+        Ok(Self { plane, runtime })
+    }
+
+    /// Asks one question.
+    ///
+    /// # Errors
+    /// What was asked about is wrong, or there is no answer.
+    pub fn ask<T: DeserializeOwned>(&self, question: Value) -> Result<T, RunError> {
+        let answer = self.runtime.block_on(answered(&self.plane, question))?;
+        Ok(answer.map_err(|why| Trouble::new(why, "check the files, or report a defect of mle-star"))?)
+    }
+
+    /// As [`Questions::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system
+    /// of the folder.
+    ///
+    /// # Errors
+    /// As [`Questions::ask`], or `into` cannot be written.
+    pub fn ask_for<T: DeserializeOwned>(&self, mut question: Value, into: &Path) -> Result<T, RunError> {
+        let made = self.plane.folder().join("made");
+        question["into"] = json!(made);
+        let answer = self.ask(question)?;
+        if made.exists() {
+            let unwritable = |error| Trouble::io("write in", into.parent().unwrap_or(into), &error);
+            fs::rename(&made, into).map_err(unwritable)?;
+        }
+        Ok(answer)
+    }
 }
 
 /// Asks one question about these files, with the settings of a run. The inner error says why there is no answer.

@@ -36,7 +36,8 @@ const FIXED: [&str; 8] = [
     "log_file",
 ];
 /// What describes the data of a run, besides its frozen inputs. Data follows what says whose it is.
-const OF_DATA: [&str; 4] = [layout::INTAKE, layout::DATA, layout::TEST_LABELS, layout::RUNNERS];
+const OF_DATA: [&str; 5] =
+    [layout::FACTS, layout::INTAKE, layout::DATA, layout::TEST_LABELS, layout::RUNNERS];
 
 /// What a fork changes.
 #[derive(Clone, Debug, Default)]

@@ -10,6 +10,7 @@ use mle_star_backends::runners::entry::RunnerEntry;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::holdout::Plan;
 use mle_star_tables::profile::Profile;
+use serde_json::Value;
 
 use crate::error::RunError;
 use crate::provider::Chosen;
@@ -31,6 +32,8 @@ pub struct OpenRun {
     pub rules: Option<OfflineAgents>,
     /// The profile of the data; `None` without a readable training table.
     pub profile: Option<Profile>,
+    /// What the data plane says of the data; `None` without a readable training table.
+    pub facts: Option<Value>,
     /// The held-out rows, if they have just been chosen.
     pub held_out: Option<Plan>,
     /// Runners on other machines.

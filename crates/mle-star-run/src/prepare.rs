@@ -34,6 +34,7 @@ use mle_star_tables::holdout::Plan;
 use mle_star_tables::infer::Guess;
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
+use serde_json::{Value, json};
 
 use crate::columns::{self, KnownColumns};
 use crate::error::RunError;
@@ -110,6 +111,8 @@ pub struct Prepared {
     pub chosen: Chosen,
     /// The profile of the data; `None` without a readable training table.
     pub profile: Option<Profile>,
+    /// What the data plane says of the data; `None` without a readable training table.
+    pub facts: Option<Value>,
     /// How solutions are evaluated; `None` for the paper's way.
     pub protocol: Option<Protocol>,
     /// The held-out rows; `None` if there are none.
@@ -203,7 +206,7 @@ pub fn prepare_for(
     if let Some(profile) = data.profile.take() {
         let unknown = complete.target_unknown.clone().unwrap_or_else(no_target);
         let known = Known::of_task(&complete.task, &unknown);
-        let (profile, id) = intake.complete(profile, &known, configured.config.seed, reader)?;
+        let (profile, id) = intake.complete(profile, &known, configured.config.seed)?;
         complete.guesses.extend(infer_task::made_id(complete.task.id_column.as_ref(), id.as_ref()));
         (data.profile, complete.task.id_column) = (Some(profile), id);
     }
@@ -220,6 +223,13 @@ pub fn prepare_for(
     let agents = choice.line();
     let Configured { config, invocation, prompts, retrieved_models, learned, file, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);
+    let facts = match (&profile, intake.questions()) {
+        (Some(_), Some(questions)) => {
+            let told = infer_task::told(&task, intake.marks_missing());
+            Some(questions.ask(json!({ "question": "inspect", "folder": task.data_dir, "told": told }))?)
+        }
+        _ => None,
+    };
     let decided = protocol::decide_for(&task, &config, profile.as_ref(), intake.drawn.as_ref())?;
     let data_summary = makes_output
         .then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref(), &intake.instead()))
@@ -249,6 +259,7 @@ pub fn prepare_for(
         learned,
         chosen,
         profile,
+        facts,
         protocol,
         held_out,
         data_summary,

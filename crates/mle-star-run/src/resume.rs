@@ -112,9 +112,20 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let opening = opening.into_iter().map(Event::said).collect();
     let chosen = choice.chosen;
-    let (held_out, folder) = (None, folder.to_owned());
-    let run =
-        OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, opening };
+    let (held_out, facts, folder) = (None, inputs::read_facts(folder), folder.to_owned());
+    let run = OpenRun {
+        folder,
+        frozen,
+        prompts,
+        journal,
+        chosen,
+        rules,
+        profile,
+        facts,
+        held_out,
+        runners,
+        opening,
+    };
     Ok(Reopened::Unfinished(Box::new(run)))
 }
 

@@ -18,8 +18,9 @@ pub use mle_star_report::run_view::{DEFAULT_DIR, name, resume_command};
 /// Limit on the characters of a task name in a run ID.
 const MAX_TASK_NAME: usize = 50;
 /// What a run folder may hold before the run has a journal: every file that freezing its inputs writes.
-const BEGINNINGS: [&str; 12] = [
+const BEGINNINGS: [&str; 13] = [
     layout::TASK,
+    layout::FACTS,
     layout::CONFIG,
     layout::DATA,
     layout::INTAKE,

@@ -64,6 +64,8 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
         linked_tables,
         metric_source: source,
     };
+    let facts = prepared.facts;
+    inputs::write_facts(&folder, facts.as_ref()).map_err(RunError::failed)?;
     inputs::write(&folder, &frozen).map_err(RunError::failed)?;
     inputs::write_runners(&folder, &invocation.runners).map_err(RunError::failed)?;
     let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| RunError::journal(&error))?;
@@ -74,5 +76,17 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
     let opening = sources.into_iter().chain(tried).map(Event::said).chain(details).chain([Event::said(run)]);
     let opening = opening.collect();
     let runners = invocation.runners;
-    Ok(OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, opening })
+    Ok(OpenRun {
+        folder,
+        frozen,
+        prompts,
+        journal,
+        chosen,
+        rules,
+        profile,
+        facts,
+        held_out,
+        runners,
+        opening,
+    })
 }

@@ -12,6 +12,7 @@ use mle_star_tables::agreement;
 use mle_star_tables::infer::{Given, Guess, Inferred, infer};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
+use serde_json::{Value, json};
 
 use super::intake::{Intake, Known, Place, Reader, lost_classes, lost_columns, no_target, spelled, take_in};
 use super::metric_file::{OwnMetric, own_metric};
@@ -174,7 +175,7 @@ pub fn infer_folder(
     let profile = match profile {
         Some(profile) => {
             let (unknown, seed) = (no_target(), Config::default().seed);
-            let (profile, id) = intake.complete(profile, &Known::of(&inferred, &unknown), seed, reader)?;
+            let (profile, id) = intake.complete(profile, &Known::of(&inferred, &unknown), seed)?;
             inferred.guesses.extend(made_id(inferred.id.as_ref(), id.as_ref()));
             inferred.id = id;
             Some(profile)
@@ -208,6 +209,29 @@ pub fn infer_without_metric(
     let infer = |given| infer(Some(&profile), &Unlabelled::default(), &description, given);
     let inferred = infer(&given).or_else(|_| infer(&any))?;
     Ok((profile, inferred, intake))
+}
+
+/// What a complete task says of its data, as the data plane is told.
+pub fn told(task: &Task, marks_missing: bool) -> Value {
+    let target = task.target_column.as_ref().map(Targets::all);
+    let metric = task.metric_file.is_none().then_some(&task.evaluation_metric);
+    json!({
+        "target": target,
+        "id": task.id_column,
+        "group": task.group_column,
+        "time": task.time_column,
+        "weight": task.weight_column,
+        "ignored": task.ignore_columns,
+        "positive_class": task.positive_class,
+        "task_type": task.task_type,
+        "data_modality": task.data_modality,
+        "metric": metric,
+        "direction": task.metric_direction,
+        "metric_file": task.metric_file.as_ref().map(|file| &file.name),
+        "description": task.description,
+        "marks_missing": marks_missing,
+        "text_columns": task.text_columns,
+    })
 }
 
 /// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so

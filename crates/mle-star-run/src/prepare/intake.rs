@@ -24,11 +24,10 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::task_source::TaskSource;
-use crate::data_plane::ask_for;
+use crate::data_plane::Questions;
 use crate::error::RunError;
 use crate::python_environment::Say;
 use crate::runs::{self, absolute, inputs};
-use crate::runtime::wait_for;
 use crate::settings::Invocation;
 
 /// The share of a single table that becomes its test table.
@@ -43,6 +42,8 @@ const NAMED: usize = 10;
 pub struct Intake {
     look: Option<Look>,
     record: Record,
+    /// What reads the data; `None` if there is none.
+    questions: Option<Questions>,
     made: Option<MadeFolder>,
     /// The test rows that were taken from a single table.
     pub drawn: Option<Drawn>,
@@ -146,16 +147,17 @@ pub fn take_in(
         (or(&invocation.sheet, &source.file.sheet), or(&invocation.id_column, &source.file.id_column));
     let asked = Asked { sheet, id };
     let made = MadeFolder::new(place)?;
-    let look = look(&given, &asked, &[], &made, reader)?;
+    let files = readable(&given).map_err(|error| Trouble::io("read", &given, &error))?;
+    let questions = Questions::open(reader.config, made.root.path(), files, reader.say)?;
+    let look = look(&given, &asked, &[], &made, &questions)?;
     let record = Record {
         given,
         told: look.told.clone(),
         submission: look.submission.clone(),
         reading: look.reading.clone(),
     };
-    let is_needed = !look.is_plain || look.is_single || look.lacks_sample || look.may_have_target;
-    let made = is_needed.then_some(made);
-    Ok(Intake { look: Some(look), record, made, asked, share, ..Intake::none() })
+    let (look, questions, made) = (Some(look), Some(questions), Some(made));
+    Ok(Intake { look, record, questions, made, asked, share, ..Intake::none() })
 }
 
 /// Looks at the data, and makes plain tables of it where it is not plain.
@@ -164,7 +166,7 @@ fn look(
     asked: &Asked,
     leave_out: &[String],
     made: &MadeFolder,
-    reader: Reader<'_>,
+    questions: &Questions,
 ) -> Result<Look, RunError> {
     let question = json!({
         "question": "take_in",
@@ -174,8 +176,7 @@ fn look(
         "leave_out": leave_out,
     });
     made.empty()?;
-    let files = readable(given).map_err(|error| Trouble::io("read", given, &error))?;
-    wait_for(ask_for(reader.config, files, question, &made.data(), reader.say))?
+    questions.ask_for(question, &made.data())
 }
 
 /// The data, and what links in it lead to.
@@ -193,6 +194,7 @@ impl Intake {
         Self {
             look: None,
             record: Record::default(),
+            questions: None,
             made: None,
             drawn: None,
             asked: Asked::default(),
@@ -244,6 +246,11 @@ impl Intake {
         self.look.as_ref().map(|look| look.instead.clone()).unwrap_or_default()
     }
 
+    /// What reads the data; `None` if there is none.
+    pub fn questions(&self) -> Option<&Questions> {
+        self.questions.as_ref()
+    }
+
     /// Whether the task is a single table.
     pub fn is_single(&self) -> bool {
         self.look.as_ref().is_some_and(|look| look.is_single)
@@ -280,10 +287,9 @@ impl Intake {
         profile: Profile,
         known: &Known<'_>,
         seed: u32,
-        reader: Reader<'_>,
     ) -> Result<(Profile, Option<String>), RunError> {
         let id = known.id.map(str::to_owned);
-        let profile = self.without_targets(profile, known, reader)?;
+        let profile = self.without_targets(profile, known)?;
         let (Some(look), Some(made)) = (&self.look, &self.made) else { return Ok((profile, id)) };
         if !look.is_single && !look.lacks_sample {
             return Ok((profile, id));
@@ -327,19 +333,16 @@ impl Intake {
     }
 
     /// Leaves the targets out of the test table.
-    fn without_targets(
-        &mut self,
-        profile: Profile,
-        known: &Known<'_>,
-        reader: Reader<'_>,
-    ) -> Result<Profile, RunError> {
-        let (Some(test), Some(made)) = (&profile.test, &self.made) else { return Ok(profile) };
+    fn without_targets(&mut self, profile: Profile, known: &Known<'_>) -> Result<Profile, RunError> {
+        let (Some(test), Some(made), Some(questions)) = (&profile.test, &self.made, &self.questions) else {
+            return Ok(profile);
+        };
         let in_test: Vec<String> =
             known.targets.iter().filter(|name| test.column(name).is_some()).cloned().collect();
         if in_test.is_empty() {
             return Ok(profile);
         }
-        let look = look(&self.record.given, &self.asked, &in_test, made, reader)?;
+        let look = look(&self.record.given, &self.asked, &in_test, made, questions)?;
         self.record.told.clone_from(&look.told);
         self.look = Some(look);
         Ok(read_again(profile, &made.data())?)

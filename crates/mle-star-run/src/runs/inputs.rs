@@ -45,6 +45,20 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     all().map_err(|error| Trouble::new(unwritable(folder, &error).message, start_again))
 }
 
+/// Keeps what the data plane says of the data.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn write_facts(folder: &Path, facts: Option<&Value>) -> Result<(), Trouble> {
+    let written = facts.map(|facts| write_json(&folder.join(layout::FACTS), facts)).transpose();
+    written.map(drop).map_err(|error| unwritable(folder, &error))
+}
+
+/// What the data plane said of the data when the run began.
+pub fn read_facts(folder: &Path) -> Option<Value> {
+    serde_json::from_slice(&fs::read(folder.join(layout::FACTS)).ok()?).ok()
+}
+
 /// Keeps the runners for the next resume.
 ///
 /// # Errors
