@@ -15,13 +15,12 @@ use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::digest::digest;
-use mle_star_tables::profile::Context;
 
 use crate::data_plane::source_of_metric;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::prepare::intake::Record;
-use crate::prepare::{given_models, profile_data};
+use crate::prepare::{Data, given_models};
 use crate::provider;
 use crate::runs::{self, inputs};
 use crate::runtime::wait_for;
@@ -85,9 +84,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
         let message = format!("the data in {} has changed since the run started", recorded.display());
         return Err(Trouble::new(message, "restore it, or start a new run").into());
     }
-    let known = Context { text_columns: Some(&frozen.task.text_columns), ..Context::default() };
-    let data = profile_data(&data_dir, &choice.chosen, &known, None)?;
-    let profile = data.profile;
+    let Data { facts, profile, .. } = Data::of_run(inputs::read_facts(folder), &data_dir)?;
     let protocol = frozen.protocol.as_ref();
     let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), protocol)?;
     // Runs of earlier builds froze no text.
@@ -112,7 +109,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let opening = opening.into_iter().map(Event::said).collect();
     let chosen = choice.chosen;
-    let (held_out, facts, folder) = (None, inputs::read_facts(folder), folder.to_owned());
+    let (held_out, facts, folder) = (None, Some(facts), folder.to_owned());
     let run = OpenRun {
         folder,
         frozen,

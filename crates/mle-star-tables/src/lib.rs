@@ -18,6 +18,7 @@ mod dates;
 pub mod description;
 pub mod determinants;
 pub mod digest;
+pub mod facts;
 pub mod folder;
 pub mod folds;
 pub mod holdout;

@@ -11,7 +11,7 @@ use mle_star_run::prepare::intake::Reader;
 use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::protocol::Evaluated;
 use mle_star_run::settings::Invocation;
-use mle_star_tables::infer::Inferred;
+use mle_star_tables::facts::Inferred;
 use mle_star_tables::profile::{Profile, Table};
 use mle_star_tables::{determinants, split};
 use schemars::JsonSchema;
@@ -76,12 +76,8 @@ fn of(source: &TaskSource, profile: &Profile, inferred: Inferred) -> Known {
     let split = profile.test.is_some().then(|| split::describe(profile, &known, classes));
     let targets: Vec<String> =
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
-    let guess = inferred.guesses.iter().find(|guess| guess.field == "target_column");
-    let target_reason = match (&inferred.target_unknown, guess) {
-        (Some(why), _) => why.message.clone(),
-        (None, Some(guess)) => guess.reason.clone(),
-        (None, None) => "as given".to_owned(),
-    };
+    let reason = inferred.target_unknown.as_ref().map(|why| why.message.as_str());
+    let target_reason = reason.or(inferred.reason("target_column")).unwrap_or("as given").to_owned();
     let mut but: Vec<&str> = targets.iter().map(String::as_str).collect();
     but.extend(id);
     // What cannot be read is an error of the profile already.

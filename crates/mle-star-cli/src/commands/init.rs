@@ -6,17 +6,16 @@ use std::path::Path;
 
 use mle_star::shell;
 use mle_star_domain::config::Config;
-use mle_star_domain::task::{ColumnRoles, Targets};
+use mle_star_domain::task::ColumnRoles;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::columns::{self, KnownColumns};
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::intake::Reader;
 use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
-use mle_star_run::prepare::{self, InferredFolder, given_with};
+use mle_star_run::prepare::{self, InferredFolder};
 use mle_star_run::protocol::{self, Evaluated};
 use mle_star_run::settings::{Invocation, Settings, process_environment, resolve};
-use mle_star_tables::infer::Given;
 
 use crate::args::{InitArgs, RunArgs};
 use crate::exit::{Exit, Failure};
@@ -33,14 +32,10 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     }
     let invocation = invocation(args)?;
     let own = own_metric(&source, &invocation)?;
-    let given = given_with(given(invocation.clone()), own.as_ref());
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), &source, &process_environment)?;
     let reader = Reader { config: &config, say: &output::talk };
-    let mut inferred = prepare::infer_folder(&source, &given, &invocation, reader)?;
-    if let Some(own) = own {
-        inferred.inferred.metric = own.name;
-    }
+    let inferred = prepare::infer_folder(&source, &invocation, own.as_ref(), reader)?;
     let told = said(&config, &inferred, &invocation)?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
@@ -87,17 +82,14 @@ struct Said {
 fn said(config: &Config, folder: &InferredFolder, invocation: &Invocation) -> Result<Said, Trouble> {
     let task = Evaluated::inferred(&folder.inferred).with_file(invocation.metric_file.is_some());
     let task = Evaluated { folds: invocation.folds.as_deref(), ..task };
-    let (profile, drawn) = (folder.profile.as_ref(), folder.intake.drawn.as_ref());
+    let (profile, drawn) = (folder.data.profile.as_ref(), folder.intake.drawn.as_ref());
     let decided = protocol::decide_for(task, config, profile, drawn)?;
     let lines = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, config));
     let told = KnownColumns::inferred(&folder.inferred);
-    let roles = columns::lines(&told, folder.profile.as_ref());
+    let roles = columns::lines(&told, profile);
     let split = decided.as_ref().and_then(|decided| decided.protocol.split.as_ref());
-    let reason = |field: &str| {
-        let guess = folder.inferred.guesses.iter().find(|guess| guess.field == field);
-        guess.map(|guess| guess.reason.clone())
-    };
-    let table = folder.profile.as_ref().map(|profile| columns::table(&told, profile, split, &reason));
+    let reason = |field: &str| folder.inferred.reason(field).map(str::to_owned);
+    let table = profile.map(|profile| columns::table(&told, profile, split, &reason));
     let columns = table.map(|table| columns::table_lines(&table)).unwrap_or_default();
     let evaluation = folder.lines().into_iter().chain(roles).chain(lines).collect();
     Ok(Said { evaluation, columns })
@@ -110,23 +102,6 @@ fn exists(path: &Path) -> Trouble {
 fn invocation(args: &InitArgs) -> Result<Invocation, Trouble> {
     let options = RunArgs { task: args.task.clone(), ..RunArgs::default() };
     Ok(resolve(options.options()?.settings)?.invocation)
-}
-
-fn given(invocation: Invocation) -> Given {
-    Given {
-        metric: invocation.metric,
-        direction: invocation.direction,
-        target: invocation.target.map(Targets::from),
-        id: invocation.id_column,
-        roles: ColumnRoles {
-            group: invocation.group_column,
-            time: invocation.time_column,
-            weight: invocation.weight_column,
-            ignored: invocation.ignore_columns,
-            positive_class: invocation.positive_class,
-        },
-        ..Given::default()
-    }
 }
 
 /// The serialized name of a value.
@@ -194,10 +169,7 @@ fn task_text(
     said: &Said,
 ) -> String {
     let InferredFolder { inferred, description, .. } = folder;
-    let reason = |field: &str| {
-        let guess = inferred.guesses.iter().find(|guess| guess.field == field);
-        guess.map_or_else(|| "as given".to_owned(), |guess| guess.reason.clone())
-    };
+    let reason = |field: &str| inferred.reason(field).unwrap_or("as given").to_owned();
     let data_dir = source.data_dir.strip_prefix(dir).unwrap_or(&source.data_dir).display().to_string();
     let data_dir = if data_dir.is_empty() { ".".to_owned() } else { data_dir };
     let mut text =

@@ -10,17 +10,17 @@ use std::path::{self, Path, PathBuf};
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_domain::task::{ColumnRoles, Targets, Task};
+use mle_star_domain::task::{Targets, Task};
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::infer::{CLASSES_WITHOUT_ROWS, Given, Inferred, columns_without_rows};
-use mle_star_tables::intake::{Draw, Drawn, Look, ROW_ID, Submission, draw, make_sample};
+use mle_star_tables::facts::{CLASSES_WITHOUT_ROWS, Inferred, Told};
+use mle_star_tables::intake::{Draw, Drawn, Look, Submission, draw, make_sample};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::{self, Column, Context, Profile, Table};
 use mle_star_tables::reading::Reading;
 use mle_star_tables::split;
 use mle_star_tables::walk::{self, walk};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::task_source::TaskSource;
@@ -256,44 +256,45 @@ impl Intake {
         self.look.as_ref().is_some_and(|look| look.is_single)
     }
 
-    /// The columns that the user gave as the tables spell them: case and blanks around names do not count. An ID column that is
-    /// made, as the task file of `init` names it, is none of the table yet.
-    pub fn spelled(&self, given: Given, profile: Option<&Profile>) -> Given {
-        let Some(profile) = profile else { return given };
-        let spell = |name: String| spelled(Some(profile), name);
-        // A table may have a column `row_id` that is no ID.
-        let is_made = |id: &String| {
-            let makes = self.look.as_ref().is_some_and(|look| look.is_single || look.lacks_sample);
-            makes && id.trim_end_matches('_') == ROW_ID && profile.train.column(id).is_none()
+    /// What the data plane says of the plain tables.
+    ///
+    /// # Errors
+    /// There are none, or what was told does not fit them.
+    pub fn inspect(&self, told: &Told) -> Result<Value, RunError> {
+        let folder = self.folder();
+        let Some(questions) = &self.questions else {
+            let message = format!("no such data folder: {}", folder.display());
+            return Err(Trouble::new(message, "check the path of the data folder").into());
         };
-        let roles = ColumnRoles {
-            group: given.roles.group.map(spell),
-            time: given.roles.time.map(spell),
-            weight: given.roles.weight.map(spell),
-            ignored: given.roles.ignored.into_iter().map(spell).collect(),
-            positive_class: given.roles.positive_class,
-        };
-        let id = given.id.filter(|id| !is_made(id)).map(spell);
-        let target = given.target.map(|target| target.all().iter().cloned().map(spell).collect::<Vec<_>>());
-        Given { target: target.map(Targets::from), id, roles, ..given }
+        let makes_ids = self.look.as_ref().is_some_and(|look| look.is_single || look.lacks_sample);
+        let told = Told { marks_missing: self.marks_missing(), makes_ids, ..told.clone() };
+        questions.ask(json!({ "question": "inspect", "folder": absolute(&folder)?, "told": told }))
     }
 
-    /// Adds what the task lacks: a test table, a sample submission. Returns the profile of the data with it, and the ID column.
+    /// Adds what the task lacks: a test table, a sample submission. Returns the ID column if it did; the tables are then to be
+    /// inspected again.
     ///
     /// # Errors
     /// The target is not known, or too few rows are labelled.
     pub fn complete(
         &mut self,
-        profile: Profile,
+        profile: &Profile,
         known: &Known<'_>,
         seed: u32,
-    ) -> Result<(Profile, Option<String>), RunError> {
+    ) -> Result<Option<Option<String>>, RunError> {
         let id = known.id.map(str::to_owned);
-        let profile = self.without_targets(profile, known)?;
-        let (Some(look), Some(made)) = (&self.look, &self.made) else { return Ok((profile, id)) };
+        let has_changed = self.without_targets(profile, known)?;
+        let (Some(look), Some(made)) = (&self.look, &self.made) else { return Ok(None) };
         if !look.is_single && !look.lacks_sample {
-            return Ok((profile, id));
+            return Ok(has_changed.then_some(id));
         }
+        let again;
+        let profile = if has_changed {
+            again = read_again(profile, &made.data())?;
+            &again
+        } else {
+            profile
+        };
         let target = known.target.map_err(Clone::clone)?;
         if look.is_plain && !made.is_filled() {
             let linked = walk::link(&self.record.given, &made.data(), |_| false);
@@ -308,17 +309,17 @@ impl Intake {
                 id: known.id,
                 metric: known.metric,
                 weight: known.weight,
-                split: &split_of(known, target, &profile),
+                split: &split_of(known, target, profile),
                 share: self.share,
                 seed: u64::from(seed),
             };
-            let drawn = draw(&profile, &draw_by, &made.data(), &made.labels())?;
+            let drawn = draw(profile, &draw_by, &made.data(), &made.labels())?;
             self.drawn = Some(drawn.clone());
             drawn.id
         } else {
             let in_test = |id: &&str| profile.test.as_ref().is_some_and(|test| test.column(id).is_some());
             let sample =
-                make_sample(&profile, &targets, known.id.filter(in_test), known.metric, &made.data())?;
+                make_sample(profile, &targets, known.id.filter(in_test), known.metric, &made.data())?;
             self.record
                 .told
                 .push("there is no sample submission: one was made, sample_submission.csv".to_owned());
@@ -329,23 +330,23 @@ impl Intake {
             }
             sample.id
         };
-        Ok((read_again(profile, &made.data())?, Some(id)))
+        Ok(Some(Some(id)))
     }
 
-    /// Leaves the targets out of the test table.
-    fn without_targets(&mut self, profile: Profile, known: &Known<'_>) -> Result<Profile, RunError> {
+    /// Leaves the targets out of the test table; whether there were some.
+    fn without_targets(&mut self, profile: &Profile, known: &Known<'_>) -> Result<bool, RunError> {
         let (Some(test), Some(made), Some(questions)) = (&profile.test, &self.made, &self.questions) else {
-            return Ok(profile);
+            return Ok(false);
         };
         let in_test: Vec<String> =
             known.targets.iter().filter(|name| test.column(name).is_some()).cloned().collect();
         if in_test.is_empty() {
-            return Ok(profile);
+            return Ok(false);
         }
         let look = look(&self.record.given, &self.asked, &in_test, made, questions)?;
         self.record.told.clone_from(&look.told);
         self.look = Some(look);
-        Ok(read_again(profile, &made.data())?)
+        Ok(true)
     }
 
     /// Moves what was made into the folder of a run. Returns the data folder of the run; `None` if nothing was made.
@@ -432,10 +433,8 @@ impl Drop for MadeFolder {
 }
 
 /// The profile of other tables with the columns of this one.
-fn read_again(profile: Profile, folder: &Path) -> Result<Profile, Trouble> {
-    let text_columns = profile.text_columns.clone();
-    drop(profile);
-    profile::read_with(folder, &Context { text_columns: Some(&text_columns), ..Context::default() })
+fn read_again(profile: &Profile, folder: &Path) -> Result<Profile, Trouble> {
+    profile::read_with(folder, &Context { text_columns: Some(&profile.text_columns), ..Context::default() })
 }
 
 /// How the test rows of a single table differ from the others: as the user says, else not at all.
@@ -448,24 +447,6 @@ fn split_of(known: &Known<'_>, target: &str, profile: &Profile) -> Split {
     let named = split::Known { group: known.group, time: known.time, ..split::Known::default() }.split();
     let kind = if has_classes { SplitKind::Stratified } else { SplitKind::Rows };
     named.unwrap_or(Split { kind, ..Split::default() })
-}
-
-/// The name of a column as the tables spell it.
-pub fn spelled(profile: Option<&Profile>, name: String) -> String {
-    let tables = || {
-        let tables =
-            profile.map(|profile| [Some(&profile.train), profile.test.as_ref(), profile.sample.as_ref()]);
-        tables.into_iter().flatten().flatten()
-    };
-    if tables().any(|table| table.column(&name).is_some()) {
-        return name;
-    }
-    let key = |name: &str| name.trim().to_lowercase();
-    let found = tables().find_map(|table| {
-        let mut alike = table.columns.iter().filter(|column| key(&column.name) == key(&name));
-        alike.next().filter(|_| alike.next().is_none())
-    });
-    found.map_or(name, |column| column.name.clone())
 }
 
 impl<'a> Known<'a> {
@@ -504,9 +485,9 @@ pub fn no_target() -> Trouble {
 }
 
 /// The columns of the sample submission for classes that no training row has, in a line.
-pub fn lost_classes(profile: &Profile, target: &str, id: Option<&str>) -> Option<String> {
-    let names: Vec<String> =
-        columns_without_rows(profile, target, id).into_iter().map(|name| format!("`{name}`")).collect();
+pub fn lost_classes(profile: &Profile) -> Option<String> {
+    let lost = profile.class_columns.iter().flatten().filter(|column| column.class.is_none());
+    let names: Vec<String> = lost.map(|column| format!("`{}`", column.column)).collect();
     let shown = names.get(..NAMED).unwrap_or(&names).join(", ");
     let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
     (!names.is_empty()).then(|| {

@@ -1,7 +1,7 @@
 //! What the protocol of a task depends on.
 
 use mle_star_domain::task::Task;
-use mle_star_tables::infer::Inferred;
+use mle_star_tables::facts::Inferred;
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::split::Known;
 
