@@ -410,6 +410,19 @@ impl Profile {
 }
 
 impl Profile {
+    /// The classes that these columns of the sample submission are about, if every class has one.
+    pub fn classes_of(&self, columns: &[String]) -> Option<Vec<ClassColumn>> {
+        let known = self.class_columns.as_ref()?;
+        let of = |name: &String| known.iter().find(|known| known.column == *name).cloned();
+        columns.iter().map(of).collect()
+    }
+
+    /// The columns of the sample submission for classes that no training row has.
+    pub fn columns_without_rows(&self) -> Vec<&str> {
+        let lost = self.class_columns.iter().flatten().filter(|column| column.class.is_none());
+        lost.map(|column| column.column.as_str()).collect()
+    }
+
     /// The profile after its data folder was moved.
     ///
     /// # Errors

@@ -486,8 +486,7 @@ pub fn no_target() -> Trouble {
 
 /// The columns of the sample submission for classes that no training row has, in a line.
 pub fn lost_classes(profile: &Profile) -> Option<String> {
-    let lost = profile.class_columns.iter().flatten().filter(|column| column.class.is_none());
-    let names: Vec<String> = lost.map(|column| format!("`{}`", column.column)).collect();
+    let names: Vec<String> = profile.columns_without_rows().iter().map(|name| format!("`{name}`")).collect();
     let shown = names.get(..NAMED).unwrap_or(&names).join(", ");
     let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
     (!names.is_empty()).then(|| {
