@@ -145,12 +145,17 @@ EMPTY = Table("train.csv", Source(pl.DataFrame(), pl.LazyFrame(), 0, {}))
 def without_tables(path: Path) -> Folder:
     """The sample and the files of a folder whose training table is missing or cannot be read."""
     files = list_files(path)
-    sample = _roles([name for name in files if "/" not in name and name.lower().endswith(".csv")]).get("sample")
+    sample = files_by_role(path).get("sample")
     try:
         table = read(path / sample, sample) if sample else None
     except Refused:
         table = None
     return Folder(path, EMPTY, sample=table, other_files=files)
+
+
+def files_by_role(path: Path) -> dict[str, str]:
+    """The files of the training table, the test table and the sample."""
+    return _roles([name for name in list_files(path) if "/" not in name and name.lower().endswith(".csv")])
 
 
 def _roles(tables: Sequence[str]) -> dict[str, str]:

@@ -82,7 +82,7 @@ class Told:
         if self.makes_ids and id is not None and id.rstrip("_") == MADE_ID and id not in folder.train:
             id = None
         folds = None if self.folds is None else _spelled(folder, self.folds)
-        ignored = [*self.ignored, *([folds] if folds in folder.train else [])]
+        ignored = [*self.ignored, *([folds] if folds is not None and folds in folder.train else [])]
         return replace(self, target=target, id=id, folds=folds, ignored=ignored)
 
     def others(self) -> dict[str, str]:

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::Isolation;
+use mle_star_tables::walk::walk;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -49,15 +50,73 @@ pub async fn source_of_metric(
     Ok(answer.remove("source"))
 }
 
-/// One process that answers the questions of a start.
+/// The process that answers questions outside a run. It starts with the first one.
+#[derive(Debug)]
+pub struct Asker {
+    plane: Plane,
+}
+
+impl Asker {
+    /// What works in `folder` and may read these files, too, with the settings of a run.
+    ///
+    /// # Errors
+    /// There is no usable Python.
+    pub async fn open(
+        config: &Config,
+        folder: &Path,
+        files: impl IntoIterator<Item = PathBuf>,
+        say: Say<'_>,
+    ) -> Result<Self, RunError> {
+        Ok(Self { plane: opened(config, folder, files, say).await? })
+    }
+
+    /// Asks one question. The inner error says why there is no answer.
+    ///
+    /// # Errors
+    /// What was asked about is wrong.
+    pub async fn try_ask<T: DeserializeOwned>(&self, question: Value) -> Result<Result<T, String>, RunError> {
+        answered(&self.plane, question).await
+    }
+
+    /// Asks one question.
+    ///
+    /// # Errors
+    /// What was asked about is wrong, or there is no answer.
+    pub async fn ask<T: DeserializeOwned>(&self, question: Value) -> Result<T, RunError> {
+        let hint = "check the files, or report a defect of mle-star";
+        Ok(self.try_ask(question).await?.map_err(|why| Trouble::new(why, hint))?)
+    }
+
+    /// As [`Asker::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system of
+    /// the folder.
+    ///
+    /// # Errors
+    /// As [`Asker::ask`], or `into` cannot be written.
+    pub async fn ask_for<T: DeserializeOwned>(
+        &self,
+        mut question: Value,
+        into: &Path,
+    ) -> Result<T, RunError> {
+        let made = self.plane.folder().join("made");
+        question["into"] = json!(made);
+        let answer = self.ask(question).await?;
+        if made.exists() {
+            let unwritable = |error| Trouble::io("write in", into.parent().unwrap_or(into), &error);
+            fs::rename(&made, into).map_err(unwritable)?;
+        }
+        Ok(answer)
+    }
+}
+
+/// The same for those who do not run in a runtime.
 #[derive(Debug)]
 pub struct Questions {
-    plane: Plane,
+    asker: Asker,
     runtime: Runtime,
 }
 
 impl Questions {
-    /// What works in `folder` and may read these files, too. The process starts with the first question.
+    /// As [`Asker::open`].
     ///
     /// # Errors
     /// There is no usable Python.
@@ -69,33 +128,24 @@ impl Questions {
     ) -> Result<Self, RunError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| cannot_start(&error))?;
-        let plane = runtime.block_on(opened(config, folder, files, say))?;
-        Ok(Self { plane, runtime })
+        let asker = runtime.block_on(Asker::open(config, folder, files, say))?;
+        Ok(Self { asker, runtime })
     }
 
-    /// Asks one question.
+    /// As [`Asker::ask`].
     ///
     /// # Errors
     /// What was asked about is wrong, or there is no answer.
     pub fn ask<T: DeserializeOwned>(&self, question: Value) -> Result<T, RunError> {
-        let answer = self.runtime.block_on(answered(&self.plane, question))?;
-        Ok(answer.map_err(|why| Trouble::new(why, "check the files, or report a defect of mle-star"))?)
+        self.runtime.block_on(self.asker.ask(question))
     }
 
-    /// As [`Questions::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system
-    /// of the folder.
+    /// As [`Asker::ask_for`].
     ///
     /// # Errors
-    /// As [`Questions::ask`], or `into` cannot be written.
-    pub fn ask_for<T: DeserializeOwned>(&self, mut question: Value, into: &Path) -> Result<T, RunError> {
-        let made = self.plane.folder().join("made");
-        question["into"] = json!(made);
-        let answer = self.ask(question)?;
-        if made.exists() {
-            let unwritable = |error| Trouble::io("write in", into.parent().unwrap_or(into), &error);
-            fs::rename(&made, into).map_err(unwritable)?;
-        }
-        Ok(answer)
+    /// As [`Asker::ask_for`].
+    pub fn ask_for<T: DeserializeOwned>(&self, question: Value, into: &Path) -> Result<T, RunError> {
+        self.runtime.block_on(self.asker.ask_for(question, into))
     }
 }
 
@@ -110,33 +160,20 @@ pub async fn ask<T: DeserializeOwned>(
     say: Say<'_>,
 ) -> Result<Result<T, String>, RunError> {
     let folder = TempDir::new().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
-    answered(&opened(config, folder.path(), files, say).await?, question).await
+    Asker::open(config, folder.path(), files, say).await?.try_ask(question).await
 }
 
-/// As [`ask`], for a question whose answer is also a file or a folder, which is moved to `into`.
+/// A file or folder that the user gave, and what links lead to.
 ///
 /// # Errors
-/// There is no usable Python, what was asked about is wrong, or `into` cannot be written.
-pub async fn ask_for<T: DeserializeOwned>(
-    config: &Config,
-    files: impl IntoIterator<Item = PathBuf>,
-    mut question: Value,
-    into: &Path,
-    say: Say<'_>,
-) -> Result<T, RunError> {
-    let unwritable = |error: &io::Error| Trouble::io("write in", into.parent().unwrap_or(into), error);
-    // On the same file system, so that nothing is copied.
-    let folder =
-        TempDir::new_in(into.parent().unwrap_or(Path::new("."))).map_err(|error| unwritable(&error))?;
-    let plane = opened(config, folder.path(), files, say).await?;
-    let made = plane.folder().join("made");
-    question["into"] = json!(made);
-    let hint = "check the file, or report a defect of mle-star";
-    let answer = answered(&plane, question).await?.map_err(|why| Trouble::new(why, hint))?;
-    if made.exists() {
-        fs::rename(&made, into).map_err(|error| unwritable(&error))?;
+/// It cannot be read.
+pub fn readable(given: &Path) -> io::Result<Vec<PathBuf>> {
+    // The path itself may lead through a link.
+    let mut files = vec![path::absolute(given)?, given.canonicalize()?];
+    if given.is_dir() {
+        files.extend(walk(given)?.linked(&[]).iter().filter_map(|link| link.canonicalize().ok()));
     }
-    Ok(answer)
+    Ok(files)
 }
 
 async fn opened(

@@ -269,9 +269,8 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
         &auxiliary,
         context,
     )?;
-    let predicted = test_table.as_ref().zip(test.as_ref());
-    let groups = predicted.map_or_else(Vec::new, |test| groups::find((&train_table, &train), test));
-    let media = media(data_dir, &other_files);
+    let groups = test_table.as_ref().zip(test.as_ref());
+    let groups = groups.map_or_else(Vec::new, |test| groups::find((&train_table, &train), test));
     let tables = Tables {
         data_dir: data_dir.to_owned(),
         train: Some(train_table),
@@ -286,8 +285,8 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
         test,
         sample,
         auxiliary,
+        media: media(data_dir, &other_files),
         other_files,
-        media,
         groups,
         text_columns,
         class_columns: None,

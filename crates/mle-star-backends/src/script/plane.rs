@@ -41,13 +41,13 @@ macro_rules! files {
         [$(($name, include_str!(concat!("../../python/mle_star_data/", $name)))),*]
     };
 }
-const FILES: [(&str, &str); 52] = files! {
+const FILES: [(&str, &str); 53] = files! {
     "__init__.py" "__main__.py" "agreement.py" "columns.py" "course.py" "dates.py" "describe.py"
     "description.py" "diagnose.py" "facts.py" "files.py" "fits.py" "folders.py" "formats.py"
     "formulas.py" "frames.py" "holdout.py" "importances.py" "intake.py" "intervals.py"
     "kaggle_metric_utilities.py" "kinds.py" "labels.py" "links.py" "measure.py" "mentions.py"
     "metric_child.py" "metric_file.py" "metric_tables.py" "metrics.py" "names.py" "notation.py"
-    "other_files.py" "packing.py" "periods.py" "plan.py" "predictions.py" "questions.py" "readings.py"
+    "other_files.py" "other_rows.py" "packing.py" "periods.py" "plan.py" "predictions.py" "questions.py" "readings.py"
     "relations.py" "resampled.py" "roles.py" "rows.py" "selection.py" "sentences.py" "shown.py"
     "spellings.py" "split.py" "submission.py" "tables.py" "text_table.py" "workbooks.py"
 };

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
@@ -18,13 +18,13 @@ use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::{self, Column, Context, Profile, Table};
 use mle_star_tables::reading::Reading;
 use mle_star_tables::split;
-use mle_star_tables::walk::{self, walk};
+use mle_star_tables::walk;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::task_source::TaskSource;
-use crate::data_plane::Questions;
+use crate::data_plane::{Questions, readable};
 use crate::error::RunError;
 use crate::python_environment::Say;
 use crate::runs::{self, absolute, inputs};
@@ -177,16 +177,6 @@ fn look(
     });
     made.empty()?;
     questions.ask_for(question, &made.data())
-}
-
-/// The data, and what links in it lead to.
-fn readable(given: &Path) -> io::Result<Vec<PathBuf>> {
-    // The path itself may lead through a link.
-    let mut files = vec![path::absolute(given)?, given.canonicalize()?];
-    if given.is_dir() {
-        files.extend(walk(given)?.linked(&[]).iter().filter_map(|link| link.canonicalize().ok()));
-    }
-    Ok(files)
 }
 
 impl Intake {
