@@ -194,6 +194,8 @@ def list_files(path: Path) -> list[str]:
         inner[:] = [name for name in inner if name[0] != "."]
         below = os.path.relpath(folder, path)
         found += [os.path.normpath(os.path.join(below, name)) for name in files if name[0] != "."]
+    if not found:
+        raise Refused(f"the data folder {path} is empty", "put train.csv, test.csv and sample_submission.csv into it")
     return sorted(name for name in found if not ABOUT_THE_TASK.fullmatch(name))
 
 

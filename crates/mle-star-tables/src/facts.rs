@@ -114,6 +114,8 @@ pub struct Inferred {
     pub guesses: Vec<Guess>,
     /// Why the target is unknown and how to set it, for agents that need it.
     pub target_unknown: Option<Trouble>,
+    /// What only the user can decide.
+    pub questions: Vec<Question>,
 }
 
 /// The part of the facts that is about the task.
@@ -137,26 +139,31 @@ impl Inferred {
     /// # Errors
     /// Questions are open. That of the target is none for those who can do without.
     pub fn of(facts: &Value) -> Result<Self, Trouble> {
+        let found = Self::with_questions(facts)?;
+        let is_open = found.questions.iter().any(|question| !question.is_of_target());
+        if is_open { Err(asked(&found.questions)) } else { Ok(found) }
+    }
+
+    /// The task in these facts, in which a metric that is asked about is empty.
+    ///
+    /// # Errors
+    /// They are of another build.
+    pub fn with_questions(facts: &Value) -> Result<Self, Trouble> {
         let found = OfTask::deserialize(facts).map_err(|error| unreadable(&error))?;
-        let of_target = |question: &&Question| question.field == "target_column";
-        let target_unknown = found.questions.iter().find(of_target).map(|question| asked(&[question]));
-        let (Some(metric), Some(direction), true) =
-            (found.metric, found.direction, found.questions.iter().all(|question| of_target(&question)))
-        else {
-            return Err(asked(&found.questions.iter().collect::<Vec<_>>()));
-        };
+        let of_target = found.questions.iter().find(|question| question.is_of_target());
         Ok(Self {
             task_type: found.task_type,
             data_modality: found.data_modality,
-            metric,
-            direction,
+            metric: found.metric.unwrap_or_default(),
+            direction: found.direction.unwrap_or(Direction::Maximize),
             target: found.targets.first().cloned(),
             targets: found.targets,
             id: found.id,
             roles: found.roles,
             folds: found.folds,
             guesses: found.guesses,
-            target_unknown,
+            target_unknown: of_target.map(|question| asked(std::slice::from_ref(question))),
+            questions: found.questions,
         })
     }
 
@@ -168,13 +175,17 @@ impl Inferred {
 }
 
 /// All open questions in one sentence, with the options that decide.
-fn asked(questions: &[&Question]) -> Trouble {
+fn asked(questions: &[Question]) -> Trouble {
     let seen: Vec<&str> = questions.iter().map(|question| question.seen.as_str()).collect();
-    let hints: Vec<String> = questions.iter().map(|question| question.hint()).collect();
+    let hints: Vec<String> = questions.iter().map(Question::hint).collect();
     Trouble::new(seen.join(", and "), hints.join("; "))
 }
 
 impl Question {
+    fn is_of_target(&self) -> bool {
+        self.field == "target_column"
+    }
+
     fn hint(&self) -> String {
         let option = &self.option;
         if self.readings.is_empty() {

@@ -30,6 +30,8 @@ pub const INTERPRETER: &str = "MLE_STAR_DATA_PYTHON";
 const PACKAGE: &str = "mle_star_data";
 /// What the package needs.
 const LIBRARIES: [&str; 5] = ["fastexcel", "numpy", "polars", "scikit-learn", "scipy"];
+/// Their folders.
+const IMPORTED: [&str; 5] = ["fastexcel", "numpy", "polars", "sklearn", "scipy"];
 /// How long an answer may take at least: without it, what a script predicted is lost.
 const LEAST: Duration = Duration::from_secs(20);
 /// How often a question is asked again if the process ends.
@@ -169,8 +171,8 @@ impl Plane {
 
     /// Starts the process with an interpreter that has the libraries: that of scripts, or else the program's own.
     async fn start(&self) -> Result<Talk, Trouble> {
-        let python = match env::var_os(INTERPRETER) {
-            Some(python) => PathBuf::from(python),
+        let python = match interpreter() {
+            Some(python) => python,
             None if has_libraries(&self.environment) => self.environment.python.clone(),
             None => {
                 let own = python_environment(EnvironmentChoice::Plane, &|_| ()).await;
@@ -240,6 +242,19 @@ pub fn absolute(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
+/// The interpreter that a variable names, or the one beside the program if it has the libraries, as in a wheel's environment.
+pub fn interpreter() -> Option<PathBuf> {
+    let named = env::var_os(INTERPRETER).map(PathBuf::from);
+    named.or_else(|| beside(&env::current_exe().ok()?))
+}
+
+fn beside(program: &Path) -> Option<PathBuf> {
+    let (python, libraries) = (program.with_file_name("python"), program.parent()?.parent()?.join("lib"));
+    let has = |folder: &Path| IMPORTED.iter().all(|name| folder.join("site-packages").join(name).is_dir());
+    let mut versions = fs::read_dir(libraries).ok()?.flatten();
+    (python.exists() && versions.any(|version| has(&version.path()))).then_some(python)
+}
+
 fn has_libraries(environment: &Environment) -> bool {
     LIBRARIES.iter().all(|wanted| environment.libraries.iter().any(|(name, _)| name == wanted))
 }
@@ -259,4 +274,26 @@ async fn reply(talk: &mut Talk, number: u64) -> io::Result<Option<Reply>> {
 async fn ended(talk: Talk) -> String {
     let (_, said) = talk.end().await;
     said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wheel_brings_the_libraries_of_the_data_plane() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("bin/mle-star");
+        let python = folder.path().join("bin/python");
+        fs::create_dir(folder.path().join("bin")).unwrap();
+        fs::write(&python, "").unwrap();
+        for (at, name) in IMPORTED.iter().enumerate() {
+            assert_eq!(beside(&program), None, "{at}");
+            fs::create_dir_all(folder.path().join("lib/python3.12/site-packages").join(name)).unwrap();
+        }
+        assert_eq!(beside(&program), Some(python));
+        let manifest =
+            fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../pyproject.toml")).unwrap();
+        assert!(LIBRARIES.iter().all(|name| manifest.contains(&format!("    \"{name}>="))));
+    }
 }

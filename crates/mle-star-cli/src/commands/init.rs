@@ -16,6 +16,7 @@ use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::prepare::{self, InferredFolder};
 use mle_star_run::protocol::{self, Evaluated};
 use mle_star_run::settings::{Invocation, Settings, process_environment, resolve};
+use mle_star_tables::facts::{Answer, Question};
 
 use crate::args::{InitArgs, RunArgs};
 use crate::exit::{Exit, Failure};
@@ -27,7 +28,7 @@ use crate::output;
 /// A folder without data, a field that cannot be inferred, or a task file that already exists.
 pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     let source = task_source::find(&args.dir)?;
-    if let Some(path) = &source.path {
+    if let Some(path) = source.path.as_ref().filter(|_| !args.json) {
         return Err(exists(path).into());
     }
     let invocation = invocation(args)?;
@@ -36,6 +37,10 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         prepare::settings_of(&RunOptions::default(), &source, &process_environment)?;
     let reader = Reader { config: &config, say: &output::talk };
     let inferred = prepare::infer_folder(&source, &invocation, own.as_ref(), reader)?;
+    if args.json {
+        output::data(&inferred.data.facts.to_string());
+        return Ok(Exit::Done);
+    }
     let told = said(&config, &inferred, &invocation)?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
@@ -54,6 +59,9 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if !told.columns.is_empty() {
         output::talk("columns:");
         told.columns.iter().for_each(|line| output::talk(&format!("  {line}")));
+    }
+    for Question { seen, field, .. } in &inferred.inferred.questions {
+        output::talk(&format!("{field} is open: {seen}"));
     }
     // A run of a table reads no task file.
     let run = if args.dir.is_file() { &path } else { &args.dir };
@@ -83,7 +91,8 @@ fn said(config: &Config, folder: &InferredFolder, invocation: &Invocation) -> Re
     let task = Evaluated::inferred(&folder.inferred).with_file(invocation.metric_file.is_some());
     let task = Evaluated { folds: invocation.folds.as_deref(), ..task };
     let (profile, drawn) = (folder.data.profile.as_ref(), folder.intake.drawn.as_ref());
-    let decided = protocol::decide_for(task, config, profile, drawn)?;
+    let is_open = !folder.inferred.questions.is_empty();
+    let decided = if is_open { None } else { protocol::decide_for(task, config, profile, drawn)? };
     let lines = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, config));
     let told = KnownColumns::inferred(&folder.inferred);
     let roles = columns::lines(&told, profile);
@@ -169,6 +178,7 @@ fn task_text(
     said: &Said,
 ) -> String {
     let InferredFolder { inferred, description, .. } = folder;
+    let asked = |field: &str| inferred.questions.iter().find(|question| question.field == field);
     let reason = |field: &str| inferred.reason(field).unwrap_or("as given").to_owned();
     let data_dir = source.data_dir.strip_prefix(dir).unwrap_or(&source.data_dir).display().to_string();
     let data_dir = if data_dir.is_empty() { ".".to_owned() } else { data_dir };
@@ -180,7 +190,18 @@ fn task_text(
             Some(value) => format!("{name}: {value}"),
             None => format!("# {name}:"),
         };
-        text.push_str(&format!("# {why}\n{line}\n\n"));
+        let question = asked(name);
+        let seen = question.map(|question| question.seen.replace('\n', " "));
+        text.push_str(&format!("# {}\n", seen.unwrap_or(why)));
+        match question.map(|question| question.readings.as_slice()) {
+            None | Some([]) => text.push_str(&format!("{line}\n\n")),
+            Some(readings) => {
+                let choice =
+                    |answer: &Answer| format!("# {name}: {}  # {}\n", quoted(&answer.value), answer.means);
+                text.extend(readings.iter().map(choice));
+                text.push('\n');
+            }
+        }
     };
     let (named, data) =
         if source.data_dir.is_file() { ("table", "") } else { ("folder", " with the tables") };
@@ -195,9 +216,13 @@ fn task_text(
                 format!("computes {}", inferred.metric),
             );
         }
-        None => field("evaluation_metric", Some(quoted(&inferred.metric)), reason("evaluation_metric")),
+        None => {
+            let metric = (!inferred.metric.is_empty()).then(|| quoted(&inferred.metric));
+            field("evaluation_metric", metric, reason("evaluation_metric"));
+        }
     }
-    field("metric_direction", Some(inferred.direction.name().to_owned()), reason("metric_direction"));
+    let direction = (!inferred.metric.is_empty()).then(|| inferred.direction.name().to_owned());
+    field("metric_direction", direction, reason("metric_direction"));
     let target = inferred
         .target_unknown
         .as_ref()
@@ -211,6 +236,9 @@ fn task_text(
     field("id_column", inferred.id.as_deref().map(quoted), id);
     for (name, value) in role_fields(&inferred.roles).chain(reading_fields(invocation, dir)) {
         field(name, Some(value), reason(name));
+    }
+    for name in ["weight_column", "positive_class"].into_iter().filter(|name| asked(name).is_some()) {
+        field(name, None, String::new());
     }
     field("data_dir", Some(quoted(&data_dir)), format!("the {named}{data}, relative to this file"));
     let words = if description.is_empty() {

@@ -165,10 +165,10 @@ impl InferredFolder {
     }
 }
 
-/// Infers a task from a data folder or a table as `run` does, for `init`.
+/// Infers a task from a data folder or a table as `run` does, for `init`. Where questions are open, nothing is made.
 ///
 /// # Errors
-/// The data cannot be read, or a question is open.
+/// The data cannot be read, or what is given does not fit it.
 pub fn infer_folder(
     source: &TaskSource,
     invocation: &Invocation,
@@ -181,8 +181,8 @@ pub fn infer_folder(
     if let Some(unread) = data.unread.clone().filter(|_| data.is_bare()) {
         return Err(unread.into());
     }
-    let mut inferred = Inferred::of(&data.facts)?;
-    if let Some(profile) = &data.profile {
+    let mut inferred = Inferred::with_questions(&data.facts)?;
+    if let Some(profile) = data.profile.as_ref().filter(|_| inferred.questions.is_empty()) {
         let (unknown, seed) = (no_target(), Config::default().seed);
         let completed = intake.complete(profile, &Known::of(&inferred, &unknown), seed)?;
         if let Some(id) = completed {
