@@ -258,7 +258,14 @@ impl Intake {
         };
         let makes_ids = self.look.as_ref().is_some_and(|look| look.is_single || look.lacks_sample);
         let told = Told { marks_missing: self.marks_missing(), makes_ids, ..told.clone() };
-        questions.ask(json!({ "question": "inspect", "folder": absolute(&folder)?, "told": told }))
+        let whole = absolute(&folder)?;
+        let question = json!({ "question": "inspect", "folder": whole, "told": told });
+        questions.ask(question).map_err(|error: RunError| {
+            // People know the folder as they wrote it.
+            let (whole, given) = (whole.display().to_string(), folder.display().to_string());
+            let trouble = Trouble { message: error.trouble.message.replace(&whole, &given), ..error.trouble };
+            RunError { trouble, ..error }
+        })
     }
 
     /// Adds what the task lacks: a test table, a sample submission. Returns the ID column if it did; the tables are then to be
