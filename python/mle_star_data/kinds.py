@@ -141,8 +141,9 @@ class _Columns:
         finite = np.isfinite(self.number)
         low = self._reduce(np.minimum, np.where(finite, self.number, np.inf), np.inf)
         high = self._reduce(np.maximum, np.where(finite, self.number, -np.inf), -np.inf)
-        total = self._sum(self.at, np.where(finite, self.number, 0.0) * self.count)
         seen = np.maximum(self.seen, 1)
+        # The sum itself may be too large for a number.
+        mean = self._sum(self.at, np.where(finite, self.number, 0.0) * (self.count / seen[self.at]))
         length = self._sum(self.at, self.values.str.len_chars().to_numpy() * self.count) / seen
         long = self._long(low, high)
         kinds = self._kinds(long, length)
@@ -168,7 +169,7 @@ class _Columns:
         }
         rows = zip(*(one.tolist() for one in found.values()), strict=True)
         facts = [dict(zip(found, row, strict=True)) for row in rows]
-        bounds, mean = np.stack([low, high], axis=1).tolist(), (total / seen).tolist()
+        bounds, mean = np.stack([low, high], axis=1).tolist(), mean.tolist()
         for at, (one, top) in enumerate(zip(facts, self._top(kinds), strict=True)):
             one["name"], one["words"] = self.names[at], sorted(self.words.get(self.names[at], ()))
             one["range"], one["mean"] = (bounds[at], mean[at]) if has_range[at] else (None, None)

@@ -73,6 +73,11 @@ impl Questions {
         Ok(Self { plane, runtime })
     }
 
+    /// A folder that what answers may write to.
+    pub fn folder(&self) -> &Path {
+        self.plane.folder()
+    }
+
     /// Asks one question.
     ///
     /// # Errors
@@ -88,7 +93,7 @@ impl Questions {
     /// # Errors
     /// As [`Questions::ask`], or `into` cannot be written.
     pub fn ask_for<T: DeserializeOwned>(&self, mut question: Value, into: &Path) -> Result<T, RunError> {
-        let made = self.plane.folder().join("made");
+        let made = self.folder().join("made");
         question["into"] = json!(made);
         let answer = self.ask(question)?;
         if made.exists() {

@@ -16,11 +16,15 @@ use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::digest::digest;
 use mle_star_tables::profile::Context;
+use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use crate::data_plane::source_of_metric;
+use crate::data_plane::{Questions, source_of_metric};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
-use crate::prepare::intake::Record;
+use crate::prepare::infer_task::told;
+use crate::prepare::intake::{Record, readable};
+use crate::prepare::summary::{relate, related};
 use crate::prepare::{given_models, profile_data};
 use crate::provider;
 use crate::runs::{self, inputs};
@@ -87,7 +91,11 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     }
     let known = Context { text_columns: Some(&frozen.task.text_columns), ..Context::default() };
     let data = profile_data(&data_dir, &choice.chosen, &known, None)?;
-    let profile = data.profile;
+    let mut profile = data.profile;
+    let facts = profile.as_ref().map(|_| facts(folder, &data_dir, &frozen)).transpose()?;
+    if let (Some(profile), Some(facts)) = (&mut profile, &facts) {
+        profile.relations = related(facts)?.unwrap_or_default();
+    }
     let protocol = frozen.protocol.as_ref();
     let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), protocol)?;
     // Runs of earlier builds froze no text.
@@ -112,7 +120,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let opening = opening.into_iter().map(Event::said).collect();
     let chosen = choice.chosen;
-    let (held_out, facts, folder) = (None, inputs::read_facts(folder), folder.to_owned());
+    let (held_out, folder) = (None, folder.to_owned());
     let run = OpenRun {
         folder,
         frozen,
@@ -127,6 +135,21 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
         opening,
     };
     Ok(Reopened::Unfinished(Box::new(run)))
+}
+
+/// What the data plane said of the data when the run began. Runs of earlier builds did not ask.
+fn facts(folder: &Path, data_dir: &Path, frozen: &Frozen) -> Result<Value, RunError> {
+    if let Some(known) = inputs::read_facts(folder).filter(|facts| facts.get("relations").is_some()) {
+        return Ok(known);
+    }
+    let place = TempDir::new().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
+    let files = readable(data_dir).map_err(|error| Trouble::io("read", data_dir, &error))?;
+    let questions = Questions::open(&frozen.config, place.path(), files, &|_| ())?;
+    let told = told(&frozen.task, false);
+    let mut facts = questions.ask(json!({ "question": "inspect", "folder": data_dir, "told": told }))?;
+    let split = frozen.protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
+    relate(&questions, data_dir, &mut facts, split)?;
+    Ok(facts)
 }
 
 /// Checks that another build than the last one asks what is recorded, before anything new is paid.

@@ -3,20 +3,16 @@
 //! [`profile::read`] profiles a folder's tables, [`media`] counts its images and sounds, [`infer::infer`] infers the task
 //! from them, and [`intake`] makes plain tables of other data. [`split::describe`] says how test rows differ from training
 //! rows, [`comparison::script`] writes a script that compares both tables, [`series`] finds rows of the same series, [`new_series`] those that only the test table has,
-//! [`determinants`] finds columns that tell the target, [`places`] finds coordinates, [`links`] finds how further tables join,
-//! [`cutoff`] finds those whose rows are known too early, [`holdout`] keeps labelled rows from scripts, [`folds`] divides the others,
-//! [`seasonal_naive`] writes what the simplest forecast of validated rows is, and [`summary`] tells
-//! agents what the data holds.
+//! [`places`] finds coordinates, [`relations`] is how tables and columns relate, [`holdout`] keeps labelled rows from scripts,
+//! [`folds`] divides the others, and [`seasonal_naive`] writes what the simplest forecast of validated rows is.
 
 pub mod agreement;
 pub mod altered;
 mod archives;
 mod column_names;
 pub mod comparison;
-pub mod cutoff;
 mod dates;
 pub mod description;
-pub mod determinants;
 pub mod digest;
 pub mod folder;
 pub mod folds;
@@ -27,7 +23,6 @@ pub mod intake;
 pub mod keys;
 mod labelled;
 pub mod labelled_cells;
-pub mod links;
 pub mod media;
 pub mod metrics;
 pub mod missing;
@@ -40,12 +35,12 @@ pub mod places;
 pub mod profile;
 pub mod reading;
 mod records;
+pub mod relations;
 pub mod seasonal_naive;
 mod seeded;
 pub mod series;
 pub mod spellings;
 pub mod split;
-pub mod summary;
 mod table;
 pub mod tables;
 #[cfg(test)]

@@ -22,10 +22,10 @@ use super::folder::{self, Listing, Source};
 use super::media::{Media, media};
 use super::missing::{self, Words};
 use super::records;
+use super::relations::Relations;
 use super::table;
 use super::tables::Tables;
 
-pub(crate) use column::Values;
 pub use parts::{PartKind, Parts};
 pub use sketch::Sketch;
 
@@ -60,6 +60,8 @@ pub struct Profile {
     pub groups: Vec<GroupColumn>,
     /// Columns that are read as text, and words in them that look missing but are values.
     pub text_columns: Vec<TextColumn>,
+    /// How columns and tables relate, once it is known.
+    pub relations: Relations,
 }
 
 /// What says, beside the tables, how their cells are to be read.
@@ -227,13 +229,10 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
     let (mut train_table, mut train) =
         read::read(data_dir, train_source, |name| is_asked(name) || is_new(name))?;
     let mut other_files = listing.other.clone();
-    let (mut tables, mut auxiliary) = (Vec::new(), Vec::new());
+    let mut auxiliary = Vec::new();
     for source in &listing.auxiliary {
         match read::read(data_dir, source, is_asked) {
-            Ok((table, profile)) => {
-                auxiliary.push(read::with_row_key(&table, profile, &train));
-                tables.push(table);
-            }
+            Ok((table, profile)) => auxiliary.push(read::with_row_key(&table, profile, &train)),
             Err(_) => other_files.push(source.file.clone()),
         }
     }
@@ -255,7 +254,6 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
         train: Some(train_table),
         test: test_table,
         sample: sample_table,
-        auxiliary: tables,
         listing,
     };
     Ok(Profile {
@@ -268,6 +266,7 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
         media,
         groups,
         text_columns,
+        relations: Relations::default(),
     })
 }
 
@@ -364,7 +363,7 @@ impl Profile {
             Some(tables) => tables.move_to(folder),
             None => {
                 let known = Context { text_columns: Some(&self.text_columns), ..Context::default() };
-                return read_with(folder, &known);
+                return Ok(Self { relations: self.relations, ..read_with(folder, &known)? });
             }
         }
         Ok(self)

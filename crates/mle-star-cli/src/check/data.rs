@@ -7,15 +7,18 @@ use mle_star_domain::task::TaskType;
 use mle_star_leakage::Facts;
 use mle_star_run::error::RunError;
 use mle_star_run::prepare::infer_without_metric;
-use mle_star_run::prepare::intake::Reader;
+use mle_star_run::prepare::intake::{Intake, Reader};
 use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::protocol::Evaluated;
+use mle_star_run::runs;
 use mle_star_run::settings::Invocation;
 use mle_star_tables::infer::Inferred;
 use mle_star_tables::profile::{Profile, Table};
-use mle_star_tables::{determinants, split};
+use mle_star_tables::relations::Relations;
+use mle_star_tables::split;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::args::CheckArgs;
 use crate::output;
@@ -65,11 +68,22 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, RunError> {
     // The profile reads what was taken in.
     let config = Config::default();
     let reader = Reader { config: &config, say: &output::talk };
-    let (profile, inferred, _intake) = infer_without_metric(&source, &invocation, reader)?;
-    Ok(of(&source, &profile, inferred))
+    let (profile, inferred, intake) = infer_without_metric(&source, &invocation, reader)?;
+    let knows_target = determinants(&intake, &profile, &inferred)?;
+    Ok(of(&source, &profile, inferred, knows_target))
 }
 
-fn of(source: &TaskSource, profile: &Profile, inferred: Inferred) -> Known {
+/// The columns from which the target follows.
+fn determinants(intake: &Intake, profile: &Profile, inferred: &Inferred) -> Result<Vec<String>, RunError> {
+    let Some(questions) = intake.questions() else { return Ok(Vec::new()) };
+    let folder = runs::absolute(&intake.folder())?;
+    let told = json!({ "target": inferred.targets, "id": inferred.id, "text_columns": profile.text_columns });
+    let facts: Value = questions.ask(json!({ "question": "inspect", "folder": folder, "told": told }))?;
+    let asked = json!({ "question": "relations", "folder": folder, "facts": facts });
+    Ok(questions.ask::<Relations>(asked)?.determinants)
+}
+
+fn of(source: &TaskSource, profile: &Profile, inferred: Inferred, knows_target: Vec<String>) -> Known {
     let (target, id) = (inferred.target.as_deref(), inferred.id.as_deref());
     let classes = inferred.task_type != TaskType::Regression;
     let known = Evaluated::inferred(&inferred).known();
@@ -82,12 +96,8 @@ fn of(source: &TaskSource, profile: &Profile, inferred: Inferred) -> Known {
         (None, Some(guess)) => guess.reason.clone(),
         (None, None) => "as given".to_owned(),
     };
-    let mut but: Vec<&str> = targets.iter().map(String::as_str).collect();
-    but.extend(id);
-    // What cannot be read is an error of the profile already.
-    let knows = target.and_then(|target| determinants::columns(profile, target, &but).ok());
     Known {
-        knows_target: knows.unwrap_or_default(),
+        knows_target,
         folder: source.data_dir.display().to_string(),
         only_in_training: only_in_training(profile, &targets),
         targets,

@@ -10,7 +10,8 @@ use mle_star_needs::Need;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::media::Media;
 use mle_star_tables::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
-use serde_json::Value;
+use mle_star_tables::relations::{Link, Relations};
+use serde_json::{Value, json};
 
 use super::plane::Plane;
 use super::python::interpreter;
@@ -73,7 +74,8 @@ pub(crate) fn agents(shape: &Shape) -> OfflineAgents {
 /// The agents for a task that they can solve. Where nothing tells them the text of its metric, their scripts have another one, and
 /// the test counts as skipped.
 pub(crate) fn agents_for(task: &Task, profile: &Profile, limit: u32, split: Option<&Split>) -> OfflineAgents {
-    let agents = OfflineAgents::new(task, profile, limit, split).unwrap();
+    let profile = Profile { relations: relations(task, profile, split), ..profile.clone() };
+    let agents = OfflineAgents::new(task, &profile, limit, split).unwrap();
     let source = if mle_star_needs::is_missing(Need::Libraries) {
         "def score(truth, predicted, weight=None):\n    return np.average(truth == predicted, weights=weight)"
             .to_owned()
@@ -81,6 +83,22 @@ pub(crate) fn agents_for(task: &Task, profile: &Profile, limit: u32, split: Opti
         answer(agents.question_of_metric())["source"].as_str().unwrap().to_owned()
     };
     agents.with_metric(Some(source))
+}
+
+/// How the tables of a task relate: as the data plane says, if there are any.
+fn relations(task: &Task, profile: &Profile, split: Option<&Split>) -> Relations {
+    let folder = &task.data_dir;
+    if !folder.join("train.csv").exists() || mle_star_needs::is_missing(Need::Libraries) {
+        return profile.relations.clone();
+    }
+    let told = json!({
+        "target": task.target_column, "id": task.id_column, "metric": task.evaluation_metric,
+        "weight": task.weight_column, "ignored": task.ignore_columns,
+    });
+    let mut facts = answer(json!({ "question": "inspect", "folder": folder, "told": told }));
+    facts["split"] = json!(split);
+    let found = answer(json!({ "question": "relations", "folder": folder, "facts": facts }));
+    serde_json::from_value(found).unwrap()
 }
 
 /// The answer of the data plane.
@@ -210,8 +228,17 @@ pub(crate) fn profile(shape: &Shape) -> Profile {
         other_files: Vec::new(),
         media: Media::default(),
         text_columns: Vec::new(),
+        relations: Relations {
+            links: if shape.auxiliary { vec![of_places()] } else { Vec::new() },
+            ..Relations::default()
+        },
         groups: if shape.grouped { vec![patients()] } else { Vec::new() },
     }
+}
+
+fn of_places() -> Link {
+    let columns = || vec!["place".to_owned()];
+    Link { table: 0, to: None, own: columns(), columns: columns(), unique: true, cutoffs: Vec::new() }
 }
 
 fn patients() -> GroupColumn {

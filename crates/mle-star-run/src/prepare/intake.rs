@@ -180,7 +180,7 @@ fn look(
 }
 
 /// The data, and what links in it lead to.
-fn readable(given: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn readable(given: &Path) -> io::Result<Vec<PathBuf>> {
     // The path itself may lead through a link.
     let mut files = vec![path::absolute(given)?, given.canonicalize()?];
     if given.is_dir() {
