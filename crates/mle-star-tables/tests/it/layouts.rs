@@ -1,19 +1,18 @@
 //! What is understood of each data layout of MLE-bench Lite.
 
-use std::io::Write as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{DataModality, TaskType};
 use mle_star_tables::infer::{Given, infer};
 use mle_star_tables::intake::Look;
 use mle_star_tables::profile;
-use mle_star_tables::summary::{self, Asked, summarize};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::miniatures::ALL;
+use super::plane::Plane;
 
 use DataModality::{Audio, Image, Mixed, Tabular, Text};
 use TaskType::{
@@ -133,7 +132,7 @@ const EXPECTED: [Expected; 22] = [
         ] },
 ];
 
-fn check(expected: &Expected) {
+fn check(plane: &mut Plane, expected: &Expected) {
     let name = expected.name;
     let miniature = ALL.iter().find(|miniature| miniature.name == name).unwrap();
     let dir = tempfile::tempdir().unwrap();
@@ -141,7 +140,9 @@ fn check(expected: &Expected) {
     let description = std::fs::read_to_string(dir.path().join("description.md")).unwrap();
 
     let plain = tempfile::tempdir().unwrap();
-    let look = taken_in(dir.path(), plain.path());
+    let mut ask = |question| plane.ask(question).unwrap();
+    let taken_in = ask(json!({ "question": "take_in", "data": dir.path(), "into": plain.path() }));
+    let look: Look = serde_json::from_value(taken_in).unwrap();
     let data_dir = if look.is_plain { dir.path() } else { plain.path() };
     let profile = profile::read(data_dir).ok();
     let unlabelled = profile::read_unlabelled(data_dir);
@@ -155,77 +156,24 @@ fn check(expected: &Expected) {
     if let (Some(profile), Some(target)) = (&profile, &task.target) {
         assert_eq!(profile.targets(target, task.id.as_deref()).len(), expected.targets, "{name}");
     }
-    let asked = Asked {
-        data_dir,
-        profile: profile.as_ref(),
-        target: task.target.as_deref(),
-        id: task.id.as_deref(),
-        roles: None,
-        split: None,
-        period: None,
-        held_out: None,
-        instead: &look.instead,
-    };
-    let told = summarize(&asked);
+    let known = json!({ "description": description, "without_tables": profile.is_none() });
+    let facts = ask(json!({ "question": "inspect", "folder": data_dir, "told": known }));
+    let instead: BTreeMap<_, _> = look.instead.into_iter().collect();
+    let asked = json!({ "question": "describe", "folder": data_dir, "facts": facts, "instead": instead });
+    let told = ask(asked)["text"].as_str().unwrap().to_owned();
     for part in expected.told {
         assert!(told.contains(part), "{name}: {part}\n{told}");
     }
-    assert!(told.chars().count() <= summary::MOST, "{name}");
+    assert!(told.chars().count() <= 7_500, "{name}");
 }
 
 #[test]
 fn every_layout_of_mle_bench_lite_is_understood() {
+    let mut plane = Plane::start(mle_star_needs::python_with_libraries()).unwrap();
     let wrong: Vec<&str> = EXPECTED
         .iter()
-        .filter(|expected| std::panic::catch_unwind(|| check(expected)).is_err())
+        .filter(|expected| catch_unwind(AssertUnwindSafe(|| check(&mut plane, expected))).is_err())
         .map(|expected| expected.name)
         .collect();
     assert!(wrong.is_empty(), "{wrong:?}");
-}
-
-#[test]
-fn many_files_are_told_in_a_few_lines() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("train_labels.csv"), "id,label\n0_0,0\n0_1,1\n0_2,0\n").unwrap();
-    for folder in 0..20 {
-        let folder = dir.path().join(format!("train/{}/{folder}", folder / 10));
-        std::fs::create_dir_all(&folder).unwrap();
-        // One file with a thousand names is faster to make.
-        std::fs::write(folder.join("0.png"), b"x").unwrap();
-        for at in 1..1_000 {
-            std::fs::hard_link(folder.join("0.png"), folder.join(format!("{at}.png"))).unwrap();
-        }
-    }
-    let profile = profile::read(dir.path()).unwrap();
-    assert_eq!(profile.media.images, 20_000);
-    let asked = Asked {
-        data_dir: dir.path(),
-        profile: Some(&profile),
-        target: Some("label"),
-        id: Some("id"),
-        roles: None,
-        split: None,
-        period: None,
-        held_out: None,
-        instead: &[],
-    };
-    let told = summarize(&asked);
-    assert!(told.contains("- `train`: 20,000 .png files") && told.contains("in 20 folders"), "{told}");
-    assert!(told.len() < 2_000, "{told}");
-}
-
-/// What the data plane says of a folder; it writes plain tables where there are others.
-fn taken_in(data: &Path, into: &Path) -> Look {
-    let package = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python");
-    let question = json!({ "number": 1, "question": "take_in", "data": data, "into": into });
-    let mut python = Command::new(mle_star_needs::python_with_libraries())
-        .args(["-m", "mle_star_data"])
-        .env("PYTHONPATH", package)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    writeln!(python.stdin.take().unwrap(), "{question}").unwrap();
-    let answer: Value = serde_json::from_slice(&python.wait_with_output().unwrap().stdout).unwrap();
-    serde_json::from_value(answer["answer"].clone()).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }

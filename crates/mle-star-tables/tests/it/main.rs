@@ -19,4 +19,7 @@ mod own_folds;
 #[cfg(test)]
 mod periods;
 #[cfg(test)]
+#[path = "../../../../lab/src/plane.rs"]
+mod plane;
+#[cfg(test)]
 mod seasonal_naive;
