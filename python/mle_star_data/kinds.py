@@ -142,7 +142,7 @@ class _Columns:
         low = self._reduce(np.minimum, np.where(finite, self.number, np.inf), np.inf)
         high = self._reduce(np.maximum, np.where(finite, self.number, -np.inf), -np.inf)
         seen = np.maximum(self.seen, 1)
-        # Shares, since the sum of huge numbers may be none.
+        # The sum itself may be too large for a number.
         mean = self._sum(self.at, np.where(finite, self.number, 0.0) * (self.count / seen[self.at]))
         length = self._sum(self.at, self.values.str.len_chars().to_numpy() * self.count) / seen
         long = self._long(low, high)

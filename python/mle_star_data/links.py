@@ -4,8 +4,8 @@ than about those of new test rows, because what was bought after the date of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -399,24 +399,30 @@ class Cutoff:
     so many days before them either."""
 
 
-def cutoffs(folder: Folder, links: Sequence[Link], link: Link, time: str | None) -> list[Cutoff]:
+def cutoffs(
+    folder: Folder, links: Sequence[Link], link: Link, time: str | None, but: Collection[str | None] = ()
+) -> list[Cutoff]:
     """The cutoffs of a table, if summaries of all its rows say something else about training rows than about test rows,
-    or if it would join by a date that hardly any row has; one for each column that refers to the table on the way."""
+    or if it would join by a date that hardly any row has; one for each column that refers to the table on the way. Dates
+    of `but` do not count."""
     if link.to is not None and link.unique:
         return []
     if link.to is None:
-        tried = [_cutoff(folder, link, link, None, time)]
+        tried = [_cutoff(folder, link, link, None, time, but)]
     else:
         way = Way(link.to, link.columns, link.own)
         ways = [one for one in links if one.table == link.to and one.to is None]
-        tried = [_cutoff(folder, one, link, way, time) for one in ways]
+        tried = [_cutoff(folder, one, link, way, time, but) for one in ways]
     found = [one for one in tried if one is not None]
     return [cutoff for cutoff, _ in found] if any(is_needed for _, is_needed in found) else []
 
 
-def _cutoff(folder: Folder, direct: Link, link: Link, way: Way | None, time: str | None) -> tuple[Cutoff, bool] | None:
+def _cutoff(
+    folder: Folder, direct: Link, link: Link, way: Way | None, time: str | None, but: Collection[str | None]
+) -> tuple[Cutoff, bool] | None:
     table, test = folder.auxiliary[link.table], folder.test
     known = [one for one in table.facts.values() if one["kind"] == "date" and _have_numbers(one)]
+    known = [one for one in known if one["name"] not in but]
     own_dates = tuple(Date(one["name"], one["day_first"]) for one in known)
     is_date = [name in {date.column for date in own_dates} for name in link.own]
     if test is None or not own_dates or (way and any(is_date)) or (link.unique and not any(is_date)):
@@ -510,7 +516,3 @@ def _is_needed(found: Sequence[_Matches], by_date: bool) -> bool:
     train, test = (one.later / one.rows for one in found)
     variance = sum((one.squares / one.rows - (one.later / one.rows) ** 2) / one.rows for one in found)
     return bool(abs(train - test) > SHIFT + 2.0 * max(variance, 0.0) ** 0.5)
-
-
-def as_json(found: Iterable[Link | Cutoff]) -> list[dict[str, Any]]:
-    return [asdict(one) for one in found]

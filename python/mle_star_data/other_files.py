@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import struct
-import wave
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -113,7 +112,7 @@ class _Group:
             try:
                 with self.open(self.files[at * len(self.files) // few]) as file:
                     found.append(read(file))
-            except (OSError, ValueError, EOFError, struct.error, zipfile.BadZipFile, wave.Error, IndexError):
+            except (OSError, ValueError, EOFError, struct.error, zipfile.BadZipFile, LookupError, ArithmeticError):
                 continue
         if found:
             yield f"{len(found)} of them: {', '.join(dict.fromkeys(found))}"
@@ -172,9 +171,36 @@ def _bmp(file: IO[bytes]) -> str:
     return f"{width}{TIMES}{abs(height)}"
 
 
+def _tiff(file: IO[bytes]) -> str:
+    order = {b"II": "<", b"MM": ">"}[file.read(2)]
+    file.seek(struct.unpack(f"{order}2xI", file.read(6))[0])
+    entries = [file.read(12) for _ in range(struct.unpack(f"{order}H", file.read(2))[0])]
+    found = {}
+    for entry in entries:
+        tag, kind = struct.unpack(f"{order}HH", entry[:4])
+        found[tag] = struct.unpack_from(f"{order}{'H' if kind == 3 else 'I'}", entry, 8)[0]
+    return f"{found[256]}{TIMES}{found[257]}"
+
+
+def _webp(file: IO[bytes]) -> str:
+    head = file.read(30)
+    kinds = {b"VP8 ": (26, 16, 14, 0), b"VP8L": (21, 14, 14, 1), b"VP8X": (24, 24, 24, 1)}
+    place, step, bits, more = kinds[head[12:16]]
+    both = int.from_bytes(head[place : place + 6], "little")
+    return TIMES.join(str((both >> at & ((1 << bits) - 1)) + more) for at in (0, step))
+
+
 def _wav(file: IO[bytes]) -> str:
-    with wave.open(file) as sound:
-        return _sound(sound.getframerate(), sound.getnchannels(), sound.getnframes())
+    file.read(12)
+    channels = rate = per_second = 0
+    while True:
+        name, size = struct.unpack("<4sI", file.read(8))
+        if name == b"data":
+            return _sound(rate, channels, size / per_second)
+        end = file.tell() + size + size % 2
+        if name == b"fmt ":
+            channels, rate, per_second = struct.unpack("<2xHII", file.read(12))
+        file.seek(end)
 
 
 def _aiff(file: IO[bytes]) -> str:
@@ -184,16 +210,16 @@ def _aiff(file: IO[bytes]) -> str:
         if name == b"COMM":
             channels, frames, power, mantissa = struct.unpack(">HI2xHH", file.read(12))
             # The rate is an extended float; its first 16 bits of mantissa are enough for the usual rates.
-            return _sound(mantissa * 2.0 ** (power - 16_383 - 15), channels, frames)
-        file.read(size + size % 2)
+            rate = mantissa * 2.0 ** (power - 16_383 - 15)
+            return _sound(rate, channels, frames / rate)
+        file.seek(size + size % 2, os.SEEK_CUR)
 
 
-def _sound(rate: float, channels: int, frames: int) -> str:
-    seconds = shown.number(int(frames * 10 / rate + 0.5) / 10)
-    return f"{rate:.0f} Hz, {shown.counted(channels, 'channel')}, {seconds} s"
+def _sound(rate: float, channels: int, seconds: float) -> str:
+    return f"{rate:.0f} Hz, {shown.counted(channels, 'channel')}, {shown.number(int(seconds * 10 + 0.5) / 10)} s"
 
 
 MEDIA: dict[str, Callable[[IO[bytes]], str]] = {
-    "png": _png, "jpg": _jpeg, "jpeg": _jpeg, "gif": _gif, "bmp": _bmp,
+    "png": _png, "jpg": _jpeg, "jpeg": _jpeg, "gif": _gif, "bmp": _bmp, "tif": _tiff, "tiff": _tiff, "webp": _webp,
     "wav": _wav, "aif": _aiff, "aiff": _aiff, "aifc": _aiff,
 }  # fmt: skip

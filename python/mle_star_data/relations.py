@@ -1,11 +1,11 @@
 """What relates the columns of the training table: those from which the target follows, those that name series of rows
-at different times, coordinates, and how the target differs between the levels of a category and the fifths of a number,
-with standard errors."""
+at different times, and how the target differs between the levels of a category and the fifths of a number, with standard
+errors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -34,7 +34,6 @@ ROWS_OF_SERIES, MOST_CANDIDATES, MOST_TOGETHER, FEWEST_MEETINGS = 3, 24, 6, 20.0
 RARE, LEVELS, PARTS = 10, 12, 5
 """A level with fewer rows is one of the rare ones. Whole numbers with at most so many values are levels; others are cut
 into so many parts with as many rows."""
-LATITUDE, LONGITUDE = ("latitude", "lat"), ("longitude", "long", "lng", "lon")
 
 
 def relations(folder: str, told: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,15 +42,19 @@ def relations(folder: str, told: Mapping[str, Any]) -> dict[str, Any]:
     target, id = data.target, data.told.get("id")
     found = links.find(data.folder, target, id)
     but = [*data.targets, *([id] if id else [])]
-    time = data.told.get("roles", {}).get("time") or data.split.get("column")
-    in_time = time if time in data.folder.train.facts else None
-    numeric = [name for name, one in data.folder.train.facts.items() if one["kind"] in NUMBERS]
+    time = data.later_in if data.later_in in data.folder.train.facts else None
+    roles = data.told.get("roles", {})
+    # No model may use them.
+    left_out = {*(roles.get("ignored") or ()), roles.get("weight"), data.split.get("groups")}
+    used = [link for link in found if not left_out.intersection(link.columns)]
+    by = data.split.get("series") or (series(data.folder, time, {*but, *left_out}.__contains__) if time else [])
     return {
-        "links": links.as_json(found),
-        "cutoffs": [links.as_json(links.cutoffs(data.folder, found, link, time)) for link in found],
+        "links": [
+            asdict(link) | {"cutoffs": [asdict(one) for one in links.cutoffs(data.folder, used, link, time, left_out)]}
+            for link in found
+        ],
         "determinants": determinants(data.folder.train, target, but) if target else [],
-        "series": series(data.folder, in_time, lambda name: name in but) if in_time else [],
-        "places": places(numeric),
+        "series": by,
     }
 
 
@@ -254,22 +257,6 @@ def _is_series(keys: Codes, times: Codes, named: bool) -> int | None:
     by_chance = most * pairs(times)[1] / max(len(keys) * (len(keys) - 1) / 2, 1.0)
     rarely = named and meetings <= by_chance if by_chance < FEWEST_MEETINGS else meetings * 4 <= by_chance
     return count if count > 1 and cells >= count * ROWS_OF_SERIES and rarely else None
-
-
-def places(columns: Iterable[str]) -> list[dict[str, str]]:
-    """The places on the earth among columns of numbers, by their names: `pickup_latitude` and `pickup_longitude`."""
-
-    def stem(name: str, wanted: Sequence[str]) -> str | None:
-        word = next((word for word in names.words(name) if word in wanted), None)
-        return None if word is None else name.lower().replace(word, "", 1)
-
-    east: dict[str, str] = {}
-    columns = list(columns)
-    for name in columns:
-        if (of := stem(name, LONGITUDE)) is not None:
-            east.setdefault(of, name)
-    found = [(name, stem(name, LATITUDE)) for name in columns]
-    return [{"latitude": name, "longitude": east[of]} for name, of in found if of is not None and of in east]
 
 
 # How the target differs between groups of rows

@@ -2,7 +2,6 @@
 //! of a store).
 
 use mle_star_tables::profile::{Profile, ROWS_LOOKED_AT};
-use mle_star_tables::series;
 use serde::Serialize;
 
 use crate::time_order::TimeOrder;
@@ -31,12 +30,9 @@ pub(crate) enum Past {
 
 impl History {
     /// The history of the series in a table ordered by time; `None` if no columns name series and several rows have the
-    /// same time. `taken` are the columns that name none.
-    pub(crate) fn of(profile: &Profile, time: &TimeOrder, taken: impl Fn(&str) -> bool) -> Option<Self> {
-        let series = match &time.series[..] {
-            [] => series::columns(profile, &time.column, taken),
-            own => own.to_vec(),
-        };
+    /// same time.
+    pub(crate) fn of(profile: &Profile, time: &TimeOrder) -> Option<Self> {
+        let series = profile.relations.series.clone();
         (!series.is_empty() || is_one_series(profile, time)).then_some(Self { series })
     }
 }

@@ -7,11 +7,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::columns::{Columns, input_path, is_constant, is_number};
-use crate::time_order::TimeOrder;
-use mle_star_tables::cutoff::{Cutoff, Date, cutoffs};
-use mle_star_tables::keys::names_things;
-use mle_star_tables::links::{Link, names_its_rows};
+use mle_star_tables::keys::{names_its_rows, names_things};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_tables::relations::{Cutoff, Date, Link};
 use mle_star_tables::split::says_code;
 
 /// The functions that summarise numbers.
@@ -109,20 +107,12 @@ impl Order {
 
 /// The possible joins of a data folder with these links, in the order of its tables. Columns of the training table and the test
 /// table with a name in `as_text` are read as text.
-pub(crate) fn joins(
-    profile: &Profile,
-    links: &[Link],
-    targets: &[&str],
-    time: Option<&TimeOrder>,
-    as_text: &[String],
-) -> Vec<Join> {
+pub(crate) fn joins(profile: &Profile, links: &[Link], targets: &[&str], as_text: &[String]) -> Vec<Join> {
     let Some(test) = &profile.test else { return Vec::new() };
     let joined = links.iter().filter_map(|link| link.to).map(|to| &profile.auxiliary[to]);
     let own = [&profile.train, test].into_iter().chain(joined);
     let taken = own.flat_map(|own| &own.columns).map(|column| column.name.clone()).collect();
-    let time = time.map(|time| time.column.as_str());
-    let cutoffs = links.iter().map(|link| cutoffs(profile, links, link, time)).collect();
-    Tree { profile, targets, links, cutoffs, taken }.joins_to(None, as_text)
+    Tree { profile, targets, links, taken }.joins_to(None, as_text)
 }
 
 /// The links of the tables, on the way to joins.
@@ -130,8 +120,6 @@ struct Tree<'a> {
     profile: &'a Profile,
     targets: &'a [&'a str],
     links: &'a [Link],
-    /// For each link, the cutoffs if only earlier rows are known.
-    cutoffs: Vec<Vec<Cutoff>>,
     /// Names of columns.
     taken: HashSet<String>,
 }
@@ -142,9 +130,9 @@ impl Tree<'_> {
         let rows = self.profile.train.rows + self.profile.test.as_ref().map_or(0, |test| test.rows);
         let mut left = MOST_OF_ROLES.min(MOST_CELLS / rows.max(1));
         let (mut joins, mut seen): (Vec<Join>, Vec<usize>) = (Vec::new(), Vec::new());
-        for (at, link) in self.links.iter().enumerate() {
+        for link in self.links {
             // Rows before the dates of training and test rows join these rows themselves.
-            let cutoffs: Vec<Option<Cutoff>> = match &self.cutoffs[at][..] {
+            let cutoffs: Vec<Option<Cutoff>> = match &link.cutoffs[..] {
                 [] if link.to == to => vec![None],
                 cutoffs if to.is_none() => cutoffs.iter().cloned().map(Some).collect(),
                 _ => Vec::new(),
@@ -237,7 +225,8 @@ impl Tree<'_> {
             .retain(|column| way.columns.contains(&column.name) || cutoff.own.contains(&column.name));
         let name = free_name(&[plain_name(&table.file)], &table, &self.taken);
         let (own, columns) = (way.columns.clone(), way.own.clone());
-        let lookup = Link { table: way.table, to: Some(link.table), own, columns, unique: true };
+        let lookup =
+            Link { table: way.table, to: Some(link.table), own, columns, unique: true, cutoffs: Vec::new() };
         let pairs = cutoff.own.iter().zip(&cutoff.columns);
         let as_text =
             pairs.filter(|(_, column)| as_text.contains(column)).map(|(own, _)| own.clone()).collect();

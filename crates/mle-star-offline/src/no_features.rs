@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use mle_star_domain::task::Task;
-use mle_star_tables::links::{Link, links};
-use mle_star_tables::profile::{Column, Profile};
+use mle_star_tables::profile::Profile;
+use mle_star_tables::relations::Link;
 
 use crate::time_order::TimeOrder;
 
@@ -40,8 +40,8 @@ impl NoFeatures {
     }
 
     /// The links between tables that need no column with such a role.
-    pub(crate) fn links(&self, profile: &Profile, target: &Column, id: Option<&str>) -> Vec<Link> {
-        let mut links = links(profile, Some(&target.name), id);
+    pub(crate) fn links(&self, profile: &Profile) -> Vec<Link> {
+        let mut links = profile.relations.links.clone();
         links.retain(|link| !link.columns.iter().any(|column| self.has_role(column)));
         links
     }

@@ -19,9 +19,9 @@ use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
 use crate::time_order::{TimeOrder, time_order, with_dates};
 use crate::unusual::{Unusual, unusual};
-use mle_star_tables::links::Link;
 use mle_star_tables::metrics::{Kind, Metric as Known};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_tables::relations::Link;
 
 /// The shares of more classes would be too many columns.
 const MOST_CLASSES: usize = 15;
@@ -51,9 +51,6 @@ pub(crate) struct Problem {
     pub(crate) id: Option<String>,
     /// The column with the weights of rows, if any.
     pub(crate) weight: Option<String>,
-    /// Columns that no model may use, beside target and ID.
-    #[serde(skip)]
-    pub(crate) no_features: NoFeatures,
     pub(crate) train_file: String,
     pub(crate) test_file: String,
     pub(crate) target_missing: bool,
@@ -190,11 +187,11 @@ impl Problem {
         let no_features = NoFeatures::of(task, time.as_ref(), others);
         let (taken, targets) = (|name: &str| no_features.has(name), all_targets(&target.name, several));
         let grouping = grouping(split, profile, &Rows { used, unequal_classes }, taken);
-        let links = no_features.links(profile, target, id);
+        let links = no_features.links(profile);
         let (columns, offered) = useful_columns((profile, time.as_ref()), &links, grouping.as_ref(), taken)?;
         let unusual = unusual(profile, id, target, &metric, time.as_ref(), &columns);
         let length = |name: &String| profile.train.column(name).map_or(0.0, |column| column.mean_length);
-        let tables = joins(&no_features.without(profile), &links, &targets, time.as_ref(), &unusual.as_text);
+        let tables = joins(&no_features.without(profile), &links, &targets, &unusual.as_text);
         Self {
             name: task.competition_id.clone(),
             classification: classes > 0,
@@ -204,7 +201,6 @@ impl Problem {
             several: several.clone(),
             id: id.filter(|id| test.column(id).is_some()).map(str::to_owned),
             weight: task.weight_column.clone(),
-            no_features,
             train_file: input_path(&profile.train),
             test_file: input_path(test),
             target_missing: target.missing > 0 || rows > ROWS_LOOKED_AT,
@@ -310,8 +306,7 @@ impl Problem {
     /// target, a number or one of a few classes.
     pub(crate) fn with_history(self, profile: &Profile) -> Self {
         let time = self.time.as_ref().filter(|_| self.classes <= MOST_CLASSES && self.several.is_empty());
-        let taken = |name: &str| self.no_features.has(name);
-        let history = time.and_then(|time| History::of(profile, time, taken));
+        let history = time.and_then(|time| History::of(profile, time));
         Self { history, ..self }
     }
 

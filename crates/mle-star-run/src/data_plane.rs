@@ -132,6 +132,11 @@ impl Questions {
         Ok(Self { asker, runtime })
     }
 
+    /// A folder that what answers may write to.
+    pub fn folder(&self) -> &Path {
+        self.asker.plane.folder()
+    }
+
     /// As [`Asker::ask`].
     ///
     /// # Errors

@@ -9,12 +9,12 @@ mod configure;
 mod earlier_runs;
 mod freeze;
 pub mod given_models;
-mod infer_task;
+pub(crate) mod infer_task;
 pub mod intake;
 pub mod metric_file;
 mod metric_trial;
 mod profile_data;
-mod summary;
+pub(crate) mod summary;
 mod task_file;
 pub mod task_source;
 
@@ -228,12 +228,20 @@ pub fn prepare_for(
     let CompleteTask { mut task, guesses, .. } = complete;
     let agents = choice.line();
     let Configured { config, invocation, prompts, retrieved_models, learned, file, .. } = configured;
-    let (chosen, profile) = (choice.chosen, data.profile);
-    let facts = Some(data.facts);
+    let (chosen, mut profile) = (choice.chosen, data.profile);
+    let mut facts = Some(data.facts);
     let decided = protocol::decide_for(&task, &config, profile.as_ref(), intake.drawn.as_ref())?;
-    let data_summary = makes_output
-        .then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref(), &intake.instead()))
-        .flatten();
+    if let (Some(profile), Some(facts), Some(questions)) = (&mut profile, &mut facts, intake.questions()) {
+        let split = decided.as_ref().and_then(|decided| decided.protocol.split.as_ref());
+        profile.relations = summary::relate(questions, &task.data_dir, facts, split)?;
+    }
+    let data_summary = match makes_output {
+        true => {
+            let known = profile.as_ref().zip(facts.as_ref());
+            summary::summary(&task, &config, &intake, known, decided.as_ref())?
+        }
+        false => None,
+    };
     let (protocol, held_out) =
         decided.map_or((None, None), |Decided { protocol, held_out }| (Some(protocol), held_out));
     task.columns = profile.as_ref().map_or_else(Vec::new, |profile| {

@@ -118,12 +118,6 @@ const TIME_WORDS: [&str; 31] = [
     "yyyyww",
 ];
 
-/// Words in column names of numbers that are counts or measures.
-const MEASURE_WORDS: [&str; 23] = [
-    "age", "amount", "average", "avg", "count", "days", "distance", "hours", "max", "mean", "min", "minutes",
-    "months", "n", "num", "number", "per", "price", "rate", "since", "sum", "total", "years",
-];
-
 /// Words in column names that mean a running number.
 const COUNTER_WORDS: [&str; 8] = ["account", "invoice", "no", "nr", "number", "order", "phone", "ticket"];
 
@@ -155,11 +149,6 @@ pub(crate) fn has_part(name: &str, word: &str) -> bool {
 /// Whether the name means the number of a row.
 pub(crate) fn says_row(name: &str) -> bool {
     has_word(name, &ROW_WORDS)
-}
-
-/// Whether the name says that numbers count or measure something: `days_since_visit` is no visit.
-pub(crate) fn says_measure(name: &str) -> bool {
-    words(name).iter().any(|word| MEASURE_WORDS.contains(&word.as_str()))
 }
 
 /// Whether a name says that values are another column's in a role of their own: `home_team`, `team_2` and `team_b` are teams.

@@ -120,7 +120,7 @@ impl Source {
         let rest = text.strip_prefix(&*name).or_else(|| text.strip_prefix(&*self.stem()));
         // `train.zip` may hold the images of `train.csv`.
         let holds_table = || {
-            let one = |members: archives::Members| matches!(members.files.as_slice(), [only] if source_of(only).is_some());
+            let one = |files: Vec<PathBuf>| matches!(files.as_slice(), [only] if source_of(only).is_some());
             !archives::is_archive(other) || archives::members(&data_dir.join(other)).is_ok_and(one)
         };
         rest.is_some_and(|rest| PACKED.contains(&rest)) && holds_table()

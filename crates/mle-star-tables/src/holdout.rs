@@ -163,11 +163,6 @@ impl Plan {
         !self.held.contains(row) && !self.left_out.contains(row)
     }
 
-    /// Whether the row with this number, from 0, is held out.
-    pub(crate) fn holds(&self, row: u64) -> bool {
-        self.held.contains(row)
-    }
-
     /// The rows as the evaluation protocol names them.
     pub fn holdout(&self) -> Holdout {
         Holdout::On {

@@ -28,8 +28,8 @@ pub fn media(data_dir: &Path, files: &[PathBuf]) -> Media {
     let mut found = MediaNames::default();
     for file in files {
         if archives::is_archive(file) {
-            let members = archives::members(&data_dir.join(file)).map(|members| members.files);
-            members.unwrap_or_default().iter().for_each(|member| found.take(member));
+            let members = archives::members(&data_dir.join(file)).unwrap_or_default();
+            members.iter().for_each(|member| found.take(member));
         } else {
             found.take(file);
         }

@@ -24,11 +24,11 @@ use super::folder::{self, Listing, Source};
 use super::media::{Media, media};
 use super::missing::Words;
 use super::records;
+use super::relations::Relations;
 use super::table;
 use super::tables::Tables;
 use crate::facts::unreadable;
 
-pub(crate) use column::Values;
 pub use parts::{PartKind, Parts};
 pub use sketch::Sketch;
 
@@ -64,6 +64,9 @@ pub struct Profile {
     pub groups: Vec<GroupColumn>,
     /// Columns that are read as text, and words in them that look missing but are values.
     pub text_columns: Vec<TextColumn>,
+    /// How columns and tables relate, once it is known.
+    #[serde(default)]
+    pub relations: Relations,
     /// The classes that the columns of the sample submission are about, if every class of the training table has one.
     #[serde(default)]
     pub class_columns: Option<Vec<ClassColumn>>,
@@ -249,13 +252,10 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
     let (mut train_table, mut train) =
         read::read(data_dir, train_source, |name| is_asked(name) || is_new(name))?;
     let mut other_files = listing.other.clone();
-    let (mut tables, mut auxiliary) = (Vec::new(), Vec::new());
+    let mut auxiliary = Vec::new();
     for source in &listing.auxiliary {
         match read::read(data_dir, source, is_asked) {
-            Ok((table, profile)) => {
-                auxiliary.push(read::with_row_key(&table, profile, &train));
-                tables.push(table);
-            }
+            Ok((table, profile)) => auxiliary.push(read::with_row_key(&table, profile, &train)),
             Err(_) => other_files.push(source.file.clone()),
         }
     }
@@ -276,7 +276,6 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
         train: Some(train_table),
         test: test_table,
         sample: sample_table,
-        auxiliary: tables,
         listing,
     };
     Ok(Profile {
@@ -289,6 +288,7 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
         other_files,
         groups,
         text_columns,
+        relations: Relations::default(),
         class_columns: None,
         without_target: Vec::new(),
     })
@@ -431,7 +431,7 @@ impl Profile {
             Some(tables) => tables.move_to(folder),
             None => {
                 let known = Context { text_columns: Some(&self.text_columns), ..Context::default() };
-                return read_with(folder, &known);
+                return Ok(Self { relations: self.relations, ..read_with(folder, &known)? });
             }
         }
         Ok(self)

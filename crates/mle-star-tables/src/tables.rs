@@ -15,15 +15,12 @@ pub struct Tables {
     pub(crate) train: Option<Table>,
     pub(crate) test: Option<Table>,
     pub(crate) sample: Option<Table>,
-    /// Those that could be read.
-    pub(crate) auxiliary: Vec<Table>,
 }
 
 impl Tables {
     /// Frees the memory of all columns. What is asked for later is read from the files again.
     pub fn forget(&self) {
-        let tables = [&self.train, &self.test, &self.sample].into_iter().flatten();
-        tables.chain(&self.auxiliary).for_each(Table::forget);
+        [&self.train, &self.test, &self.sample].into_iter().flatten().for_each(Table::forget);
     }
 
     /// How many rows each group of the test table has, by a column with its values; empty if the table or the column is
@@ -46,7 +43,7 @@ impl Tables {
     pub(crate) fn move_to(&mut self, folder: &Path) {
         folder.clone_into(&mut self.data_dir);
         let tables = [&mut self.train, &mut self.test, &mut self.sample].into_iter().flatten();
-        tables.chain(&mut self.auxiliary).for_each(|table| table.move_to(folder));
+        tables.for_each(|table| table.move_to(folder));
     }
 
     /// The training table.
@@ -63,14 +60,6 @@ impl Tables {
     /// There is none.
     pub(crate) fn test(&self) -> io::Result<&Table> {
         self.test.as_ref().ok_or_else(missing)
-    }
-
-    /// The auxiliary table in this file.
-    ///
-    /// # Errors
-    /// There is none.
-    pub(crate) fn auxiliary(&self, file: &Path) -> io::Result<&Table> {
-        self.auxiliary.iter().find(|table| table.source().file == file).ok_or_else(missing)
     }
 }
 

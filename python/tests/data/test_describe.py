@@ -325,6 +325,40 @@ def test_other_files_are_told_by_folder_and_ending(tmp_path: Path) -> None:
     check(told(tmp_path, files, {"metric": "accuracy", "id": "id"}), parts, ["train.csv.zip"])
 
 
+WEBP = b"RIFF\0\0\0\0WEBP"
+WAVE = struct.pack("<4s4x4s4sIHHIIHH", b"RIFF", b"WAVE", b"fmt ", 16, 3, 2, 8_000, 64_000, 8, 32)
+TIFF = struct.pack("<HHIIHHIHH", 256, 4, 1, 640, 257, 3, 1, 480, 0)
+MEDIA: list[tuple[str, bytes, str]] = [
+    ("tif", struct.pack("<2sHIH", b"II", 42, 8, 2) + TIFF, "640\u00d7480"),
+    ("webp", WEBP + b"VP8 " + bytes(10) + struct.pack("<HH", 640, 480), "640\u00d7480"),
+    ("webp", WEBP + b"VP8L" + bytes(4) + b"\x2f" + struct.pack("<I", 639 | 479 << 14) + bytes(5), "640\u00d7480"),
+    ("webp", WEBP + b"VP8X" + bytes(8) + (639 | 479 << 24).to_bytes(6, "little"), "640\u00d7480"),
+    # Numbers with a point, and a file of which only the beginning is there.
+    ("wav", WAVE + struct.pack("<4sI", b"data", 96_000), "8000 Hz, 2 channels, 1.5 s"),
+]
+
+
+@pytest.mark.parametrize(("ending", "content", "expected"), MEDIA)
+def test_images_and_sounds_say_their_size(ending: str, content: bytes, expected: str, tmp_path: Path) -> None:
+    (tmp_path / f"a.{ending}").write_bytes(content)
+    check(describe.describe(str(tmp_path), None), [f"; 1 of them: {expected}"])
+
+
+def test_many_files_are_told_in_a_few_lines(tmp_path: Path) -> None:
+    png = tmp_path / "0.png"
+    png.write_bytes(b"x")
+    for folder in (tmp_path / f"train/{at // 10}/{at}" for at in range(20)):
+        folder.mkdir(parents=True)
+        # One file with a thousand names is faster to make.
+        for at in range(1_000):
+            (folder / f"{at}.png").hardlink_to(png)
+    png.unlink()
+    files = {"train_labels.csv": "id,label\n0_0,0\n0_1,1\n0_2,0\n"}
+    text = told(tmp_path, files, {"target": "label", "id": "id"})
+    check(text, ["- `train`: 20,000 .png files", "in 20 folders"])
+    assert len(text) < 2_000, text
+
+
 NUMBERS = {
     0.0: "0",
     1e-5: "1.000e-5",

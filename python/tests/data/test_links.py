@@ -205,18 +205,16 @@ def test_payments_lead_to_clients_by_way_of_accounts(tmp_path: Path) -> None:
     told = roles.inspect(str(tmp_path / "data"), {"target": "y", "id": "id", "metric": "ROC-AUC"})
     found = relations.relations(str(tmp_path / "data"), told)
     assert [link["to"] for link in found["links"]] == [None, 0]
-    assert found["cutoffs"] == [
-        [],
-        [
-            {
-                "date": {"column": "opened", "day_first": False},
-                "own_dates": ({"column": "paid", "day_first": False},),
-                "lag": found["cutoffs"][1][0]["lag"],
-                "own": ("client_id",),
-                "columns": ("client_id",),
-                "way": {"table": 0, "columns": ("account_id",), "own": ("account_id",)},
-            }
-        ],
+    assert found["links"][0]["cutoffs"] == []
+    assert found["links"][1]["cutoffs"] == [
+        {
+            "date": {"column": "opened", "day_first": False},
+            "own_dates": ({"column": "paid", "day_first": False},),
+            "lag": found["links"][1]["cutoffs"][0]["lag"],
+            "own": ("client_id",),
+            "columns": ("client_id",),
+            "way": {"table": 0, "columns": ("account_id",), "own": ("account_id",)},
+        }
     ]
 
 
@@ -285,19 +283,3 @@ def test_series_meet_each_time_once(header: str, cells: Cell, expected: list[str
     tables = {"train.csv": rows(header, range(600), cells), "test.csv": rows(header, range(600, 660), cells)}
     found = folder(tmp_path, tables)
     assert relations.series(found, "day", lambda name: name == "id") == expected
-
-
-PLACES: list[tuple[Sequence[str], list[tuple[str, str]]]] = [
-    (["lat", "lng"], [("lat", "lng")]),
-    (
-        ["pickup_longitude", "pickup_latitude", "dropoff_latitude", "dropoff_longitude"],
-        [("pickup_latitude", "pickup_longitude"), ("dropoff_latitude", "dropoff_longitude")],
-    ),
-    (["startLat", "endLon"], []),
-    (["flat", "along"], []),
-]
-
-
-@pytest.mark.parametrize(("columns", "expected"), PLACES)
-def test_places_have_two_coordinates(columns: Sequence[str], expected: list[tuple[str, str]]) -> None:
-    assert relations.places(columns) == [{"latitude": one, "longitude": other} for one, other in expected]

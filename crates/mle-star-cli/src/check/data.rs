@@ -4,18 +4,22 @@ use std::path::Path;
 
 use mle_star_domain::config::Config;
 use mle_star_domain::task::TaskType;
+use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::Facts;
 use mle_star_run::error::RunError;
-use mle_star_run::prepare::infer_without_metric;
 use mle_star_run::prepare::intake::Reader;
 use mle_star_run::prepare::task_source::{self, TaskSource};
+use mle_star_run::prepare::{Data, infer_without_metric};
 use mle_star_run::protocol::Evaluated;
+use mle_star_run::runs;
 use mle_star_run::settings::Invocation;
 use mle_star_tables::facts::Inferred;
 use mle_star_tables::profile::{Profile, Table};
-use mle_star_tables::{determinants, split};
+use mle_star_tables::relations::Relations;
+use mle_star_tables::split;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::args::CheckArgs;
 use crate::output;
@@ -65,11 +69,16 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, RunError> {
     // The profile reads what was taken in.
     let config = Config::default();
     let reader = Reader { config: &config, say: &output::talk };
-    let (profile, inferred, _intake) = infer_without_metric(&source, &invocation, reader)?;
-    Ok(of(&source, &profile, inferred))
+    let (Data { facts, profile, .. }, inferred, intake) = infer_without_metric(&source, &invocation, reader)?;
+    let profile = profile.ok_or_else(|| Trouble::new("there is no training table", "check the folder"))?;
+    let Some(questions) = intake.questions() else { return Ok(of(&source, &profile, inferred, Vec::new())) };
+    let folder = runs::absolute(&intake.folder())?;
+    let asked = json!({ "question": "relations", "folder": folder, "facts": facts });
+    let Relations { determinants, .. } = questions.ask(asked)?;
+    Ok(of(&source, &profile, inferred, determinants))
 }
 
-fn of(source: &TaskSource, profile: &Profile, inferred: Inferred) -> Known {
+fn of(source: &TaskSource, profile: &Profile, inferred: Inferred, knows_target: Vec<String>) -> Known {
     let (target, id) = (inferred.target.as_deref(), inferred.id.as_deref());
     let classes = inferred.task_type != TaskType::Regression;
     let known = Evaluated::inferred(&inferred).known();
@@ -78,12 +87,8 @@ fn of(source: &TaskSource, profile: &Profile, inferred: Inferred) -> Known {
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
     let reason = inferred.target_unknown.as_ref().map(|why| why.message.as_str());
     let target_reason = reason.or(inferred.reason("target_column")).unwrap_or("as given").to_owned();
-    let mut but: Vec<&str> = targets.iter().map(String::as_str).collect();
-    but.extend(id);
-    // What cannot be read is an error of the profile already.
-    let knows = target.and_then(|target| determinants::columns(profile, target, &but).ok());
     Known {
-        knows_target: knows.unwrap_or_default(),
+        knows_target,
         folder: source.data_dir.display().to_string(),
         only_in_training: only_in_training(profile, &targets),
         targets,

@@ -10,6 +10,7 @@ use mle_star_needs::Need;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::media::Media;
 use mle_star_tables::profile::{ClassColumn, Column, ColumnKind, GroupColumn, Profile, Table};
+use mle_star_tables::relations::{Link, Relations};
 use serde_json::json;
 
 /// Rows of a generated training table.
@@ -70,7 +71,8 @@ pub(crate) fn agents(shape: &Shape) -> OfflineAgents {
 /// The agents for a task that they can solve. Where nothing tells them the text of its metric, their scripts have another one, and
 /// the test counts as skipped.
 pub(crate) fn agents_for(task: &Task, profile: &Profile, limit: u32, split: Option<&Split>) -> OfflineAgents {
-    let agents = OfflineAgents::new(task, profile, limit, split).unwrap();
+    let profile = Profile { relations: relations(task, profile, split), ..profile.clone() };
+    let agents = OfflineAgents::new(task, &profile, limit, split).unwrap();
     let source = if mle_star_needs::is_missing(Need::Libraries) {
         "def score(truth, predicted, weight=None):\n    return np.average(truth == predicted, weights=weight)"
             .to_owned()
@@ -85,6 +87,22 @@ pub(crate) fn profile_of(task: &Task, folder: &Path) -> Profile {
     let told = json!({ "target": task.target_column, "id": task.id_column, "metric": task.evaluation_metric,
         "direction": task.metric_direction });
     Profile::of(&mle_star_needs::inspect(folder, &told), folder).unwrap().unwrap()
+}
+
+/// How the tables of a task relate: as the data plane says, if there are any.
+fn relations(task: &Task, profile: &Profile, split: Option<&Split>) -> Relations {
+    let folder = &task.data_dir;
+    if !folder.join("train.csv").exists() || mle_star_needs::is_missing(Need::Libraries) {
+        return profile.relations.clone();
+    }
+    let told = json!({
+        "target": task.target_column, "id": task.id_column, "metric": task.evaluation_metric,
+        "weight": task.weight_column, "ignored": task.ignore_columns,
+    });
+    let mut facts = mle_star_needs::inspect(folder, &told);
+    facts["split"] = json!(split);
+    let found = mle_star_needs::ask(&json!({ "question": "relations", "folder": folder, "facts": facts }));
+    serde_json::from_value(found).unwrap()
 }
 
 /// A split by time, for a task that has times.
@@ -214,8 +232,17 @@ pub(crate) fn profile(shape: &Shape) -> Profile {
         other_files: Vec::new(),
         media: Media::default(),
         text_columns: Vec::new(),
+        relations: Relations {
+            links: if shape.auxiliary { vec![of_places()] } else { Vec::new() },
+            ..Relations::default()
+        },
         groups: if shape.grouped { vec![patients()] } else { Vec::new() },
     }
+}
+
+fn of_places() -> Link {
+    let columns = || vec!["place".to_owned()];
+    Link { table: 0, to: None, own: columns(), columns: columns(), unique: true, cutoffs: Vec::new() }
 }
 
 fn patients() -> GroupColumn {

@@ -6,7 +6,6 @@ use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::digest::digest;
-use mle_star_tables::links::links;
 
 use super::Prepared;
 use super::metric_trial::try_own_metric;
@@ -28,10 +27,7 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
     let (mut protocol, held_out, data_summary) =
         (prepared.protocol, prepared.held_out, prepared.data_summary);
     let (guesses, sources) = (prepared.guesses, prepared.sources);
-    let linked_tables = prepared
-        .profile
-        .as_ref()
-        .is_some_and(|profile| !links(profile, task.target(), task.id_column.as_deref()).is_empty());
+    let linked_tables = prepared.profile.as_ref().is_some_and(|profile| !profile.relations.links.is_empty());
     let data_id = digest(&task.data_dir)?;
     // Before the run has a folder: others take a folder with a lock for a run that goes on.
     let source = wait_for(source_of_metric(&config, rules.as_ref().or(own.as_ref()), say))??;

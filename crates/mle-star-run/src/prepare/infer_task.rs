@@ -220,7 +220,7 @@ pub fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
     Some(Guess { field: "id_column".to_owned(), value, reason: "made: it numbers the rows".to_owned() })
 }
 
-/// Infers a task as `run` does, also from data for which nothing names a metric. The profile reads the tables of the intake.
+/// Infers a task as `run` does, also from data for which nothing names a metric. What is known of the data is read from the intake.
 ///
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
@@ -228,7 +228,7 @@ pub fn infer_without_metric(
     source: &TaskSource,
     invocation: &Invocation,
     reader: Reader<'_>,
-) -> Result<(Profile, Inferred, Intake), RunError> {
+) -> Result<(Data, Inferred, Intake), RunError> {
     let intake = take_in(source, invocation, Place::Temporary, reader)?;
     let told = told(source, invocation, None, false)?;
     let any = Told { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..told.clone() };
@@ -240,9 +240,7 @@ pub fn infer_without_metric(
             Inferred::of(&data.facts)?
         }
     };
-    let profile =
-        data.profile.ok_or_else(|| Trouble::new("there is no training table", "check the folder"))?;
-    Ok((profile, inferred, intake))
+    Ok((data, inferred, intake))
 }
 
 /// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so

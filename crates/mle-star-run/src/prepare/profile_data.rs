@@ -47,7 +47,10 @@ impl Data {
     /// # Errors
     /// The facts are of another build.
     pub fn of_run(facts: Option<Value>, data_dir: &Path) -> Result<Self, Trouble> {
-        let facts = facts.unwrap_or_default();
+        let facts = facts.ok_or_else(|| {
+            let hint = "use the version of mle-star that started the run, or start a new run";
+            Trouble::new("an earlier version of mle-star began this run, and kept no facts of its data", hint)
+        })?;
         Ok(Self { profile: Profile::of(&facts, data_dir)?, unread: None, facts })
     }
 

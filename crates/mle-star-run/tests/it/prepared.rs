@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 use mle_star_run::{Prepared, RunOptions, prepare};
+use mle_star_tables::holdout;
 
 /// A table of 120 rows without an ID: its column `row_id` repeats, and `kind` has three classes.
 fn write_table(into: &Path) {
@@ -69,4 +71,39 @@ fn folds_start_from_the_folder_of_the_config_file_and_columns_are_spelled_as_in_
     let options = RunOptions { config: Some(config), ..RunOptions::default() };
     let options = options.set_all(&["agents=offline", &runs]).unwrap().set_all(&given).unwrap();
     assert_eq!(prepare(&options, &table).unwrap().task.folds, Some(file.display().to_string()));
+}
+
+#[test]
+fn agents_are_told_of_held_out_rows_as_rows_of_the_test_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    let rows = |header: &str, rows: Range<usize>, cells: fn(usize) -> String| {
+        rows.fold(format!("{header}\n"), |text, row| format!("{text}id{row},{}\n", cells(row)))
+    };
+    let train = rows("id,town,y", 0..3_000, |row| format!("{},{row}.5", ["Rome", "Ames"][row % 2]));
+    let test = rows("id,town", 3_000..3_050, |_| "Rome".to_owned());
+    let sample = rows("id,y", 3_000..3_050, |_| "0.5".to_owned());
+    for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
+        fs::write(data.join(format!("{name}.csv")), text).unwrap();
+    }
+    let settings = ["metric=RMSE", "target=y", "id_column=id", "holdout=0.4"];
+    let prepared = prepared(folder.path(), &data, &settings);
+    let (plan, told) = (prepared.held_out.unwrap(), prepared.data_summary.unwrap());
+    assert_eq!(plan.rows(), 1_200);
+    for part in [
+        "`train.csv`: 1,800 rows",
+        "`test.csv`: 1,250 rows",
+        "`sample_submission.csv`: 1,250 rows",
+        "(1,800 rows)",
+    ] {
+        assert!(told.contains(part), "{part} in\n{told}");
+    }
+    let held = folder.path().join("held.csv");
+    holdout::labels(&prepared.profile.unwrap(), &plan, &held).unwrap();
+    let held = fs::read_to_string(held).unwrap();
+    let labels: Vec<&str> = held.lines().skip(1).filter_map(|line| line.split(',').nth(1)).collect();
+    let (_, first) = told.split_once("## First rows of `train.csv`").unwrap();
+    assert_eq!((labels.len(), first.matches(".5 |").count()), (1_200, 5), "{first}");
+    assert!(labels.iter().all(|label| !first.contains(&format!(" {label} |"))), "{first}");
 }

@@ -18,22 +18,6 @@ const WORDS: [(&[&str], Unit); 5] = [
     (&["D", "DAY"], Unit::Day),
 ];
 
-/// The month of a date, from 1, by its seconds from the beginning of 1970.
-pub(crate) fn month_of(at: f64) -> usize {
-    // Days from 1 March of the year 0: years that begin in March end with the leap day (Howard Hinnant's `civil_from_days`).
-    let days = (at / DAY).floor() + 719_468.0;
-    let of_era = days.rem_euclid(146_097.0);
-    let years = ((of_era - (of_era / 1_460.0).floor() + (of_era / 36_524.0).floor()
-        - (of_era / 146_096.0).floor())
-        / 365.0)
-        .floor();
-    let of_year = of_era - (365.0 * years + (years / 4.0).floor() - (years / 100.0).floor());
-    let from_march = ((5.0 * of_year + 2.0) / 153.0).floor();
-    (0_u8..12)
-        .find(|month| f64::from(*month) == from_march)
-        .map_or(1, |month| (usize::from(month) + 2) % 12 + 1)
-}
-
 /// The part of a year that a text names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

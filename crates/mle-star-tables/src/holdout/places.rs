@@ -30,8 +30,7 @@ pub(super) fn check(profile: &Profile, tables: &Tables<'_>) -> Result<(), Off> {
     for file in &listing.other {
         found.iter_mut().for_each(|places| places.take(file, Path::new("")));
         if archives::is_archive(file) {
-            let members = archives::members(&data_dir.join(file)).map(|members| members.files);
-            for member in members.unwrap_or_default() {
+            for member in archives::members(&data_dir.join(file)).unwrap_or_default() {
                 found.iter_mut().for_each(|places| places.take(&member, file));
             }
         }

@@ -18,4 +18,5 @@ mod own_folds;
 #[cfg(test)]
 mod periods;
 #[cfg(test)]
+#[cfg(test)]
 mod seasonal_naive;
