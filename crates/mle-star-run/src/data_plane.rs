@@ -1,22 +1,22 @@
 //! Questions to the data plane outside a run.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mle_star_backends::script::executor::{Executor, ExecutorSetup};
 use mle_star_backends::script::network;
-use mle_star_backends::script::plane::{Plane, Unanswered};
+use mle_star_backends::script::plane::{Answered, Plane, Unanswered};
 use mle_star_domain::config::{Config, Switch};
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::Isolation;
+use mle_star_tables::walk::walk;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
@@ -78,8 +78,8 @@ impl Questions {
     /// # Errors
     /// What was asked about is wrong, or there is no answer.
     pub fn ask<T: DeserializeOwned>(&self, question: Value) -> Result<T, RunError> {
-        let answer = self.runtime.block_on(answered(&self.plane, question))?;
-        Ok(answer.map_err(|why| Trouble::new(why, "check the files, or report a defect of mle-star"))?)
+        let ends = Instant::now() + ANSWERING;
+        Ok(answer(self.runtime.block_on(self.plane.ask(question, ends)))?.map_err(without_answer)?)
     }
 
     /// As [`Questions::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system
@@ -87,15 +87,10 @@ impl Questions {
     ///
     /// # Errors
     /// As [`Questions::ask`], or `into` cannot be written.
-    pub fn ask_for<T: DeserializeOwned>(&self, mut question: Value, into: &Path) -> Result<T, RunError> {
-        let made = self.plane.folder().join("made");
-        question["into"] = json!(made);
-        let answer = self.ask(question)?;
-        if made.exists() {
-            let unwritable = |error| Trouble::io("write in", into.parent().unwrap_or(into), &error);
-            fs::rename(&made, into).map_err(unwritable)?;
-        }
-        Ok(answer)
+    pub fn ask_for<T: DeserializeOwned>(&self, question: Value, into: &Path) -> Result<T, RunError> {
+        let ends = Instant::now() + ANSWERING;
+        let answer = answer(self.runtime.block_on(self.plane.ask_for(question, into, ends)))?;
+        Ok(answer.map_err(without_answer)?)
     }
 }
 
@@ -110,7 +105,8 @@ pub async fn ask<T: DeserializeOwned>(
     say: Say<'_>,
 ) -> Result<Result<T, String>, RunError> {
     let folder = TempDir::new().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
-    answered(&opened(config, folder.path(), files, say).await?, question).await
+    let plane = opened(config, folder.path(), files, say).await?;
+    answer(plane.ask(question, Instant::now() + ANSWERING).await)
 }
 
 /// As [`ask`], for a question whose answer is also a file or a folder, which is moved to `into`.
@@ -120,23 +116,32 @@ pub async fn ask<T: DeserializeOwned>(
 pub async fn ask_for<T: DeserializeOwned>(
     config: &Config,
     files: impl IntoIterator<Item = PathBuf>,
-    mut question: Value,
+    question: Value,
     into: &Path,
     say: Say<'_>,
 ) -> Result<T, RunError> {
-    let unwritable = |error: &io::Error| Trouble::io("write in", into.parent().unwrap_or(into), error);
     // On the same file system, so that nothing is copied.
-    let folder =
-        TempDir::new_in(into.parent().unwrap_or(Path::new("."))).map_err(|error| unwritable(&error))?;
+    let beside = into.parent().unwrap_or(Path::new("."));
+    let folder = TempDir::new_in(beside).map_err(|error| Trouble::io("write in", beside, &error))?;
     let plane = opened(config, folder.path(), files, say).await?;
-    let made = plane.folder().join("made");
-    question["into"] = json!(made);
-    let hint = "check the file, or report a defect of mle-star";
-    let answer = answered(&plane, question).await?.map_err(|why| Trouble::new(why, hint))?;
-    if made.exists() {
-        fs::rename(&made, into).map_err(|error| unwritable(&error))?;
-    }
-    Ok(answer)
+    let asked = plane.ask_for(question, into, Instant::now() + ANSWERING).await;
+    Ok(answer(asked)?.map_err(without_answer)?)
+}
+
+/// A table file or a folder, and what links in it lead to.
+///
+/// # Errors
+/// It cannot be read.
+pub fn readable(data: &Path) -> Result<Vec<PathBuf>, Trouble> {
+    let read = || -> io::Result<Vec<PathBuf>> {
+        // The path itself may lead through a link.
+        let mut files = vec![path::absolute(data)?, data.canonicalize()?];
+        if data.is_dir() {
+            files.extend(walk(data)?.linked(&[]).iter().filter_map(|link| link.canonicalize().ok()));
+        }
+        Ok(files)
+    };
+    read().map_err(|error| Trouble::io("read", data, &error))
 }
 
 async fn opened(
@@ -160,13 +165,14 @@ async fn opened(
 }
 
 /// The answer of a plane. A refusal of what was asked about is an error.
-async fn answered<T: DeserializeOwned>(
-    plane: &Plane,
-    question: Value,
-) -> Result<Result<T, String>, RunError> {
-    match plane.ask(question, Instant::now() + ANSWERING).await {
+fn answer<T>(answered: Answered<T>) -> Result<Result<T, String>, RunError> {
+    match answered {
         Ok(answer) => Ok(Ok(answer)),
         Err(Unanswered::Refused(trouble)) => Err(trouble.into()),
         Err(unanswered) => Ok(Err(unanswered.reason()?)),
     }
+}
+
+fn without_answer(why: String) -> Trouble {
+    Trouble::new(why, "check the files, or report a defect of mle-star")
 }

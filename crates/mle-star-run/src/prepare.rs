@@ -30,16 +30,15 @@ use mle_star_domain::search::{plain_rule, solution_pages};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::holdout::Plan;
 use mle_star_tables::infer::Guess;
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::columns::{self, KnownColumns};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
-use crate::protocol::{self, Decided};
+use crate::protocol::{self, Tables};
 use crate::provider::{self, Choice, Chosen};
 use crate::python_environment::Say;
 use crate::runs::{DEFAULT_DIR, absolute};
@@ -47,7 +46,7 @@ use crate::runtime::wait_for;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
 use configure::Configured;
 use infer_task::CompleteTask;
-use intake::{Intake, Known, Place, Reader, lost_classes, lost_columns, no_target, take_in};
+use intake::{Intake, Place, Reader, lost_classes, lost_columns, no_target, take_in};
 use task_source::TaskSource;
 
 pub use configure::settings_of;
@@ -115,10 +114,6 @@ pub struct Prepared {
     pub facts: Option<Value>,
     /// How solutions are evaluated; `None` for the paper's way.
     pub protocol: Option<Protocol>,
-    /// The held-out rows; `None` if there are none.
-    pub held_out: Option<Plan>,
-    /// The data in a few lines, for the prompts; `None` in a preview and with `context: paper`.
-    pub data_summary: Option<String>,
     /// The data as scripts see it.
     pub intake: Intake,
     /// What was inferred, with reasons.
@@ -205,8 +200,8 @@ pub fn prepare_for(
     check_outputs(&complete.task, &configured.config, makes_output)?;
     if let Some(profile) = data.profile.take() {
         let unknown = complete.target_unknown.clone().unwrap_or_else(no_target);
-        let known = Known::of_task(&complete.task, &unknown);
-        let (profile, id) = intake.complete(profile, &known, configured.config.seed)?;
+        let seed = configured.config.seed;
+        let (profile, id) = intake.complete(profile, &complete.task, &unknown, seed)?;
         complete.guesses.extend(infer_task::made_id(complete.task.id_column.as_ref(), id.as_ref()));
         (data.profile, complete.task.id_column) = (Some(profile), id);
     }
@@ -223,19 +218,11 @@ pub fn prepare_for(
     let agents = choice.line();
     let Configured { config, invocation, prompts, retrieved_models, learned, file, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);
-    let facts = match (&profile, intake.questions()) {
-        (Some(_), Some(questions)) => {
-            let told = infer_task::told(&task, intake.marks_missing());
-            Some(questions.ask(json!({ "question": "inspect", "folder": task.data_dir, "told": told }))?)
-        }
-        _ => None,
-    };
-    let decided = protocol::decide_for(&task, &config, profile.as_ref(), intake.drawn.as_ref())?;
-    let data_summary = makes_output
-        .then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref(), &intake.instead()))
-        .flatten();
-    let (protocol, held_out) =
-        decided.map_or((None, None), |Decided { protocol, held_out }| (Some(protocol), held_out));
+    let facts = profile.as_ref().and_then(|_| intake.facts(&task).transpose()).transpose()?;
+    let drawn = intake.drawn.as_ref();
+    let tables = profile.as_ref().zip(facts.as_ref()).zip(intake.questions());
+    let tables = tables.map(|((profile, facts), questions)| Tables { profile, facts, drawn, questions });
+    let protocol = protocol::decide(&task, &config, tables)?;
     task.columns = profile.as_ref().map_or_else(Vec::new, |profile| {
         let reason =
             |field: &str| guesses.iter().find(|guess| guess.field == field).map(|guess| guess.reason.clone());
@@ -261,8 +248,6 @@ pub fn prepare_for(
         profile,
         facts,
         protocol,
-        held_out,
-        data_summary,
         intake,
         guesses,
         sources,

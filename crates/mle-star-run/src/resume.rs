@@ -25,6 +25,7 @@ use crate::prepare::{given_models, profile_data};
 use crate::provider;
 use crate::runs::{self, inputs};
 use crate::runtime::wait_for;
+use crate::seen::Seen;
 use crate::settings::document::Document;
 use crate::settings::{Setting, check_machines, from_file, process_environment, resolve};
 use crate::version::VERSION;
@@ -112,7 +113,9 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let opening = opening.into_iter().map(Event::said).collect();
     let chosen = choice.chosen;
-    let (held_out, facts, folder) = (None, inputs::read_facts(folder), folder.to_owned());
+    let (facts, folder) = (inputs::read_facts(folder), folder.to_owned());
+    let (task, config, protocol) = (&frozen.task, &frozen.config, frozen.protocol.as_ref());
+    Seen { folder: &folder, task, config, protocol }.make(facts.as_ref(), None, &|_| ())?;
     let run = OpenRun {
         folder,
         frozen,
@@ -122,7 +125,6 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
         rules,
         profile,
         facts,
-        held_out,
         runners,
         opening,
     };

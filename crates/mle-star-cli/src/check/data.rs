@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use mle_star_domain::config::Config;
-use mle_star_domain::task::TaskType;
+use mle_star_domain::config::{Config, HoldoutShare};
+use mle_star_domain::protocol::Split;
+use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::Facts;
 use mle_star_run::error::RunError;
-use mle_star_run::prepare::infer_without_metric;
+use mle_star_run::prepare::{InferredFolder, infer_without_metric};
 use mle_star_run::prepare::intake::Reader;
-use mle_star_run::prepare::task_source::{self, TaskSource};
-use mle_star_run::protocol::Evaluated;
+use mle_star_run::prepare::task_source;
 use mle_star_run::settings::Invocation;
+use mle_star_tables::determinants;
 use mle_star_tables::infer::Inferred;
 use mle_star_tables::profile::{Profile, Table};
-use mle_star_tables::{determinants, split};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub struct Known {
     /// The column with the row IDs.
     id: Option<String>,
     /// How test rows differ from training rows; `None` without a test table.
-    split: Option<mle_star_domain::protocol::Split>,
+    split: Option<Split>,
     /// Columns of the training table that the test table lacks, beside the targets.
     only_in_training: Vec<String>,
     /// Columns from which the target follows in all training rows that were read.
@@ -62,18 +62,19 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, RunError> {
         id_column: args.id_column.clone(),
         ..Invocation::default()
     };
-    // The profile reads what was taken in.
-    let config = Config::default();
+    let config = Config { holdout: HoldoutShare::Off, ..Config::default() };
     let reader = Reader { config: &config, say: &output::talk };
-    let (profile, inferred, _intake) = infer_without_metric(&source, &invocation, reader)?;
-    Ok(of(&source, &profile, inferred))
+    let found = infer_without_metric(&source, &invocation, reader)?;
+    let split = found.protocol(&config)?.and_then(|protocol| protocol.split);
+    let InferredFolder { inferred, profile, intake, .. } = found;
+    // The profile reads what was taken in.
+    let known = profile.map(|profile| of(&source.data_dir, &profile, inferred, split));
+    drop(intake);
+    known.ok_or_else(|| Trouble::new("there is no training table", "give the folder that holds train.csv").into())
 }
 
-fn of(source: &TaskSource, profile: &Profile, inferred: Inferred) -> Known {
+fn of(folder: &Path, profile: &Profile, inferred: Inferred, split: Option<Split>) -> Known {
     let (target, id) = (inferred.target.as_deref(), inferred.id.as_deref());
-    let classes = inferred.task_type != TaskType::Regression;
-    let known = Evaluated::inferred(&inferred).known();
-    let split = profile.test.is_some().then(|| split::describe(profile, &known, classes));
     let targets: Vec<String> =
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
     let guess = inferred.guesses.iter().find(|guess| guess.field == "target_column");
@@ -88,7 +89,7 @@ fn of(source: &TaskSource, profile: &Profile, inferred: Inferred) -> Known {
     let knows = target.and_then(|target| determinants::columns(profile, target, &but).ok());
     Known {
         knows_target: knows.unwrap_or_default(),
-        folder: source.data_dir.display().to_string(),
+        folder: folder.display().to_string(),
         only_in_training: only_in_training(profile, &targets),
         targets,
         target_reason,

@@ -9,12 +9,12 @@ use mle_star_domain::config::Config;
 use mle_star_domain::task::{ColumnRoles, Targets};
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::columns::{self, KnownColumns};
+use mle_star_run::error::RunError;
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::intake::Reader;
-use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
-use mle_star_run::prepare::{self, InferredFolder, given_with};
-use mle_star_run::protocol::{self, Evaluated};
+use mle_star_run::prepare::{self, InferredFolder};
+use mle_star_run::protocol;
 use mle_star_run::settings::{Invocation, Settings, process_environment, resolve};
 use mle_star_tables::infer::Given;
 
@@ -32,16 +32,12 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         return Err(exists(path).into());
     }
     let invocation = invocation(args)?;
-    let own = own_metric(&source, &invocation)?;
-    let given = given_with(given(invocation.clone()), own.as_ref());
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), &source, &process_environment)?;
     let reader = Reader { config: &config, say: &output::talk };
-    let mut inferred = prepare::infer_folder(&source, &given, &invocation, reader)?;
-    if let Some(own) = own {
-        inferred.inferred.metric = own.name;
-    }
-    let told = said(&config, &inferred, &invocation)?;
+    let given = given(invocation.clone());
+    let inferred = prepare::infer_folder(&source, &given, &invocation, reader)?;
+    let told = said(&config, &inferred)?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
     let text = task_text(folder, &source, &inferred, &invocation, &told);
@@ -84,15 +80,12 @@ struct Said {
 }
 
 /// What a run of the task would say.
-fn said(config: &Config, folder: &InferredFolder, invocation: &Invocation) -> Result<Said, Trouble> {
-    let task = Evaluated::inferred(&folder.inferred).with_file(invocation.metric_file.is_some());
-    let task = Evaluated { folds: invocation.folds.as_deref(), ..task };
-    let (profile, drawn) = (folder.profile.as_ref(), folder.intake.drawn.as_ref());
-    let decided = protocol::decide_for(task, config, profile, drawn)?;
-    let lines = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, config));
+fn said(config: &Config, folder: &InferredFolder) -> Result<Said, RunError> {
+    let decided = folder.protocol(config)?;
+    let lines = decided.iter().flat_map(|protocol| protocol::lines(protocol, config));
     let told = KnownColumns::inferred(&folder.inferred);
     let roles = columns::lines(&told, folder.profile.as_ref());
-    let split = decided.as_ref().and_then(|decided| decided.protocol.split.as_ref());
+    let split = decided.as_ref().and_then(|protocol| protocol.split.as_ref());
     let reason = |field: &str| {
         let guess = folder.inferred.guesses.iter().find(|guess| guess.field == field);
         guess.map(|guess| guess.reason.clone())

@@ -10,12 +10,14 @@ use mle_star_tables::links::links;
 
 use super::Prepared;
 use super::metric_trial::try_own_metric;
+use super::summary::summary;
 use crate::data_plane::source_of_metric;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::provider;
 use crate::python_environment::Say;
 use crate::runs::{self, inputs};
+use crate::seen::Seen;
 use crate::runtime::wait_for;
 
 /// Writes the inputs into a new run folder and creates its journal.
@@ -23,11 +25,9 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
     let rules = prepared.rules()?;
     let (profile, protocol) = (prepared.profile.as_ref(), prepared.protocol.as_ref());
     let own = provider::own_rules(&prepared.task, &prepared.config, profile, protocol);
-    let tried = try_own_metric(&mut prepared.task, &prepared.config, prepared.profile.as_ref())?;
+    let tried = try_own_metric(&mut prepared.task, &prepared.config, profile, protocol)?;
     let Prepared { mut task, config, invocation, prompts, retrieved_models, learned, chosen, .. } = prepared;
-    let (mut protocol, held_out, data_summary) =
-        (prepared.protocol, prepared.held_out, prepared.data_summary);
-    let (guesses, sources) = (prepared.guesses, prepared.sources);
+    let (mut protocol, guesses, sources) = (prepared.protocol, prepared.guesses, prepared.sources);
     let linked_tables = prepared
         .profile
         .as_ref()
@@ -46,10 +46,17 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
     let (intake, mut profile) = (prepared.intake, prepared.profile);
     let folder = claimed.hold.folder().to_owned();
     let kept = intake.keep(&folder);
-    if let Some(data) = kept.map_err(|error| RunError::failed(inputs::unwritable(&folder, &error)))? {
+    let kept = kept.map_err(|error| RunError::failed(inputs::unwritable(&folder, &error)))?;
+    let own = kept.is_some();
+    if let Some(data) = kept {
         profile = profile.map(|profile| profile.moved_to(&data)).transpose()?;
         task.data_dir = data;
     }
+    let seen = Seen { folder: &folder, task: &task, config: &config, protocol: protocol.as_ref() };
+    seen.make(prepared.facts.as_ref(), intake.questions().filter(|_| !own), say)?;
+    let instead = intake.instead();
+    let data_summary =
+        summary(&task, &config, (profile.as_ref(), &seen.of_search()), protocol.as_ref(), &instead)?;
     let prompts_of_run = prompts.texts().clone();
     let frozen = Frozen {
         run_id,
@@ -85,7 +92,6 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
         rules,
         profile,
         facts,
-        held_out,
         runners,
         opening,
     })

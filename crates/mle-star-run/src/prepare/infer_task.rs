@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use mle_star_backends::files;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
+use mle_star_domain::protocol::Protocol;
 use mle_star_domain::task::{ColumnRoles, DataModality, Targets, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::agreement;
@@ -14,11 +15,12 @@ use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
 use serde_json::{Value, json};
 
-use super::intake::{Intake, Known, Place, Reader, lost_classes, lost_columns, no_target, spelled, take_in};
+use super::intake::{Intake, Place, Reader, lost_classes, lost_columns, no_target, spelled, take_in};
 use super::metric_file::{OwnMetric, own_metric};
 use super::profile_data::{ProfiledData, not_profiled};
 use super::task_source::TaskSource;
 use crate::error::RunError;
+use crate::protocol::{self, Tables};
 use crate::provider::Chosen;
 use crate::runs::absolute;
 use crate::settings::Invocation;
@@ -97,15 +99,20 @@ pub fn complete(
     let mut task = task(source, inferred, description.text)?;
     let folds = invocation.folds.clone().or_else(|| source.file.folds.clone());
     let folds = folds.map(|from| spelled(data.profile.as_ref(), from));
-    task.folds = folds.map(|from| own_folds(&from, &mut task.ignore_columns, data)).transpose()?;
+    let profile = data.profile.as_ref();
+    task.folds = folds.map(|from| own_folds(&from, &mut task.ignore_columns, profile)).transpose()?;
     task.text_columns = data.profile.as_ref().map(|profile| profile.text_columns.clone()).unwrap_or_default();
     task.metric_file = own.map(|own| own.file);
     Ok(CompleteTask { task, guesses, target_unknown })
 }
 
 /// The folds that the user gives: a column, which is then no feature, or the whole path of a file.
-fn own_folds(from: &str, ignored: &mut Vec<String>, data: &ProfiledData) -> Result<String, Trouble> {
-    let column = data.profile.as_ref().and_then(|profile| profile.train.column(from));
+fn own_folds(
+    from: &str,
+    ignored: &mut Vec<String>,
+    profile: Option<&Profile>,
+) -> Result<String, Trouble> {
+    let column = profile.and_then(|profile| profile.train.column(from));
     let Some(column) = column else { return Ok(absolute(Path::new(from))?.display().to_string()) };
     if !ignored.contains(&column.name) {
         ignored.push(column.name.clone());
@@ -126,9 +133,55 @@ pub struct InferredFolder {
     pub description: String,
     /// Its data as scripts see it.
     pub intake: Intake,
+    task: Task,
+    facts: Option<Value>,
 }
 
 impl InferredFolder {
+    fn new(
+        source: &TaskSource,
+        profile: Option<Profile>,
+        (inferred, description): (Inferred, String),
+        intake: Intake,
+    ) -> Result<Self, Trouble> {
+        let mut task = task(source, inferred.clone(), description.clone())?;
+        task.text_columns = profile.as_ref().map(|profile| profile.text_columns.clone()).unwrap_or_default();
+        Ok(Self { profile, unread: None, inferred, description, intake, task, facts: None })
+    }
+
+    /// Makes the tables that its task lacks.
+    fn complete(&mut self) -> Result<(), RunError> {
+        if let Some(profile) = self.profile.take() {
+            let unknown = self.inferred.target_unknown.clone().unwrap_or_else(no_target);
+            let (profile, id) =
+                self.intake.complete(profile, &self.task, &unknown, Config::default().seed)?;
+            self.inferred.guesses.extend(made_id(self.inferred.id.as_ref(), id.as_ref()));
+            self.task.id_column.clone_from(&id);
+            (self.profile, self.inferred.id) = (Some(profile), id);
+        }
+        Ok(())
+    }
+
+    /// Asks what the data plane says of its tables.
+    fn inspect(&mut self) -> Result<(), RunError> {
+        self.task.data_dir = absolute(&self.intake.folder())?;
+        if self.profile.is_some() {
+            self.facts = self.intake.facts(&self.task)?;
+        }
+        Ok(())
+    }
+
+    /// How a run would evaluate solutions; `None` for the paper's way.
+    ///
+    /// # Errors
+    /// The user's folds do not fit the labelled rows, or another setting contradicts them; there is no answer.
+    pub fn protocol(&self, config: &Config) -> Result<Option<Protocol>, RunError> {
+        let tables = self.profile.as_ref().zip(self.facts.as_ref()).zip(self.intake.questions());
+        let drawn = self.intake.drawn.as_ref();
+        let tables = tables.map(|((profile, facts), questions)| Tables { profile, facts, drawn, questions });
+        protocol::decide(&self.task, config, tables)
+    }
+
     /// What was found, changed and left out in its data, a line each.
     pub fn lines(&self) -> Vec<String> {
         let (target, id) = (self.inferred.target.as_deref(), self.inferred.id.as_deref());
@@ -153,7 +206,7 @@ pub fn infer_folder(
     invocation: &Invocation,
     reader: Reader<'_>,
 ) -> Result<InferredFolder, RunError> {
-    let mut intake = take_in(source, invocation, Place::Temporary, reader)?;
+    let intake = take_in(source, invocation, Place::Temporary, reader)?;
     let folder = intake.folder();
     let description = read_description(source)?.text;
     let id = given.id.as_deref();
@@ -170,19 +223,21 @@ pub fn infer_folder(
             _ => return Err(trouble.into()),
         },
     };
-    let given = intake.spelled(given.clone(), profile.as_ref());
+    let own = own_metric(source, invocation)?;
+    let given = intake.spelled(given_with(given.clone(), own.as_ref()), profile.as_ref());
     let mut inferred = infer(profile.as_ref(), &unlabelled, &description, &given)?;
-    let profile = match profile {
-        Some(profile) => {
-            let (unknown, seed) = (no_target(), Config::default().seed);
-            let (profile, id) = intake.complete(profile, &Known::of(&inferred, &unknown), seed)?;
-            inferred.guesses.extend(made_id(inferred.id.as_ref(), id.as_ref()));
-            inferred.id = id;
-            Some(profile)
-        }
-        None => None,
-    };
-    Ok(InferredFolder { profile, unread, inferred, description, intake })
+    if let Some(own) = &own {
+        inferred.metric.clone_from(&own.name);
+    }
+    let mut folder = InferredFolder::new(source, profile, (inferred, description), intake)?;
+    (folder.unread, folder.task.metric_file) = (unread, own.map(|own| own.file));
+    if let Some(from) = &invocation.folds {
+        let (ignored, profile) = (&mut folder.task.ignore_columns, folder.profile.as_ref());
+        folder.task.folds = Some(own_folds(&spelled(profile, from.clone()), ignored, profile)?);
+    }
+    folder.complete()?;
+    folder.inspect()?;
+    Ok(folder)
 }
 
 /// That an ID column was made, if it was none before.
@@ -191,7 +246,7 @@ pub fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
     Some(Guess { field: "id_column", value, reason: "made: it numbers the rows".to_owned() })
 }
 
-/// Infers a task as `run` does, also from data for which nothing names a metric. The profile reads the tables of the intake.
+/// Infers a task as `run` does, also from data for which nothing names a metric.
 ///
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
@@ -199,16 +254,18 @@ pub fn infer_without_metric(
     source: &TaskSource,
     invocation: &Invocation,
     reader: Reader<'_>,
-) -> Result<(Profile, Inferred, Intake), RunError> {
+) -> Result<InferredFolder, RunError> {
     let intake = take_in(source, invocation, Place::Temporary, reader)?;
     let spoken = Spoken::of(source, invocation)?;
     let profile = profile::read_with(&intake.folder(), &spoken.context(&intake))?;
-    let description = spoken.description;
+    let description = spoken.description.clone();
     let given = intake.spelled(given(source, invocation), Some(&profile));
     let any = Given { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..given.clone() };
     let infer = |given| infer(Some(&profile), &Unlabelled::default(), &description, given);
     let inferred = infer(&given).or_else(|_| infer(&any))?;
-    Ok((profile, inferred, intake))
+    let mut folder = InferredFolder::new(source, Some(profile), (inferred, description), intake)?;
+    folder.inspect()?;
+    Ok(folder)
 }
 
 /// What a complete task says of its data, as the data plane is told.

@@ -1,38 +1,46 @@
 //! The data in a few lines, for the prompts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mle_star_domain::config::{Config, Context};
-use mle_star_domain::protocol::Split;
+use mle_star_domain::protocol::{Protocol, Split};
 use mle_star_domain::task::Task;
-use mle_star_tables::profile::Profile;
+use mle_star_domain::trouble::Trouble;
+use mle_star_tables::profile::{self, Profile};
 use mle_star_tables::summary::{Asked, summarize};
 
-use super::protocol::Decided;
-
-/// What the data holds, as scripts of the search see it; `None` with `context: paper`.
+/// What the data holds that scripts of the search see in `data_dir`; `None` with `context: paper`.
+///
+/// # Errors
+/// The data cannot be read.
 pub fn summary(
     task: &Task,
     config: &Config,
-    profile: Option<&Profile>,
-    decided: Option<&Decided>,
+    (profile, data_dir): (Option<&Profile>, &Path),
+    protocol: Option<&Protocol>,
     instead: &[(PathBuf, PathBuf)],
-) -> Option<String> {
+) -> Result<Option<String>, Trouble> {
+    if config.context != Context::Full {
+        return Ok(None);
+    }
+    let is_held_out = protocol.is_some_and(|protocol| protocol.holdout.is_on());
+    let known = profile::Context { text_columns: Some(&task.text_columns), ..profile::Context::default() };
+    let of_search = is_held_out.then(|| profile::read_with(data_dir, &known)).transpose()?;
     let roles = task.column_roles();
-    let asked = Asked {
-        data_dir: &task.data_dir,
-        profile,
+    let split = protocol.and_then(|protocol| protocol.split.as_ref());
+    // Where series end at times of their own, periods count in stretches and say nothing about a length of time.
+    let periods = protocol
+        .filter(|_| !split.is_some_and(Split::has_own_ends))
+        .and_then(|protocol| protocol.periods.as_ref());
+    Ok(Some(summarize(&Asked {
+        data_dir,
+        profile: of_search.as_ref().or(profile),
         target: task.target(),
         id: task.id_column.as_deref(),
         roles: Some(&roles),
-        // Where series end at times of their own, periods count in stretches and say nothing about a length of time.
-        period: decided
-            .filter(|decided| !decided.protocol.split.as_ref().is_some_and(Split::has_own_ends))
-            .and_then(|decided| decided.protocol.periods.as_ref())
-            .map(|periods| periods.held_out.as_ref().unwrap_or(&periods.test).at),
-        split: decided.and_then(|decided| decided.protocol.split.as_ref()),
-        held_out: decided.and_then(|decided| decided.held_out.as_ref()),
+        period: periods.map(|periods| periods.held_out.as_ref().unwrap_or(&periods.test).at),
+        split,
+        held_out: None,
         instead,
-    };
-    (config.context == Context::Full).then(|| summarize(&asked))
+    })))
 }
