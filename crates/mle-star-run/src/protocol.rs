@@ -13,24 +13,11 @@ use mle_star_tables::profile::{Column, Profile};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::data_plane::Questions;
 use crate::error::RunError;
-use crate::prepare::intake::Drawn;
+use crate::prepare::Data;
+use crate::prepare::intake::Intake;
 
 pub use told::{details, lines, opening};
-
-/// The tables of a task, and what answers questions about them.
-#[derive(Clone, Copy)]
-pub struct Tables<'a> {
-    /// What was read of them.
-    pub profile: &'a Profile,
-    /// What the data plane says of them.
-    pub facts: &'a Value,
-    /// The test rows, if the program took them from a single table.
-    pub drawn: Option<&'a Drawn>,
-    /// The data plane.
-    pub questions: &'a Questions,
-}
 
 /// How a task is evaluated, as the data plane decides.
 #[derive(Deserialize)]
@@ -47,35 +34,35 @@ struct Plan {
     own_folds: Option<GivenFolds>,
 }
 
-/// The evaluation protocol of a new run; `None` if the run evaluates as in the paper. `tables` are those of a task with a training
-/// table.
+/// The evaluation protocol of a new run; `None` if the run evaluates as in the paper.
 ///
 /// # Errors
 /// The user's folds do not fit the labelled rows, or another setting contradicts them; there is no answer.
 pub fn decide(
     task: &Task,
     config: &Config,
-    tables: Option<Tables<'_>>,
+    data: &Data,
+    intake: &Intake,
 ) -> Result<Option<Protocol>, RunError> {
-    check_folds(task, config, tables.is_some())?;
+    check_folds(task, config, data.profile.is_some())?;
     // Only the program calls a metric file.
     let is_papers = is_papers(config) && task.metric_file.is_none() && !names_columns(task);
-    let drawn = tables.and_then(|tables| tables.drawn);
-    match tables {
-        _ if is_papers && drawn.is_none() => Ok(None),
-        None => Ok(Some(without_scores("there is no training table"))),
-        Some(tables) => {
-            let drawn = drawn.map(|drawn| json!({ "split": drawn.split, "holdout": drawn.holdout }));
-            let plan: Plan = tables.questions.ask(asked("plan", task, config, tables.facts, drawn))?;
-            Ok(Some(if is_papers { papers(plan) } else { protocol(task, tables, plan) }))
-        }
+    let drawn = intake.drawn.as_ref();
+    if is_papers && drawn.is_none() {
+        return Ok(None);
     }
+    let Some((profile, questions)) = data.profile.as_ref().zip(intake.questions()) else {
+        return Ok(Some(without_scores("there is no training table")));
+    };
+    let drawn = drawn.map(|drawn| json!({ "split": drawn.split, "holdout": drawn.holdout }));
+    let is_drawn = drawn.is_some();
+    let plan: Plan = questions.ask(asked("plan", task, config, &data.facts, drawn))?;
+    Ok(Some(if is_papers { papers(plan) } else { protocol(task, (profile, is_drawn), plan) }))
 }
 
 /// A question about how a task is evaluated; `drawn` says so of test rows that the program took from a single table.
 pub fn asked(name: &str, task: &Task, config: &Config, facts: &Value, drawn: Option<Value>) -> Value {
     let mut facts = facts.clone();
-    facts["metric_file"] = json!(task.metric_file.as_ref().map(|file| &file.name));
     facts["folds"] = json!(task.folds);
     let Config { holdout, holdout_rows, seed, preset, .. } = config;
     json!({
@@ -120,20 +107,20 @@ fn names_columns(task: &Task) -> bool {
     [&task.group_column, &task.time_column, &task.weight_column].into_iter().any(Option::is_some)
 }
 
-fn protocol(task: &Task, tables: Tables<'_>, plan: Plan) -> Protocol {
+fn protocol(task: &Task, (profile, is_drawn): (&Profile, bool), plan: Plan) -> Protocol {
     let Plan { split, holdout, periods, rows, targets, unverified, has_folds_file, own_folds, .. } = plan;
     let (metric, verifies) = (built_in(task), unverified.is_none());
-    let comparison = split.as_ref().filter(|_| tables.drawn.is_none()).and_then(|split| {
-        let mut compared = tables.profile.clone();
+    let comparison = split.as_ref().filter(|_| !is_drawn).and_then(|split| {
+        let mut compared = profile.clone();
         compared.train.rows = compared.train.rows.saturating_sub(plan.removed);
-        let classes = is_classification(task, tables.profile);
+        let classes = is_classification(task, profile);
         let left_out: Vec<&str> =
             task.ignore_columns.iter().chain(&task.weight_column).map(String::as_str).collect();
         comparison::script(&compared, task.target()?, task.id_column.as_deref(), split, (classes, &left_out))
     });
     Protocol {
         mean_over_periods: depends_on_all(metric) && verifies && has_folds_file && periods.is_some(),
-        class_scores: verifies && has_class_scores(metric, targets.len(), tables.profile),
+        class_scores: verifies && has_class_scores(metric, targets.len(), profile),
         formula: metric.map_or_else(String::new, |metric| metric.formula().to_owned()),
         by_order: metric.is_some_and(Metric::is_by_order),
         comparison: comparison.unwrap_or_default(),

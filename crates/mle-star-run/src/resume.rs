@@ -15,13 +15,12 @@ use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::digest::digest;
-use mle_star_tables::profile::Context;
 
 use crate::data_plane::source_of_metric;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::prepare::intake::Record;
-use crate::prepare::{given_models, profile_data};
+use crate::prepare::{Data, given_models};
 use crate::provider;
 use crate::runs::{self, inputs};
 use crate::runtime::wait_for;
@@ -86,9 +85,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
         let message = format!("the data in {} has changed since the run started", recorded.display());
         return Err(Trouble::new(message, "restore it, or start a new run").into());
     }
-    let known = Context { text_columns: Some(&frozen.task.text_columns), ..Context::default() };
-    let data = profile_data(&data_dir, &choice.chosen, &known, None)?;
-    let profile = data.profile;
+    let Data { facts, profile, .. } = Data::of_run(inputs::read_facts(folder), &data_dir)?;
     let protocol = frozen.protocol.as_ref();
     let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), protocol)?;
     // Runs of earlier builds froze no text.
@@ -113,21 +110,11 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let opening = opening.into_iter().map(Event::said).collect();
     let chosen = choice.chosen;
-    let (facts, folder) = (inputs::read_facts(folder), folder.to_owned());
+    let folder = folder.to_owned();
     let (task, config, protocol) = (&frozen.task, &frozen.config, frozen.protocol.as_ref());
-    Seen { folder: &folder, task, config, protocol }.make(facts.as_ref(), None, &|_| ())?;
-    let run = OpenRun {
-        folder,
-        frozen,
-        prompts,
-        journal,
-        chosen,
-        rules,
-        profile,
-        facts,
-        runners,
-        opening,
-    };
+    Seen { folder: &folder, task, config, protocol }.make(&facts, None, &|_| ())?;
+    let facts = Some(facts);
+    let run = OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, facts, runners, opening };
     Ok(Reopened::Unfinished(Box::new(run)))
 }
 

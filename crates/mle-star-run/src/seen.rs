@@ -94,18 +94,16 @@ impl<'a> Seen<'a> {
     ///
     /// # Errors
     /// The tables cannot be read or written, or other rows would be held out or validated than those of the run.
-    pub fn make(
-        &self,
-        facts: Option<&Value>,
-        questions: Option<&Questions>,
-        say: Say<'_>,
-    ) -> Result<(), RunError> {
+    pub fn make(&self, facts: &Value, questions: Option<&Questions>, say: Say<'_>) -> Result<(), RunError> {
         if self.is_made() {
             return Ok(());
         }
         let made = || -> Result<(), RunError> {
             // Runs of earlier builds have no facts, and chose other rows.
-            let mut question = self.question("materialise", facts.ok_or_else(other)?)?;
+            if facts.is_null() {
+                return Err(other().into());
+            }
+            let mut question = self.question("materialise", facts)?;
             let holdout = self.protocol.map(|protocol| &protocol.holdout).filter(|holdout| holdout.is_on());
             question["holdout"] = json!(holdout);
             let new = self.folder.join(layout::WORK).join("made");

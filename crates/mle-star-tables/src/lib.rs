@@ -1,7 +1,7 @@
 //! Reads data folders and infers the task from them.
 //!
-//! [`profile::read`] profiles a folder's tables, [`media`] counts its images and sounds, [`infer::infer`] infers the task
-//! from them, and [`intake`] makes plain tables of other data. [`split::describe`] says how test rows differ from training
+//! [`profile::read`] profiles a folder's tables, [`media`] counts its images and sounds, [`facts`] is the task that the data plane
+//! infers, and [`intake`] makes plain tables of other data. [`split::describe`] says how test rows differ from training
 //! rows, [`comparison::script`] writes a script that compares both tables, [`series`] finds rows of the same series, [`new_series`] those that only the test table has,
 //! [`determinants`] finds columns that tell the target, [`places`] finds coordinates, [`links`] finds how further tables join,
 //! [`cutoff`] finds those whose rows are known too early, [`holdout`] keeps labelled rows from scripts, [`folds`] divides the others,
@@ -15,13 +15,12 @@ mod column_names;
 pub mod comparison;
 pub mod cutoff;
 mod dates;
-pub mod description;
 pub mod determinants;
 pub mod digest;
+pub mod facts;
 pub mod folder;
 pub mod folds;
 pub mod holdout;
-pub mod infer;
 pub mod input;
 pub mod intake;
 pub mod keys;

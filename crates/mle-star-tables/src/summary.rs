@@ -23,9 +23,9 @@ use std::path::{Path, PathBuf};
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::ColumnRoles;
 
+use super::facts::CLASSES_WITHOUT_ROWS;
 use super::folder::{self, Listing};
 use super::holdout::Plan;
-use super::infer::{CLASSES_WITHOUT_ROWS, columns_without_rows};
 use super::links::links;
 use super::profile::{self, Column, Profile, Table};
 use tables::TableFacts;
@@ -104,12 +104,8 @@ fn with_profile(asked: &Asked<'_>, profile: &Profile, listing: &Listing) -> Stri
         Ok(told) => told,
         Err(error) => return format!("The tables cannot be read: {}.", words::sentence(&error.to_string())),
     };
-    let before = [
-        tables_section(asked, profile, &facts),
-        target_section(asked, profile, &facts.labels),
-        relations,
-        times,
-    ];
+    let before =
+        [tables_section(asked, profile, &facts), target_section(profile, &facts.labels), relations, times];
     let after = [
         first_rows_section(asked, profile, &facts.first_rows),
         auxiliary::section(asked, profile, listing, (&links, &facts)),
@@ -207,15 +203,15 @@ fn only_in_one(asked: &Asked<'_>, profile: &Profile) -> Vec<String> {
     only(&profile.train, test).into_iter().chain(only(test, &profile.train)).collect()
 }
 
-fn target_section(asked: &Asked<'_>, profile: &Profile, labels: &[Labels]) -> String {
+fn target_section(profile: &Profile, labels: &[Labels]) -> String {
     let lines = labels.iter().map(|labels| format!("- {}", labels.line()));
-    let lines: Vec<String> = lines.chain(without_rows(asked, profile)).collect();
+    let lines: Vec<String> = lines.chain(without_rows(profile)).collect();
     section("Target", &lines, TARGETS)
 }
 
 /// The columns of the sample submission for classes that no training row has, and what to write there.
-fn without_rows(asked: &Asked<'_>, profile: &Profile) -> Option<String> {
-    let found = columns_without_rows(profile, asked.target?, asked.id);
+fn without_rows(profile: &Profile) -> Option<String> {
+    let found = profile.columns_without_rows();
     let names: Vec<String> = found.iter().map(|name| words::name(name)).collect();
     let sample = words::path(&profile.sample.as_ref()?.file);
     (!names.is_empty()).then(|| {

@@ -108,11 +108,7 @@ impl ScriptBackend {
     }
 
     /// The rows of which a script sees copies.
-    pub(super) async fn copied_rows(
-        &self,
-        on: ImportanceRows,
-        ends: Instant,
-    ) -> Result<CopiedRows, Trouble> {
+    pub(super) async fn copied_rows(&self, on: ImportanceRows, ends: Instant) -> Result<CopiedRows, Trouble> {
         if on == ImportanceRows::LastFold {
             let FoldFiles { input: folder, labels: ids, sample } =
                 self.without_last_fold(ends).await?.files.clone();
@@ -195,7 +191,8 @@ impl ScriptBackend {
                 let _: Value = self.plane.ask_for(question, &made.folder, ends).await?;
             }
         }
-        let seen = ScriptData::new(&made.folder, setup.sample_submission.clone(), &self.closed, &self.executor)?;
+        let seen =
+            ScriptData::new(&made.folder, setup.sample_submission.clone(), &self.closed, &self.executor)?;
         Ok(ScriptData { made: Some(made), ..seen })
     }
 }

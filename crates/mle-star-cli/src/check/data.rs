@@ -7,12 +7,12 @@ use mle_star_domain::protocol::Split;
 use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::Facts;
 use mle_star_run::error::RunError;
-use mle_star_run::prepare::{InferredFolder, infer_without_metric};
 use mle_star_run::prepare::intake::Reader;
 use mle_star_run::prepare::task_source;
+use mle_star_run::prepare::{InferredFolder, infer_without_metric};
 use mle_star_run::settings::Invocation;
 use mle_star_tables::determinants;
-use mle_star_tables::infer::Inferred;
+use mle_star_tables::facts::Inferred;
 use mle_star_tables::profile::{Profile, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -66,23 +66,18 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, RunError> {
     let reader = Reader { config: &config, say: &output::talk };
     let found = infer_without_metric(&source, &invocation, reader)?;
     let split = found.protocol(&config)?.and_then(|protocol| protocol.split);
-    let InferredFolder { inferred, profile, intake, .. } = found;
     // The profile reads what was taken in.
-    let known = profile.map(|profile| of(&source.data_dir, &profile, inferred, split));
-    drop(intake);
-    known.ok_or_else(|| Trouble::new("there is no training table", "give the folder that holds train.csv").into())
+    let InferredFolder { data, inferred, intake: _intake, .. } = found;
+    let none = || Trouble::new("there is no training table", "check the folder");
+    Ok(of(&source.data_dir, &data.profile.ok_or_else(none)?, inferred, split))
 }
 
 fn of(folder: &Path, profile: &Profile, inferred: Inferred, split: Option<Split>) -> Known {
     let (target, id) = (inferred.target.as_deref(), inferred.id.as_deref());
     let targets: Vec<String> =
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
-    let guess = inferred.guesses.iter().find(|guess| guess.field == "target_column");
-    let target_reason = match (&inferred.target_unknown, guess) {
-        (Some(why), _) => why.message.clone(),
-        (None, Some(guess)) => guess.reason.clone(),
-        (None, None) => "as given".to_owned(),
-    };
+    let reason = inferred.target_unknown.as_ref().map(|why| why.message.as_str());
+    let target_reason = reason.or(inferred.reason("target_column")).unwrap_or("as given").to_owned();
     let mut but: Vec<&str> = targets.iter().map(String::as_str).collect();
     but.extend(id);
     // What cannot be read is an error of the profile already.

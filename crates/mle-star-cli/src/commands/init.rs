@@ -6,17 +6,17 @@ use std::path::Path;
 
 use mle_star::shell;
 use mle_star_domain::config::Config;
-use mle_star_domain::task::{ColumnRoles, Targets};
+use mle_star_domain::task::ColumnRoles;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::columns::{self, KnownColumns};
 use mle_star_run::error::RunError;
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::intake::Reader;
+use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::prepare::{self, InferredFolder};
 use mle_star_run::protocol;
 use mle_star_run::settings::{Invocation, Settings, process_environment, resolve};
-use mle_star_tables::infer::Given;
 
 use crate::args::{InitArgs, RunArgs};
 use crate::exit::{Exit, Failure};
@@ -32,11 +32,11 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         return Err(exists(path).into());
     }
     let invocation = invocation(args)?;
+    let own = own_metric(&source, &invocation)?;
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), &source, &process_environment)?;
     let reader = Reader { config: &config, say: &output::talk };
-    let given = given(invocation.clone());
-    let inferred = prepare::infer_folder(&source, &given, &invocation, reader)?;
+    let inferred = prepare::infer_folder(&source, &invocation, own.as_ref(), reader)?;
     let told = said(&config, &inferred)?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
@@ -81,16 +81,13 @@ struct Said {
 
 /// What a run of the task would say.
 fn said(config: &Config, folder: &InferredFolder) -> Result<Said, RunError> {
-    let decided = folder.protocol(config)?;
+    let (decided, profile) = (folder.protocol(config)?, folder.data.profile.as_ref());
     let lines = decided.iter().flat_map(|protocol| protocol::lines(protocol, config));
     let told = KnownColumns::inferred(&folder.inferred);
-    let roles = columns::lines(&told, folder.profile.as_ref());
+    let roles = columns::lines(&told, profile);
     let split = decided.as_ref().and_then(|protocol| protocol.split.as_ref());
-    let reason = |field: &str| {
-        let guess = folder.inferred.guesses.iter().find(|guess| guess.field == field);
-        guess.map(|guess| guess.reason.clone())
-    };
-    let table = folder.profile.as_ref().map(|profile| columns::table(&told, profile, split, &reason));
+    let reason = |field: &str| folder.inferred.reason(field).map(str::to_owned);
+    let table = profile.map(|profile| columns::table(&told, profile, split, &reason));
     let columns = table.map(|table| columns::table_lines(&table)).unwrap_or_default();
     let evaluation = folder.lines().into_iter().chain(roles).chain(lines).collect();
     Ok(Said { evaluation, columns })
@@ -103,23 +100,6 @@ fn exists(path: &Path) -> Trouble {
 fn invocation(args: &InitArgs) -> Result<Invocation, Trouble> {
     let options = RunArgs { task: args.task.clone(), ..RunArgs::default() };
     Ok(resolve(options.options()?.settings)?.invocation)
-}
-
-fn given(invocation: Invocation) -> Given {
-    Given {
-        metric: invocation.metric,
-        direction: invocation.direction,
-        target: invocation.target.map(Targets::from),
-        id: invocation.id_column,
-        roles: ColumnRoles {
-            group: invocation.group_column,
-            time: invocation.time_column,
-            weight: invocation.weight_column,
-            ignored: invocation.ignore_columns,
-            positive_class: invocation.positive_class,
-        },
-        ..Given::default()
-    }
 }
 
 /// The serialized name of a value.
@@ -187,10 +167,7 @@ fn task_text(
     said: &Said,
 ) -> String {
     let InferredFolder { inferred, description, .. } = folder;
-    let reason = |field: &str| {
-        let guess = inferred.guesses.iter().find(|guess| guess.field == field);
-        guess.map_or_else(|| "as given".to_owned(), |guess| guess.reason.clone())
-    };
+    let reason = |field: &str| inferred.reason(field).unwrap_or("as given").to_owned();
     let data_dir = source.data_dir.strip_prefix(dir).unwrap_or(&source.data_dir).display().to_string();
     let data_dir = if data_dir.is_empty() { ".".to_owned() } else { data_dir };
     let mut text =

@@ -16,7 +16,6 @@ use mle_star_domain::config::Switch;
 use mle_star_process::machine::{Machine, machine};
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
-use mle_star_tables::profile;
 
 use super::{Runners, held_out};
 use crate::error::RunError;
@@ -129,10 +128,7 @@ fn runner(
     isolation: Isolation,
 ) -> ScriptSetup {
     let task = &run.frozen.task;
-    let sample = match &run.profile {
-        Some(profile) => profile.sample.as_ref().map(|sample| sample.file.clone()),
-        None => profile::sample_file(&data_dir),
-    };
+    let sample = run.facts.as_ref().and_then(|facts| facts.pointer("/sample/file")?.as_str());
     let sample = sample.map(|file| data_dir.join(file));
     ScriptSetup {
         run_folder: run.folder.clone(),

@@ -21,11 +21,7 @@ use crate::seen::Seen;
 ///
 /// # Errors
 /// The folder of the run cannot be written.
-fn holdout(
-    seen: &Seen<'_>,
-    profile: &Profile,
-    protocol: &Protocol,
-) -> Result<Option<HoldoutSetup>, Trouble> {
+fn holdout(seen: &Seen<'_>, profile: &Profile, protocol: &Protocol) -> Result<Option<HoldoutSetup>, Trouble> {
     let (test, sample) = (profile.test.as_ref(), profile.sample.as_ref());
     let Some((test, sample)) = test.zip(sample).filter(|_| seen.holds_out()) else { return Ok(None) };
     let (folder, all_rows) = (seen.held_out(), seen.all_rows());

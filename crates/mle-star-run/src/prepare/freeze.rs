@@ -7,6 +7,7 @@ use mle_star::journal::{Frozen, Journal};
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::digest::digest;
 use mle_star_tables::links::links;
+use serde_json::Value;
 
 use super::Prepared;
 use super::metric_trial::try_own_metric;
@@ -17,8 +18,8 @@ use crate::open_run::OpenRun;
 use crate::provider;
 use crate::python_environment::Say;
 use crate::runs::{self, inputs};
-use crate::seen::Seen;
 use crate::runtime::wait_for;
+use crate::seen::Seen;
 
 /// Writes the inputs into a new run folder and creates its journal.
 pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError> {
@@ -53,7 +54,7 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
         task.data_dir = data;
     }
     let seen = Seen { folder: &folder, task: &task, config: &config, protocol: protocol.as_ref() };
-    seen.make(prepared.facts.as_ref(), intake.questions().filter(|_| !own), say)?;
+    seen.make(prepared.facts.as_ref().unwrap_or(&Value::Null), intake.questions().filter(|_| !own), say)?;
     let instead = intake.instead();
     let data_summary =
         summary(&task, &config, (profile.as_ref(), &seen.of_search()), protocol.as_ref(), &instead)?;
@@ -83,16 +84,5 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
     let opening = sources.into_iter().chain(tried).map(Event::said).chain(details).chain([Event::said(run)]);
     let opening = opening.collect();
     let runners = invocation.runners;
-    Ok(OpenRun {
-        folder,
-        frozen,
-        prompts,
-        journal,
-        chosen,
-        rules,
-        profile,
-        facts,
-        runners,
-        opening,
-    })
+    Ok(OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, facts, runners, opening })
 }

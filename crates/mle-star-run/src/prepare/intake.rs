@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::protocol::{Holdout, Split};
-use mle_star_domain::task::{ColumnRoles, Targets, Task};
+use mle_star_domain::task::Targets;
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::infer::{CLASSES_WITHOUT_ROWS, Given, columns_without_rows};
+use mle_star_tables::facts::{CLASSES_WITHOUT_ROWS, Told};
 use mle_star_tables::intake::{Look, Submission};
-use mle_star_tables::profile::{self, Column, Context, Profile, Table};
+use mle_star_tables::profile::{Column, Profile, Table};
 use mle_star_tables::reading::Reading;
 use mle_star_tables::walk;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::infer_task::told;
+use super::profile_data::Data;
 use super::task_source::TaskSource;
 use crate::data_plane::{Questions, readable};
 use crate::error::RunError;
@@ -35,8 +35,6 @@ const LEAST_SHARE: f64 = 0.05;
 const LARGEST_SHARE: f64 = 0.5;
 /// No more columns are named in a line.
 const NAMED: usize = 10;
-/// The name of a made column with row IDs, perhaps with `_` after it.
-const ROW_ID: &str = "row_id";
 
 /// The data of a task as scripts see it.
 #[derive(Debug)]
@@ -251,51 +249,44 @@ impl Intake {
         self.look.as_ref().is_some_and(|look| look.is_single)
     }
 
-    /// The columns that the user gave as the tables spell them: case and blanks around names do not count. An ID column that is
-    /// made, as the task file of `init` names it, is none of the table yet.
-    pub fn spelled(&self, given: Given, profile: Option<&Profile>) -> Given {
-        let Some(profile) = profile else { return given };
-        let spell = |name: String| spelled(Some(profile), name);
-        // A table may have a column `row_id` that is no ID.
-        let is_made = |id: &String| {
-            let makes = self.look.as_ref().is_some_and(|look| look.is_single || look.lacks_sample);
-            makes && id.trim_end_matches('_') == ROW_ID && profile.train.column(id).is_none()
+    /// What the data plane says of the plain tables.
+    ///
+    /// # Errors
+    /// There are none, or what was told does not fit them.
+    pub fn inspect(&self, told: &Told) -> Result<Value, RunError> {
+        let folder = self.folder();
+        let Some(questions) = &self.questions else {
+            let message = format!("no such data folder: {}", folder.display());
+            return Err(Trouble::new(message, "check the path of the data folder").into());
         };
-        let roles = ColumnRoles {
-            group: given.roles.group.map(spell),
-            time: given.roles.time.map(spell),
-            weight: given.roles.weight.map(spell),
-            ignored: given.roles.ignored.into_iter().map(spell).collect(),
-            positive_class: given.roles.positive_class,
-        };
-        let id = given.id.filter(|id| !is_made(id)).map(spell);
-        let target = given.target.map(|target| target.all().iter().cloned().map(spell).collect::<Vec<_>>());
-        Given { target: target.map(Targets::from), id, roles, ..given }
+        let makes_ids = self.look.as_ref().is_some_and(|look| look.is_single || look.lacks_sample);
+        let told = Told { marks_missing: self.marks_missing(), makes_ids, ..told.clone() };
+        questions.ask(json!({ "question": "inspect", "folder": absolute(&folder)?, "told": told }))
     }
 
-    /// Adds what the task lacks: a test table, a sample submission. Returns the profile of the data with it, and the ID column.
-    /// `unknown` says why there is no target.
+    /// Adds what the task lacks: a test table, a sample submission. Returns the ID column if it did; the tables are then to be
+    /// inspected again. `told` is all that is known of the task, `unknown` says why it has no target.
     ///
     /// # Errors
     /// The target is not known, or too few rows are labelled.
     pub fn complete(
         &mut self,
-        profile: Profile,
-        task: &Task,
+        data: &Data,
+        told: &Told,
         unknown: &Trouble,
         seed: u32,
-    ) -> Result<(Profile, Option<String>), RunError> {
-        let id = task.id_column.clone();
-        let profile = self.without_targets(profile, task)?;
+    ) -> Result<Option<Option<String>>, RunError> {
+        let has_changed = self.without_targets(data, told)?;
         let (Some(look), Some(made), Some(questions)) = (&self.look, &self.made, &self.questions) else {
-            return Ok((profile, id));
+            return Ok(None);
         };
         if !look.is_single && !look.lacks_sample {
-            return Ok((profile, id));
+            return Ok(has_changed.then(|| told.id.clone()));
         }
-        task.target().ok_or_else(|| unknown.clone())?;
-        let facts: Value = self.facts(task)?.unwrap_or_default();
-        let mut question = json!({
+        told.target.as_ref().ok_or_else(|| unknown.clone())?;
+        let facts = if has_changed { self.inspect(told)? } else { data.facts.clone() };
+        let question = json!({
+            "question": if look.is_single { "draw" } else { "make_sample" },
             "folder": absolute(&self.folder())?,
             "facts": facts,
             "name": look.name,
@@ -304,11 +295,9 @@ impl Intake {
         });
         let new = made.root.path().join("new");
         let id = if look.is_single {
-            question["question"] = json!("draw");
             let drawn: Drawn = questions.ask_for(question, &new)?;
             self.drawn.insert(drawn).id.clone()
         } else {
-            question["question"] = json!("make_sample");
             let sample: MadeSample = questions.ask_for(question, &new)?;
             let told = "there is no sample submission: one was made, sample_submission.csv".to_owned();
             let numbers =
@@ -318,37 +307,24 @@ impl Intake {
         };
         made.take(&new, Some(&self.record.given).filter(|_| look.is_plain))
             .map_err(|error| Trouble::io("write in", &made.data(), &error))?;
-        Ok((read_again(profile, &made.data())?, Some(id)))
+        Ok(Some(Some(id)))
     }
 
-    /// What the data plane says of the data for this task; `None` if there is no data.
-    ///
-    /// # Errors
-    /// What the task says of the data is wrong, or there is no answer.
-    pub fn facts(&self, task: &Task) -> Result<Option<Value>, RunError> {
-        let told = told(task, self.marks_missing());
-        let asked = |questions: &Questions| {
-            questions.ask(json!({
-                "question": "inspect", "folder": absolute(&self.folder())?, "told": told,
-            }))
+    /// Leaves the targets out of the test table; whether there were some.
+    fn without_targets(&mut self, data: &Data, told: &Told) -> Result<bool, RunError> {
+        let test = data.profile.as_ref().and_then(|profile| profile.test.as_ref());
+        let (Some(test), Some(made), Some(questions)) = (test, &self.made, &self.questions) else {
+            return Ok(false);
         };
-        self.questions.as_ref().map(asked).transpose()
-    }
-
-    /// Leaves the targets out of the test table.
-    fn without_targets(&mut self, profile: Profile, task: &Task) -> Result<Profile, RunError> {
-        let (Some(test), Some(made), Some(questions)) = (&profile.test, &self.made, &self.questions) else {
-            return Ok(profile);
-        };
-        let targets = task.target_column.iter().flat_map(Targets::all);
+        let targets = told.target.iter().flat_map(Targets::all);
         let in_test: Vec<String> = targets.filter(|name| test.column(name).is_some()).cloned().collect();
         if in_test.is_empty() {
-            return Ok(profile);
+            return Ok(false);
         }
         let look = look(&self.record.given, &self.asked, &in_test, made, questions)?;
         self.record.told.clone_from(&look.told);
         self.look = Some(look);
-        Ok(read_again(profile, &made.data())?)
+        Ok(true)
     }
 
     /// Moves what was made into the folder of a run. Returns the data folder of the run; `None` if nothing was made.
@@ -450,40 +426,14 @@ impl Drop for MadeFolder {
     }
 }
 
-/// The profile of other tables with the columns of this one.
-fn read_again(profile: Profile, folder: &Path) -> Result<Profile, Trouble> {
-    let text_columns = profile.text_columns.clone();
-    drop(profile);
-    profile::read_with(folder, &Context { text_columns: Some(&text_columns), ..Context::default() })
-}
-
-/// The name of a column as the tables spell it.
-pub fn spelled(profile: Option<&Profile>, name: String) -> String {
-    let tables = || {
-        let tables =
-            profile.map(|profile| [Some(&profile.train), profile.test.as_ref(), profile.sample.as_ref()]);
-        tables.into_iter().flatten().flatten()
-    };
-    if tables().any(|table| table.column(&name).is_some()) {
-        return name;
-    }
-    let key = |name: &str| name.trim().to_lowercase();
-    let found = tables().find_map(|table| {
-        let mut alike = table.columns.iter().filter(|column| key(&column.name) == key(&name));
-        alike.next().filter(|_| alike.next().is_none())
-    });
-    found.map_or(name, |column| column.name.clone())
-}
-
 /// That nothing says what to predict.
 pub fn no_target() -> Trouble {
     Trouble::new("the column to predict is not known", "give it with --target")
 }
 
 /// The columns of the sample submission for classes that no training row has, in a line.
-pub fn lost_classes(profile: &Profile, target: &str, id: Option<&str>) -> Option<String> {
-    let names: Vec<String> =
-        columns_without_rows(profile, target, id).into_iter().map(|name| format!("`{name}`")).collect();
+pub fn lost_classes(profile: &Profile) -> Option<String> {
+    let names: Vec<String> = profile.columns_without_rows().iter().map(|name| format!("`{name}`")).collect();
     let shown = names.get(..NAMED).unwrap_or(&names).join(", ");
     let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
     (!names.is_empty()).then(|| {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::column::quantiles;
 use super::words;
-use crate::infer::MOST_CLASSES;
+/// A target of whole numbers with at most so many values has classes.
+const MOST_CLASSES: usize = 30;
 use crate::profile::{Column, ColumnKind};
 
 /// Distinct labels that are counted; rows with others are counted together.

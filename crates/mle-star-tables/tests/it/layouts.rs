@@ -1,17 +1,16 @@
 //! What is understood of each data layout of MLE-bench Lite.
 
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{DataModality, TaskType};
-use mle_star_tables::infer::{Given, infer};
+use mle_star_needs::{ask, inspect};
+use mle_star_tables::facts::Inferred;
 use mle_star_tables::intake::Look;
-use mle_star_tables::profile;
+use mle_star_tables::profile::Profile;
 use mle_star_tables::summary::{self, Asked, summarize};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::miniatures::ALL;
 
@@ -143,9 +142,8 @@ fn check(expected: &Expected) {
     let plain = tempfile::tempdir().unwrap();
     let look = taken_in(dir.path(), plain.path());
     let data_dir = if look.is_plain { dir.path() } else { plain.path() };
-    let profile = profile::read(data_dir).ok();
-    let unlabelled = profile::read_unlabelled(data_dir);
-    let task = infer(profile.as_ref(), &unlabelled, &description, &Given::default()).unwrap();
+    let facts = inspect(data_dir, &json!({ "description": description, "may_lack_tables": true }));
+    let (profile, task) = (Profile::of(&facts, data_dir).unwrap(), Inferred::of(&facts).unwrap());
 
     assert_eq!((task.data_modality, task.task_type), expected.data, "{name}");
     assert_eq!(task.metric, expected.metric, "{name}");
@@ -196,7 +194,7 @@ fn many_files_are_told_in_a_few_lines() {
             std::fs::hard_link(folder.join("0.png"), folder.join(format!("{at}.png"))).unwrap();
         }
     }
-    let profile = profile::read(dir.path()).unwrap();
+    let profile = Profile::of(&inspect(dir.path(), &json!({})), dir.path()).unwrap().unwrap();
     assert_eq!(profile.media.images, 20_000);
     let asked = Asked {
         data_dir: dir.path(),
@@ -216,16 +214,6 @@ fn many_files_are_told_in_a_few_lines() {
 
 /// What the data plane says of a folder; it writes plain tables where there are others.
 fn taken_in(data: &Path, into: &Path) -> Look {
-    let package = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python");
-    let question = json!({ "number": 1, "question": "take_in", "data": data, "into": into });
-    let mut python = Command::new(mle_star_needs::python_with_libraries())
-        .args(["-m", "mle_star_data"])
-        .env("PYTHONPATH", package)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    writeln!(python.stdin.take().unwrap(), "{question}").unwrap();
-    let answer: Value = serde_json::from_slice(&python.wait_with_output().unwrap().stdout).unwrap();
-    serde_json::from_value(answer["answer"].clone()).unwrap_or_else(|error| panic!("{error}: {answer}"))
+    let answer = ask(&json!({ "question": "take_in", "data": data, "into": into }));
+    serde_json::from_value(answer.clone()).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }

@@ -3,7 +3,6 @@
 #[cfg(test)]
 mod comparison;
 #[cfg(test)]
-mod descriptions;
 #[cfg(test)]
 mod last_fold;
 #[cfg(test)]

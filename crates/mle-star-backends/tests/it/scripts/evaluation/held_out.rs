@@ -133,7 +133,8 @@ fn hold_out(original: &Path, input: &Path, secret: &Path) -> BTreeSet<usize> {
     fs::write(input.join("train.csv"), format!("{}\n{kept}", train.0)).unwrap();
     let features = |line: &str| line.rsplit_once(',').unwrap().0.to_owned();
     fs::write(input.join("test.csv"), with(test, &features)).unwrap();
-    fs::write(input.join("sample_submission.csv"), with(sample, &|line| format!("{},0.5", id(line)))).unwrap();
+    fs::write(input.join("sample_submission.csv"), with(sample, &|line| format!("{},0.5", id(line))))
+        .unwrap();
     fs::write(secret, with((sample.0, ""), &label)).unwrap();
     walk::link(original, input, |name| input.join(name).exists()).unwrap();
     held.into_iter().map(id).collect()

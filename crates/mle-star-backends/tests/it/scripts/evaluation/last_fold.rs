@@ -41,7 +41,8 @@ fn facts(python: &Path, folder: &Path) -> Value {
                 print(json.dumps(inspect(sys.argv[1], {'target': 'y', 'id': 'id', 'metric': 'MAE'})))";
     let package = concat!(env!("CARGO_MANIFEST_DIR"), "/python");
     let python = env::var_os("MLE_STAR_DATA_PYTHON").map_or_else(|| python.to_owned(), PathBuf::from);
-    let told = Command::new(python).args(["-c", code]).arg(folder).env("PYTHONPATH", package).output().unwrap();
+    let told =
+        Command::new(python).args(["-c", code]).arg(folder).env("PYTHONPATH", package).output().unwrap();
     serde_json::from_slice(&told.stdout).unwrap()
 }
 
@@ -164,5 +165,8 @@ async fn without_held_out_rows_the_importance_of_a_column_is_that_on_the_last_fo
 async fn rows_that_cannot_be_copied_are_told_before_a_run() {
     let (few, _) = world(30).await;
     let why = lacks_copies(&few.runner(), ImportanceRows::LastFold).await;
-    assert!(why.ends_with("nor can those of the last fold be: the last fold has only 6 rows; 10 are needed"), "{why}");
+    assert!(
+        why.ends_with("nor can those of the last fold be: the last fold has only 6 rows; 10 are needed"),
+        "{why}"
+    );
 }
