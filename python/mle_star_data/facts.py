@@ -158,6 +158,14 @@ def files_by_role(path: Path) -> dict[str, str]:
     return _roles([name for name in list_files(path) if "/" not in name and name.lower().endswith(".csv")])
 
 
+def table_of(folder: Path, role: str) -> str:
+    """The file of a table of a folder."""
+    found = _roles(sorted(name for name in os.listdir(folder) if name.lower().endswith(".csv") and name[0] != "."))
+    if role not in found:
+        raise Refused(f"the data has no {role} table")
+    return found[role]
+
+
 def _roles(tables: Sequence[str]) -> dict[str, str]:
     """The files of the training table, the test table and the sample, by their names."""
     found: dict[str, str] = {}

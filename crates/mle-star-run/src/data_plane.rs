@@ -1,7 +1,6 @@
 //! Questions to the data plane outside a run.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use mle_star_process::machine::machine;
 use mle_star_process::sandbox::Isolation;
 use mle_star_tables::walk::walk;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
@@ -67,7 +66,19 @@ impl Asker {
         files: impl IntoIterator<Item = PathBuf>,
         say: Say<'_>,
     ) -> Result<Self, RunError> {
-        Ok(Self { plane: opened(config, folder, files, say).await? })
+        let environment = environment_of_plane(config.python.as_ref(), say).await?;
+        let setup = ExecutorSetup {
+            folder: folder.to_owned(),
+            environment: environment.clone(),
+            machine: machine().await,
+            slots: 1,
+            memory_limit_mib: config.memory_limit_mb,
+            isolation: Isolation::new(network(Switch::Off)),
+            warm_start: None,
+        };
+        let executor = Arc::new(Executor::new(setup, &[]).map_err(RunError::failed)?);
+        let plane = Plane::new(executor, environment, folder, files).map_err(RunError::failed)?;
+        Ok(Self { plane })
     }
 
     /// Asks one question. The inner error says why there is no answer.
@@ -75,7 +86,11 @@ impl Asker {
     /// # Errors
     /// What was asked about is wrong.
     pub async fn try_ask<T: DeserializeOwned>(&self, question: Value) -> Result<Result<T, String>, RunError> {
-        answered(&self.plane, question).await
+        match self.plane.ask(question, ends()).await {
+            Ok(answer) => Ok(Ok(answer)),
+            Err(Unanswered::Refused(trouble)) => Err(trouble.into()),
+            Err(unanswered) => Ok(Err(unanswered.reason()?)),
+        }
     }
 
     /// Asks one question.
@@ -83,8 +98,7 @@ impl Asker {
     /// # Errors
     /// What was asked about is wrong, or there is no answer.
     pub async fn ask<T: DeserializeOwned>(&self, question: Value) -> Result<T, RunError> {
-        let hint = "check the files, or report a defect of mle-star";
-        Ok(self.try_ask(question).await?.map_err(|why| Trouble::new(why, hint))?)
+        self.plane.ask(question, ends()).await.map_err(failed)
     }
 
     /// As [`Asker::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system of
@@ -92,20 +106,23 @@ impl Asker {
     ///
     /// # Errors
     /// As [`Asker::ask`], or `into` cannot be written.
-    pub async fn ask_for<T: DeserializeOwned>(
-        &self,
-        mut question: Value,
-        into: &Path,
-    ) -> Result<T, RunError> {
-        let made = self.plane.folder().join("made");
-        question["into"] = json!(made);
-        let answer = self.ask(question).await?;
-        if made.exists() {
-            let unwritable = |error| Trouble::io("write in", into.parent().unwrap_or(into), &error);
-            fs::rename(&made, into).map_err(unwritable)?;
-        }
-        Ok(answer)
+    pub async fn ask_for<T: DeserializeOwned>(&self, question: Value, into: &Path) -> Result<T, RunError> {
+        self.plane.ask_for(question, into, ends()).await.map_err(failed)
     }
+}
+
+fn ends() -> Instant {
+    Instant::now() + ANSWERING
+}
+
+fn failed(unanswered: Unanswered) -> RunError {
+    if let Unanswered::Refused(trouble) = unanswered {
+        return trouble.into();
+    }
+    let why = unanswered.reason();
+    why.map_or_else(Into::into, |why| {
+        Trouble::new(why, "check the files, or report a defect of mle-star").into()
+    })
 }
 
 /// The same for those who do not run in a runtime.
@@ -130,11 +147,6 @@ impl Questions {
         let runtime = runtime.map_err(|error| cannot_start(&error))?;
         let asker = runtime.block_on(Asker::open(config, folder, files, say))?;
         Ok(Self { asker, runtime })
-    }
-
-    /// A folder that what answers may write to.
-    pub fn folder(&self) -> &Path {
-        self.asker.plane.folder()
     }
 
     /// As [`Asker::ask`].
@@ -168,47 +180,18 @@ pub async fn ask<T: DeserializeOwned>(
     Asker::open(config, folder.path(), files, say).await?.try_ask(question).await
 }
 
-/// A file or folder that the user gave, and what links lead to.
+/// A table file or a folder, and what links in it lead to.
 ///
 /// # Errors
 /// It cannot be read.
-pub fn readable(given: &Path) -> io::Result<Vec<PathBuf>> {
-    // The path itself may lead through a link.
-    let mut files = vec![path::absolute(given)?, given.canonicalize()?];
-    if given.is_dir() {
-        files.extend(walk(given)?.linked(&[]).iter().filter_map(|link| link.canonicalize().ok()));
-    }
-    Ok(files)
-}
-
-async fn opened(
-    config: &Config,
-    folder: &Path,
-    files: impl IntoIterator<Item = PathBuf>,
-    say: Say<'_>,
-) -> Result<Plane, RunError> {
-    let environment = environment_of_plane(config.python.as_ref(), say).await?;
-    let setup = ExecutorSetup {
-        folder: folder.to_owned(),
-        environment: environment.clone(),
-        machine: machine().await,
-        slots: 1,
-        memory_limit_mib: config.memory_limit_mb,
-        isolation: Isolation::new(network(Switch::Off)),
-        warm_start: None,
+pub fn readable(data: &Path) -> Result<Vec<PathBuf>, Trouble> {
+    let read = || -> io::Result<Vec<PathBuf>> {
+        // The path itself may lead through a link.
+        let mut files = vec![path::absolute(data)?, data.canonicalize()?];
+        if data.is_dir() {
+            files.extend(walk(data)?.linked(&[]).iter().filter_map(|link| link.canonicalize().ok()));
+        }
+        Ok(files)
     };
-    let executor = Executor::new(setup, &[]).map_err(RunError::failed)?;
-    Plane::new(Arc::new(executor), environment, folder, files).map_err(RunError::failed)
-}
-
-/// The answer of a plane. A refusal of what was asked about is an error.
-async fn answered<T: DeserializeOwned>(
-    plane: &Plane,
-    question: Value,
-) -> Result<Result<T, String>, RunError> {
-    match plane.ask(question, Instant::now() + ANSWERING).await {
-        Ok(answer) => Ok(Ok(answer)),
-        Err(Unanswered::Refused(trouble)) => Err(trouble.into()),
-        Err(unanswered) => Ok(Err(unanswered.reason()?)),
-    }
+    read().map_err(|error| Trouble::io("read", data, &error))
 }

@@ -30,8 +30,7 @@ use mle_star_domain::search::{plain_rule, solution_pages};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::facts::Guess;
-use mle_star_tables::holdout::Plan;
+use mle_star_tables::facts::{Guess, Told};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
 use serde_json::Value;
@@ -39,7 +38,7 @@ use serde_json::Value;
 use crate::columns::{self, KnownColumns};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
-use crate::protocol::{self, Decided};
+use crate::protocol;
 use crate::provider::{self, Choice, Chosen};
 use crate::python_environment::Say;
 use crate::runs::{DEFAULT_DIR, absolute};
@@ -47,7 +46,7 @@ use crate::runtime::wait_for;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
 use configure::Configured;
 use infer_task::CompleteTask;
-use intake::{Intake, Known, Place, Reader, lost_classes, lost_columns, no_target, take_in};
+use intake::{Intake, Place, Reader, lost_classes, lost_columns, no_target, take_in};
 use metric_file::own_metric;
 use profile_data::for_offline;
 use task_source::TaskSource;
@@ -117,10 +116,6 @@ pub struct Prepared {
     pub facts: Option<Value>,
     /// How solutions are evaluated; `None` for the paper's way.
     pub protocol: Option<Protocol>,
-    /// The held-out rows; `None` if there are none.
-    pub held_out: Option<Plan>,
-    /// The data in a few lines, for the prompts; `None` in a preview and with `context: paper`.
-    pub data_summary: Option<String>,
     /// The data as scripts see it.
     pub intake: Intake,
     /// What was inferred, with reasons.
@@ -207,13 +202,13 @@ pub fn prepare_for(
     configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
     let makes_output = intent == Intent::Begin;
     check_outputs(&complete.task, &configured.config, makes_output)?;
-    if let Some(profile) = &data.profile {
+    if data.profile.is_some() {
         let unknown = complete.target_unknown.clone().unwrap_or_else(no_target);
-        let known = Known::of_task(&complete.task, &unknown);
-        if let Some(id) = intake.complete(profile, &known, configured.config.seed)? {
+        let known = infer_task::told_by(&complete.task, !is_offline);
+        if let Some(id) = intake.complete(&data, &known, &unknown, configured.config.seed)? {
             complete.guesses.extend(infer_task::made_id(complete.task.id_column.as_ref(), id.as_ref()));
-            complete.task.id_column = id;
-            data = Data::inspect(&intake, &infer_task::told_by(&complete.task, !is_offline))?;
+            complete.task.id_column.clone_from(&id);
+            data = Data::inspect(&intake, &Told { id, ..known })?;
         }
     }
     let rows = data.profile.as_ref().map(|profile| infer_task::check_rows(profile, &complete.task, &intake));
@@ -228,22 +223,12 @@ pub fn prepare_for(
     let CompleteTask { mut task, guesses, .. } = complete;
     let agents = choice.line();
     let Configured { config, invocation, prompts, retrieved_models, learned, file, .. } = configured;
-    let (chosen, mut profile) = (choice.chosen, data.profile);
-    let mut facts = Some(data.facts);
-    let decided = protocol::decide_for(&task, &config, profile.as_ref(), intake.drawn.as_ref())?;
+    let protocol = protocol::decide(&task, &config, &data, &intake)?;
+    let (chosen, mut facts, mut profile) = (choice.chosen, Some(data.facts), data.profile);
     if let (Some(profile), Some(facts), Some(questions)) = (&mut profile, &mut facts, intake.questions()) {
-        let split = decided.as_ref().and_then(|decided| decided.protocol.split.as_ref());
+        let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
         profile.relations = summary::relate(questions, &task.data_dir, facts, split)?;
     }
-    let data_summary = match makes_output {
-        true => {
-            let known = profile.as_ref().zip(facts.as_ref());
-            summary::summary(&task, &config, &intake, known, decided.as_ref())?
-        }
-        false => None,
-    };
-    let (protocol, held_out) =
-        decided.map_or((None, None), |Decided { protocol, held_out }| (Some(protocol), held_out));
     task.columns = profile.as_ref().map_or_else(Vec::new, |profile| {
         let reason = |field: &str| {
             guesses.iter().find(|guess| guess.field == *field).map(|guess| guess.reason.clone())
@@ -270,8 +255,6 @@ pub fn prepare_for(
         profile,
         facts,
         protocol,
-        held_out,
-        data_summary,
         intake,
         guesses,
         sources,

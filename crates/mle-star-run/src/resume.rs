@@ -24,6 +24,7 @@ use crate::prepare::{Data, given_models};
 use crate::provider;
 use crate::runs::{self, inputs};
 use crate::runtime::wait_for;
+use crate::seen::Seen;
 use crate::settings::document::Document;
 use crate::settings::{Setting, check_machines, from_file, process_environment, resolve};
 use crate::version::VERSION;
@@ -109,20 +110,11 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let opening = opening.into_iter().map(Event::said).collect();
     let chosen = choice.chosen;
-    let (held_out, facts, folder) = (None, Some(facts), folder.to_owned());
-    let run = OpenRun {
-        folder,
-        frozen,
-        prompts,
-        journal,
-        chosen,
-        rules,
-        profile,
-        facts,
-        held_out,
-        runners,
-        opening,
-    };
+    let folder = folder.to_owned();
+    let (task, config, protocol) = (&frozen.task, &frozen.config, frozen.protocol.as_ref());
+    Seen { folder: &folder, task, config, protocol }.make(&facts, None, None, &|_| ())?;
+    let facts = Some(facts);
+    let run = OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, facts, runners, opening };
     Ok(Reopened::Unfinished(Box::new(run)))
 }
 

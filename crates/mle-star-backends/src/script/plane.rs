@@ -151,6 +151,25 @@ impl Plane {
         answered.map_err(|_| Unanswered::Late(time.as_secs()))??.read()
     }
 
+    /// As [`Plane::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system
+    /// of the plane's folder.
+    ///
+    /// # Errors
+    /// There is no answer, or `into` cannot be written.
+    pub async fn ask_for<T: DeserializeOwned>(
+        &self,
+        mut question: Value,
+        into: &Path,
+        ends: Instant,
+    ) -> Answered<T> {
+        let made = self.folder.join(format!("made-{}", self.asked.fetch_add(1, Ordering::Relaxed)));
+        question["into"] = json!(made);
+        let answer = self.ask(question, ends).await?;
+        let moved = if made.exists() { fs::rename(&made, into) } else { Ok(()) };
+        moved.map_err(|error| Unanswered::Broken(Trouble::io("write", into, &error)))?;
+        Ok(answer)
+    }
+
     /// The reply of the process. One that does not reply, or to which nobody listens any more, is ended.
     async fn answered(&self, process: &mut Option<Talk>, number: u64, line: String) -> Answered<Reply> {
         let mut said = String::new();
@@ -229,6 +248,15 @@ impl Unanswered {
             Self::Refused(trouble) => Ok(trouble.message),
             Self::Late(seconds) => Ok(format!("the answer takes longer than the {seconds} s that are left")),
             Self::Broken(trouble) => Err(trouble),
+        }
+    }
+}
+
+impl From<Unanswered> for Trouble {
+    fn from(unanswered: Unanswered) -> Self {
+        match unanswered {
+            Unanswered::Refused(trouble) => trouble,
+            unanswered => unanswered.reason().map_or_else(|trouble| trouble, |reason| Self::new(reason, "")),
         }
     }
 }

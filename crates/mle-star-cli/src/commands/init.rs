@@ -9,12 +9,13 @@ use mle_star_domain::config::Config;
 use mle_star_domain::task::ColumnRoles;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::columns::{self, KnownColumns};
+use mle_star_run::error::RunError;
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::intake::Reader;
 use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::prepare::{self, InferredFolder};
-use mle_star_run::protocol::{self, Evaluated};
+use mle_star_run::protocol;
 use mle_star_run::settings::{Invocation, Settings, process_environment, resolve};
 use mle_star_tables::facts::{Answer, Question};
 
@@ -41,7 +42,7 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         output::data(&inferred.data.facts.to_string());
         return Ok(Exit::Done);
     }
-    let told = said(&config, &inferred, &invocation)?;
+    let told = said(&config, &inferred)?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
     let text = task_text(folder, &source, &inferred, &invocation, &told);
@@ -87,16 +88,14 @@ struct Said {
 }
 
 /// What a run of the task would say.
-fn said(config: &Config, folder: &InferredFolder, invocation: &Invocation) -> Result<Said, Trouble> {
-    let task = Evaluated::inferred(&folder.inferred).with_file(invocation.metric_file.is_some());
-    let task = Evaluated { folds: invocation.folds.as_deref(), ..task };
-    let (profile, drawn) = (folder.data.profile.as_ref(), folder.intake.drawn.as_ref());
+fn said(config: &Config, folder: &InferredFolder) -> Result<Said, RunError> {
     let is_open = !folder.inferred.questions.is_empty();
-    let decided = if is_open { None } else { protocol::decide_for(task, config, profile, drawn)? };
-    let lines = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, config));
+    let decided = if is_open { None } else { folder.protocol(config)? };
+    let profile = folder.data.profile.as_ref();
+    let lines = decided.iter().flat_map(|protocol| protocol::lines(protocol, config));
     let told = KnownColumns::inferred(&folder.inferred);
     let roles = columns::lines(&told, profile);
-    let split = decided.as_ref().and_then(|decided| decided.protocol.split.as_ref());
+    let split = decided.as_ref().and_then(|protocol| protocol.split.as_ref());
     let reason = |field: &str| folder.inferred.reason(field).map(str::to_owned);
     let table = profile.map(|profile| columns::table(&told, profile, split, &reason));
     let columns = table.map(|table| columns::table_lines(&table)).unwrap_or_default();
@@ -170,6 +169,23 @@ fn comments(heading: &str, lines: &[String]) -> String {
     if lines.is_empty() { lines } else { format!("# {heading}\n{lines}") }
 }
 
+/// A field with its reason, or with the answers to the question about it.
+fn entry(name: &str, value: Option<String>, why: &str, question: Option<&Question>) -> String {
+    let why = question.map_or(why, |question| question.seen.as_str()).replace('\n', " ");
+    let lines = match question.map(|question| question.readings.as_slice()) {
+        Some(readings @ [_, ..]) => {
+            let choice =
+                |answer: &Answer| format!("# {name}: {}  # {}\n", quoted(&answer.value), answer.means);
+            readings.iter().map(choice).collect()
+        }
+        _ => match value {
+            Some(value) => format!("{name}: {value}\n"),
+            None => format!("# {name}:\n"),
+        },
+    };
+    format!("# {why}\n{lines}\n")
+}
+
 fn task_text(
     dir: &Path,
     source: &TaskSource,
@@ -185,23 +201,7 @@ fn task_text(
     let mut text =
         String::from("# A task for mle-star. All values were inferred; correct what is wrong.\n\n");
     let mut field = |name: &str, value: Option<String>, why: String| {
-        let why = why.replace('\n', " ");
-        let line = match value {
-            Some(value) => format!("{name}: {value}"),
-            None => format!("# {name}:"),
-        };
-        let question = asked(name);
-        let seen = question.map(|question| question.seen.replace('\n', " "));
-        text.push_str(&format!("# {}\n", seen.unwrap_or(why)));
-        match question.map(|question| question.readings.as_slice()) {
-            None | Some([]) => text.push_str(&format!("{line}\n\n")),
-            Some(readings) => {
-                let choice =
-                    |answer: &Answer| format!("# {name}: {}  # {}\n", quoted(&answer.value), answer.means);
-                text.extend(readings.iter().map(choice));
-                text.push('\n');
-            }
-        }
+        text.push_str(&entry(name, value, &why, asked(name)));
     };
     let (named, data) =
         if source.data_dir.is_file() { ("table", "") } else { ("folder", " with the tables") };
@@ -223,15 +223,11 @@ fn task_text(
     }
     let direction = (!inferred.metric.is_empty()).then(|| inferred.direction.name().to_owned());
     field("metric_direction", direction, reason("metric_direction"));
-    let target = inferred
-        .target_unknown
-        .as_ref()
-        .map_or_else(|| reason("target_column"), |t| format!("{t}: {}", t.hint));
     let columns = match inferred.targets.as_slice() {
         [_, _, ..] => Some(listed(&inferred.targets)),
         _ => inferred.target.as_deref().map(quoted),
     };
-    field("target_column", columns, target);
+    field("target_column", columns, reason("target_column"));
     let id = if inferred.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
     field("id_column", inferred.id.as_deref().map(quoted), id);
     for (name, value) in role_fields(&inferred.roles).chain(reading_fields(invocation, dir)) {
@@ -241,10 +237,9 @@ fn task_text(
         field(name, None, String::new());
     }
     field("data_dir", Some(quoted(&data_dir)), format!("the {named}{data}, relative to this file"));
-    let words = if description.is_empty() {
-        "a description of the task"
-    } else {
-        "read from description.md unless it is set here"
+    let words = match description.as_str() {
+        "" => "a description of the task",
+        _ => "read from description.md unless it is set here",
     };
     field("description", None, words.to_owned());
     field("output_dir", None, "a folder that also receives submission.csv".to_owned());

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use mle_star_backends::files;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
+use mle_star_domain::protocol::Protocol;
 use mle_star_domain::task::{ColumnRoles, DataModality, MetricFile, Targets, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::agreement;
@@ -13,11 +14,12 @@ use mle_star_tables::facts::{Guess, Inferred, Told};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
 
-use super::intake::{Intake, Known, Place, Reader, lost_classes, lost_columns, no_target, take_in};
+use super::intake::{Intake, Place, Reader, lost_classes, lost_columns, no_target, take_in};
 use super::metric_file::OwnMetric;
 use super::profile_data::Data;
 use super::task_source::TaskSource;
 use crate::error::RunError;
+use crate::protocol;
 use crate::provider::Chosen;
 use crate::runs::absolute;
 use crate::settings::Invocation;
@@ -125,15 +127,7 @@ pub fn complete(
     if let Some(own) = own.as_ref().filter(|own| !description.text.contains(&own.told())) {
         description.text = format!("{}\n\n{}\n", description.text.trim_end(), own.told());
     }
-    let folds = inferred.folds.clone();
-    let mut task = task(source, inferred, description.text)?;
-    let is_column =
-        |from: &String| data.profile.as_ref().is_some_and(|data| data.train.column(from).is_some());
-    let whole = |from: String| {
-        Ok(if is_column(&from) { from } else { absolute(Path::new(&from))?.display().to_string() })
-    };
-    task.folds = folds.map(whole).transpose()?;
-    task.text_columns = data.profile.as_ref().map(|profile| profile.text_columns.clone()).unwrap_or_default();
+    let mut task = task(source, inferred, (data, description.text))?;
     task.metric_file = own.map(|own| own.file);
     Ok(CompleteTask { task, guesses, target_unknown })
 }
@@ -149,9 +143,29 @@ pub struct InferredFolder {
     pub description: String,
     /// Its data as scripts see it.
     pub intake: Intake,
+    task: Task,
 }
 
 impl InferredFolder {
+    fn new(
+        source: &TaskSource,
+        (data, inferred): (Data, Inferred),
+        description: String,
+        intake: Intake,
+    ) -> Result<Self, Trouble> {
+        let mut task = task(source, inferred.clone(), (&data, description.clone()))?;
+        task.data_dir = absolute(&intake.folder())?;
+        Ok(Self { data, inferred, description, intake, task })
+    }
+
+    /// How a run would evaluate solutions; `None` for the paper's way.
+    ///
+    /// # Errors
+    /// The user's folds do not fit the labelled rows, or another setting contradicts them; there is no answer.
+    pub fn protocol(&self, config: &Config) -> Result<Option<Protocol>, RunError> {
+        protocol::decide(&self.task, config, &self.data, &self.intake)
+    }
+
     /// What was found, changed and left out in its data, a line each.
     pub fn lines(&self) -> Vec<String> {
         let (target, id) = (self.inferred.target.as_deref(), self.inferred.id.as_deref());
@@ -183,21 +197,22 @@ pub fn infer_folder(
     }
     let mut inferred = Inferred::with_questions(&data.facts)?;
     if let Some(profile) = data.profile.as_ref().filter(|_| inferred.questions.is_empty()) {
-        let (unknown, seed) = (no_target(), Config::default().seed);
-        let completed = intake.complete(profile, &Known::of(&inferred, &unknown), seed)?;
-        if let Some(id) = completed {
+        let (unknown, seed) =
+            (inferred.target_unknown.clone().unwrap_or_else(no_target), Config::default().seed);
+        let text_columns = Some(profile.text_columns.clone());
+        let known = Told { text_columns, ..told_again(&told, &inferred) };
+        if let Some(id) = intake.complete(&data, &known, &unknown, seed)? {
             inferred.guesses.extend(made_id(inferred.id.as_ref(), id.as_ref()));
-            inferred.id = id;
-            data = Data::inspect(
-                &intake,
-                &Told { text_columns: Some(profile.text_columns.clone()), ..told_again(&told, &inferred) },
-            )?;
+            inferred.id.clone_from(&id);
+            data = Data::inspect(&intake, &Told { id, ..known })?;
         }
     }
     if let Some(own) = own {
         inferred.metric.clone_from(&own.name);
     }
-    Ok(InferredFolder { data, inferred, description: told.description, intake })
+    let mut folder = InferredFolder::new(source, (data, inferred), told.description, intake)?;
+    folder.task.metric_file = own.map(|own| own.file.clone());
+    Ok(folder)
 }
 
 /// What was told, and what was inferred from it.
@@ -220,7 +235,7 @@ pub fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
     Some(Guess { field: "id_column".to_owned(), value, reason: "made: it numbers the rows".to_owned() })
 }
 
-/// Infers a task as `run` does, also from data for which nothing names a metric. What is known of the data is read from the intake.
+/// Infers a task as `run` does, also from data for which nothing names a metric.
 ///
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
@@ -228,7 +243,7 @@ pub fn infer_without_metric(
     source: &TaskSource,
     invocation: &Invocation,
     reader: Reader<'_>,
-) -> Result<(Data, Inferred, Intake), RunError> {
+) -> Result<InferredFolder, RunError> {
     let intake = take_in(source, invocation, Place::Temporary, reader)?;
     let told = told(source, invocation, None, false)?;
     let any = Told { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..told.clone() };
@@ -240,7 +255,7 @@ pub fn infer_without_metric(
             Inferred::of(&data.facts)?
         }
     };
-    Ok((data, inferred, intake))
+    Ok(InferredFolder::new(source, (data, inferred), told.description, intake)?)
 }
 
 /// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so
@@ -311,8 +326,17 @@ fn one_sentence(inferred: &Inferred) -> String {
     )
 }
 
-fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<Task, Trouble> {
-    let file = source.file.clone();
+/// The task without a metric file.
+fn task(
+    source: &TaskSource,
+    inferred: Inferred,
+    (data, description): (&Data, String),
+) -> Result<Task, Trouble> {
+    let (file, profile) = (source.file.clone(), data.profile.as_ref());
+    let is_column = |from: &String| profile.is_some_and(|profile| profile.train.column(from).is_some());
+    let whole = |from: String| -> Result<String, Trouble> {
+        Ok(if is_column(&from) { from } else { absolute(Path::new(&from))?.display().to_string() })
+    };
     let data_dir = source.data_dir.canonicalize().map_or_else(|_| absolute(&source.data_dir), Ok)?;
     outside_the_data("output_dir", file.output_dir.as_deref(), &data_dir)?;
     // The journal keeps paths as text.
@@ -334,10 +358,10 @@ fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<
         group_column: inferred.roles.group,
         time_column: inferred.roles.time,
         weight_column: inferred.roles.weight,
-        folds: None,
+        folds: inferred.folds.map(whole).transpose()?,
         ignore_columns: inferred.roles.ignored,
         positive_class: inferred.roles.positive_class,
-        text_columns: Vec::new(),
+        text_columns: profile.map(|profile| profile.text_columns.clone()).unwrap_or_default(),
         columns: Vec::new(),
         metric_file: None,
         reference_discussions: file.reference_discussions,
