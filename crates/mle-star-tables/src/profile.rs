@@ -278,7 +278,6 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
         test: test_table,
         sample: sample_table,
         auxiliary: tables,
-        listing,
     };
     Ok(Profile {
         tables: Arc::new(tables),

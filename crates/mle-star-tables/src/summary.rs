@@ -25,7 +25,6 @@ use mle_star_domain::task::ColumnRoles;
 
 use super::facts::CLASSES_WITHOUT_ROWS;
 use super::folder::{self, Listing};
-use super::holdout::Plan;
 use super::links::links;
 use super::profile::{self, Column, Profile, Table};
 use tables::TableFacts;
@@ -65,8 +64,6 @@ pub struct Asked<'a> {
     /// The first and the last time of the rows to predict, where these are later: seconds for dates, else the column's
     /// values.
     pub period: Option<[f64; 2]>,
-    /// The rows that no script sees with their labels.
-    pub held_out: Option<&'a Plan>,
     /// The tables that the folder has instead of the user's files, which a description may name: each table, and the file.
     pub instead: &'a [(PathBuf, PathBuf)],
 }
@@ -143,7 +140,6 @@ fn tables_section(asked: &Asked<'_>, profile: &Profile, facts: &TableFacts) -> S
         let file = words::path(&table.file);
         format!("- {file}{}: {}, {columns}", instead(table), words::counted(rows, "row"))
     };
-    let held = asked.held_out.map_or(0, Plan::rows);
     let whole = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
     let mut lines = vec![size(&profile.train, whole(facts.train.rows))];
     if let (Some(table), Some(test)) = (&profile.test, &facts.test) {
@@ -151,9 +147,7 @@ fn tables_section(asked: &Asked<'_>, profile: &Profile, facts: &TableFacts) -> S
     }
     if let Some(sample) = &profile.sample {
         let columns: Vec<String> = sample.columns.iter().map(in_sample).collect();
-        let own = if asked.held_out.is_some_and(Plan::is_period) { 0 } else { sample.rows };
-        let rows = own + whole(held);
-        lines.push(format!("{}: {}", size(sample, rows), words::list(&columns, NAMES)));
+        lines.push(format!("{}: {}", size(sample, sample.rows), words::list(&columns, NAMES)));
     }
     lines.extend(only_in_one(asked, profile));
     lines.extend(asked.split.and_then(difference));
@@ -295,15 +289,6 @@ impl<'a> Asked<'a> {
     fn later_in(&self) -> Option<&'a str> {
         let split = self.split.filter(|split| split.kind == SplitKind::Time)?;
         split.column.as_deref()
-    }
-
-    /// Whether scripts have a row in their training table.
-    fn leaves(&self, row: u64) -> bool {
-        self.held_out.is_none_or(|plan| plan.leaves(row))
-    }
-
-    fn is_held(&self, row: u64) -> bool {
-        self.held_out.is_some_and(|plan| plan.holds(row))
     }
 }
 

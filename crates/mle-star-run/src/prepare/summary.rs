@@ -40,7 +40,6 @@ pub fn summary(
         roles: Some(&roles),
         period: periods.map(|periods| periods.held_out.as_ref().unwrap_or(&periods.test).at),
         split,
-        held_out: None,
         instead,
     })))
 }

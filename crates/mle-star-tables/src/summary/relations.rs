@@ -92,7 +92,7 @@ pub(super) fn relations(
         return Ok(String::new());
     };
     let columns = candidates(asked, profile);
-    let (outcomes, read, all) = read(asked, profile, (labels.column(), &meaning), &columns)?;
+    let (outcomes, read, all) = read(profile, (labels.column(), &meaning), &columns)?;
     let Some(outcomes) = outcomes.filter(|_| !read.is_empty()) else { return Ok(String::new()) };
     let tested = read.len();
     let rows = outcomes.values[0].len();
@@ -126,17 +126,15 @@ fn candidates<'a>(asked: &Asked<'_>, profile: &'a Profile) -> Vec<&'a Column> {
 
 /// The labels and the cells of sampled rows, and the number of all training rows.
 fn read<'a>(
-    asked: &Asked<'_>,
     profile: &Profile,
     (target, meaning): (&str, &Meaning),
     columns: &[&'a Column],
 ) -> io::Result<(Option<Outcomes>, Vec<Read<'a>>, u64)> {
     let train = profile.tables.train()?;
-    let all = (0..train.rows()).filter(|row| asked.leaves(*row)).count() as u64;
+    let all = train.rows();
     let most = (CELLS / (columns.len() as u64).max(1)).clamp(FEWEST_ROWS, ROWS);
     let sample = Sample::of(all, most);
-    let mine = (0..train.rows()).filter(|row| asked.leaves(*row));
-    let sampled: Vec<u64> = (0..).zip(mine).filter(|(at, _)| sample.has(*at)).map(|(_, row)| row).collect();
+    let sampled: Vec<u64> = (0..all).filter(|row| sample.has(*row)).collect();
     let is_constant =
         |column: &&Column| column.distinct < 2 && column.missing == 0 || column.kind == ColumnKind::Empty;
     let mut read: Vec<Read<'a>> = columns

@@ -8,7 +8,6 @@ use csv::ByteRecord;
 use super::Asked;
 use super::column::{Counts, Facts, Watched};
 use super::target::Labels;
-use crate::holdout::Plan;
 use crate::missing::Words;
 use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
 use crate::records::{digest, value};
@@ -85,7 +84,7 @@ pub(super) fn read(
 ) -> io::Result<TableFacts> {
     let train = profile.tables.train()?;
     let mut test = match &profile.test {
-        Some(table) => Some(read_test(asked, profile, table, columns, keys)?),
+        Some(table) => Some(read_test(profile, table, columns, keys)?),
         None => None,
     };
     let mut unknown: Vec<Option<Unknown>> = match &mut test {
@@ -97,7 +96,7 @@ pub(super) fn read(
     // Half of the memory is free before the training table is looked at.
     let test = test.map(Side::facts);
     let mut labels: Vec<Labels> = asked.targets(profile).into_iter().map(Labels::new).collect();
-    let mut shown: Vec<u64> = (0..train.rows()).filter(|row| asked.leaves(*row)).take(FIRST_ROWS).collect();
+    let mut shown: Vec<u64> = (0..train.rows()).take(FIRST_ROWS).collect();
     shown.sort_unstable();
     let mut first_rows = Vec::new();
     train.picked(shown, |picked| {
@@ -107,15 +106,14 @@ pub(super) fn read(
         Ok(())
     })?;
     let mut side = Side::new(columns.iter().map(|column| Watched::new(column)).collect(), keys);
-    side.look(train, |row| asked.leaves(row), train.rows() - asked.held_out.map_or(0, Plan::removed))?;
-    labels_and_levels(asked, train, &side.sample, &mut labels, &mut unknown)?;
+    side.look(train)?;
+    labels_and_levels(train, &side.sample, &mut labels, &mut unknown)?;
     let unseen = unknown.into_iter().map(|unknown| unknown.map(|unknown| unknown.share())).collect();
     Ok(TableFacts { train: side.facts(), test, unseen, labels, first_rows })
 }
 
 /// Takes the labels of all training rows, and removes their values from those that are unknown.
 fn labels_and_levels(
-    asked: &Asked<'_>,
     train: &table::Table,
     sample: &[u64],
     labels: &mut [Labels],
@@ -127,35 +125,21 @@ fn labels_and_levels(
     let columns = train.positions(names)?;
     let mut sample = sample.iter().copied().peekable();
     train.each(&columns, |row| {
-        if asked.leaves(row.number) {
-            let is_sampled = sample.next_if_eq(&row.number).is_some();
-            labels.iter_mut().enumerate().for_each(|(at, labels)| labels.take(row.value(at), is_sampled));
-            let values = unknown.iter_mut().zip(labels.len()..);
-            values.for_each(|(unknown, at)| unknown.strike(row, at));
-        }
+        let is_sampled = sample.next_if_eq(&row.number).is_some();
+        labels.iter_mut().enumerate().for_each(|(at, labels)| labels.take(row.value(at), is_sampled));
+        let values = unknown.iter_mut().zip(labels.len()..);
+        values.for_each(|(unknown, at)| unknown.strike(row, at));
         true
     })
 }
 
 /// Looks at the rows of the test table, and those of the training table that are held out. A held-out period stands instead of
 /// the test table.
-fn read_test(
-    asked: &Asked<'_>,
-    profile: &Profile,
-    test: &Table,
-    columns: &[&Column],
-    keys: &[Vec<String>],
-) -> io::Result<Side> {
-    let held = asked.held_out.map_or(0, Plan::rows);
+fn read_test(profile: &Profile, test: &Table, columns: &[&Column], keys: &[Vec<String>]) -> io::Result<Side> {
     let watched = columns.iter().map(|column| Watched::in_test(column, (&profile.train, test))).collect();
     let mut side = Side::new(watched, keys);
     let table = profile.tables.test()?;
-    let own = if asked.held_out.is_some_and(Plan::is_period) { 0 } else { table.rows() };
-    let all = own + held;
-    side.look(table, |row| row < own, all)?;
-    if held > 0 {
-        side.look(profile.tables.train()?, |row| asked.is_held(row), all)?;
-    }
+    side.look(table)?;
     Ok(side)
 }
 
@@ -171,15 +155,10 @@ impl Side {
     }
 
     /// Adds the rows of a table that `is_mine` selects. A sample of `all` rows is looked at.
-    fn look(&mut self, table: &table::Table, is_mine: impl Fn(u64) -> bool, all: u64) -> io::Result<()> {
-        let sample = Sample::of(all, ROWS_LOOKED_AT as u64);
-        let mut sampled = Vec::new();
-        for row in (0..table.rows()).filter(|row| is_mine(*row)) {
-            if sample.has(self.rows) {
-                sampled.push(row);
-            }
-            self.rows += 1;
-        }
+    fn look(&mut self, table: &table::Table) -> io::Result<()> {
+        let sample = Sample::of(table.rows(), ROWS_LOOKED_AT as u64);
+        let sampled: Vec<u64> = (0..table.rows()).filter(|row| sample.has(*row)).collect();
+        self.rows = table.rows();
         self.watched.iter_mut().for_each(|watched| watched.find_in(table));
         self.keys.iter_mut().for_each(|keys| keys.find_in(table));
         table.picked(sampled.clone(), |picked| {

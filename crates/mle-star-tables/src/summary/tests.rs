@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::fs;
 
 use super::*;
-use crate::holdout::{Roles, Share, plan};
 use crate::testing::folder;
 
 const TARGET: &str = "y";
@@ -20,7 +19,6 @@ fn asked<'a>(dir: &'a Path, profile: Option<&'a Profile>) -> Asked<'a> {
         roles: None,
         split: None,
         period: None,
-        held_out: None,
         instead: &[],
     }
 }
@@ -175,53 +173,4 @@ fn cells_cannot_pretend_to_be_more() {
         .collect();
     assert_eq!(widths, [6, 6, 6, 6, 4, 4, 4, 4, 4, 4, 4][..widths.len()], "{summary}");
     assert!(widths.len() > 6, "{summary}");
-}
-
-/// A folder with 3,000 labelled rows, of which every value tells the row.
-fn labelled() -> tempfile::TempDir {
-    let town = |at: usize| if at.is_multiple_of(3) { "Rome" } else { "Ames" };
-    let train = table("id,town,y", 3_000, |at| format!("id{at},{},label{at}", town(at)));
-    let test = table("id,town", 50, |at| format!("id{},Rome", at + 3_000));
-    let sample = table("id,y", 50, |at| format!("id{},x", at + 3_000));
-    folder(&[("train.csv", &train), ("test.csv", &test), ("sample_submission.csv", &sample)])
-}
-
-#[test]
-fn held_out_rows_are_rows_of_the_test_table() {
-    let dir = labelled();
-    let profile = profile::read(dir.path()).unwrap();
-    let split = Split {
-        kind: SplitKind::Rows,
-        column: None,
-        why: "nothing tells them apart".to_owned(),
-        ..Split::default()
-    };
-    let roles = Roles { target: Some(TARGET), id: Some(ID), weight: None };
-    let plan = plan(&profile, &roles, &split, Share::Of(0.5, 10_000), 1).unwrap();
-    let asked = Asked { split: Some(&split), held_out: Some(&plan), ..asked(dir.path(), Some(&profile)) };
-    let summary = summarize(&asked);
-    let held: Vec<u64> = (0..3_000).filter(|row| plan.holds(*row)).collect();
-    assert_eq!(held.len(), 1_500);
-    contains(
-        &summary,
-        &[
-            "`train.csv`: 1,500 rows",
-            "`test.csv`: 1,550 rows",
-            "`sample_submission.csv`: 1,550 rows",
-            "(1,500 rows)",
-        ],
-    );
-    // Five first rows and some labels and IDs are there, and none of them is held out.
-    let words: Vec<&str> = summary.split(|letter: char| !letter.is_alphanumeric()).collect();
-    let number = |word: &str| word.strip_prefix("label").and_then(|number| number.parse::<u64>().ok());
-    let labels: Vec<u64> = words.iter().filter_map(|word| number(word)).collect();
-    assert!(labels.len() >= 10, "{summary}");
-    assert!(labels.iter().all(|label| !plan.holds(*label)), "{summary}");
-    // The summary is that of the folder that scripts see, up to the order of test rows.
-    let into = tempfile::tempdir().unwrap();
-    let shown = into.path().join("input");
-    crate::holdout::write(&profile, &plan, &shown).unwrap();
-    let seen = profile::read(&shown).unwrap();
-    let of_scripts = Asked { data_dir: &shown, profile: Some(&seen), held_out: None, ..asked };
-    assert_eq!(summary, summarize(&of_scripts));
 }

@@ -7,6 +7,7 @@
 mod drift;
 mod known;
 mod season;
+mod size;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -15,12 +16,12 @@ use super::relations::positive;
 use super::tables::Sample;
 use super::target::{Labels, Meaning};
 use super::{Asked, section, words};
-use crate::periods::words::size;
 use crate::profile::Profile;
 use crate::records::digest;
 use crate::series;
 use crate::split::times::{Clock, clock, written_dates};
 use crate::table::Row;
+use size::size;
 
 /// About so many rows are looked at; more or fewer if series are long.
 const ROWS: u64 = 300_000;
@@ -144,9 +145,7 @@ impl Course {
         train.each(&columns, |row| {
             let at = || row.value(0).and_then(|text| clock.read(text));
             let value = || row.value(1).and_then(|label| number_of(label, meaning));
-            if asked.leaves(row.number)
-                && let (Some(value), Some(at)) = (value(), at())
-            {
+            if let (Some(value), Some(at)) = (value(), at()) {
                 let key = series_of(row, 2, names.len());
                 all_series.insert(key);
                 if part.has(rows, key) {

@@ -161,7 +161,6 @@ fn check(expected: &Expected) {
         roles: None,
         split: None,
         period: None,
-        held_out: None,
         instead: &look.instead,
     };
     let told = summarize(&asked);
@@ -204,7 +203,6 @@ fn many_files_are_told_in_a_few_lines() {
         roles: None,
         split: None,
         period: None,
-        held_out: None,
         instead: &[],
     };
     let told = summarize(&asked);

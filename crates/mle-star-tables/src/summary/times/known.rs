@@ -38,7 +38,7 @@ pub(super) fn lines(asked: &Asked<'_>, profile: &Profile, course: &Course) -> io
     };
     let (in_test, only): (Vec<&Column>, Vec<&Column>) =
         profile.train.columns.iter().filter(is_asked).partition(|column| test.column(&column.name).is_some());
-    let moves = read(asked, profile, course, &in_test[..in_test.len().min(COLUMNS)])?;
+    let moves = read(profile, course, &in_test[..in_test.len().min(COLUMNS)])?;
     let has_series = !course.names.is_empty();
     let repeats = has_series || course.times_of_one().0 < course.moments.len();
     let named = |is: &dyn Fn(&Moves<'_>) -> bool| {
@@ -63,12 +63,7 @@ pub(super) fn lines(asked: &Asked<'_>, profile: &Profile, course: &Course) -> io
     Ok(known.into_iter().chain(unknown).collect())
 }
 
-fn read<'a>(
-    asked: &Asked<'_>,
-    profile: &Profile,
-    course: &Course,
-    columns: &[&'a Column],
-) -> io::Result<Vec<Moves<'a>>> {
+fn read<'a>(profile: &Profile, course: &Course, columns: &[&'a Column]) -> io::Result<Vec<Moves<'a>>> {
     let mut moves: Vec<Moves<'a>> = columns
         .iter()
         .map(|column| Moves { column, of_series: Some(HashMap::new()), of_times: Some(HashMap::new()) })
@@ -79,18 +74,16 @@ fn read<'a>(
     let positions = train.positions(names.chain(columns.iter().map(|column| column.name.as_str())))?;
     let mut part = Part::of(train.rows(), count > 0);
     train.each(&positions, |row| {
-        if asked.leaves(row.number) {
-            let series = series_of(row, 1, count);
-            if part.has(row.number, series)
-                && let Some(time) = row.value(0)
-            {
-                let time = digest(&time);
-                moves.iter_mut().zip(1 + count..).for_each(|(moves, at)| {
-                    if let Some(value) = row.value(at) {
-                        moves.take(series, time, digest(&value));
-                    }
-                });
-            }
+        let series = series_of(row, 1, count);
+        if part.has(row.number, series)
+            && let Some(time) = row.value(0)
+        {
+            let time = digest(&time);
+            moves.iter_mut().zip(1 + count..).for_each(|(moves, at)| {
+                if let Some(value) = row.value(at) {
+                    moves.take(series, time, digest(&value));
+                }
+            });
         }
         moves.iter().any(|moves| moves.of_series.is_some() || moves.of_times.is_some())
     })?;
