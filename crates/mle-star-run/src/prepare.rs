@@ -211,14 +211,14 @@ pub fn prepare_for(
             data = Data::inspect(&intake, &Told { id, ..known })?;
         }
     }
-    let rows = data.profile.as_ref().map(|profile| infer_task::check_rows(profile, &complete.task, &intake));
-    let unmatched = match (rows, &choice.chosen) {
-        (Some(Err(trouble)), Chosen::Offline) => return Err(trouble.into()),
-        (rows, _) => rows.and_then(Result::err),
+    let rows = data.profile.as_ref().map(|_| infer_task::check_rows(&data, &intake));
+    let unmatched = match rows.and_then(Result::err) {
+        Some(error) if is_offline => return Err(error),
+        unmatched => unmatched,
     };
     complete.task.data_dir = absolute(&intake.folder())?;
     let mut notes = notes(&configured, &data);
-    notes.extend(unmatched.map(|trouble| format!("note: {}", trouble.message)));
+    notes.extend(unmatched.map(|error| format!("note: {}", error.trouble.message)));
     let mut found = found(&complete.task, data.profile.as_ref(), &intake);
     let CompleteTask { mut task, guesses, .. } = complete;
     let agents = choice.line();

@@ -276,7 +276,6 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
         train: Some(train_table),
         test: test_table,
         sample: sample_table,
-        listing,
     };
     Ok(Profile {
         tables: Arc::new(tables),

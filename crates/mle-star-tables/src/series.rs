@@ -62,15 +62,6 @@ pub fn columns(profile: &Profile, time: &str, taken: impl Fn(&str) -> bool) -> V
     found.map_or_else(Vec::new, |(_, set)| set.into_iter().map(|at| names[at].to_owned()).collect())
 }
 
-/// Whether the values of a column of the training table name series of rows whose times are in the column `time`.
-///
-/// # Errors
-/// The table cannot be read.
-pub(crate) fn names_series(profile: &Profile, time: &str, column: &str) -> io::Result<bool> {
-    let rows = Rows::read(profile.tables.train()?, &[column], time)?;
-    Ok(is_series(&rows.keys(&[0]), &rows.times, says_key(column)).is_some())
-}
-
 /// Columns of both tables whose values can name series, the most promising first.
 fn candidates(profile: &Profile, taken: impl Fn(&str) -> bool) -> Vec<&Column> {
     let (train, Some(test)) = (&profile.train, &profile.test) else { return Vec::new() };

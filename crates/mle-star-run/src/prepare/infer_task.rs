@@ -9,10 +9,10 @@ use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::task::{ColumnRoles, DataModality, MetricFile, Targets, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::agreement;
 use mle_star_tables::facts::{Guess, Inferred, Told};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
+use serde_json::{Value, json};
 
 use super::intake::{Intake, Place, Reader, lost_classes, lost_columns, no_target, take_in};
 use super::metric_file::OwnMetric;
@@ -410,10 +410,15 @@ fn check_for_offline(profile: &Profile, inferred: &Inferred, has_file: bool) -> 
 ///
 /// # Errors
 /// They are not there.
-pub fn check_rows(profile: &Profile, task: &Task, intake: &Intake) -> Result<(), Trouble> {
-    match intake.id_unknown() {
-        Some(trouble) => Err(trouble),
-        None => agreement::check(profile, task.id_column.as_deref()),
+pub fn check_rows(data: &Data, intake: &Intake) -> Result<(), RunError> {
+    match (intake.id_unknown(), intake.questions()) {
+        (Some(trouble), _) => Err(trouble.into()),
+        (None, None) => Ok(()),
+        (None, Some(questions)) => {
+            let folder = absolute(&intake.folder())?;
+            let question = json!({ "question": "same_rows", "folder": folder, "facts": data.facts });
+            questions.ask::<Value>(question).map(drop)
+        }
     }
 }
 
