@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import tables
+from .divisions import Division
 from .labels import Labels, positive_of
 from .measure import Rows, score_at
 from .predictions import Layout, Others, Predicted, of_table, read
@@ -51,14 +52,10 @@ def diagnose(
     class_scores: str | None,
     layout: Layout,
     others: Others,
-    divisions: Sequence[dict[str, Any]],
+    divisions: Sequence[Division],
 ) -> dict[str, Any]:
     """What is found in a CSV file of predictions. `class_scores` has the probability of each class behind predicted
-    labels. Weights count in scores only.
-
-    A division tells what divides the rows (`by`), the part of each row by its ID (`part_of`), the names of the parts
-    (`names`), and whether their order means something (`is_ordered`). Else the part with the worst score is the first.
-    """
+    labels. Weights count in scores only. Of parts without an order, the one with the worst score is the first."""
     table = tables.read(predictions)
     predicted = rows.in_folds(of_table(table, labels, layout, others))
     ids = table.ids(layout.id)[tables.places(tables.row_keys(table, layout.id), predicted[0].keys)[0]]
@@ -87,24 +84,24 @@ def _class_scores(labels: Labels, file: str | None, layout: Layout, others: Othe
         return []
 
 
-def _parts(predicted: Sequence[Predicted], by: dict[str, Any]) -> dict[str, Any] | None:
+def _parts(predicted: Sequence[Predicted], by: Division) -> dict[str, Any] | None:
     """The scores of the parts; `None` if there are not several."""
-    keys = tables.keys(np.array([str(one) for one in by["part_of"]], dtype=object))
-    part_of = dict(zip(keys.tolist(), by["part_of"].values(), strict=True))
+    keys = tables.keys(np.array(by.ids, dtype=object))
+    part_of = dict(zip(keys.tolist(), by.parts, strict=True))
     own = np.array([part_of.get(key, -1) for key in predicted[0].keys.tolist()], dtype=np.int64)
-    sizes = np.bincount(own[(own >= 0) & (own < len(by["names"]))], minlength=len(by["names"]))
+    sizes = np.bincount(own[(own >= 0) & (own < len(by.names))], minlength=len(by.names))
     filled = np.flatnonzero(sizes)
     if len(filled) < 2:
         return None
     parts = []
     for part in np.sort(filled[np.argsort(-sizes[filled], kind="stable")][:MOST_PARTS]):
         score = score_at([replace(one, folds=None) for one in predicted], np.flatnonzero(own == part))
-        parts.append({"name": by["names"][part], "rows": int(sizes[part]), "score": score})
-    if not by["is_ordered"]:
+        parts.append({"name": by.names[part], "rows": int(sizes[part]), "score": score})
+    if not by.is_ordered:
         sign = predicted[0].metric.sign()
         parts.sort(key=lambda part: np.inf if part["score"] is None else sign * part["score"])
     left_out = max(len(filled) - MOST_PARTS, 0)
-    return {"of": "validation", "by": by["by"], "parts": parts, "left_out": left_out}
+    return {"of": "validation", "by": by.by, "parts": parts, "left_out": left_out}
 
 
 def _worst(losses: Array, ids: Text, words: Callable[[int], tuple[str, str]]) -> list[dict[str, Any]]:

@@ -404,7 +404,30 @@ def group(train: Column, test: Column) -> dict[str, Any] | None:
         return None
     if (counts == 1).sum() * 2 > rows or (counts * 2 > rows).any():
         return None
-    return {"column": train.name, "groups": len(counts), "ordered": _is_ordered(train.unique, values.filter(~is_known))}
+    ordered, name = _is_ordered(train.unique, values.filter(~is_known)), train.name
+    found = {"column": name, "groups": len(counts), "ordered": ordered}
+    return found | group_by_name(name, train.kind, ordered)
+
+
+def group_by_name(name: str, kind: str, ordered: bool) -> dict[str, bool]:
+    """Whether values name groups rather than times, which can both be numbers that continue in the test table; and
+    whether they are texts, or the column is called like things."""
+    says_key = names.says(name, names.KEY)
+    is_other = names.says_time(name) or names.says(name, names.ROW)
+    counts_groups = (says_key and not ordered) if is_other else (says_key or not ordered)
+    return {"counts_groups": counts_groups, "is_name": kind == "category" or says_key}
+
+
+def said_by_name(about: Mapping[str, Any], rows: int) -> dict[str, bool]:
+    """Whether numbers of this name are codes, so that their order may mean nothing, and whether whole numbers name
+    things, such as shops, with several rows each: their column says so, or they are scattered."""
+    name, says_code = about["name"], names.says(about["name"], names.CODE)
+    looked = min(rows, LOOKED_AT) - about["missing"]
+    times = 3 if says_code else 8 if about["scattered"] else np.inf
+    is_exact = about["range"] is not None and about["range"][0] >= -9e15 and about["range"][1] <= 9e15
+    repeats = bool(25 <= about["distinct"] <= looked / times)
+    is_name = about["kind"] == "integer" and is_exact and repeats and not names.says_time(name)
+    return {"says_code": says_code, "names_things": is_name}
 
 
 def _has_fractions(values: pl.Series) -> bool:

@@ -251,8 +251,8 @@ def same_rows(question: Answer) -> Answer:
 
 def materialise(question: Answer) -> Answer:
     """Writes the folders that scripts see into the folder `into`: `all_rows` with the folds, and, if rows are held out,
-    `input` of the search and their `labels.csv`; and `seasonal_naive.csv`. `holdout` is what was planned: other rows are
-    refused. The answer has the text that tells agents what scripts of the search see, if it is `described`."""
+    `input` of the search and their `labels.csv`; and `seasonal_naive.csv`. `holdout` is what was planned: other rows
+    are refused. The answer has the text that tells agents what scripts of the search see, if it is `described`."""
     found, into = decide(question), Path(question["into"])
     if (found.rows.holdout() if found.rows else None) != question.get("holdout"):
         raise Refused("the rows that the run validates or keeps from its scripts cannot be found again", OTHER)

@@ -410,13 +410,32 @@ def importance(run: Run, kept: str, known: str, copies: dict[str, Any], on: str,
     return found | {"on": on}
 
 
-def diagnose(run: Run, files: Sequence[str | None], of: str, divisions: Sequence[dict[str, Any]]) -> Answer:
-    """Where predictions are right and where they are wrong."""
+def diagnose(
+    run: Run,
+    files: Sequence[str | None],
+    of: str,
+    folder: str,
+    split: dict[str, Any] | None = None,
+    periods: Sequence[Any] | None = None,
+) -> Answer:
+    """Where predictions are right and where they are wrong. `split` divides `folder`, the data of the search."""
+    from .divisions import Divided  # Only this question needs a library for frames.
+
     is_held_out = of != "validation"
     known, rows = (run.held_out, run.held_out_rows) if is_held_out else (run.search, run.rows)
     others: Others = "ignore" if is_held_out else "reject"
     assert files[0] is not None
-    found: Answer = diagnostics.diagnose(known, rows, files[0], files[1], run.layout, others, list(divisions))
+    id = run.setup.id_column if is_held_out else run.columns.id
+    divided = Divided(folder, "test" if is_held_out else "train", id)
+    divisions = divided.by(split, run.setup.folds, periods)
+    found: Answer = diagnostics.diagnose(known, rows, files[0], files[1], run.layout, others, divisions)
+    for parts in found["parts"]:
+        parts["of"] = of
+    worst = [row for target in found["targets"] for row in target["worst"]]
+    but = [run.columns.target, *run.columns.further, *([run.columns.weight] if run.columns.weight else [])]
+    for row, cells in zip(worst, divided.cells([row["id"] for row in worst], but), strict=True):
+        row["cells"] = cells
+    found["of"] = of
     # Only the file can compute the metric of a metric file.
     return found if run.by_file is None else found | {"score": None, "parts": []}
 

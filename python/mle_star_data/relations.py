@@ -1,10 +1,10 @@
 """What relates the columns of the training table: those from which the target follows, those that name series of rows
-at different times, and how the target differs between the levels of a category and the fifths of a number, with standard
-errors."""
+at different times, and how the target differs between the levels of a category and the fifths of a number, with
+standard errors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -55,7 +55,21 @@ def relations(folder: str, told: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "determinants": determinants(data.folder.train, target, but) if target else [],
         "series": by,
+        "test_groups": _test_groups(data),
     }
+
+
+def _test_groups(data: Data) -> dict[str, dict[str, float]]:
+    """The rows of the test table in groups, by each column that may name groups: as many groups of equal size would be
+    as certain."""
+    split, test = data.split, data.folder.test
+    columns = dict.fromkeys([split.get("column"), split.get("groups"), *(split.get("series") or [])])
+    found = {}
+    for name in columns:
+        if name is not None and test is not None and name in test:
+            sizes = test.column(name).text.value_counts()["count"].to_numpy().astype(np.float64)
+            found[name] = {"groups": float(sizes.sum() ** 2 / np.square(sizes).sum()), "rows": float(sizes.sum())}
+    return found
 
 
 @dataclass(frozen=True)

@@ -509,13 +509,8 @@ def unseen(tables: Tables, columns: Sequence[str]) -> Unseen:
 
 
 def names_things(table: Table, name: str) -> bool:
-    """Whether whole numbers are the names of things, such as shops, with several rows each. Their column says so, or
-    they are scattered."""
-    about = table.columns[name]
-    looked = min(table.rows, LOOKED_AT) - about["missing"]
-    times = 3 if names.says(name, names.CODE) else 8 if about["scattered"] else np.inf
-    repeats = 25 <= about["distinct"] <= looked / times
-    return bool(about["kind"] == "integer" and repeats and not names.says_time(name))
+    """Whether whole numbers are the names of things, such as shops, with several rows each."""
+    return bool(table.columns[name]["names_things"])
 
 
 def _new_groups(tables: Tables) -> Unseen | None:

@@ -11,10 +11,8 @@ use serde::Serialize;
 
 use crate::columns::{Columns, is_nearly_unique, is_number};
 use crate::joins::JoinPair;
-use mle_star_tables::keys::names_things;
 use mle_star_tables::places::{Place, places};
 use mle_star_tables::profile::{Column, PartKind, Profile, ROWS_LOOKED_AT, Table};
-use mle_star_tables::split::says_code;
 
 /// The most dates, and the most places, that are paired; more would give too many pairs.
 const MOST_IN_PAIRS: usize = 4;
@@ -37,7 +35,7 @@ pub(crate) struct DerivableColumns {
     /// Columns of numbers that only name something, such as a shop.
     numbers: Vec<String>,
     /// The columns that the tables have, and how many different values each has in the training table.
-    given: HashMap<String, usize>,
+    given: HashMap<String, (usize, bool)>,
 }
 
 /// The computed columns of a script.
@@ -102,10 +100,9 @@ impl DerivableColumns {
         let train = &profile.train;
         // A later entry replaces an earlier one, so the counts of the training table come last.
         let given = test.columns.iter().chain(&train.columns);
-        let given = given.map(|column| (column.name.clone(), column.distinct)).collect();
+        let given = given.map(|column| (column.name.clone(), (column.distinct, column.says_code))).collect();
         let mut left = MOST_CELLS / train.rows.max(test.rows).max(1);
-        let is_name =
-            |name: &&String| train.column(name).is_some_and(|column| names_things(column, train.rows));
+        let is_name = |name: &&String| train.column(name).is_some_and(|column| column.names_things);
         let numbers: Vec<String> =
             columns.numeric.iter().filter(is_name).take(MOST_NAMES.min(left)).cloned().collect();
         left -= numbers.len();
@@ -138,8 +135,9 @@ impl DerivableColumns {
     pub(crate) fn levels<'a>(&self, columns: &'a [String]) -> Vec<(&'a String, usize)> {
         let level = |name: &'a String| {
             let number = self.numbers.iter().find(|number| name_of(number) == *name);
-            let levels = self.given.get(name).or_else(|| self.given.get(number?))?;
-            Some((name, *levels, number.is_none_or(|number| says_code(number))))
+            let (levels, _) = self.given.get(name).or_else(|| self.given.get(number?))?;
+            let is_code = |number| self.given.get(number).is_some_and(|(_, says_code)| *says_code);
+            Some((name, *levels, number.is_none_or(is_code)))
         };
         let mut found: Vec<_> = columns.iter().filter_map(level).collect();
         found.sort_by_key(|(_, levels, is_named)| (!is_named, Reverse(*levels)));

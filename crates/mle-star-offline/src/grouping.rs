@@ -1,7 +1,7 @@
 //! Folds by groups, for tasks whose test rows belong to other groups than the training rows.
 //!
 //! [`Grouping`] names the column that groups rows. It is chosen once, with the [`Problem`], because scores over
-//! different folds are not comparable. The column itself is chosen by [`groups::choose`].
+//! different folds are not comparable. The column itself is chosen by [`choose`].
 //!
 //! [`Problem`]: crate::problem::Problem
 
@@ -9,7 +9,6 @@ use mle_star_domain::protocol::{Split, SplitKind};
 use serde::Serialize;
 
 use mle_star_tables::profile::{GroupColumn, Profile};
-use mle_star_tables::split::groups::{self, Groups};
 
 /// If fewer whole groups than this would be drawn, rows are drawn from all groups instead.
 const FEWEST_DRAWN: usize = 20;
@@ -48,6 +47,16 @@ pub(crate) struct Rows {
     pub(crate) unequal_classes: bool,
 }
 
+/// The column with the widest groups of rows, if any, and others that only name groups. `taken` columns have another role.
+fn choose(profile: &Profile, taken: impl Fn(&str) -> bool) -> Option<(&GroupColumn, Vec<&GroupColumn>)> {
+    let counts = |found: &&GroupColumn| !taken(&found.column) && found.counts_groups;
+    let mut columns: Vec<&GroupColumn> = profile.groups.iter().filter(counts).collect();
+    // Rows of one patient are rows of one hospital, so the column with the fewest groups is the widest.
+    columns.sort_by_key(|found| (!found.is_name, found.groups));
+    let (column, others) = columns.split_first()?;
+    Some((column, others.iter().copied().filter(|found| found.is_name).collect()))
+}
+
 /// The grouping of train and test tables, by the column of the split if there is one. `taken` columns have another role.
 pub(crate) fn grouping(
     split: Option<&Split>,
@@ -59,14 +68,14 @@ pub(crate) fn grouping(
         return None;
     }
     let given = split.and_then(|split| split.column.as_deref());
-    let found = groups::choose(profile, |name| Some(name) != given && taken(name));
-    let found = found.filter(|found| given.is_none_or(|given| found.column.column == given));
+    let found = choose(profile, |name| Some(name) != given && taken(name));
+    let found = found.filter(|found| given.is_none_or(|given| found.0.column == given));
     let (chosen, others) = match (found, given) {
-        (Some(Groups { column, others }), _) => (column.clone(), others),
+        (Some((column, others)), _) => (column.clone(), others),
         (None, given) => {
             let column = profile.train.column(given?)?;
             let (column, groups) = (column.name.clone(), column.distinct);
-            (GroupColumn { column, groups, ordered: false }, Vec::new())
+            (GroupColumn { column, groups, ..GroupColumn::default() }, Vec::new())
         }
     };
     let drawn = chosen.groups * rows.used / profile.train.rows.max(1);

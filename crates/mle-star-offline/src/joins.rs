@@ -7,10 +7,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::columns::{Columns, input_path, is_constant, is_number};
-use mle_star_tables::keys::{names_its_rows, names_things};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_tables::relations::{Cutoff, Date, Link};
-use mle_star_tables::split::says_code;
 
 /// The functions that summarise numbers.
 const NUMBERS: &[&str] = &["mean", "min", "max"];
@@ -369,11 +367,10 @@ fn summaries(
     // Other columns of dates are left out.
     let is_summed = |column: &&&Column| column.kind != ColumnKind::Date || is_order(column);
     let is_key = |column: &Column| joins.iter().any(|join| join.keys.contains(&column.name));
-    let names = |column: &Column| {
-        !is_order(column) && (is_key(column) || says_code(&column.name) && names_things(column, table.rows))
-    };
+    let names =
+        |column: &Column| !is_order(column) && (is_key(column) || column.says_code && column.names_things);
     let summary = |column: &&Column| match names(column) {
-        true if names_its_rows(column, table) => None,
+        true if table.is_named_by(column) => None,
         true => Some((column.name.clone(), WORDS)),
         false => summary(column, functions(column)),
     };

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use mle_star_tables::profile::{Column, ColumnKind, Profile};
-use mle_star_tables::split::{Unit, unit};
 
 /// The column that orders rows by time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,7 +16,7 @@ pub(crate) struct TimeOrder {
     /// Whether its dates begin with the day: `31.01.2024`.
     pub(crate) day_first: bool,
     /// What its texts name, if they are no dates that pandas reads: weeks or other parts of years. Scripts make dates of them.
-    pub(crate) unit: Option<Unit>,
+    pub(crate) unit: Option<String>,
     /// The column whose groups stay whole, if any. A group is as late as its first row.
     pub(crate) groups: Option<String>,
     /// The columns that name series which each end at a time of their own; none if they end together.
@@ -29,8 +28,7 @@ pub(crate) fn time_order(split: Option<&Split>, profile: &Profile, id: Option<&s
     let split = split?;
     let column = profile.train.column(split.column.as_deref()?)?;
     let twin = profile.test.as_ref().and_then(|test| test.column(&column.name));
-    // A table that cannot be read tells nothing.
-    let unit = unit(profile, &column.name).ok().flatten().filter(|_| id != Some(&column.name));
+    let unit = column.unit.clone().filter(|_| id != Some(&column.name));
     (split.kind == SplitKind::Time && column.distinct > 1).then(|| TimeOrder {
         column: column.name.clone(),
         is_date: column.kind == ColumnKind::Date || unit.is_some(),

@@ -85,7 +85,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
         let message = format!("the data in {} has changed since the run started", recorded.display());
         return Err(Trouble::new(message, "restore it, or start a new run").into());
     }
-    let Data { facts, profile, .. } = Data::of_run(inputs::read_facts(folder), &data_dir)?;
+    let Data { facts, profile, .. } = Data::of_run(inputs::read_facts(folder))?;
     let protocol = frozen.protocol.as_ref();
     let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), protocol)?;
     // Runs of earlier builds froze no text.

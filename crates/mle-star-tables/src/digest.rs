@@ -7,12 +7,18 @@ use std::path::{Path, PathBuf};
 use blake3::Hasher;
 use mle_star_domain::trouble::Trouble;
 
+use crate::walk::walk;
+
 /// Files up to this size are read completely. Of larger files, this much is read at each end.
 const WHOLE: u64 = 64 << 20;
 /// From this size of all files on, files in subfolders, such as images, are only sampled.
 const LARGE: u64 = 4 << 30;
 /// The same as [`WHOLE`] for these files.
 const SAMPLED: u64 = 8 << 10;
+
+/// Files that describe the task; they are not data.
+const ABOUT_THE_TASK: [&str; 7] =
+    ["description.md", "task.yaml", "task.yml", "task.toml", "config.yaml", "config.yml", "config.toml"];
 
 /// A digest of the path, size and contents of every file (of both ends of very large files, and of files in the
 /// subfolders of very large data). Hidden files and
@@ -26,7 +32,7 @@ pub fn digest(data_dir: &Path) -> Result<String, Trouble> {
 
 fn digest_of(data_dir: &Path, large: u64) -> Result<String, Trouble> {
     let mut hasher = Hasher::new();
-    let files = super::folder::files(data_dir)?;
+    let files = files(data_dir)?;
     let size = |path: &PathBuf| fs::metadata(data_dir.join(path)).map_or(0, |about| about.len());
     let is_large = files.iter().map(size).sum::<u64>() >= large;
     for path in files {
@@ -36,6 +42,21 @@ fn digest_of(data_dir: &Path, large: u64) -> Result<String, Trouble> {
         })?;
     }
     Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// Every file of a data folder, as sorted relative paths, without hidden files and those that describe the task.
+fn files(data_dir: &Path) -> Result<Vec<PathBuf>, Trouble> {
+    let name = data_dir.display();
+    let mut found = walk(data_dir)
+        .map_err(|error| {
+            Trouble::new(
+                format!("cannot read the data folder {name}: {error}"),
+                "check the folder's permissions",
+            )
+        })?
+        .files;
+    found.retain(|path| !ABOUT_THE_TASK.iter().any(|name| path == Path::new(name)));
+    Ok(found)
 }
 
 /// Adds a file; one larger than `whole` by its ends.

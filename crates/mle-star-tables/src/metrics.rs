@@ -2,9 +2,7 @@
 //! computes them (`python/mle_star_data/metrics.py`).
 
 mod bounds;
-mod classes;
 mod names;
 
 pub use bounds::bounds;
-pub use classes::places_of_columns;
 pub use names::{Kind, Level, Metric};

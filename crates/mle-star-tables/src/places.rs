@@ -1,7 +1,5 @@
 //! Columns of coordinates.
 
-use crate::column_names::words;
-
 const LATITUDE: [&str; 2] = ["latitude", "lat"];
 const LONGITUDE: [&str; 4] = ["longitude", "long", "lng", "lon"];
 
@@ -29,4 +27,21 @@ pub fn places<'a>(columns: impl IntoIterator<Item = &'a String>) -> Vec<Place> {
 fn stem(name: &str, wanted: &[&str]) -> Option<String> {
     let found = words(name).into_iter().find(|word| wanted.contains(&word.as_str()))?;
     Some(name.to_lowercase().replacen(&found, "", 1))
+}
+
+/// The words of a name in lower case, split at punctuation, digits and capitals.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphabetic() || (letter.is_uppercase() && after_lower) {
+            words.push(String::new());
+        }
+        after_lower = letter.is_lowercase();
+        if let (true, Some(word)) = (letter.is_alphabetic(), words.last_mut()) {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }

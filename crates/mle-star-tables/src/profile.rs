@@ -1,36 +1,17 @@
-//! Profiles the tables of a data folder, column by column.
+//! The tables of a data folder, as the data plane describes them.
 //!
-//! Start with [`read()`]. Kinds, counts and ranges come from all rows of a table; of a larger one, from
-//! [`ROWS_LOOKED_AT`] rows: its first ones, and as many spread over the others. Every row is counted and its number of
-//! fields checked. A column whose groups of rows differ between the training and the
-//! test table is a [`GroupColumn`].
+//! Kinds, counts and ranges come from all rows of a table; of a larger one, from [`ROWS_LOOKED_AT`] rows: its first ones, and as
+//! many spread over the others. A column whose groups of rows differ between the training and the test table is a [`GroupColumn`].
 
-mod column;
-mod groups;
-mod parts;
-mod read;
-mod sketch;
-mod words;
-
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use mle_star_domain::task::TextColumn;
 use mle_star_domain::trouble::Trouble;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::folder::{self, Listing, Source};
-use super::media::{Media, media};
-use super::missing::Words;
-use super::records;
 use super::relations::Relations;
-use super::table;
-use super::tables::Tables;
 use crate::facts::unreadable;
-
-pub use parts::{PartKind, Parts};
-pub use sketch::Sketch;
 
 /// The number of rows from which the kinds of the columns are inferred.
 pub const ROWS_LOOKED_AT: usize = 100_000;
@@ -45,9 +26,6 @@ pub const HUGE: f64 = 1e19;
 /// The tables of a data folder.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Profile {
-    /// What was read.
-    #[serde(skip)]
-    pub tables: Arc<Tables>,
     /// The training table.
     pub train: Table,
     /// The table to predict, if any.
@@ -84,31 +62,20 @@ pub struct ClassColumn {
     pub class: Option<String>,
 }
 
-/// What says, beside the tables, how their cells are to be read.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Context<'a> {
-    /// The description of the task.
-    pub description: &'a str,
-    /// The ID column, if the user named it.
-    pub id: Option<&'a str>,
-    /// Whether the training table comes from a file that marks missing cells, so that all its texts are values.
-    pub marks_missing: bool,
-    /// What was decided before; `None` if nothing was.
-    pub text_columns: Option<&'a [TextColumn]>,
-}
-
-/// What a data folder without a training table holds.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Unlabelled {
-    /// The sample submission, if it can be read.
-    pub sample: Option<Table>,
-    /// Images and sounds.
-    pub media: Media,
+/// Images and sounds among the files of a data folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Media {
+    /// Images.
+    pub images: usize,
+    /// Sound files.
+    pub sounds: usize,
+    /// Sound files for which there is an image with the same name, such as a spectrogram.
+    pub pictured: usize,
 }
 
 /// A column that identifies groups of rows: its values repeat in the training table, and at most one percent of
 /// the test rows have one of them.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct GroupColumn {
     /// Its name, the same in both tables.
     pub column: String,
@@ -117,6 +84,10 @@ pub struct GroupColumn {
     /// Whether the test table's values come before or after those of the training table, like times or row
     /// numbers. Texts without digits have no order.
     pub ordered: bool,
+    /// Whether the values name groups rather than times.
+    pub counts_groups: bool,
+    /// Whether the values are texts, or the column is called like things.
+    pub is_name: bool,
 }
 
 /// One CSV table.
@@ -138,8 +109,6 @@ pub struct Table {
 pub struct Column {
     /// The header's text.
     pub name: String,
-    /// The words that look missing but are values of it.
-    pub words: Words,
     /// The kind of its values.
     pub kind: ColumnKind,
     /// Empty or NA-like cells in the inspected rows.
@@ -174,11 +143,17 @@ pub struct Column {
     pub scattered: bool,
     /// Whether a date shows that the day comes first: `31/01/2024`.
     pub day_first: bool,
+    /// The part of a year that its texts name, such as `week` for `2021-W44`.
+    #[serde(default)]
+    pub unit: Option<String>,
+    /// Whether numbers of this name are codes, so that their order may mean nothing.
+    #[serde(default)]
+    pub says_code: bool,
+    /// Whether its whole numbers are the names of things, such as shops, of which the table has several rows each.
+    #[serde(default)]
+    pub names_things: bool,
     /// For a category: the parts that its values are made of. Only the values behind `top_values` are considered.
     pub parts: Option<Parts>,
-    /// A sample of the distinct values, unless they are numbers with a point or texts.
-    #[serde(skip)]
-    pub sketch: Sketch,
 }
 
 /// The kind of a column's values.
@@ -218,179 +193,16 @@ impl ColumnKind {
     }
 }
 
-/// Reads every table of a data folder.
-///
-/// # Errors
-/// The folder is missing or empty, there is no training table, or the training, test or sample table is invalid:
-/// not CSV, not UTF-8, a row with too few or too many fields, or two columns with the same name. An invalid
-/// auxiliary CSV is listed among the other files instead.
-pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
-    read_with(data_dir, &Context::default())
-}
-
-/// As [`read()`], with a description of the task.
-///
-/// # Errors
-/// As [`read()`].
-pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trouble> {
-    let listing = folder::list(data_dir)?;
-    let Some(train_source) = &listing.train else {
-        let message = format!("{NO_TRAIN}{}", data_dir.display());
-        return Err(Trouble::new(message, "give the folder that holds train.csv, or the table itself"));
-    };
-    let header = |source: &Option<Source>| {
-        source.as_ref().and_then(|source| records::read(data_dir, source, |rows| Ok(rows.names())).ok())
-    };
-    // IDs and targets are asked for row by row.
-    let (in_test, in_sample) = (header(&listing.test), header(&listing.sample).unwrap_or_default());
-    let is_asked = |name: &str| in_sample.iter().any(|asked| asked == name);
-    let is_new = |name: &str| in_test.as_ref().is_some_and(|test| test.iter().all(|known| known != name));
-    let is_known = |name: &str| in_test.as_ref().is_some_and(|test| test.iter().any(|known| known == name));
-    let optional = |source: &Option<Source>, kept: &dyn Fn(&str) -> bool| {
-        source.as_ref().map(|source| read::read(data_dir, source, kept)).transpose()
-    };
-    let (mut train_table, mut train) =
-        read::read(data_dir, train_source, |name| is_asked(name) || is_new(name))?;
-    let mut other_files = listing.other.clone();
-    let mut auxiliary = Vec::new();
-    for source in &listing.auxiliary {
-        match read::read(data_dir, source, is_asked) {
-            Ok((table, profile)) => auxiliary.push(read::with_row_key(&table, profile, &train)),
-            Err(_) => other_files.push(source.file.clone()),
-        }
-    }
-    other_files.sort();
-    let (mut test_table, mut test) = optional(&listing.test, &is_asked)?.unzip();
-    let (mut sample_table, mut sample) = optional(&listing.sample, &is_known)?.unzip();
-    let text_columns = text_columns(
-        (&mut train_table, &mut train),
-        test_table.as_mut().zip(test.as_mut()),
-        sample_table.as_mut().zip(sample.as_mut()),
-        &auxiliary,
-        context,
-    )?;
-    let groups = test_table.as_ref().zip(test.as_ref());
-    let groups = groups.map_or_else(Vec::new, |test| groups::find((&train_table, &train), test));
-    let tables = Tables {
-        data_dir: data_dir.to_owned(),
-        train: Some(train_table),
-        test: test_table,
-        sample: sample_table,
-    };
-    Ok(Profile {
-        tables: Arc::new(tables),
-        train,
-        test,
-        sample,
-        auxiliary,
-        media: media(data_dir, &other_files),
-        other_files,
-        groups,
-        text_columns,
-        relations: Relations::default(),
-        class_columns: None,
-        without_target: Vec::new(),
-    })
-}
-
-/// A table with its profile.
-type Side<'a> = (&'a mut table::Table, &'a mut Table);
-
-/// The columns that are read as text. The tables follow them.
-fn text_columns(
-    train: Side<'_>,
-    test: Option<Side<'_>>,
-    sample: Option<Side<'_>>,
-    auxiliary: &[Table],
-    context: &Context<'_>,
-) -> Result<Vec<TextColumn>, Trouble> {
-    let found = match context.text_columns {
-        Some(known) => Ok(known.to_vec()),
-        None => words::decide(&words::Known {
-            train: seen(&train),
-            test: test.as_ref().map(seen),
-            sample: sample.as_ref().map(seen),
-            description: context.description,
-            id: context.id,
-            marks_missing: context.marks_missing,
-        }),
-    };
-    let mut found = found.map_err(|error| {
-        Trouble::new(format!("the tables cannot be read: {error}"), "check that they did not change")
-    })?;
-    for (loaded, profile) in [Some(train), test, sample].into_iter().flatten() {
-        read::with_words(loaded, profile, &found)?;
-    }
-    for column in auxiliary.iter().flat_map(|table| &table.columns) {
-        let is_known = found.iter().any(|text| text.column == column.name);
-        found.extend(words::long(column).filter(|_| !is_known));
-    }
-    Ok(found)
-}
-
-fn seen<'a>((loaded, profile): &'a Side<'_>) -> words::Side<'a> {
-    words::Side { loaded, profile }
-}
-
-/// Reads one table alone.
-///
-/// # Errors
-/// It cannot be read.
-pub(crate) fn read_table(data_dir: &Path, source: &Source) -> Result<Table, Trouble> {
-    read::read(data_dir, source, |_| false).map(|(_, profile)| profile)
-}
-
-/// What a data folder without a training table holds; nothing if the folder cannot be read.
-pub fn read_unlabelled(data_dir: &Path) -> Unlabelled {
-    let Listing { sample, other, .. } = folder::list(data_dir).unwrap_or_default();
-    let sample = sample.and_then(|source| read_table(data_dir, &source).ok());
-    Unlabelled { sample, media: media(data_dir, &other) }
-}
-
-/// The sample submission as scripts see it, relative to the data folder; `None` if there is none.
-pub fn sample_file(data_dir: &Path) -> Option<PathBuf> {
-    folder::list(data_dir).ok()?.sample.map(|source| source.file)
-}
-
-impl Unlabelled {
-    /// What these facts say.
+impl Profile {
+    /// The tables of these facts; `None` without a training table.
     ///
     /// # Errors
     /// They are of another build.
-    pub fn of(facts: &Value) -> Result<Self, Trouble> {
-        Self::deserialize(facts).map_err(|error| unreadable(&error))
-    }
-}
-
-impl Profile {
-    /// The tables of these facts, which are of this folder; `None` without a training table.
-    ///
-    /// # Errors
-    /// They are of another build, or a table cannot be read.
-    pub fn of(facts: &Value, data_dir: &Path) -> Result<Option<Self>, Trouble> {
+    pub fn of(facts: &Value) -> Result<Option<Self>, Trouble> {
         if facts["train"].is_null() {
             return Ok(None);
         }
-        let mut found = Self::deserialize(facts).map_err(|error| unreadable(&error))?;
-        let known = Context { text_columns: Some(&found.text_columns), ..Context::default() };
-        let loaded = read_with(data_dir, &known)?;
-        for (table, from) in
-            [(Some(&mut found.train), Some(&loaded.train)), (found.test.as_mut(), loaded.test.as_ref())]
-                .into_iter()
-                .filter_map(|(table, from)| Some((table?, from?)))
-                .chain(found.auxiliary.iter_mut().filter_map(|table| {
-                    let from = loaded.auxiliary.iter().find(|other| other.file == table.file)?;
-                    Some((table, from))
-                }))
-        {
-            for column in &mut table.columns {
-                if let Some(from) = from.column(&column.name) {
-                    column.sketch = from.sketch.clone();
-                }
-            }
-        }
-        found.tables = loaded.tables;
-        Ok(Some(found))
+        Self::deserialize(facts).map(Some).map_err(|error| unreadable(&error))
     }
 
     /// All columns to predict, if `target` is one of them: the columns of the sample submission that the training table
@@ -420,21 +232,6 @@ impl Profile {
         let lost = self.class_columns.iter().flatten().filter(|column| column.class.is_none());
         lost.map(|column| column.column.as_str()).collect()
     }
-
-    /// The profile after its data folder was moved.
-    ///
-    /// # Errors
-    /// The tables are in use elsewhere and cannot be read again.
-    pub fn moved_to(mut self, folder: &Path) -> Result<Self, Trouble> {
-        match Arc::get_mut(&mut self.tables) {
-            Some(tables) => tables.move_to(folder),
-            None => {
-                let known = Context { text_columns: Some(&self.text_columns), ..Context::default() };
-                return Ok(Self { relations: self.relations, ..read_with(folder, &known)? });
-            }
-        }
-        Ok(self)
-    }
 }
 
 impl ColumnKind {
@@ -452,71 +249,50 @@ impl Column {
 }
 
 impl Table {
+    /// Whether every row that was looked at has another value in this column.
+    pub fn is_named_by(&self, column: &Column) -> bool {
+        column.missing == 0 && column.distinct == self.rows.min(ROWS_LOOKED_AT)
+    }
+
     /// The column with this exact name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::folder;
+/// The parts that most values of a column have.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Parts {
+    /// A regular expression with a group for each part.
+    pub pattern: String,
+    /// What the parts are.
+    pub kind: PartKind,
+    /// The number of values that were considered.
+    pub values: usize,
+    /// The profiles of the parts, with numbers from 1 as names, or `number` and `unit`.
+    pub columns: Vec<Column>,
+}
 
-    fn only_column(values: &[&str]) -> Column {
-        let text = values.iter().fold("x,i\n".to_owned(), |text, value| format!("{text}\"{value}\",1\n"));
-        let dir = folder(&[("train.csv", &text)]);
-        read(dir.path()).unwrap().train.columns.remove(0)
-    }
+/// What the parts of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PartKind {
+    /// Numbers and words: `B/45/P`, `C85`.
+    Fields,
+    /// Single letters and digits.
+    Letters,
+    /// A number and its unit: `36 months`, `$1,200`.
+    Measured,
+}
 
-    #[test]
-    fn few_words_do_not_hide_numbers() {
-        let check = |values: &[&str], kind, nearly_numbers| {
-            let column = only_column(values);
-            assert_eq!((column.kind, column.nearly_numbers), (kind, nearly_numbers), "{values:?}");
+impl Parts {
+    /// The parts that differ between values and are numbers or categories, with their positions from 0.
+    pub fn useful(&self) -> impl Iterator<Item = (usize, &Column)> {
+        let is_useful = |column: &Column| {
+            let kind = column.kind;
+            column.distinct > 1
+                && (kind.is_number() || matches!(kind, ColumnKind::Category | ColumnKind::Boolean))
         };
-        let numbers = |others: &[&'static str]| [["1.5"; 38].as_slice(), others].concat();
-        check(&numbers(&["n.d.", "?"]), ColumnKind::Category, true);
-        check(&numbers(&["n.d.", "?", "x"]), ColumnKind::Category, false);
-        check(&[["?"].as_slice(), &["7"; 30]].concat(), ColumnKind::Category, true);
-        check(&numbers(&[" "]), ColumnKind::Float, true);
-        check(&numbers(&["", "NA"]), ColumnKind::Float, false);
-        check(&["a", "b", " "], ColumnKind::Category, false);
-        // Texts in the middle of many numbers do not end the count.
-        let long = [vec!["1"; 2_000], vec!["?"; 60], vec!["2"; 2_000]].concat();
-        check(&long, ColumnKind::Category, true);
-        check(&[["?"; 40].as_slice(), &["7"; 4_000]].concat(), ColumnKind::Category, false);
-        assert_eq!(only_column(&numbers(&["inf", "?"])).huge, 1);
-    }
-
-    #[test]
-    fn dates_show_that_the_day_comes_first() {
-        let check = |values: &[&str], expected| {
-            assert_eq!(only_column(values).day_first, expected, "{values:?}");
-        };
-        check(&["05/02/2024", "31/01/2024"], true);
-        check(&["5.2.2024", "6.2.2024"], true);
-        check(&["05/02/2024", "01/31/2024"], false);
-        check(&["2024-01-31", "2024-01-13"], false);
-        check(&["2024.01.31"], false);
-        check(&["31", "soon"], false);
-        // Ten dates that are as frequent as others do not show it.
-        let all: Vec<String> = (0..56).map(|row| format!("{:02}/03/2024", row % 28 + 1)).collect();
-        check(&all.iter().map(String::as_str).collect::<Vec<_>>(), true);
-    }
-
-    #[test]
-    fn huge_cells_are_counted_but_not_kept() {
-        let huge: Vec<String> = (0..9).map(|row| format!("{row}{}", "x".repeat(1 << 20))).collect();
-        let mut cells: Vec<&str> = huge.iter().map(String::as_str).collect();
-        cells.extend(["yes", "yes", huge[8].as_str()]);
-        let column = only_column(&cells);
-        assert_eq!((column.distinct, column.kind), (10, ColumnKind::Text));
-        assert_eq!(column.top_values[0], ("yes".to_owned(), 2));
-        assert!(column.top_values.len() <= 5, "{}", column.top_values.len());
-        // What is not kept is neither a truth value nor a date.
-        let whole = "x".repeat(5 << 20);
-        assert_ne!(only_column(&["yes", "no", "yes", &whole]).kind, ColumnKind::Boolean);
-        assert_ne!(only_column(&[&whole]).kind, ColumnKind::Date);
+        self.columns.iter().enumerate().filter(move |(_, column)| is_useful(column))
     }
 }

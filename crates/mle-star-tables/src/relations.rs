@@ -1,5 +1,8 @@
 //! How columns and tables relate, as the data plane says.
 
+use std::collections::BTreeMap;
+
+use mle_star_domain::measure::interval::Grouped;
 use serde::Deserialize;
 
 /// What relates the tables of a folder, and columns of its training table.
@@ -12,6 +15,9 @@ pub struct Relations {
     pub determinants: Vec<String>,
     /// The columns that name series of rows in time.
     pub series: Vec<String>,
+    /// The rows of the test table in groups, by the columns that may name groups.
+    #[serde(default)]
+    pub test_groups: BTreeMap<String, Grouped>,
 }
 
 /// An auxiliary table that joins another table.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use mle_star_domain::metric::Score;
 use mle_star_domain::protocol::SplitKind;
-use mle_star_tables::profile;
+use mle_star_tables::profile::Profile;
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::{ID, TARGET, TASKS, Task, Written};
@@ -54,7 +55,7 @@ fn every_task_is_complete_and_keeps_its_answers_hidden() {
         assert_eq!(header(&file("train.csv")), [features.clone(), vec![TARGET.to_owned()]].concat());
         assert!(!features.contains(&TARGET.to_owned()) && !made.answers_file.starts_with(&made.data));
         assert!(task.column.is_none_or(|column| features.contains(&column.to_owned())));
-        let read = profile::read(&made.data).unwrap();
+        let read = Profile::of(&mle_star_needs::inspect(&made.data, &json!({}))).unwrap().unwrap();
         assert!(read.train.column(TARGET).is_some() && read.test.is_some() && read.sample.is_some());
         let score = |value| Score::new(value, task.metric.direction()).unwrap();
         assert!(score(made.written.best).gain_over(score(made.written.constant)) > 0.0, "{}", task.name);

@@ -77,6 +77,25 @@ def test_a_column_is_described(cells: Sequence[str], expected: dict[str, Any], t
     assert {key: found[key] for key in expected} == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "ordered", "counts_groups", "is_name"),
+    [
+        ("patient", "integer", True, True, True),
+        ("code", "category", False, True, True),
+        ("height", "integer", False, True, False),
+        # Later numbers are later times, unless the name says otherwise.
+        ("height", "integer", True, False, False),
+        ("week", "integer", True, False, False),
+        ("time_id", "integer", True, False, True),
+        ("time_id", "integer", False, True, True),
+    ],
+)
+def test_a_column_counts_groups_or_times(
+    name: str, kind: str, ordered: bool, counts_groups: bool, is_name: bool
+) -> None:
+    assert facts.group_by_name(name, kind, ordered) == {"counts_groups": counts_groups, "is_name": is_name}
+
+
 PARTS: list[tuple[Sequence[str], str | None, list[str]]] = [
     ([f"{n:02}:{n * 7 % 60:02}" for n in range(40)], "fields", ["1", "2"]),
     ([f"{'ABC'[n % 3]}{n}" for n in range(40)], "fields", ["1", "2"]),

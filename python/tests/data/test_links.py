@@ -1,6 +1,6 @@
 """How further tables join, which of their rows are known too early, and what relates columns."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np

@@ -55,7 +55,7 @@ pub struct EvaluationSetup {
     /// The number of test rows, without held-out ones.
     pub test_rows: Option<u64>,
     /// For a split by groups, how many rows each group of the test table has; empty if that is not known.
-    pub test_groups: Vec<u64>,
+    pub test_groups: Option<Grouped>,
     /// Whether the scores of scripts are computed from their validation predictions.
     pub verifies: bool,
     /// The held-out rows, if there are any.
@@ -171,11 +171,11 @@ impl EvaluationSetup {
     fn interval_target(&self) -> Value {
         let has_few = self.periods.as_ref().map_or(0, Periods::count) < FEWEST_PERIODS;
         let has_own_ends = self.split.as_ref().is_some_and(Split::has_own_ends);
-        let are_groups = has_few && has_own_ends && !self.test_groups.is_empty();
+        let are_groups = has_few && has_own_ends && self.test_groups.is_some();
         match self.split.as_ref().map(|split| split.kind) {
             Some(SplitKind::Time) if !are_groups => json!({ "kind": "period" }),
             Some(SplitKind::Groups | SplitKind::Time) => {
-                let Grouped { groups, rows } = Grouped::of(self.test_groups.iter().copied());
+                let Grouped { groups, rows } = self.test_groups.unwrap_or(Grouped { groups: 0.0, rows: 0.0 });
                 json!({ "kind": "groups", "rows": self.test_rows, "groups": groups, "rows_of_groups": rows })
             }
             Some(SplitKind::Rows | SplitKind::Stratified) | None => {

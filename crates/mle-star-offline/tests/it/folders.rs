@@ -109,7 +109,7 @@ impl Folder {
             id_column: found.id,
             ..mle_star::testing::task()
         };
-        let mut profile = Profile::of(&facts, data_dir).unwrap().unwrap();
+        let mut profile = Profile::of(&facts).unwrap().unwrap();
         profile.train.rows = self.counted_rows.unwrap_or(self.rows);
         (task, profile)
     }

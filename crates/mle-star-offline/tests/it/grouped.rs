@@ -16,24 +16,29 @@ fn grouped(shape: Shape) -> Shape {
     Shape { grouped: true, ..shape }
 }
 
-/// The first script for a task with these columns, given as name, kind, groups and order.
-fn script_with(shape: &Shape, columns: &[(&str, ColumnKind, usize, bool)]) -> String {
+/// A column with its kind, its groups, whether it counts groups, and whether it names them.
+type Grouped<'a> = (&'a str, ColumnKind, usize, bool, bool);
+
+/// The first script for a task with these columns.
+fn script_with(shape: &Shape, columns: &[Grouped<'_>]) -> String {
     let mut profile = super::tasks::profile(shape);
-    for (name, kind, groups, ordered) in columns {
+    for (name, kind, groups, counts_groups, is_name) in columns {
         for table in [Some(&mut profile.train), profile.test.as_mut()].into_iter().flatten() {
             table.columns.push(column(name, *kind, *groups));
         }
-        profile.groups.push(GroupColumn { column: (*name).to_owned(), groups: *groups, ordered: *ordered });
+        let (column, groups) = ((*name).to_owned(), *groups);
+        let (counts_groups, is_name) = (*counts_groups, *is_name);
+        profile.groups.push(GroupColumn { column, groups, ordered: false, counts_groups, is_name });
     }
     let agents = agents_for(&task(shape), &profile, shape.subsample, None);
     initial(&agents, "LightGBM")
 }
 
 #[test]
-fn the_group_is_chosen_by_values_and_names() {
+fn the_group_with_the_fewest_values_is_chosen() {
     use ColumnKind::{Category, Integer};
     let shape = Shape { rich: false, ..shape("RMSE", Minimize, 0) };
-    let check = |columns: &[(&str, ColumnKind, usize, bool)], chosen: Option<&str>, features: &[&str]| {
+    let check = |columns: &[Grouped<'_>], chosen: Option<&str>, features: &[&str]| {
         let script = script_with(&shape, columns);
         let line = chosen.map(|name| format!("\nGROUP = \"{name}\"\n"));
         assert_eq!(script.contains(BY_GROUP), chosen.is_some(), "{columns:?}\n{script}");
@@ -47,20 +52,16 @@ fn the_group_is_chosen_by_values_and_names() {
         }
     };
     check(&[], None, &[]);
-    check(&[("patient", Integer, 20, true)], Some("patient"), &[]);
-    check(&[("code", Category, 20, false)], Some("code"), &[]);
-    check(&[("height", Integer, 20, false)], Some("height"), &[]);
-    // Later numbers are later times, unless the name says otherwise.
-    check(&[("height", Integer, 20, true)], None, &["height"]);
-    check(&[("week", Integer, 20, true)], None, &["week"]);
-    check(&[("time_id", Integer, 20, true)], None, &["time_id"]);
-    check(&[("time_id", Integer, 20, false)], Some("time_id"), &[]);
-    // The column with the fewest groups wins; columns that only name groups are not features.
-    check(&[("visit_id", Integer, 60, false), ("clinic", Category, 6, false)], Some("clinic"), &[]);
-    check(&[("height", Integer, 5, false), ("clinic", Category, 6, false)], Some("clinic"), &["height"]);
+    check(&[("patient", Integer, 20, true, true)], Some("patient"), &[]);
+    check(&[("height", Integer, 20, true, false)], Some("height"), &[]);
+    check(&[("week", Integer, 20, false, false)], None, &["week"]);
+    // Columns that only name groups are not features.
+    let clinic = ("clinic", Category, 6, true, true);
+    check(&[("visit_id", Integer, 60, true, true), clinic], Some("clinic"), &[]);
+    check(&[("height", Integer, 5, true, false), clinic], Some("clinic"), &["height"]);
     // Never the id or the target.
-    check(&[("id", Integer, 20, false)], None, &["id"]);
-    check(&[("target", Integer, 20, false)], None, &["target"]);
+    check(&[("id", Integer, 20, true, true)], None, &["id"]);
+    check(&[("target", Integer, 20, true, false)], None, &["target"]);
 }
 
 /// The text of the section under this heading.

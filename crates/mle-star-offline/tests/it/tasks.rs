@@ -1,15 +1,13 @@
 //! Small tasks with their profiles and data.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::{DataModality, Task, TaskType};
 use mle_star_needs::Need;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::media::Media;
-use mle_star_tables::profile::{ClassColumn, Column, ColumnKind, GroupColumn, Profile, Table};
+use mle_star_tables::profile::{ClassColumn, Column, ColumnKind, GroupColumn, Media, Profile, Table};
 use mle_star_tables::relations::{Link, Relations};
 use serde_json::json;
 
@@ -86,7 +84,7 @@ pub(crate) fn agents_for(task: &Task, profile: &Profile, limit: u32, split: Opti
 pub(crate) fn profile_of(task: &Task, folder: &Path) -> Profile {
     let told = json!({ "target": task.target_column, "id": task.id_column, "metric": task.evaluation_metric,
         "direction": task.metric_direction });
-    Profile::of(&mle_star_needs::inspect(folder, &told), folder).unwrap().unwrap()
+    Profile::of(&mle_star_needs::inspect(folder, &told)).unwrap().unwrap()
 }
 
 /// How the tables of a task relate: as the data plane says, if there are any.
@@ -224,7 +222,6 @@ pub(crate) fn profile(shape: &Shape) -> Profile {
     Profile {
         class_columns: shape.per_class.then(|| (0..shape.classes + shape.absent).map(class_column).collect()),
         without_target: Vec::new(),
-        tables: Arc::default(),
         train: table("train.csv", ROWS, train),
         test: Some(table("test.csv", NEW_ROWS, test)),
         sample: Some(table("sample_submission.csv", NEW_ROWS, sample)),
@@ -246,7 +243,8 @@ fn of_places() -> Link {
 }
 
 fn patients() -> GroupColumn {
-    GroupColumn { column: "patient_id".to_owned(), groups: ROWS / PATIENT_ROWS, ordered: true }
+    let (column, groups) = ("patient_id".to_owned(), ROWS / PATIENT_ROWS);
+    GroupColumn { column, groups, ordered: true, counts_groups: true, is_name: true }
 }
 
 /// Writes the training table, the test table and the sample submission.

@@ -100,7 +100,6 @@ impl Backends {
         let (data_dir, all_rows) = (seen.of_search(), seen.all_rows());
         let evaluation = held_out::evaluation(run).map_err(RunError::failed)?;
         // From here on, scripts look at the rows.
-        run.profile.iter().for_each(|profile| profile.tables.forget());
         let readable = seen.readable().map_err(RunError::failed)?;
         let setup =
             runner(run, data_dir.clone(), environment.clone(), machine.clone(), at_once, isolation.clone());

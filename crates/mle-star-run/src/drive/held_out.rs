@@ -91,7 +91,7 @@ pub fn evaluation(run: &OpenRun) -> Result<Option<EvaluationSetup>, Trouble> {
         subsample_limit: run.frozen.config.subsample_limit as usize,
         split: protocol.split.clone(),
         test_rows: profile.test.as_ref().map(|test| test.rows as u64),
-        test_groups: group.map(|column| profile.tables.sizes_of_test_groups(column)).unwrap_or_default(),
+        test_groups: group.and_then(|column| profile.relations.test_groups.get(column).copied()),
         verifies: protocol.verifies,
         seasonal_naive: Some(run.folder.join(layout::SEASONAL_NAIVE)).filter(|file| file.exists()),
         folds: protocol.has_folds_file.then(|| data_dir.join(layout::FOLDS)),

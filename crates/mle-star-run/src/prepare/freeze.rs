@@ -44,7 +44,7 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
         protocol.baselines = own.with_metric(source.clone()).baselines()?;
     }
     let run_id = claimed.id;
-    let (intake, mut profile) = (prepared.intake, prepared.profile);
+    let (intake, profile) = (prepared.intake, prepared.profile);
     let folder = claimed.hold.folder().to_owned();
     let facts = prepared.facts.unwrap_or_default();
     let is_full = config.context == Context::Full;
@@ -56,7 +56,6 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
     let kept = kept.map_err(|error| RunError::failed(inputs::unwritable(&folder, &error)))?;
     let own = kept.is_some();
     if let Some(data) = kept {
-        profile = profile.map(|profile| profile.moved_to(&data)).transpose()?;
         task.data_dir = data;
     }
     let seen = Seen { folder: &folder, task: &task, config: &config, protocol: protocol.as_ref() };

@@ -1,7 +1,5 @@
 //! What the data plane says of a task's data.
 
-use std::path::Path;
-
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::facts::Told;
 use mle_star_tables::profile::{self, Profile};
@@ -38,7 +36,7 @@ impl Data {
             Some(Trouble::new(message?, hint.unwrap_or_default()))
         };
         let unread = damaged.or_else(of_facts);
-        let profile = Profile::of(&facts, &intake.folder())?;
+        let profile = Profile::of(&facts)?;
         Ok(Self { facts, profile, unread })
     }
 
@@ -46,12 +44,12 @@ impl Data {
     ///
     /// # Errors
     /// The facts are of another build.
-    pub fn of_run(facts: Option<Value>, data_dir: &Path) -> Result<Self, Trouble> {
+    pub fn of_run(facts: Option<Value>) -> Result<Self, Trouble> {
         let facts = facts.ok_or_else(|| {
             let hint = "use the version of mle-star that started the run, or start a new run";
             Trouble::new("an earlier version of mle-star began this run, and kept no facts of its data", hint)
         })?;
-        Ok(Self { profile: Profile::of(&facts, data_dir)?, unread: None, facts })
+        Ok(Self { profile: Profile::of(&facts)?, unread: None, facts })
     }
 
     /// Whether there is nothing that could stand for a training table: no sample submission, no images, no sounds.

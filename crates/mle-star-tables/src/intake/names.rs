@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use crate::folder::roles;
-
 /// The endings of table files, in lower case; each may be packed.
 const ENDINGS: [&str; 16] = [
     ".csv", ".tsv", ".tab", ".psv", ".txt", ".parquet", ".pq", ".feather", ".arrow", ".arrows", ".ipc",
@@ -23,8 +21,37 @@ pub fn has_tables(folder: &Path) -> bool {
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     names.into_iter().any(|name| {
         let stem = if is_table_name(&name) { Some(stem(&name)) } else { name.strip_suffix(".zip") };
-        stem.is_some_and(|stem| roles::usual(stem).is_some() || roles::likely(stem).is_some())
+        stem.is_some_and(has_role)
     })
+}
+
+/// Whether a name says that a table is for training, to predict, or a sample submission: `train_labels`, `en_test_2`,
+/// `exampleSolution`. Which one it is the data plane says.
+fn has_role(stem: &str) -> bool {
+    const SHOWS: [&str; 4] = ["sample", "example", "template", "format"];
+    const SUBMITTED: [&str; 11] = [
+        "submission",
+        "submissions",
+        "entry",
+        "entries",
+        "answer",
+        "answers",
+        "result",
+        "results",
+        "solution",
+        "prediction",
+        "predictions",
+    ];
+    let stem = stem.to_lowercase();
+    let words: Vec<&str> = stem.split(|letter: char| !letter.is_alphabetic()).collect();
+    let (has, letters) = (|some: &[&str]| words.iter().any(|word| some.contains(word)), words.concat());
+    let is_pair = |one: &&str| {
+        let rest = letters.strip_prefix(one).or_else(|| letters.strip_suffix(one));
+        rest.is_some_and(|rest| SUBMITTED.contains(&rest))
+    };
+    let is_example = has(&SHOWS) && has(&SUBMITTED) || SHOWS.iter().any(is_pair);
+    let labels = ["labels", "trainlabels", "traininglabels"].contains(&letters.as_str());
+    is_example || labels || has(&["train", "training"]) || has(&["test"]) && !has(&["labels", "label"])
 }
 
 /// The name of a table file without its endings.

@@ -1,22 +1,4 @@
-//! Matches the columns of a submission to classes, and to the bounds of intervals.
-
-/// The class of each column, if each begins or ends with the name of a class, whatever its capitals, and no two with that
-/// of the same one. Of several names, the longest counts.
-pub(super) fn matched(columns: &[String], classes: &[impl AsRef<str>]) -> Option<Vec<usize>> {
-    let classes: Vec<String> = classes.iter().map(|class| class.as_ref().trim().to_lowercase()).collect();
-    let class_of = |column: &String| {
-        let column = column.to_lowercase();
-        let fits = |class: &&String| {
-            !class.is_empty() && (column.starts_with(class.as_str()) || column.ends_with(class.as_str()))
-        };
-        let longest = classes.iter().filter(fits).map(String::len).max()?;
-        let mut found = (0..classes.len()).filter(|at| fits(&&classes[*at]) && classes[*at].len() == longest);
-        found.next().filter(|_| found.next().is_none())
-    };
-    let found: Vec<usize> = columns.iter().map(class_of).collect::<Option<_>>()?;
-    let is_single = |at: usize| found.iter().filter(|other| **other == at).count() == 1;
-    (columns.len() == classes.len() && (0..classes.len()).all(is_single)).then_some(found)
-}
+//! The columns of a submission with the bounds of intervals.
 
 /// The columns with the lower and with the upper bound: by words in their names, or by quantiles, else the first and the second.
 /// `None` if there are not two.

@@ -8,7 +8,9 @@ use std::process::Command;
 
 use mle_star_domain::protocol::{Shift, Split, SplitKind};
 use mle_star_needs::needs;
-use mle_star_tables::{comparison, profile};
+use mle_star_tables::comparison;
+use mle_star_tables::profile::Profile;
+use serde_json::json;
 
 /// Runs every script named in its folder; the output of each follows a line of its own.
 const RUNNER: &str = r#"
@@ -77,7 +79,7 @@ fn run(python: &Path, program: &str, dir: &Path, args: &[PathBuf]) -> String {
 
 /// Writes a script beside the folder `input` with these tables.
 fn write(folder: &Path, row: &Row, classification: bool) -> PathBuf {
-    let tables = profile::read(&folder.join("input")).unwrap();
+    let tables = Profile::of(&mle_star_needs::inspect(&folder.join("input"), &json!({}))).unwrap().unwrap();
     let column = (!row.2.is_empty()).then(|| row.2.to_owned());
     let split = Split { kind: row.1, column, ..Split::default() };
     let script = comparison::script(&tables, "y", Some("id"), &split, (classification, &[])).unwrap();

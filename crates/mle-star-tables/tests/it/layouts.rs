@@ -143,7 +143,7 @@ fn check(expected: &Expected) {
     let look: Look = serde_json::from_value(taken_in).unwrap();
     let data_dir = if look.is_plain { dir.path() } else { plain.path() };
     let facts = inspect(data_dir, &json!({ "description": description, "may_lack_tables": true }));
-    let (profile, task) = (Profile::of(&facts, data_dir).unwrap(), Inferred::of(&facts).unwrap());
+    let (profile, task) = (Profile::of(&facts).unwrap(), Inferred::of(&facts).unwrap());
 
     assert_eq!((task.data_modality, task.task_type), expected.data, "{name}");
     assert_eq!(task.metric, expected.metric, "{name}");

@@ -108,7 +108,7 @@ impl World {
             subsample_limit: 30_000,
             split: None,
             test_rows: None,
-            test_groups: Vec::new(),
+            test_groups: None,
             verifies: true,
             holdout: None,
             seasonal_naive: None,

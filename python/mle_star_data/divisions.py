@@ -1,0 +1,157 @@
+"""The ways to divide labelled rows by folds, times and groups of the tables that scripts see, and some of their
+cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from . import dates, tables
+from .facts import table_of
+from .frames import Table, read
+from .tables import Refused
+
+Numbers = NDArray[np.float64]
+
+TIMES = 10
+"""Times are divided into about this many parts."""
+CELLS, LONGEST = 4, 40
+"""Cells of a row that are shown, and their longest text in characters."""
+PERIOD = "period"
+
+
+@dataclass(frozen=True)
+class Division:
+    """The part of each row, by the row's ID."""
+
+    by: str
+    ids: Sequence[str]
+    parts: Sequence[int]
+    names: Sequence[str]
+    is_ordered: bool
+    """Whether the order of parts means something."""
+
+
+@dataclass(frozen=True)
+class Divided:
+    """The rows of a table of a data folder; the number of a row, from 0, is its ID without a column of IDs."""
+
+    folder: str
+    role: str
+    id: str | None
+
+    @cached_property
+    def table(self) -> Table:
+        path = Path(self.folder)
+        file = table_of(path, self.role)
+        return read(path / file, file)
+
+    @cached_property
+    def ids(self) -> pl.Series:
+        if self.id is None:
+            return pl.int_range(self.table.rows, eager=True).cast(pl.String)
+        return self.table.column(self.id).text.str.strip_chars()
+
+    def by(self, split: Mapping[str, Any] | None, folds: str | None, periods: Sequence[Any] | None) -> list[Division]:
+        """The divisions that a split suggests. What cannot be read divides nothing."""
+        split = split or {}
+        kind, column = split.get("kind"), split.get("column")
+        found = list(_by_folds(folds, periods)) if self.role == "train" and folds is not None else []
+        if kind == "time" and not any(one.by == PERIOD for one in found):
+            found += self._by_time(column)
+        groups = [column if kind == "groups" else None, split.get("groups"), *(split.get("series") or [])]
+        for name in groups:
+            found += self._by_groups(name)
+        return found
+
+    def _known(self, name: str | None) -> tuple[list[str], pl.Series]:
+        """The IDs of the rows with a value in a column, and the values."""
+        if name is None or name not in self.table:
+            return [], pl.Series([], dtype=pl.String)
+        values = self.table.column(name).values
+        has = values.is_not_null()
+        return self.ids.filter(has).to_list(), values.filter(has)
+
+    def _by_groups(self, name: str | None) -> Iterator[Division]:
+        ids, values = self._known(name)
+        if ids:
+            names = sorted(values.unique())
+            place = {value: at for at, value in enumerate(names)}
+            yield Division(str(name), ids, [place[value] for value in values], names, False)
+
+    def _by_time(self, name: str | None) -> Iterator[Division]:
+        """Parts with about the same number of rows, the earliest first. Rows of the same time are in one part."""
+        ids, values = self._known(name)
+        times = _moments(values) if ids else None
+        if times is None:
+            return
+        moments, first, part, counts = np.unique(times, return_index=True, return_inverse=True, return_counts=True)
+        size = -(-len(ids) // TIMES)
+        ends: list[list[int]] = []
+        part_of = np.zeros(len(moments), dtype=np.int64)
+        for at, count in enumerate(counts.tolist()):
+            if ends and ends[-1][2] + count // 2 < size:
+                ends[-1][1:] = [at, ends[-1][2] + count]
+            else:
+                ends.append([at, at, count])
+            part_of[at] = len(ends) - 1
+        said = [_range(values[int(first[start])], values[int(first[end])]) for start, end, _ in ends]
+        yield Division(str(name), ids, part_of[part].tolist(), said, True)
+
+    def cells(self, wanted: Sequence[str], but: Sequence[str]) -> list[list[tuple[str, str]]]:
+        """A few cells of rows, each with its column, so that people recognize them."""
+        names = [name for name in self.table.names if name not in but and name != self.id][:CELLS]
+        places, known = tables.places(tables.keys(_texts(self.ids)), tables.keys(_texts(wanted)))
+        rows = self.table.select(names)
+        both = zip(places.tolist(), known.tolist(), strict=True)
+        return [[(name, rows[name][place][:LONGEST]) for name in names] if is_known else [] for place, is_known in both]
+
+
+def _texts(values: Sequence[str] | pl.Series) -> tables.Text:
+    return np.array(list(values), dtype=object)
+
+
+def _moments(values: pl.Series) -> Numbers | None:
+    """These values as numbers, or as seconds; None if they are neither."""
+    numbers = values.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    if np.isfinite(numbers).all():
+        return numbers
+    for day_first in (False, True):
+        seconds = dates.seconds(values, day_first)
+        if np.isfinite(seconds).all():
+            return seconds
+    for unit in dates.ALL_UNITS:
+        found = [dates.part_of_year(value, unit) for value in values]
+        if None not in found:
+            return np.array(found, dtype=np.float64)
+    return None
+
+
+def _by_folds(file: str, periods: Sequence[Any] | None) -> Iterator[Division]:
+    try:
+        table = read(file)
+    except Refused:
+        return
+    id = next((name for name in table.names if name != "fold"), None)
+    if "fold" not in table or id is None:
+        return
+    folds = table.column("fold").numbers
+    if not np.isfinite(folds).all():
+        return
+    count = int(folds.max()) + 1
+    has_periods = periods is not None and len(periods) >= count
+    names = [_range(one["from"], one["to"]) for one in periods or []] if has_periods else []
+    names = names[:count] or [str(fold + 1) for fold in range(count)]
+    ids = table.column(id).text.str.strip_chars().to_list()
+    yield Division(PERIOD if has_periods else "fold", ids, folds.astype(int).tolist(), names, True)
+
+
+def _range(start: str, end: str) -> str:
+    return start if start == end else f"{start} to {end}"
