@@ -393,8 +393,10 @@ impl ScriptRunner for ScriptBackend {
             _ => outcome.score,
         };
         let is_valid = kept.submission.as_ref().is_some_and(|submission| submission.findings.is_empty());
+        let trusts = self.evaluation.as_ref().is_none_or(|evaluation| !evaluation.setup.verifies);
+        let is_scored = kept.verified.measured.is_some() || request.purpose == Purpose::Score && trusts;
         // Without a sample, nobody knows how many rows a submission has.
-        let is_whole = has_sample && is_valid && (kept.verified.measured.is_some() || submits);
+        let is_whole = has_sample && is_valid && (submits || is_scored);
         let is_late = outcome.end == ScriptEnd::Answered && !is_whole;
         Ok(ScriptOutcome {
             end: if is_late { ScriptEnd::TimedOut } else { outcome.end },

@@ -102,12 +102,12 @@ impl ScriptBackend {
             let (mut chance, mut fits) = (None, None);
             if is_watched {
                 fits = Some(watch::fits(opened(&outputs, watch::REPORT, &mut notes)?));
-            } else if let Some(evaluation) = evaluation.filter(|_| probes) {
-                if let Some(written) = opened(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)? {
-                    let file = kept_for_a_while(written, plane.folder())?;
-                    let shuffled = seen.made.as_ref().and_then(|made| made.shuffled.as_ref());
-                    (verified, chance) = probed((evaluation, ends), file.path(), shuffled, &mut notes)?;
-                }
+            } else if let Some(evaluation) = evaluation.filter(|_| probes)
+                && let Some(written) = opened(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)?
+            {
+                let file = kept_for_a_while(written, plane.folder())?;
+                let shuffled = seen.made.as_ref().and_then(|made| made.shuffled.as_ref());
+                (verified, chance) = probed((evaluation, ends), file.path(), shuffled, &mut notes)?;
             }
             if let (Some((kept, most)), Outputs::Here(workplace)) = (model, &outputs) {
                 let _ = fs::remove_dir_all(&kept);

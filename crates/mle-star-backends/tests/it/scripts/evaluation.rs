@@ -142,8 +142,10 @@ async fn a_score_has_the_classes_of_all_rows() {
 async fn an_answer_counts_although_its_script_is_stopped() {
     let mut world = world(NUMBERS, Metric::Mae, Some("id")).await;
     let with_sample = world.runner();
-    world.setup.sample_submission = None;
+    let sample = world.setup.sample_submission.take();
     let without = world.runner();
+    (world.setup.sample_submission, world.setup.evaluation) = (sample, None);
+    let unmeasured = world.runner();
     let check = async |runner: &ScriptBackend, last: &str, end: ScriptEnd| {
         let first = script("id,y\n11,1\n12,3\n14,3\n", "0.3333333333");
         let script = format!(
@@ -156,6 +158,7 @@ async fn an_answer_counts_although_its_script_is_stopped() {
     };
     let whole = r"write('submission', 'id,y\n1,0.25\n2,0.75\n')";
     check(&with_sample, whole, ScriptEnd::Answered).await;
+    check(&unmeasured, whole, ScriptEnd::Answered).await;
     // Nobody knows how many rows it has.
     check(&without, whole, ScriptEnd::TimedOut).await;
     for incomplete in [
