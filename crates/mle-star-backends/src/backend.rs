@@ -14,7 +14,7 @@ use mle_star::result::FinalPredictions;
 use mle_star::stop::Stop;
 use mle_star_domain::config::Switch;
 use mle_star_domain::diagnostics::Diagnostics;
-use mle_star_domain::effects::{Purpose, ScriptOutcome, ScriptRequest};
+use mle_star_domain::effects::{Purpose, ScriptEnd, ScriptOutcome, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
 use mle_star_domain::question::{Answer, Copies, ImportanceRows, Kept, Question};
@@ -117,11 +117,12 @@ impl ScriptBackend {
         rows.map(|_| seen::create_predictions(&run_folder)).transpose()?;
         let closed = seen::closed(&run_folder, setup.evaluation.as_ref())?;
         let executor = Executor::new(setup.executor(&run_folder), &closed)?;
-        let search = Arc::new(ScriptData::of_search(&setup, &closed, &executor)?);
-        let whole =
-            rows.map(|rows| ScriptData::of_submission(rows, &closed, &executor)).transpose()?.map(Arc::new);
-        let compared = rows.map(|rows| ScriptData::of_comparison(rows, &closed, &executor));
-        let compared = compared.transpose()?.map(Arc::new);
+        let seen = |folder: &Path, sample: Option<&PathBuf>| {
+            ScriptData::new(folder, sample.cloned(), &closed, &executor).map(Arc::new)
+        };
+        let search = seen(&setup.data_dir, setup.sample_submission.as_ref())?;
+        let whole = rows.map(|rows| seen(&rows.data_dir, Some(&rows.sample))).transpose()?;
+        let compared = rows.map(|rows| seen(&rows.compared, None)).transpose()?;
         let setup = Arc::new(ScriptSetup { run_folder, data_dir, ..setup });
         let elsewhere = setup.fleet.as_ref().map(|fleet| Arc::new(fleet.register(setup.elsewhere(&closed))));
         let (closed, executor): (Arc<[PathBuf]>, _) = (closed.into(), Arc::new(executor));
@@ -381,6 +382,7 @@ impl ScriptRunner for ScriptBackend {
             Ok(ran) => ran,
             Err(reason) => return Ok(ScriptOutcome::lost(reason)),
         };
+        let (has_sample, submits) = (seen.sample.is_some(), request.purpose == Purpose::Submission);
         let Executed { outcome, printed, lacked_room } = *executed;
         let kept = self.finish(request, (outputs, seen), printed, ends).await?;
         if let Some(left) = kept.disk_left.filter(|_| lacked_room) {
@@ -391,10 +393,17 @@ impl ScriptRunner for ScriptBackend {
         // A script may print another metric than that of a file.
         let score = match &kept.verified.measured {
             Some(measured) if by_file => Some(measured.score),
-            None if by_file && request.purpose == Purpose::Submission => None,
+            None if by_file && submits => None,
             _ => outcome.score,
         };
+        let is_valid = kept.submission.as_ref().is_some_and(|submission| submission.findings.is_empty());
+        let trusts = self.evaluation.as_ref().is_none_or(|evaluation| !evaluation.setup.verifies);
+        let is_scored = kept.verified.measured.is_some() || request.purpose == Purpose::Score && trusts;
+        // Without a sample, nobody knows how many rows a submission has.
+        let is_whole = has_sample && is_valid && (submits || is_scored);
+        let is_late = outcome.end == ScriptEnd::Answered && !is_whole;
         Ok(ScriptOutcome {
+            end: if is_late { ScriptEnd::TimedOut } else { outcome.end },
             score,
             submission: kept.submission,
             notes: outcome.notes.into_iter().chain(kept.notes).collect(),

@@ -252,6 +252,9 @@ pub enum ScriptEnd {
     },
     /// It was stopped at its time limit.
     TimedOut,
+    /// It was stopped at its time limit when it had printed its score and written its files: what Python does at its end may take
+    /// a second.
+    Answered,
     /// The runner that ran it was lost, and so were the next ones.
     Lost {
         /// What happened to the last runner.
@@ -334,7 +337,7 @@ impl ScriptOutcome {
             return format!("The script ran out of memory: {}.", how.words());
         }
         match self.end {
-            ScriptEnd::TimedOut => {
+            ScriptEnd::TimedOut | ScriptEnd::Answered => {
                 format!("The script was stopped at its time limit after {:.0} s.", self.duration_seconds)
             }
             ScriptEnd::Signalled { signal } => format!("The script was killed by signal {signal}."),
@@ -349,7 +352,7 @@ impl ScriptOutcome {
 
     /// Whether the program failed: non-zero exit code, signal, timeout, refusal, or a traceback in standard error.
     pub fn is_error(&self) -> bool {
-        self.end != ScriptEnd::Exited { code: 0 } || self.traceback.is_some()
+        !matches!(self.end, ScriptEnd::Exited { code: 0 } | ScriptEnd::Answered) || self.traceback.is_some()
     }
 
     /// An outcome of which only the end is known.
@@ -369,10 +372,8 @@ impl ScriptOutcome {
 
     /// Why its runner was lost, if it was.
     pub fn loss(&self) -> Option<&str> {
-        match &self.end {
-            ScriptEnd::Lost { reason } => Some(reason),
-            _ => None,
-        }
+        let ScriptEnd::Lost { reason } = &self.end else { return None };
+        Some(reason)
     }
 }
 
@@ -388,6 +389,7 @@ impl ScriptEnd {
             Self::Exited { code } => format!("exit code {code}"),
             Self::Signalled { signal } => format!("signal {signal}"),
             Self::TimedOut => "time limit".to_owned(),
+            Self::Answered => "time limit, after its answer".to_owned(),
             Self::Lost { reason } => format!("lost: {reason}"),
             Self::Refused { limit } => limit.name().to_owned(),
         }

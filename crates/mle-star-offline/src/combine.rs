@@ -36,7 +36,8 @@ pub(crate) fn merger(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Te
         let after = base.sections.iter().position(|s| s.heading == "Training").map_or(0, |at| at + 1);
         base.sections.insert(after, writer::section(problem, "blends/mean")?);
     }
-    base.preamble = writer::docstring(problem, &titles(&members));
+    let names: Vec<&str> = members.iter().map(|member| member.title.as_str()).collect();
+    base.preamble = writer::docstring(problem, &format!("Blend of {}", names.join(", ")));
     Ok(fenced(&base.text()))
 }
 
@@ -59,11 +60,6 @@ fn take_history(base: &mut Script, reference: &Script) {
         let at = base.sections.iter().position(later).unwrap_or(base.sections.len());
         base.sections.insert(at, section);
     }
-}
-
-fn titles(members: &[Member]) -> String {
-    let names: Vec<&str> = members.iter().map(|member| member.title.as_str()).collect();
-    format!("Blend of {}", names.join(", "))
 }
 
 /// The member's name, numbered if the base has one of that name.

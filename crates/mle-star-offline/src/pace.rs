@@ -14,8 +14,9 @@ const SHARE: f64 = 0.1;
 /// How many values trees of LightGBM may read while a script of a constant runs. An idle core takes 5 to 10 ns for each, so that
 /// they are 120 to 250 million.
 const VALUES: f64 = 100e6;
-/// How many letters of texts may become pairs of words in that time. An idle core takes 0.4 µs for each; this leaves a margin.
-const LETTERS: f64 = 2e6;
+/// How many letters of texts, times folds, may become pairs of words in that time. An idle core takes 0.1 µs for each; this leaves
+/// a margin.
+const LETTERS: f64 = 8e6;
 
 /// A lighter model than the usual one, if that is too slow; `None` also if agents are told no times.
 pub(crate) fn lighter(problem: &Problem, usual: &'static Model, told: Inputs<'_>) -> Option<&'static Model> {

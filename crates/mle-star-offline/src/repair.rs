@@ -50,8 +50,7 @@ fn repaired_script(problem: &Problem, script: Script, bug: &str) -> Result<Optio
 }
 
 fn missing_module(bug: &str) -> Option<&str> {
-    let at = bug.find("No module named '")? + "No module named '".len();
-    bug[at..].split(['\'', '.']).next()
+    bug.split_once("No module named '")?.1.split(['\'', '.']).next()
 }
 
 /// Replaces models of a library that is not installed by scikit-learn's gradient boosting.

@@ -115,7 +115,7 @@ fn given_columns(script: &Script) -> String {
     let data = script.section("Data").map_or("", |section| section.text.as_str());
     let lists = ["NUMERIC", "CATEGORICAL", "MANY_LEVELS"].into_iter();
     let known = lists.filter(|name| data.contains(&format!("\n{name} = ")));
-    format!("[{}\"all_text\"]", known.map(|name| format!("*{name}, ")).collect::<String>())
+    format!("[{}\"all_text\", \"terms\"]", known.map(|name| format!("*{name}, ")).collect::<String>())
 }
 
 /// The parts measured least often so far, rotated so that paths start with different ones.

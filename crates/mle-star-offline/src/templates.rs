@@ -44,6 +44,7 @@ const SOURCES: &[(&str, &str)] = templates![
     "cross_validation_in_time",
     "cross_validation_of_targets",
     "fold_models",
+    "texts",
     "series",
     "levels",
     "windows",

@@ -12,8 +12,8 @@ use crate::sections::{Script, Section};
 use crate::templates::{TemplateError, render};
 use mle_star_tables::metrics::Metric;
 
-/// The headings of the sections that models with a history need, in their order.
-pub(crate) const OF_SERIES: [&str; 4] = ["Series", "Levels", "Windows", "Seasons"];
+/// The headings of the sections that models of texts or with a history need, in their order.
+pub(crate) const OF_SERIES: [&str; 5] = ["Texts", "Series", "Levels", "Windows", "Seasons"];
 
 /// A complete solution with one model, or with the mean of several.
 ///
@@ -39,12 +39,15 @@ pub(crate) fn solution(problem: &Problem, model: &'static Model) -> Result<Scrip
     Ok(Script { preamble: docstring(problem, model.title), sections })
 }
 
-/// What the models with a history need, beside their own sections.
+/// What the models of texts or with a history need, beside their own sections.
 fn of_series(problem: &Problem, models: &[&Model]) -> Result<Vec<Section>, TemplateError> {
     let uses = |wanted: &[Past]| models.iter().any(|model| wanted.contains(&model.past_in(problem)));
     let with_forecasts = uses(&[Past::Forecasts, Past::Distance, Past::Alone]);
+    let reads = |model: &&Model| model.family.features() == "features";
+    let texts = !problem.columns.texts.is_empty() && models.iter().any(reads);
     let any = with_forecasts || uses(&[Past::Windows]);
     [
+        ("texts", texts),
         ("series", any),
         ("levels", any && !problem.classification),
         ("windows", uses(&[Past::Windows])),
@@ -205,7 +208,7 @@ fn sizes(problem: &Problem, model: &Model) -> serde_json::Value {
     };
     json!({
         // Threads that wait for a busy core cost more than few trees.
-        "few": few, "words": model.slug == portfolio::SINGLE_WORDS,
+        "few": few, "pairs": model.family.encoding() == "encoding_scaled" && model.slug != portfolio::SINGLE_WORDS,
         "rounds": rounds, "rate": rate, "large_steps": large_steps, "many_rows": many_rows,
         "small": problem.used_rows < 1_000, "wide": problem.is_wide(),
         // With few rows of a class, boosting soon learns them by heart.

@@ -1,8 +1,4 @@
 # === Encoding: {{ m.title }} ===
-{% if p.columns.texts %}
-from scipy.sparse import csr_matrix, hstack
-from sklearn.feature_extraction.text import TfidfVectorizer
-{% endif %}
 from sklearn.impute import SimpleImputer
 {% if p.columns.many_levels and not p.grouping %}
 from sklearn.model_selection import KFold
@@ -42,9 +38,7 @@ def encode_{{ m.slug }}(fit, y_fit):
     blocks.append((level_of_pair.transform(factors), lambda rows: level_of_pair.transform(factors_of(rows))))
 {% endif %}
 {% if p.columns.texts %}
-    # Words may have a single letter.
-    words = TfidfVectorizer(max_features=50000, ngram_range=(1, {{ 1 if t.words else 2 }}), min_df=1 if len(fit) < 200 else 2, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
-    blocks.append((words.fit_transform(fit["all_text"]), lambda rows: words.transform(rows["all_text"])))
+    blocks.append(tf_idf(fit, 50000, 1 if len(fit) < 200 else 2))
     known, makers = zip(*blocks)
     whole = lambda parts: hstack([csr_matrix(part) for part in parts]).tocsr()
     return whole(known), lambda rows: whole([maker(rows) for maker in makers])

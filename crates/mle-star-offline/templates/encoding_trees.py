@@ -1,8 +1,4 @@
 # === Encoding: {{ m.title }} ===
-{% if p.columns.texts %}
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import TfidfVectorizer
-{% endif %}
 {% if p.columns.many_levels and not p.grouping %}
 from sklearn.model_selection import KFold
 {% endif %}
@@ -14,7 +10,7 @@ from sklearn.preprocessing import {{ codes }}
 {% elif p.columns.many_levels %}
 from sklearn.preprocessing import TargetEncoder
 {% endif %}
-{% if p.columns.texts or p.columns.categorical or p.columns.many_levels %}
+{% if p.columns.categorical or p.columns.many_levels %}
 
 
 {% endif %}
@@ -49,11 +45,7 @@ def encode_{{ m.slug }}(fit, y_fit):
     blocks.append(pair_factors(fit, y_fit))
 {% endif %}
 {% if p.columns.texts %}
-    # Words may have a single letter.
-    words = TfidfVectorizer(max_features=20000, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
-    counts = words.fit_transform(fit["all_text"])
-    topics = TruncatedSVD(n_components=max(1, min(40, len(words.vocabulary_) - 1)), random_state=SEED)
-    blocks.append((topics.fit_transform(counts), lambda rows: topics.transform(words.transform(rows["all_text"]))))
+    blocks.append(topics(fit))
 {% endif %}
     known, makers = zip(*blocks)
     return np.hstack(known), lambda rows: np.hstack([maker(rows) for maker in makers])

@@ -4,11 +4,7 @@
 {% endif %}
 def features_{{ m.slug }}(frame):
     """Columns computed row by row, without learning."""
-{% if p.unseen %}
-    x = frame[NUMERIC].apply(pd.to_numeric, errors="coerce").astype(float)
-{% else %}
-    x = frame[NUMERIC].astype(float)
-{% endif %}
+    x = frame[NUMERIC]{{ '.apply(pd.to_numeric, errors="coerce")' if p.unseen }}.astype(float)
 {% if p.huge %}
     # Infinite and huge values count as missing, since single precision cannot hold them.
     x = x.where(x.abs() < 1e19)
@@ -34,5 +30,6 @@ def features_{{ m.slug }}(frame):
 {% if p.columns.texts %}
     texts = frame[TEXTS].astype("object").fillna("").astype("str")
     x["all_text"] = [" ".join(parts) for parts in texts.to_numpy()]
+    x["terms"] = terms_of(x["all_text"], {{ 2 if t.pairs else 1 }})
 {% endif %}
     return x

@@ -456,8 +456,7 @@ impl<'a> Ctx<'a> {
         }
         let timeout = limits.script_timeout(place, purpose, now);
         let (timeout_seconds, characters) = (timeout.as_secs_f64(), script.chars().count() as u64);
-        let runner = lease.runner().map(str::to_owned);
-        let place = place.clone();
+        let (place, runner) = (place.clone(), lease.runner().map(str::to_owned));
         self.emit(Event::ScriptStarted {
             place: place.clone(),
             timeout: timeout_seconds,
@@ -476,8 +475,11 @@ impl<'a> Ctx<'a> {
                 ScriptOutcome::lost("the time was up before its data and its files were sent".to_owned())
             }
         };
-        let may_be_cut = matches!(purpose, Purpose::Score | Purpose::Submission);
-        let is_stopped = may_be_cut && outcome.end == ScriptEnd::TimedOut;
+        // In the paper, a script that does not end in time has failed.
+        let is_late = outcome.end == ScriptEnd::Answered && !self.tells_more();
+        let outcome = if is_late { ScriptOutcome { end: ScriptEnd::TimedOut, ..outcome } } else { outcome };
+        let is_stopped =
+            matches!(purpose, Purpose::Score | Purpose::Submission) && outcome.end == ScriptEnd::TimedOut;
         let cut_by = || limits.out_of_time(&request.place, self.run.journal.elapsed());
         let cut_by = is_stopped.then(cut_by).flatten();
         Ok(ScriptOutcome { runner, cut_by, beside: lease.overlapped(), ..outcome })

@@ -131,8 +131,7 @@ fn scored(ctx: &Ctx<'_>, execution: Execution) -> Result<Evaluation, Stop> {
         let score = ran.outcome.value().and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
         let facts = RunFacts::from(&ran.outcome);
         let measured = ran.outcome.measured.map(Arc::new);
-        let wrote_submission =
-            ran.outcome.submission.is_some_and(|submission| submission.findings.is_empty());
+        let wrote_submission = ran.outcome.submission.is_some_and(|written| written.findings.is_empty());
         let (place, ran_at) = (ran.place, ran.at);
         let (composition, against) = (None, None);
         let evidence = Evidence {

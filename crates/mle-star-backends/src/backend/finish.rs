@@ -84,35 +84,29 @@ impl ScriptBackend {
         let model = Self::most_of_a_model(request).map(|most| (self.kept_model(&run), most));
         let work = move || {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
-            let (written, refused) = opened(&outputs, layout::SUBMISSION)?;
-            let submission =
-                written.map(|written| places.keep(written, &seen, evaluation, (&plane, id_column, ends)));
-            let submission = submission.transpose()?;
-            let mut notes: Vec<String> = refused.into_iter().collect();
+            let mut notes = Vec::new();
+            let submission = opened(&outputs, layout::SUBMISSION, &mut notes)?
+                .map(|written| places.keep(written, &seen, evaluation, (&plane, id_column, ends)))
+                .transpose()?;
             let mut verified = ValidationCheck::default();
             if let Some(evaluation) = evaluation.filter(|evaluation| verifies && evaluation.setup.verifies) {
-                let (written, refused) = opened(&outputs, layout::VALIDATION_PREDICTIONS)?;
-                if let Some(file) = written {
+                if let Some(file) = opened(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)? {
                     verified = places.verify(file, evaluation, printed, ends)?;
                 }
-                notes.extend(refused.into_iter().chain(verified.note.take()));
+                notes.extend(verified.note.take());
                 if verified.measured.is_some() {
-                    notes.extend(places.keep_class_scores(&outputs)?);
+                    places.keep_class_scores(&outputs, &mut notes)?;
                 }
             }
             let (mut chance, mut fits) = (None, None);
             if is_watched {
-                let (written, refused) = opened(&outputs, watch::REPORT)?;
-                notes.extend(refused);
-                fits = Some(watch::fits(written));
-            } else if let Some(evaluation) = evaluation.filter(|_| probes) {
-                let (written, refused) = opened(&outputs, layout::VALIDATION_PREDICTIONS)?;
-                notes.extend(refused);
-                if let Some(written) = written {
-                    let file = kept_for_a_while(written, plane.folder())?;
-                    let shuffled = seen.made.as_ref().and_then(|made| made.shuffled.as_ref());
-                    (verified, chance) = probed((evaluation, ends), file.path(), shuffled, &mut notes)?;
-                }
+                fits = Some(watch::fits(opened(&outputs, watch::REPORT, &mut notes)?));
+            } else if let Some(evaluation) = evaluation.filter(|_| probes)
+                && let Some(written) = opened(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)?
+            {
+                let file = kept_for_a_while(written, plane.folder())?;
+                let shuffled = seen.made.as_ref().and_then(|made| made.shuffled.as_ref());
+                (verified, chance) = probed((evaluation, ends), file.path(), shuffled, &mut notes)?;
             }
             if let (Some((kept, most)), Outputs::Here(workplace)) = (model, &outputs) {
                 let _ = fs::remove_dir_all(&kept);
@@ -170,19 +164,16 @@ impl KeptPaths {
     }
 
     /// Keeps the files with class probabilities that the script left, each of the two on its own.
-    fn keep_class_scores(&self, outputs: &Outputs) -> Result<Vec<String>, Trouble> {
+    fn keep_class_scores(&self, outputs: &Outputs, notes: &mut Vec<String>) -> Result<(), Trouble> {
         let names = [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES];
-        let mut refusals = Vec::new();
         for (name, kept) in names.into_iter().zip(&self.class_scores) {
-            let (written, refused) = opened(outputs, name)?;
-            refusals.extend(refused);
-            let Some(written) = written else { continue };
+            let Some(written) = opened(outputs, name, notes)? else { continue };
             let copied = File::create(kept)
                 .and_then(|mut copy| io::copy(&mut written.take(MOST_SCORES + 1), &mut copy))
                 .and_then(|bytes| if bytes > MOST_SCORES { fs::remove_file(kept) } else { Ok(()) });
             copied.map_err(|error| Trouble::io("write", kept, &error))?;
         }
-        Ok(refusals)
+        Ok(())
     }
 
     /// Scores predictions for validation rows, and keeps them if they have a score.
@@ -247,17 +238,17 @@ fn measures_importance(data: DataView) -> bool {
     matches!(data, DataView::PermutedColumns | DataView::LastFold | DataView::PermutedLastFold)
 }
 
-/// A file that the script wrote, or why it is not accepted.
-fn opened(outputs: &Outputs, name: &str) -> Result<(Option<File>, Option<String>), Trouble> {
+/// A file that the script wrote. Why it is not accepted is a note.
+fn opened(outputs: &Outputs, name: &str, notes: &mut Vec<String>) -> Result<Option<File>, Trouble> {
     let (opened, folder) = match outputs {
         Outputs::Here(workplace) => (workplace.output(name), workplace.folder()),
         Outputs::There(received) => (received.output(name), received.folder()),
     };
     let opened = opened.map_err(|error| Trouble::io("read", folder, &error))?;
-    Ok(match opened {
-        Ok(file) => (file, None),
-        Err(refused) => (None, Some(refused)),
-    })
+    Ok(opened.unwrap_or_else(|refused| {
+        notes.push(refused);
+        None
+    }))
 }
 
 /// Copies a submission to `kept`. A copy has neither the mode nor the hard links of the script's file. A submission that is too

@@ -14,9 +14,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use super::{ScriptBackend, ScriptSetup};
+use super::ScriptBackend;
 use crate::runners::Source;
-use crate::script::evaluation::{CopiedRows, EvaluationSetup, FoldFiles, HoldoutSetup, Shuffled};
+use crate::script::evaluation::{CopiedRows, EvaluationSetup, FoldFiles, Shuffled};
 use crate::script::executor::{Executor, Shown};
 use crate::script::in_background;
 
@@ -71,14 +71,9 @@ impl ScriptBackend {
     /// of the search.
     pub(super) fn seen(&self, view: DataView) -> Arc<ScriptData> {
         let other = match view {
-            DataView::Search
-            | DataView::ShuffledTarget
-            | DataView::ReplacedTestRows
-            | DataView::PermutedColumns
-            | DataView::LastFold
-            | DataView::PermutedLastFold => None,
             DataView::Compared => self.compared.as_ref(),
             DataView::Whole => self.whole.as_ref(),
+            _ => None,
         };
         Arc::clone(other.unwrap_or(&self.search))
     }
@@ -211,34 +206,8 @@ impl ScriptData {
         self.source.get_or_try_init(read).await.cloned()
     }
 
-    /// What scripts of the search see.
-    pub(super) fn of_search(
-        setup: &ScriptSetup,
-        closed: &[PathBuf],
-        executor: &Executor,
-    ) -> Result<Self, Trouble> {
-        Self::new(&setup.data_dir, setup.sample_submission.clone(), closed, executor)
-    }
-
-    /// What the comparison of training and test table (adversarial validation) sees.
-    pub(super) fn of_comparison(
-        rows: &HoldoutSetup,
-        closed: &[PathBuf],
-        executor: &Executor,
-    ) -> Result<Self, Trouble> {
-        Self::new(&rows.compared, None, closed, executor)
-    }
-
-    /// What the submission script sees.
-    pub(super) fn of_submission(
-        rows: &HoldoutSetup,
-        closed: &[PathBuf],
-        executor: &Executor,
-    ) -> Result<Self, Trouble> {
-        Self::new(&rows.data_dir, Some(rows.sample.clone()), closed, executor)
-    }
-
-    fn new(
+    /// What scripts see of this folder. Their submissions are compared with the sample.
+    pub(super) fn new(
         data_dir: &Path,
         sample: Option<PathBuf>,
         closed: &[PathBuf],

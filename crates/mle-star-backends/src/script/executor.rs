@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::future::BoxFuture;
 use mle_star_domain::effects::{Captured, OutOfMemory, ScriptEnd, ScriptOutcome};
@@ -18,6 +18,7 @@ use mle_star_process::enforce::{self, End, Finished, Limits};
 use mle_star_process::machine::Machine;
 use mle_star_process::memory::{self, KernelKills};
 use mle_star_process::open_files::times_lowered;
+use mle_star_process::remove::remove_tree;
 use mle_star_process::sandbox::{Isolation, Sandbox};
 use mle_star_process::short_links::ShortLinks;
 use mle_star_process::stream::{Excerpt, Stream};
@@ -41,6 +42,9 @@ mod refusals;
 mod start;
 mod traceback;
 mod workplace;
+
+/// How long after a line was printed it is read here, at most, even if the cores are busy.
+const HEARD: Duration = Duration::from_millis(500);
 
 /// The settings of an [`Executor`].
 #[derive(Clone, Debug)]
@@ -229,8 +233,13 @@ impl Executor {
         let workplace = self.prepare(job, shown).await?;
         let log = |kind| self.log(&job.stem, kind);
         let (mut scores, mut tracebacks) = (ScoreScanner::default(), TracebackScanner::default());
+        let mut scored = None;
         let mut stdout = Stream::new(log("stdout"), |piece: &[u8]| {
+            let before = scores.printed();
             scores.feed(piece);
+            if scores.printed() != before {
+                scored = Some(SystemTime::now());
+            }
             job.announce();
         });
         let mut stderr = Stream::new(log("stderr"), |piece: &[u8]| {
@@ -249,9 +258,17 @@ impl Executor {
             ran.map_err(|error| self.trouble(error))?;
         let worker_fault = self.release_worker(job.slot, busy, tree, worker_fault);
         let duration_seconds = began.elapsed().as_secs_f64();
-        let (cut, end) = ([stdout.cut("stdout"), stderr.cut("stderr")], script_end(end));
+        let cut = [stdout.cut("stdout"), stderr.cut("stderr")];
         let (stdout, stderr) = (captured(stdout.excerpt()), captured(stderr.excerpt()));
         let traceback = tracebacks.traceback();
+        // What it may have been writing since is its model.
+        let answered = |at| workplace.has_answer(at - HEARD) && remove_tree(&workplace.model()).is_ok();
+        let end = match end {
+            End::Exited { code } => ScriptEnd::Exited { code },
+            End::Signalled { signal } => ScriptEnd::Signalled { signal },
+            End::TimedOut if scored.is_some_and(answered) => ScriptEnd::Answered,
+            End::TimedOut => ScriptEnd::TimedOut,
+        };
         let refusal = explanation(&self.sandbox, &end, traceback.as_deref(), workplace.folder());
         notes.extend(no_group.into_iter().chain(cut.into_iter().flatten()).chain(refusal));
         let outcome = ScriptOutcome {
@@ -299,14 +316,6 @@ impl Job {
 fn lacked_room(outcome: &ScriptOutcome, exceeded: Option<Resource>) -> bool {
     let has_no_space = || last_error(outcome).contains("No space left on device");
     exceeded == Some(Resource::Disk) || outcome.is_error() && has_no_space()
-}
-
-fn script_end(end: End) -> ScriptEnd {
-    match end {
-        End::Exited { code } => ScriptEnd::Exited { code },
-        End::Signalled { signal } => ScriptEnd::Signalled { signal },
-        End::TimedOut => ScriptEnd::TimedOut,
-    }
 }
 
 fn captured(Excerpt { head, tail, bytes }: Excerpt) -> Captured {

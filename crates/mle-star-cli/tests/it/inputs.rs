@@ -6,163 +6,117 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::sealed::{Said, Sealed};
 
-/// A mistake, and the required error.
-struct Mistake {
-    /// A name for messages.
-    what: &'static str,
-    /// The files that contain it.
-    files: &'static [(&'static str, &'static str)],
-    /// The command line.
-    line: &'static str,
-    /// Expected in the error.
-    error: &'static str,
-    /// Expected in the hint.
-    hint: &'static str,
-}
+/// A mistake: the files that contain it, the command line, and what is expected in the error and in the hint.
+type Mistake = (&'static [(&'static str, &'static str)], &'static str, &'static str, &'static str);
 
 const RUN: &str = "run data --agents offline";
 
 const MISTAKES: &[Mistake] = &[
-    Mistake {
-        what: "no such folder",
-        files: &[],
-        line: "run nowhere",
-        error: "no such folder or file: nowhere",
-        hint: "data folder",
-    },
-    Mistake {
-        what: "metric beside a metric file",
-        files: &[("m.py", "DIRECTION = 'maximize'\n")],
-        line: "run data --agents offline --set metric=RMSE --metric-file m.py",
-        error: "both a metric and a metric file are given",
-        hint: "--metric-file",
-    },
-    Mistake {
-        what: "metric file without a direction",
-        files: &[("m.py", "def score(a, b, c): return 1.0\n")],
-        line: "run data --agents offline --metric-file m.py",
-        error: "m.py does not say which scores win",
-        hint: "--direction maximize or minimize",
-    },
-    Mistake {
-        what: "unknown task key",
-        files: &[("t.yaml", "data_dir: data\ntarget: price\n")],
-        line: "run t.yaml",
-        error: "t.yaml:2:1: unknown task key \"target\"",
-        hint: "target_column",
-    },
-    Mistake {
-        what: "unknown config key",
-        files: &[("c.yaml", "outer_steps: 3\n")],
-        line: "run data --config c.yaml",
-        error: "c.yaml:1:1: unknown config key \"outer_steps\"",
-        hint: "outer_loop_steps",
-    },
-    Mistake {
-        what: "value out of range",
-        files: &[],
-        line: "run data --set inner_loop_steps=0",
-        error: "inner_loop_steps must be at least 1",
-        hint: "inner_loop_steps",
-    },
-    Mistake {
-        what: "shares that do not add up",
-        files: &[("c.toml", "[phase_time_budget]\nphase1_pct = 50\n")],
-        line: "run data --config c.toml",
-        error: "add up to 100",
-        hint: "phase_time_budget",
-    },
-    Mistake {
-        what: "YAML with tabs",
-        files: &[("c.yaml", "model: x\n\tsearch: off\n")],
-        line: "run data --config c.yaml",
-        error: "c.yaml:2:1: a tab",
-        hint: "requires spaces",
-    },
-    Mistake {
-        what: "wrong type in YAML",
-        files: &[("c.yaml", "model: x\nouter_loop_steps: many\n")],
-        line: "run data --config c.yaml",
-        error: "c.yaml:2:1: outer_loop_steps is \"many\"",
-        hint: "whole number",
-    },
-    Mistake {
-        what: "broken TOML",
-        files: &[("c.toml", "model = \n")],
-        line: "run data --config c.toml",
-        error: "c.toml:1:",
-        hint: "TOML",
-    },
-    Mistake {
-        what: "run id that is a path",
-        files: &[],
-        line: "run data --run-id ../x",
-        error: "invalid run ID",
-        hint: "letters",
-    },
-    Mistake {
-        what: "runs folder that cannot be written",
-        files: &[("plain", "a file")],
-        line: "run data --runs-dir plain/runs",
-        error: "cannot write to the runs directory",
-        hint: "--runs-dir",
-    },
-    Mistake {
-        what: "missing python",
-        files: &[],
-        line: "run data --set python=/no/such/python",
-        error: "/no/such/python",
-        hint: "Python 3.11",
-    },
-    Mistake {
-        what: "template that replaces nothing",
-        files: &[("p/codr.md", "x")],
-        line: "run data --prompts p",
-        error: "no template called codr.md",
-        hint: "coder.md",
-    },
-    Mistake {
-        what: "file of models with a bad item",
-        files: &[("m.yaml", "- {model_name: a, example_code: x}\n- {model_name: b}\n")],
-        line: "run data --agents offline --set retrieved_models=m.yaml",
-        error: "m.yaml: model 2 has no example_code",
-        hint: "every model",
-    },
-    Mistake {
-        what: "holdout that is no share",
-        files: &[("c.yaml", "model: x\nholdout: on\n")],
-        line: "run data --config c.yaml",
-        error: "c.yaml:2:1: holdout is \"on\", but must be auto, off or a share from 0.05 to 0.4",
-        hint: "set holdout to auto, off or a share",
-    },
-    Mistake {
-        what: "choice by rows that are not held out",
-        files: &[("c.yaml", "holdout: off\n")],
-        line: "run data --config c.yaml --set final_choice=holdout",
-        error: "holdout is off (c.yaml:1:1), but final_choice is holdout (--set)",
-        hint: "set holdout to auto or a share, or final_choice to auto",
-    },
-    Mistake {
-        what: "folder of calls that cannot be written",
-        files: &[("plain", "a file")],
-        line: "run data --agents files --set agents_dir=plain/calls",
-        error: "cannot write to the agents' folder ",
-        hint: "choose another folder with agents_dir",
-    },
-    Mistake {
-        what: "single table with few rows",
-        files: &[],
-        line: "run data/train.csv -t price -m RMSE --agents offline --runs-dir runs/deep",
-        error: "only 4 rows are labelled",
-        hint: "",
-    },
-    Mistake {
-        what: "unknown option",
-        files: &[],
-        line: "run data --modle x",
-        error: "'--modle'",
-        hint: "--model",
-    },
+    // No such folder.
+    (&[], "run nowhere", "no such folder or file: nowhere", "data folder"),
+    // Metric beside a metric file.
+    (
+        &[("m.py", "DIRECTION = 'maximize'\n")],
+        "run data --agents offline --set metric=RMSE --metric-file m.py",
+        "both a metric and a metric file are given",
+        "--metric-file",
+    ),
+    // Metric file without a direction.
+    (
+        &[("m.py", "def score(a, b, c): return 1.0\n")],
+        "run data --agents offline --metric-file m.py",
+        "m.py does not say which scores win",
+        "--direction maximize or minimize",
+    ),
+    // Unknown task key.
+    (
+        &[("t.yaml", "data_dir: data\ntarget: price\n")],
+        "run t.yaml",
+        "t.yaml:2:1: unknown task key \"target\"",
+        "target_column",
+    ),
+    // Unknown config key.
+    (
+        &[("c.yaml", "outer_steps: 3\n")],
+        "run data --config c.yaml",
+        "c.yaml:1:1: unknown config key \"outer_steps\"",
+        "outer_loop_steps",
+    ),
+    // Value out of range.
+    (&[], "run data --set inner_loop_steps=0", "inner_loop_steps must be at least 1", "inner_loop_steps"),
+    // Shares that do not add up.
+    (
+        &[("c.toml", "[phase_time_budget]\nphase1_pct = 50\n")],
+        "run data --config c.toml",
+        "add up to 100",
+        "phase_time_budget",
+    ),
+    // YAML with tabs.
+    (
+        &[("c.yaml", "model: x\n\tsearch: off\n")],
+        "run data --config c.yaml",
+        "c.yaml:2:1: a tab",
+        "requires spaces",
+    ),
+    // Wrong type in yaml.
+    (
+        &[("c.yaml", "model: x\nouter_loop_steps: many\n")],
+        "run data --config c.yaml",
+        "c.yaml:2:1: outer_loop_steps is \"many\"",
+        "whole number",
+    ),
+    // Broken toml.
+    (&[("c.toml", "model = \n")], "run data --config c.toml", "c.toml:1:", "TOML"),
+    // Run id that is a path.
+    (&[], "run data --run-id ../x", "invalid run ID", "letters"),
+    // Runs folder that cannot be written.
+    (
+        &[("plain", "a file")],
+        "run data --runs-dir plain/runs",
+        "cannot write to the runs directory",
+        "--runs-dir",
+    ),
+    // Missing python.
+    (&[], "run data --set python=/no/such/python", "/no/such/python", "Python 3.11"),
+    // Template that replaces nothing.
+    (&[("p/codr.md", "x")], "run data --prompts p", "no template called codr.md", "coder.md"),
+    // File of models with a bad item.
+    (
+        &[("m.yaml", "- {model_name: a, example_code: x}\n- {model_name: b}\n")],
+        "run data --agents offline --set retrieved_models=m.yaml",
+        "m.yaml: model 2 has no example_code",
+        "every model",
+    ),
+    // Holdout that is no share.
+    (
+        &[("c.yaml", "model: x\nholdout: on\n")],
+        "run data --config c.yaml",
+        "c.yaml:2:1: holdout is \"on\", but must be auto, off or a share from 0.05 to 0.4",
+        "set holdout to auto, off or a share",
+    ),
+    // Choice by rows that are not held out.
+    (
+        &[("c.yaml", "holdout: off\n")],
+        "run data --config c.yaml --set final_choice=holdout",
+        "holdout is off (c.yaml:1:1), but final_choice is holdout (--set)",
+        "set holdout to auto or a share, or final_choice to auto",
+    ),
+    // Folder of calls that cannot be written.
+    (
+        &[("plain", "a file")],
+        "run data --agents files --set agents_dir=plain/calls",
+        "cannot write to the agents' folder ",
+        "choose another folder with agents_dir",
+    ),
+    // Single table with few rows.
+    (
+        &[],
+        "run data/train.csv -t price -m RMSE --agents offline --runs-dir runs/deep",
+        "only 4 rows are labelled",
+        "",
+    ),
+    // Unknown option.
+    (&[], "run data --modle x", "'--modle'", "--model"),
 ];
 
 /// Exit 2, `error:` then `hint:`, one line each, and no run folder.
@@ -178,9 +132,9 @@ fn check(sealed: &Sealed, said: &Said, what: &str, error: &str, hint: &str) {
 
 #[test]
 fn mistakes_in_the_input_are_reported_before_anything_runs() {
-    for Mistake { what, files, line, error, hint } in MISTAKES {
+    for (files, line, error, hint) in MISTAKES {
         let sealed = Sealed::with(files);
-        check(&sealed, &sealed.run(line), what, error, hint);
+        check(&sealed, &sealed.run(line), line, error, hint);
     }
 }
 

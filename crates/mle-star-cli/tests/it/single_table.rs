@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::{Value, json};
 
@@ -31,6 +31,20 @@ fn result(sealed: &Sealed, run: &str) -> Value {
 
 fn first_cells(text: &str) -> Vec<String> {
     text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect()
+}
+
+/// A link to a table is a task, and so is a folder with one.
+#[test]
+fn tables_behind_links_are_read() {
+    let sealed = one_table();
+    sealed.write_task("data");
+    fs::rename(sealed.path("data/train.csv"), sealed.path("home/train.csv")).unwrap();
+    symlink("../home/train.csv", sealed.path("data/train.csv")).unwrap();
+    symlink(sealed.path("home/prices.csv"), sealed.path("link.csv")).unwrap();
+    for (task, told) in [("link.csv", "has 2 features"), ("data", "train.csv has ")] {
+        let said = sealed.run(&format!("run {task} -t price -m RMSE --agents offline --estimate"));
+        assert!(said.code == 0 && said.stderr.contains(told), "{said:?}");
+    }
 }
 
 #[test]

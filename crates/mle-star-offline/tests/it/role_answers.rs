@@ -122,8 +122,8 @@ fn the_first_model_fits_into_a_tenth_of_the_time() {
     // A linear model that was stopped says nothing about trees.
     check(&plain, 60, &[2.0, 15.0], "LightGBM");
     let texts = shape("accuracy", Maximize, 2);
-    check(&texts, 27, &[2.0, 9.0], "TF-IDF linear model");
-    check(&texts, 25, &[2.0, 9.0], "TF-IDF linear model of words");
+    check(&texts, 22, &[2.0, 9.0], "TF-IDF linear model");
+    check(&texts, 21, &[2.0, 9.0], "TF-IDF linear model of words");
 }
 
 #[test]

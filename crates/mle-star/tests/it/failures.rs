@@ -5,8 +5,8 @@ use mle_star::journal::{Journal, read};
 use mle_star::result::{FinalResult, PathStatus};
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, submitted};
-use mle_star_domain::config::Config;
-use mle_star_domain::effects::Limit;
+use mle_star_domain::config::{Config, Context};
+use mle_star_domain::effects::{Limit, ScriptEnd, ScriptOutcome};
 use mle_star_domain::place::{Phase, Step};
 
 use crate::{Folder, go_on, run};
@@ -49,6 +49,25 @@ async fn a_path_that_fails_keeps_its_best_solution_and_the_others_go_on() {
         _ => false,
     };
     assert!(world.events().iter().any(closed));
+}
+
+#[tokio::test]
+async fn a_script_that_is_stopped_after_its_answer_has_not_failed_but_in_the_paper() {
+    const RUN: &str = "phase2/path-0/t0/k0/run";
+    let answered = ScriptOutcome { end: ScriptEnd::Answered, score: Some(0.6), ..submitted(&[]) };
+    for (context, best, words) in
+        [(Context::Full, 0.6, "time limit, after its answer"), (Context::Paper, 0.5, "time limit")]
+    {
+        let (world, mut inputs) = (World::new().script(RUN, answered.clone()), frozen());
+        (inputs.config.context, inputs.config.max_debug_attempts) = (context, 0);
+        let result = run(&world, &inputs).await.unwrap().result;
+        assert_eq!(result.phase2_results[0].best_score, best, "{words}");
+        let has_ended = |event: &Event| {
+            matches!(event, Event::ScriptEnded { place, end, failure, .. }
+            if place.as_str() == RUN && end == words && failure.is_some() == (best == 0.5))
+        };
+        assert!(world.events().iter().any(has_ended), "{words}");
+    }
 }
 
 #[tokio::test]

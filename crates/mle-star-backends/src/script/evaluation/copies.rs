@@ -24,11 +24,10 @@ pub(crate) struct CopiedRows {
 impl Evaluator {
     /// Why the importance of columns is not computed with this metric, if it is not.
     pub(crate) fn computes_no_importance(&self) -> Option<String> {
-        let file = self.setup.metric_file.as_ref()?;
-        let name = &file.name;
-        Some(format!(
-            "the metric is that of {name}, so the program does not compute the importance of columns"
-        ))
+        let say = |name| {
+            format!("the metric is that of {name}, so the program does not compute the importance of columns")
+        };
+        self.setup.metric_file.as_ref().map(|file| say(&file.name))
     }
 
     /// The question for copies of these rows.

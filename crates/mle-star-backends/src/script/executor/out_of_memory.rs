@@ -40,7 +40,7 @@ fn cause(outcome: &ScriptOutcome, kernel_killed: impl FnOnce() -> bool) -> Optio
     let any = |signs: &[&str]| signs.iter().any(|sign| message.contains(sign));
     match outcome.end {
         ScriptEnd::Signalled { signal: SIGKILL } => kernel_killed().then_some(OutOfMemory::Machine),
-        ScriptEnd::TimedOut | ScriptEnd::Refused { .. } => None,
+        ScriptEnd::TimedOut | ScriptEnd::Answered | ScriptEnd::Refused { .. } => None,
         _ if any(&OF_GPUS) => Some(OutOfMemory::Gpu),
         _ if any(&OF_ALLOCATIONS) => Some(OutOfMemory::Allocation),
         _ if any(&OF_WORKERS) && kernel_killed() => Some(OutOfMemory::Machine),

@@ -2,8 +2,9 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use mle_star_domain::layout;
 use mle_star_process::remove::remove_tree;
@@ -138,6 +139,30 @@ impl Workplace {
             }
             Err(error) => return Err(error.into()),
         })
+    }
+
+    /// Whether the script wrote its submission as the last of its files, after this time, and all of them end with a whole line.
+    /// Rows that the submission lacks are not looked for here.
+    pub(super) fn has_answer(&self, scored: SystemTime) -> bool {
+        let submitted = self.written(layout::SUBMISSION);
+        let others = [
+            layout::VALIDATION_PREDICTIONS,
+            layout::VALIDATION_CLASS_SCORES,
+            layout::SUBMISSION_CLASS_SCORES,
+        ];
+        let is_before = |name| self.written(name).is_some_and(|at| Some(at) <= submitted);
+        submitted >= Some(scored) && others.into_iter().all(is_before)
+    }
+
+    /// When this file in the output folder was last written, long ago if it is missing; `None` if its last line is not whole.
+    fn written(&self, name: &str) -> Option<SystemTime> {
+        let file = match self.open_output(name) {
+            Err(Errno::ENOENT) => return Some(SystemTime::UNIX_EPOCH),
+            opened => opened.ok()?,
+        };
+        let (about, mut last) = (file.metadata().ok()?, [0]);
+        file.read_exact_at(&mut last, about.len().checked_sub(1)?).ok()?;
+        about.modified().ok().filter(|_| last == *b"\n")
     }
 
     /// Opens folder by folder, so that no link is followed, even one created meanwhile, and without waiting for the

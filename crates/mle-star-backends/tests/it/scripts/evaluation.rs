@@ -12,8 +12,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mle_star::backend::ScriptRunner as _;
+use mle_star_backends::backend::ScriptBackend;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
-use mle_star_domain::effects::{ScriptOutcome, ScriptRequest};
+use mle_star_domain::effects::{ScriptEnd, ScriptOutcome, ScriptRequest};
 use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::question::Kept;
 use mle_star_tables::metrics::Metric;
@@ -134,6 +135,42 @@ async fn a_score_has_the_classes_of_all_rows() {
     let outcome = world.run(&script(&table(&["1", "4"]), "0.8571428571")).await;
     assert_eq!(said(&outcome), "");
     assert!((outcome.measured.unwrap().score - 0.9375).abs() < 1e-12);
+}
+
+/// A script that is stopped at its limit counts if it has left its answer, whole.
+#[tokio::test]
+async fn an_answer_counts_although_its_script_is_stopped() {
+    let mut world = world(NUMBERS, Metric::Mae, Some("id")).await;
+    let with_sample = world.runner();
+    let sample = world.setup.sample_submission.take();
+    let without = world.runner();
+    (world.setup.sample_submission, world.setup.evaluation) = (sample, None);
+    let unmeasured = world.runner();
+    let check = async |runner: &ScriptBackend, last: &str, end: ScriptEnd| {
+        let first = script("id,y\n11,1\n12,3\n14,3\n", "0.3333333333");
+        let script = format!(
+            "import os, time\ndef write(name, text): open(f'final/{{name}}.csv', 'w').write(text)\n\
+             {first}\n{last}\nprint('ready')\ntime.sleep(600)"
+        );
+        let outcome = runner.run(&request(&script, Duration::from_millis(1500))).await.unwrap();
+        assert!(outcome.stdout.text().ends_with("ready\n"), "{outcome:?}");
+        assert_eq!((&outcome.end, outcome.is_error()), (&end, end == ScriptEnd::TimedOut), "{last}");
+    };
+    let whole = r"write('submission', 'id,y\n1,0.25\n2,0.75\n')";
+    check(&with_sample, whole, ScriptEnd::Answered).await;
+    check(&unmeasured, whole, ScriptEnd::Answered).await;
+    // Nobody knows how many rows it has.
+    check(&without, whole, ScriptEnd::TimedOut).await;
+    for incomplete in [
+        r"write('submission', 'id,y\n1,0.25\n')",
+        r"write('submission', 'id,y\n1,0.25\n2,0.7')",
+        &format!("{whole}; write('submission_class_scores', 'id,a')"),
+        // Written before the score, and before the predictions behind it.
+        &format!("{whole}; os.utime('final/submission.csv', (1, 1))"),
+        &format!(r"{whole}; time.sleep(0.1); write('validation_predictions', 'id,y\n11,1\n')"),
+    ] {
+        check(&with_sample, incomplete, ScriptEnd::TimedOut).await;
+    }
 }
 
 #[tokio::test]
