@@ -403,8 +403,8 @@ def cutoffs(
     folder: Folder, links: Sequence[Link], link: Link, time: str | None, but: Collection[str | None] = ()
 ) -> list[Cutoff]:
     """The cutoffs of a table, if summaries of all its rows say something else about training rows than about test rows,
-    or if it would join by a date that hardly any row has; one for each column that refers to the table on the way. Dates
-    of `but` do not count."""
+    or if it would join by a date that hardly any row has; one for each column that refers to the table on the way.
+    Dates of `but` do not count."""
     if link.to is not None and link.unique:
         return []
     if link.to is None:
