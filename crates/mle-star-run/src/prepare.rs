@@ -231,7 +231,8 @@ pub fn prepare_for(
         _ => None,
     };
     let decided = protocol::decide_for(&task, &config, profile.as_ref(), intake.drawn.as_ref())?;
-    if let (Some(profile), Some(facts), Some(questions)) = (&mut profile, &mut facts, intake.questions()) {
+    let asked = intake.questions().filter(|_| intent != Intent::Preview);
+    if let (Some(profile), Some(facts), Some(questions)) = (&mut profile, &mut facts, asked) {
         let split = decided.as_ref().and_then(|decided| decided.protocol.split.as_ref());
         profile.relations = summary::relate(questions, &task.data_dir, facts, split)?;
     }
