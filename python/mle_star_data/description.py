@@ -367,7 +367,9 @@ def _given(text: str, told: Told) -> Taken | Question:
         return _own_direction(text, name, told)
     right = direction_of(named.name)
     better = "smaller" if right == "minimize" else "larger"
-    return Taken("evaluation_metric", name, f"as given; {named.name} is better when it is {better}", direction=right)
+    return Taken(
+        "evaluation_metric", named.name, f"as given; {named.name} is better when it is {better}", direction=right
+    )
 
 
 def _own_direction(text: str, name: str, told: Told) -> Taken | Question:

@@ -145,12 +145,25 @@ EMPTY = Table("train.csv", Source(pl.DataFrame(), pl.LazyFrame(), 0, {}))
 def without_tables(path: Path) -> Folder:
     """The sample and the files of a folder whose training table is missing or cannot be read."""
     files = list_files(path)
-    sample = _roles([name for name in files if "/" not in name and name.lower().endswith(".csv")]).get("sample")
+    sample = files_by_role(path).get("sample")
     try:
         table = read(path / sample, sample) if sample else None
     except Refused:
         table = None
     return Folder(path, EMPTY, sample=table, other_files=files)
+
+
+def files_by_role(path: Path) -> dict[str, str]:
+    """The files of the training table, the test table and the sample."""
+    return _roles([name for name in list_files(path) if "/" not in name and name.lower().endswith(".csv")])
+
+
+def table_of(folder: Path, role: str) -> str:
+    """The file of a table of a folder."""
+    found = _roles(sorted(name for name in os.listdir(folder) if name.lower().endswith(".csv") and name[0] != "."))
+    if role not in found:
+        raise Refused(f"the data has no {role} table")
+    return found[role]
 
 
 def _roles(tables: Sequence[str]) -> dict[str, str]:
@@ -189,6 +202,8 @@ def list_files(path: Path) -> list[str]:
         inner[:] = [name for name in inner if name[0] != "."]
         below = os.path.relpath(folder, path)
         found += [os.path.normpath(os.path.join(below, name)) for name in files if name[0] != "."]
+    if not found:
+        raise Refused(f"the data folder {path} is empty", "put train.csv, test.csv and sample_submission.csv into it")
     return sorted(name for name in found if not ABOUT_THE_TASK.fullmatch(name))
 
 

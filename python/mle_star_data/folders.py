@@ -14,11 +14,12 @@ import numpy as np
 import polars as pl
 
 from .dates import DAY
+from .facts import table_of
 from .holdout import Plan, names_rows
 from .periods import Bounds, Timeline
-from .rows import Array, Lines, Table, codes, csv_lines, drawn, keys, numbered
+from .rows import Array, Lines, Table, codes, csv_lines, drawn, keys, numbered, opened
 from .split import Split, Tables, read, series
-from .tables import Refused
+from .tables import MISSING, Refused
 
 FOLDS = "folds.csv"
 ROW_ID = "row_id"
@@ -79,15 +80,6 @@ def _has_other(folder: Path) -> bool:
         for _, folders, files in os.walk(folder)
         for name in (*folders, *files)
     )
-
-
-def links(into: Path, files: Sequence[Path]) -> None:
-    def fill(part: Path) -> None:
-        part.mkdir()
-        for file in files:
-            (part / file.name).symlink_to(file.parent.resolve() / file.name)
-
-    complete(into, fill)
 
 
 # The data without held-out rows
@@ -284,7 +276,7 @@ def free_name(tables: Iterable[Table]) -> str:
 
 
 def divide(
-    tables: Tables, held: Array, sample: Sequence[tuple[str, str]], by: str | None, into: Path, labels: Path
+    tables: Tables, held: Array, sample: Sequence[tuple[str, str]], by: str | None, into: Path
 ) -> dict[str, Any]:
     """Divides the training table into a training table, a test table and a sample submission, and writes the labels of
     the test rows. Rows without any label are in neither table."""
@@ -300,7 +292,7 @@ def divide(
     if not tables.roles.id:
         test.insert_column(0, pl.Series(id, held).cast(pl.String))
     further = [name for name in dict.fromkeys([by, tables.roles.weight]) if name and name not in (id, *targets)]
-    complete(labels, lambda part: _secret(test.select(id, *targets, *further), part))
+    complete(into / "labels.csv", lambda part: _secret(test.select(id, *targets, *further), part))
     test.drop(targets).write_csv(into / "test.csv")
     test.select(id, *(pl.lit(value).alias(name) for name, value in sample)).write_csv(into / "sample_submission.csv")
     rows = np.flatnonzero(kept)
@@ -338,6 +330,7 @@ def make_sample(tables: Tables, sample: Sequence[tuple[str, str]], into: Path) -
     id, first = given or free_name([tables.train, tables.test]), 0
     ids = tables.test.scan.select(given).collect()[given] if given else pl.Series(range(tables.test.rows))
     made = pl.DataFrame([ids.alias(id)]).with_columns(pl.lit(value).alias(name) for name, value in sample)
+    into.mkdir(parents=True, exist_ok=True)
     made.write_csv(into / "sample_submission.csv")
     for table in () if given else (tables.test, tables.train):
         complete(into / table.name, partial(table.scan.with_row_index(id, first).sink_csv))
@@ -372,11 +365,10 @@ def trim(submission: Path, sample: Path, id: str, into: Path) -> None:
     complete(into, fill)
 
 
-def permuted(
-    folder: Path, train: str, test: str, sample: str, ids: Path, id: str, kept: Sequence[str], into: Path
-) -> dict[str, Any]:
-    """Makes a copy of a folder whose test table is copies of labelled rows: one as they are, then one for each column
-    and repetition, in which that column is permuted. So the importance of every column takes one fit."""
+def permuted(folder: Path, ids: Path, id: str, kept: Sequence[str], into: Path | None) -> dict[str, Any]:
+    """Copies of labelled rows: one as they are, then one for each column and repetition, in which that column is
+    permuted. So the importance of every column takes one fit. Makes a copy of the folder whose test table they are."""
+    train, test, sample = (table_of(folder, role) for role in ("train", "test", "sample"))
     frames = [_whole(folder / name) for name in (test, sample)]
     wanted = pl.read_csv(ids, infer_schema=False)[id].str.strip_chars()
     rows = frames[0].filter(pl.col(id).str.strip_chars().is_in(wanted.implode()))
@@ -390,6 +382,9 @@ def permuted(
         raise Refused(f"the table has {len(columns)} columns, too many to permute each of them for {few} rows")
     times = min(max((budget // most - 1) // len(columns), 1), REPETITIONS)
     rows = rows[np.sort(_shuffled(len(rows), "rows")[:most])]
+    found = {"ids": rows[id].to_list(), "columns": columns, "repetitions": times}
+    if into is None:
+        return found
     copies = [rows]
     for name in columns:
         copies += [rows.with_columns(rows[name].gather(_shuffled(most, f"{name} {again}"))) for again in range(times)]
@@ -403,11 +398,11 @@ def permuted(
     link(folder, into, [test, sample])
     made.write_csv(into / test)
     answers.write_csv(into / sample)
-    return {"ids": rows[id].to_list(), "columns": columns, "repetitions": times}
+    return found
 
 
 def _whole(path: Path) -> pl.DataFrame:
-    return pl.read_csv(path, infer_schema=False).fill_null("")
+    return opened(path, os.stat(path).st_mtime_ns).source.lazy.collect().fill_null("")
 
 
 def _shuffled(count: int, use: str) -> Array:
@@ -431,35 +426,37 @@ def _new_ids(folder: Path, train: str, test: str, sample: str, id: str) -> int |
     return first if first < 2**31 else None
 
 
-def shuffle_targets(tables: Tables, split: Split | None, seed: int, into: Path) -> dict[str, Any]:
+def shuffle_targets(
+    folder: Path, targets: Sequence[str], words: Sequence[str], split: Split | None, seed: int, into: Path
+) -> dict[str, Any]:
     """Makes a copy of the data in which labels are permuted among the labelled rows, within groups or blocks of time if
     the split is by them: a script without a leak scores no better than chance."""
-    train, targets = tables.train, list(tables.roles.targets)
-    frame = _whole(train.path)
-    rows = np.flatnonzero(tables.labelled)
-    labels = frame.select(targets)[rows]
-    blocks = _blocks(
-        train, split, rows, codes(keys(labels.select(pl.concat_str(targets, separator="\x1f")).to_series(), False))[0]
-    )
+    train = table_of(folder, "train")
+    frame = _whole(folder / train)
+    missing = sorted(MISSING.difference(words))
+    cells = frame.select(pl.all().str.strip_chars())
+    rows = np.flatnonzero(~cells.select(pl.any_horizontal(pl.col(targets).is_in(missing))).to_series().to_numpy())
+    labels = frame.select(pl.concat_str(targets, separator="\x1f")).to_series()[rows]
+    column = split.get("column") if split and split["kind"] in ("groups", "time") else None
+    blocks = np.zeros(len(rows), dtype=int)
+    if split and column in cells.columns:
+        values = cells[column].replace(list(MISSING), [None] * len(MISSING))[rows]
+        blocks = _blocks(values, split["kind"] == "time", codes(keys(labels, False))[0])
     order = np.lexsort((drawn(numbered(len(rows)), seed, "labels"), blocks))
     moved = np.empty(len(rows), dtype=int)
     moved[np.argsort(blocks, kind="stable")] = order
     place = np.arange(len(frame))
     place[rows] = rows[moved]
-    link(tables.folder, into, [train.name])
-    frame.with_columns(frame[name].gather(place) for name in targets).write_csv(into / train.name)
+    link(folder, into, [train])
+    frame.with_columns(frame[name].gather(place) for name in targets).write_csv(into / train)
     of_rows = np.zeros(len(frame), dtype=int)
     of_rows[rows] = blocks
-    return {"table": str(into / train.name), "blocks": of_rows.tolist()}
+    return {"table": train, "blocks": of_rows.tolist()}
 
 
-def _blocks(train: Table, split: Split | None, rows: Array, labels: Array) -> Array:
-    """The block of each row: one for all, or whole groups, or neighbouring times, joined until a block has enough rows
-    with different labels."""
-    column = split.get("column") if split else None
-    if split is None or split["kind"] in ("rows", "stratified") or column not in train.columns:
-        return np.zeros(len(rows), dtype=int)
-    texts = train.text(column)[rows]
+def _blocks(texts: pl.Series, by_time: bool, labels: Array) -> Array:
+    """The block of each row: whole groups, or neighbouring times, joined until a block has enough rows with different
+    labels."""
     times = next(
         (
             at
@@ -468,13 +465,13 @@ def _blocks(train: Table, split: Split | None, rows: Array, labels: Array) -> Ar
         ),
         None,
     )
-    if split["kind"] == "time" and times is not None:
-        value = np.full(len(rows), -np.inf)
+    if by_time and times is not None:
+        value = np.full(len(texts), -np.inf)
         value[texts.is_not_null().to_numpy()] = times
         unit = np.unique(value, return_inverse=True)[1]
     else:
         unit = texts.fill_null("").rank("dense").to_numpy().astype(int) - 1
-    fewest = max(FEWEST_OF_BLOCK, -(-len(rows) // BLOCKS_OF_TIMES)) if split["kind"] == "time" else FEWEST_OF_BLOCK
+    fewest = max(FEWEST_OF_BLOCK, -(-len(texts) // BLOCKS_OF_TIMES)) if by_time else FEWEST_OF_BLOCK
     sizes = np.bincount(unit)
     low, high = (np.full(len(sizes), fill) for fill in (labels.max(initial=0), 0))
     np.minimum.at(low, unit, labels)
@@ -490,9 +487,10 @@ def _blocks(train: Table, split: Split | None, rows: Array, labels: Array) -> Ar
     return np.asarray(found[unit])
 
 
-def replace_test_rows(folder: Path, test: str, id: str | None, seed: int, into: Path) -> str:
+def replace_test_rows(folder: Path, id: str | None, seed: int, into: Path) -> None:
     """Makes a copy of the data with half of the test rows replaced by the others, but for their IDs: a validation score
     does not depend on them."""
+    test = table_of(folder, "test")
     frame = _whole(folder / test)
     replaced = drawn(numbered(len(frame)), seed, "replaced rows") % np.uint64(2) == 0
     others = np.flatnonzero(~replaced)
@@ -506,4 +504,3 @@ def replace_test_rows(folder: Path, test: str, id: str | None, seed: int, into: 
     link(folder, into, [test])
     made = frame[place]
     (made.with_columns(frame[id]) if id in frame.columns else made).write_csv(into / test)
-    return str(into / test)

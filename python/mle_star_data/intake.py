@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from . import formats
+from . import formats, other_rows
 from .files import ROLES, Found, find, link
 from .notation import Ambiguous, Notation, Numbers, key
 from .tables import Refused
@@ -298,9 +298,11 @@ def take_in(
     return found
 
 
-def read_rows(file: str, reading: Answer, layout: Answer, names: str, into: str) -> Answer:
-    """Writes the columns of the test table of a table in any format as plain CSV. The answer has the names of the rows:
-    their own, or their numbers, from 0."""
+def read_rows(
+    file: str, reading: Answer, layout: Answer, names: str, into: str, spellings: Answer | None = None
+) -> Answer:
+    """Writes the columns of the test table of a table in any format as plain CSV, with cells as the run's tables spell
+    them. The answer has the names of the rows: their own, or their numbers, from 0; and what is odd about the cells."""
     path, known = Path(file), [(",", name) for name in reading["commas"]] + [(".", name) for name in reading["points"]]
     like = Notation([Numbers(name, 0, decimal, None, "", "") for decimal, name in known])
     try:
@@ -325,8 +327,9 @@ def read_rows(file: str, reading: Answer, layout: Answer, names: str, into: str)
         (named if place is None or place == own else table.frame.to_series(place)).alias(name)
         for name, place in places.items()
     ]
-    _write(pl.DataFrame(cells), Path(into))
-    return {"names": named.to_list()}
+    frame, notes = other_rows.spelled(pl.DataFrame(cells), spellings or {})
+    _write(frame, Path(into))
+    return {"names": named.to_list(), "notes": notes}
 
 
 def ambiguous(file: str, column: Ambiguous) -> Refused:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import folders, holdout, metrics, periods
+from .describe import describe as describe_folder
 from .holdout import Plan, Share
 from .kinds import LOOKED_AT, NUMBERS
 from .metrics import Metric
@@ -249,54 +250,51 @@ def same_rows(question: Answer) -> Answer:
 
 
 def materialise(question: Answer) -> Answer:
-    """Writes the folders that scripts see. `into` names them: `input` and `labels` of the search, `compared`,
-    `all_rows`, `seasonal_naive`. `holdout` is what was planned: other rows are refused."""
-    found, into = decide(question), {name: Path(path) for name, path in question["into"].items()}
-    return _materialise(found, found.rows, into, question.get("holdout"))
+    """Writes the folders that scripts see into the folder `into`: `all_rows` with the folds, and, if rows are held out,
+    `input` of the search and their `labels.csv`; and `seasonal_naive.csv`. `holdout` is what was planned: other rows are
+    refused. The answer has the text that tells agents what scripts of the search see, if it is `described`."""
+    found, into = decide(question), Path(question["into"])
+    if (found.rows.holdout() if found.rows else None) != question.get("holdout"):
+        raise Refused("the rows that the run validates or keeps from its scripts cannot be found again", OTHER)
+    if found.has_folds:
+        folders.link_all_rows(found.tables, _folds(found, None), into / "all_rows")
+    if found.rows:
+        _search(found, found.rows, into)
+    validated = _folds(found, found.rows) if found.times and found.own_folds is None else None
+    if found.times and validated is not None:
+        folders.seasonal_naive(found.times, found.rows, validated, into / "seasonal_naive.csv")
+    if (known := question.get("described")) is None:
+        return {}
+    seen = str(into / "input") if found.rows else question["folder"]
+    return {"text": describe_folder(seen, known["facts"], known["instead"])}
 
 
 def last_fold(question: Answer) -> Answer:
-    """Writes the data without the rows of the last fold, and their labels."""
+    """Writes the data without the rows of the last fold into the folder `into`: `input`, and their `labels.csv`."""
     found = decide(question)
     if found.split is None:
-        raise Refused("nothing says which rows are validated")
-    rows = holdout.last_fold(found.tables, found.split, found.times, found.own_folds, found.seed)
-    into = {name: Path(path) for name, path in question["into"].items()}
-    return _materialise(found, rows, into, None) | {"holdout": rows.holdout()}
+        raise Refused("no rows are held out, and the target is not known")
+    try:
+        rows = holdout.last_fold(found.tables, found.split, found.times, found.own_folds, found.seed)
+    except Refused as error:
+        raise Refused(f"no rows are held out, nor can those of the last fold be: {error}") from None
+    _search(found, rows, Path(question["into"]))
+    return {"holdout": rows.holdout()}
 
 
-def _materialise(found: Decision, rows: Plan | None, into: dict[str, Path], expected: Answer | None) -> Answer:
-    tables, split = found.tables, found.split
-    if rows and expected and rows.holdout() != expected:
-        raise Refused("the rows that the run validates or keeps from its scripts cannot be found again", OTHER)
-    written: Answer = {}
+def _folds(found: Decision, rows: Plan | None) -> Array | None:
+    if found.split is None or not found.has_folds:
+        return None
+    return holdout.folds(found.tables, found.split, found.times, found.own_folds, rows, found.seed)
 
-    def folds(of: Plan | None) -> Array | None:
-        if split is None or not found.has_folds:
-            return None
-        return holdout.folds(tables, split, found.times, found.own_folds, of, found.seed)
 
-    if "all_rows" in into:
-        folders.link_all_rows(tables, folds(None), into["all_rows"])
-    if rows and "input" in into:
-        of_search = folds(rows)
-        folders.search(tables, rows, of_search, into["input"], into["labels"])
-        written = {
-            "rows": len(rows.held),
-            "digest": rows.digest,
-            "folds": int((of_search >= 0).sum()) if of_search is not None else 0,
-        }
-        if "compared" in into and tables.test is not None:
-            of_test = into["all_rows"] / tables.test.name if "all_rows" in into else tables.test.path
-            folders.links(into["compared"], [into["input"] / tables.train.name, of_test])
-    if "seasonal_naive" in into and found.times and found.own_folds is None and (validated := folds(rows)) is not None:
-        written["seasonal_naive"] = folders.seasonal_naive(found.times, rows, validated, into["seasonal_naive"])
-    return written
+def _search(found: Decision, rows: Plan, into: Path) -> None:
+    folders.search(found.tables, rows, _folds(found, rows), into / "input", into / "labels.csv")
 
 
 def draw(question: Answer) -> Answer:
     """Takes the test rows of a single table. `name` is the table as the user calls it; `into` is the folder of the new
-    tables, `labels` the file that only the program reads."""
+    tables and of `labels.csv`, which only the program reads."""
     tables, facts = read(question), question["facts"]
     roles, name, seed = tables.roles, question["name"], int(question["seed"])
     split = describe(tables) if roles.time or roles.group else at_random(tables, "")
@@ -308,9 +306,7 @@ def draw(question: Answer) -> Answer:
     except Refused as error:
         raise Refused(f"no test rows can be taken from {name}: {error}", TOO_FEW) from None
     sample = _sample(tables, metric(facts))
-    written = folders.divide(
-        tables, held, sample, holdout.cluster(split, 0), Path(question["into"]), Path(question["labels"])
-    )
+    written = folders.divide(tables, held, sample, holdout.cluster(split, 0), Path(question["into"]))
     of = digest(tables.ids(tables.train)[held])
     counts = {"rows": len(held), "of": labelled, "seed": seed, "digest": of}
     why = f"{len(held)} of the {labelled} labelled rows of {name} are the test table: {_words(split)}"
@@ -339,24 +335,28 @@ def trim(question: Answer) -> Answer:
 
 
 def permuted(question: Answer) -> Answer:
-    """Makes a test table of copies of labelled rows, in each of which a column is permuted."""
-    train, test, sample = (question[name] for name in ("train", "test", "sample"))
-    folder, ids, into = (Path(question[name]) for name in ("folder", "ids", "into"))
-    return folders.permuted(folder, train, test, sample, ids, question["id"], question["kept"], into)
+    """Copies of labelled rows of the test table of `folder`, in each of which a column is permuted; the folder `into`
+    gets them as its test table, if it is given."""
+    folder, ids, into = Path(question["folder"]), Path(question["ids"]), question.get("into")
+    return folders.permuted(folder, ids, question["id"], question["kept"], into and Path(into))
 
 
 def shuffle_targets(question: Answer) -> Answer:
-    """Makes a copy of the data with permuted labels."""
-    into = Path(question["into"])
-    return folders.shuffle_targets(read(question), question.get("split"), int(question["seed"]), into)
+    """Makes a copy of the data with permuted labels. `words` look missing, but are labels."""
+    return folders.shuffle_targets(
+        Path(question["folder"]),
+        question["targets"],
+        question["words"],
+        question["split"],
+        question["seed"],
+        Path(question["into"]),
+    )
 
 
 def replace_test_rows(question: Answer) -> Answer:
     """Makes a copy of the data with other test rows."""
-    folder, into = Path(question["folder"]), Path(question["into"])
-    return {
-        "table": folders.replace_test_rows(folder, question["test"], question.get("id"), int(question["seed"]), into)
-    }
+    folders.replace_test_rows(Path(question["folder"]), question.get("id"), question["seed"], Path(question["into"]))
+    return {}
 
 
 def _sample(tables: Tables, metric: Metric | None) -> list[tuple[str, str]]:

@@ -504,6 +504,18 @@ def read_rows(**arguments: Any) -> Answer:
     return intake.read_rows(**arguments)
 
 
+def _of_other_rows(name: str) -> Callable[..., Answer]:
+    """A question about rows that a finished run predicts."""
+
+    def asked(**question: Any) -> Answer:
+        from . import other_rows
+
+        found: Answer = getattr(other_rows, name)(**question)
+        return found
+
+    return asked
+
+
 def trial(metric_file: dict[str, Any], **rows: Any) -> Answer:
     """Calls a metric file with labelled rows, before a run begins."""
     return MetricFile(**metric_file).trial(**rows)
@@ -552,6 +564,15 @@ ALONE |= {
     for name in (
         *("plan", "same_rows", "materialise", "last_fold", "draw", "make_sample"),
         *("trim", "permuted", "shuffle_targets", "replace_test_rows"),
+    )
+}
+
+
+ALONE |= {
+    name: _of_other_rows(name)
+    for name in (
+        *("rows_to_predict", "shared_rows", "name_predictions", "sample_for"),
+        *("other_order", "same_predictions"),
     )
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,6 +34,7 @@ MOST_CLASSES = 30
 """A target of whole numbers with at most so many values has classes."""
 MANY_FILES, MANY_FEATURES, ROWS_OF_AN_IMAGE = 10, 4, 100
 LONG_TEXT = 60.0
+MADE_ID = "row_id"
 MOST_LABELS = 1_000
 ROLES = {
     "id": "--id-column",
@@ -62,11 +63,27 @@ class Told:
     direction: Literal["minimize", "maximize"] | None = None
     metric_file: str | None = None
     description: str = ""
+    folds: str | None = None
+    """The folds of the validation: a column, or a file."""
     marks_missing: bool = False
+    makes_ids: bool = False
+    """Whether an ID column is made if there is none; the task may name it already."""
     text_columns: list[dict[str, Any]] | None = None
     """What was decided before."""
     without_tables: bool = False
-    """Whether the training table is missing or cannot be read, which is nothing to a model."""
+    """Whether the training table is known to be missing or unreadable, which is nothing to a model."""
+    may_lack_tables: bool = False
+    """Whether it may be."""
+
+    def spelled(self, folder: Folder) -> Told:
+        """The same with columns as the tables spell them: case and blanks around names do not count."""
+        target = [_spelled(folder, name) for name in _listed(self.target)] or None
+        id = None if self.id is None else _spelled(folder, self.id)
+        if self.makes_ids and id is not None and id.rstrip("_") == MADE_ID and id not in folder.train:
+            id = None
+        folds = None if self.folds is None else _spelled(folder, self.folds)
+        ignored = [*self.ignored, *([folds] if folds is not None and folds in folder.train else [])]
+        return replace(self, target=target, id=id, folds=folds, ignored=ignored)
 
     def others(self) -> dict[str, str]:
         found = {"group": self.group, "time": self.time, "weight": self.weight}
@@ -79,7 +96,14 @@ def inspect(folder: str, told: Mapping[str, Any]) -> dict[str, Any]:
     known = {"description": given.description, "id": given.id, "marks_missing": given.marks_missing}
     if given.without_tables:
         return Task(facts.without_tables(Path(folder)), given).facts()
-    return Task(facts.open_folder(Path(folder), text_columns=given.text_columns, **known), given).facts()
+    try:
+        opened = facts.open_folder(Path(folder), text_columns=given.text_columns, **known)
+    except Refused as unread:
+        if not given.may_lack_tables:
+            raise
+        found = Task(facts.without_tables(Path(folder)), replace(given, without_tables=True)).facts()
+        return found | {"unread": [str(unread), unread.hint]}
+    return Task(opened, given.spelled(opened)).facts()
 
 
 class Task:
@@ -115,12 +139,28 @@ class Task:
             "id": self.id,
             "roles": self.roles | {"ignored": self.ignored, "positive_class": self.positive_class},
             "metric": self.metric,
+            "metric_file": self.told.metric_file,
             "direction": self.direction,
+            "folds": self.told.folds,
+            "class_columns": self._class_columns(),
+            "without_target": self._without_target(),
             "task_type": self.task_type,
             "data_modality": self.modality,
             "guesses": self.guesses,
             "questions": [asdict(question) for question in self.questions],
         }
+
+    def _class_columns(self) -> list[dict[str, Any]] | None:
+        """The class that each column of the sample is about."""
+        asked = [name for name in self.folder.asked() if name != self.id and not self.folder.in_test(name)]
+        return self.folder.class_columns(self.target, asked) if self.target is not None and len(asked) > 1 else None
+
+    def _without_target(self) -> list[tuple[str, int]]:
+        """What the cells of the target without a value hold, and the rows of each."""
+        column = self.column(self.target)
+        if column is None or not column.values.null_count():
+            return []
+        return column.text.filter(column.values.is_null()).str.strip_chars().value_counts(sort=True).rows()
 
     def _guess(self, name: str, value: str, reason: str) -> str:
         self.guesses.append({"field": name, "value": value, "reason": reason})
@@ -398,10 +438,17 @@ class Task:
         held = readings.Target(tuple(_as_target(column) for name in self.targets if (column := self.column(name))))
         found = description.read_metric(told.description, asked, held)
         self._chose = isinstance(found, Taken) and found.is_chosen
-        if isinstance(found, Taken) and told.metric is not None:
-            return found.value, found.direction
-        taken = self._take(found)
-        return (taken.value, taken.direction) if taken else (None, None)
+        if isinstance(found, Question):
+            self.questions.append(found)
+            return None, None
+        if told.metric is None and told.metric_file is None:
+            self._take(found)
+        if told.direction is None and found.direction is not None:
+            is_known = told.metric_file is None and metrics.named(found.value) is not None
+            better = "smaller" if found.direction == "minimize" else "larger"
+            reason = f"{found.value} is better when it is {better}" if is_known else f"from {found.sentence}"
+            self._guess("metric_direction", found.direction, reason)
+        return found.value, found.direction
 
     def _positive(self) -> str | None:
         column, told = self.column(self.target), self.told
@@ -518,6 +565,17 @@ class Task:
 
 def _described(table: Table, key: Sequence[str] = ()) -> dict[str, Any]:
     return {"file": table.file, "rows": table.rows, "columns": list(table.facts.values()), "row_key": list(key)}
+
+
+def _spelled(folder: Folder, name: str) -> str:
+    tables = list(folder.tables())
+    if any(name in table for table in tables):
+        return name
+    for table in tables:
+        alike = [one for one in table.names if one.strip().lower() == name.strip().lower()]
+        if len(alike) == 1:
+            return alike[0]
+    return name
 
 
 def _first_word(name: str) -> str:

@@ -24,8 +24,7 @@ use mle_star_process::disk;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
-use mle_star_tables::permuted;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use crate::runners::fleet::{Fleet, RunOnFleet};
@@ -73,6 +72,8 @@ pub struct ScriptSetup {
     pub isolation: Isolation,
     /// How scripts are started warm; `None`: all start cold.
     pub warm_start: Option<WarmStart>,
+    /// What the data plane may read beside the run's folder: the data with all rows.
+    pub readable: Vec<PathBuf>,
     /// How the program computes scores itself; `None`: it does not.
     pub evaluation: Option<EvaluationSetup>,
     /// Runners on other machines; `None`: all scripts run on this one.
@@ -126,6 +127,7 @@ impl ScriptBackend {
         let (closed, executor): (Arc<[PathBuf]>, _) = (closed.into(), Arc::new(executor));
         let (run_folder, known) = (&setup.run_folder, setup.evaluation.as_ref());
         let files = known.into_iter().flat_map(EvaluationSetup::files).chain(samples(&setup));
+        let files = files.chain(setup.readable.iter().cloned());
         let plane = Plane::new(Arc::clone(&executor), setup.environment.clone(), run_folder, files)?;
         let plane = Arc::new(plane);
         let evaluator =
@@ -206,15 +208,16 @@ impl ScriptBackend {
         &self,
         evaluation: &Arc<Evaluator>,
         on: ImportanceRows,
-    ) -> Result<permuted::Copies, String> {
+        ends: Instant,
+    ) -> Result<Value, String> {
         if let Some(why) = evaluation.computes_no_importance() {
             return Err(why);
         }
-        let rows = self.copied_rows(on).await.map_err(|trouble| trouble.message)?;
-        let evaluation = Arc::clone(evaluation);
-        let copies =
-            in_background(move || evaluation.copies(&rows)).await.map_err(|trouble| trouble.message)?;
-        copies.map_err(|trouble| trouble.message)
+        let rows = self.copied_rows(on, ends).await.map_err(|trouble| trouble.message)?;
+        if evaluation.setup.id_column.is_none() {
+            return Err("rows have no ID".to_owned());
+        }
+        self.plane.ask(evaluation.copies(&rows), ends).await.map_err(|why| Trouble::from(why).message)
     }
 
     /// Writes the script, and removes what an earlier process may have left at its place.
@@ -323,6 +326,7 @@ impl ScriptSetup {
     pub fn new(run_folder: PathBuf, data_dir: PathBuf, environment: Environment, machine: Machine) -> Self {
         Self {
             run_folder,
+            readable: vec![data_dir.clone()],
             data_dir,
             environment,
             machine,
@@ -371,7 +375,7 @@ impl ScriptSetup {
 impl ScriptRunner for ScriptBackend {
     async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop> {
         let ends = Instant::now() + request.time_left;
-        let seen = self.seen_by(request).await?;
+        let seen = self.seen_by(request, ends).await?;
         self.prepare(request).await?;
         let (executed, outputs) = match self.execute(request, &seen).await? {
             Ok(ran) => ran,
@@ -414,12 +418,12 @@ impl ScriptRunner for ScriptBackend {
                 return Ok(Box::new(ScriptOutcome { measured: Some(measured.clone()), ..outcome }).into());
             }
             Question::Copies { on } | Question::Importance { on, .. } => {
-                match self.copies(&evaluation, *on).await {
+                match self.copies(&evaluation, *on, ends).await {
                     Err(why) => return Ok(question.unanswered(why)),
                     Ok(_) if matches!(question, Question::Copies { .. }) => {
                         return Ok(Copies::default().into());
                     }
-                    Ok(copies) => asked["copies"] = json!(copies),
+                    Ok(copies) => asked["copies"] = copies,
                 }
             }
             _ => {}

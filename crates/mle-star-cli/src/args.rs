@@ -368,6 +368,9 @@ pub struct McpArgs {
 pub struct InitArgs {
     /// Data folder, or one table
     pub dir: PathBuf,
+    /// Print what was found in the data, and the open questions, as JSON, and write no file
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub task: TaskArgs,
 }

@@ -6,7 +6,6 @@
 
 mod kept;
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -22,7 +21,6 @@ use mle_star_domain::metric::Score;
 use mle_star_report::run_view::{self, Summary};
 use mle_star_report::score_report::{Figure, ScoreReport};
 use mle_star_report::{figures, files};
-use mle_star_run::metrics::Metric;
 use mle_star_run::runs::{self, is_hidden};
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +95,7 @@ pub struct Row {
 }
 
 /// Task, metric, direction and data: runs with equal scales have comparable scores.
-pub type Scale<'a> = (&'a str, Cow<'a, str>, &'a str, &'a str);
+pub type Scale<'a> = [&'a str; 4];
 
 /// How much time a look may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,16 +281,12 @@ impl Row {
     /// What makes its score comparable with others.
     pub fn scale(&self) -> Scale<'_> {
         let summary = &self.summary;
-        (&summary.task, self.metric(), summary.run.direction.name(), &self.data)
+        [&summary.task, self.metric(), summary.run.direction.name(), &self.data]
     }
 
-    /// The metric, in one spelling: RMSE for root mean squared error.
-    pub fn metric(&self) -> Cow<'_, str> {
-        let name = &self.summary.run.metric;
-        match Metric::parse(name) {
-            Some(metric) => metric.name(),
-            None => Cow::Borrowed(name.as_str()),
-        }
+    /// The metric.
+    pub fn metric(&self) -> &str {
+        &self.summary.run.metric
     }
 
     /// The best score, for people.

@@ -37,7 +37,8 @@ pub enum DataModality {
 }
 
 /// What a user says about columns, beside target and row ID. Everything that is `None` or empty is inferred.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ColumnRoles {
     /// The column whose values are groups.
     pub group: Option<String>,

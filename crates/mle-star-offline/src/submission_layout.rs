@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use crate::columns::input_path;
 use crate::metric::Metric;
-use mle_star_tables::infer::{ClassColumn, class_columns};
 use mle_star_tables::metrics::bounds;
-use mle_star_tables::profile::{Column, Profile, Table};
+use mle_star_tables::profile::{ClassColumn, Column, Profile, Table};
 
 /// The layout of the submission.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -149,7 +148,7 @@ fn fill_in(
             if let Some(prefix) = class_prefix(&layout.class_columns, target) {
                 layout.prefix = prefix;
                 LayoutKind::PerClass
-            } else if let Some(columns) = class_columns(profile, &target.name, &layout.class_columns) {
+            } else if let Some(columns) = profile.classes_of(&layout.class_columns) {
                 label_columns(layout, columns);
                 LayoutKind::PerClass
             } else {
@@ -159,7 +158,7 @@ fn fill_in(
         (count, classes) if count > classes && classes > 1 && !metric.labels => {
             layout.column = String::new();
             layout.class_columns = wanted.iter().map(|name| (*name).to_owned()).collect();
-            let columns = class_columns(profile, &target.name, &layout.class_columns);
+            let columns = profile.classes_of(&layout.class_columns);
             label_columns(layout, columns.ok_or_else(|| several_targets(wanted))?);
             LayoutKind::PerClass
         }

@@ -2,7 +2,7 @@
 
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::{ColumnRole, ColumnRoles, Task, TaskType, TextColumn};
-use mle_star_tables::infer::Inferred;
+use mle_star_tables::facts::Inferred;
 use mle_star_tables::profile::{Column, Profile};
 
 /// The most columns of a wide table that are shown.
@@ -139,7 +139,8 @@ fn role(
 
 /// A line on the training rows without target, and what their cells hold.
 fn dropped(told: &KnownColumns<'_>, profile: &Profile) -> Option<String> {
-    let cells = profile.missing_cells(told.target?);
+    told.target?;
+    let cells = &profile.without_target;
     let total: u64 = cells.iter().map(|(_, rows)| rows).sum();
     let name = |word: &str| if word.is_empty() { "empty".to_owned() } else { format!("`{word}`") };
     let words = match cells.as_slice() {

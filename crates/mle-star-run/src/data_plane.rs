@@ -1,9 +1,8 @@
 //! Questions to the data plane outside a run.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,8 +14,9 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::Isolation;
+use mle_star_tables::walk::walk;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
@@ -49,15 +49,91 @@ pub async fn source_of_metric(
     Ok(answer.remove("source"))
 }
 
-/// One process that answers the questions of a start.
+/// The process that answers questions outside a run. It starts with the first one.
+#[derive(Debug)]
+pub struct Asker {
+    plane: Plane,
+}
+
+impl Asker {
+    /// What works in `folder` and may read these files, too, with the settings of a run.
+    ///
+    /// # Errors
+    /// There is no usable Python.
+    pub async fn open(
+        config: &Config,
+        folder: &Path,
+        files: impl IntoIterator<Item = PathBuf>,
+        say: Say<'_>,
+    ) -> Result<Self, RunError> {
+        let environment = environment_of_plane(config.python.as_ref(), say).await?;
+        let setup = ExecutorSetup {
+            folder: folder.to_owned(),
+            environment: environment.clone(),
+            machine: machine().await,
+            slots: 1,
+            memory_limit_mib: config.memory_limit_mb,
+            isolation: Isolation::new(network(Switch::Off)),
+            warm_start: None,
+        };
+        let executor = Arc::new(Executor::new(setup, &[]).map_err(RunError::failed)?);
+        let plane = Plane::new(executor, environment, folder, files).map_err(RunError::failed)?;
+        Ok(Self { plane })
+    }
+
+    /// Asks one question. The inner error says why there is no answer.
+    ///
+    /// # Errors
+    /// What was asked about is wrong.
+    pub async fn try_ask<T: DeserializeOwned>(&self, question: Value) -> Result<Result<T, String>, RunError> {
+        match self.plane.ask(question, ends()).await {
+            Ok(answer) => Ok(Ok(answer)),
+            Err(Unanswered::Refused(trouble)) => Err(trouble.into()),
+            Err(unanswered) => Ok(Err(unanswered.reason()?)),
+        }
+    }
+
+    /// Asks one question.
+    ///
+    /// # Errors
+    /// What was asked about is wrong, or there is no answer.
+    pub async fn ask<T: DeserializeOwned>(&self, question: Value) -> Result<T, RunError> {
+        self.plane.ask(question, ends()).await.map_err(failed)
+    }
+
+    /// As [`Asker::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system of
+    /// the folder.
+    ///
+    /// # Errors
+    /// As [`Asker::ask`], or `into` cannot be written.
+    pub async fn ask_for<T: DeserializeOwned>(&self, question: Value, into: &Path) -> Result<T, RunError> {
+        self.plane.ask_for(question, into, ends()).await.map_err(failed)
+    }
+}
+
+fn ends() -> Instant {
+    Instant::now() + ANSWERING
+}
+
+fn failed(unanswered: Unanswered) -> RunError {
+    if let Unanswered::Refused(trouble) = unanswered {
+        return trouble.into();
+    }
+    let why = unanswered.reason();
+    why.map_or_else(Into::into, |why| {
+        Trouble::new(why, "check the files, or report a defect of mle-star").into()
+    })
+}
+
+/// The same for those who do not run in a runtime.
 #[derive(Debug)]
 pub struct Questions {
-    plane: Plane,
+    asker: Asker,
     runtime: Runtime,
 }
 
 impl Questions {
-    /// What works in `folder` and may read these files, too. The process starts with the first question.
+    /// As [`Asker::open`].
     ///
     /// # Errors
     /// There is no usable Python.
@@ -69,38 +145,24 @@ impl Questions {
     ) -> Result<Self, RunError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| cannot_start(&error))?;
-        let plane = runtime.block_on(opened(config, folder, files, say))?;
-        Ok(Self { plane, runtime })
+        let asker = runtime.block_on(Asker::open(config, folder, files, say))?;
+        Ok(Self { asker, runtime })
     }
 
-    /// A folder that what answers may write to.
-    pub fn folder(&self) -> &Path {
-        self.plane.folder()
-    }
-
-    /// Asks one question.
+    /// As [`Asker::ask`].
     ///
     /// # Errors
     /// What was asked about is wrong, or there is no answer.
     pub fn ask<T: DeserializeOwned>(&self, question: Value) -> Result<T, RunError> {
-        let answer = self.runtime.block_on(answered(&self.plane, question))?;
-        Ok(answer.map_err(|why| Trouble::new(why, "check the files, or report a defect of mle-star"))?)
+        self.runtime.block_on(self.asker.ask(question))
     }
 
-    /// As [`Questions::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system
-    /// of the folder.
+    /// As [`Asker::ask_for`].
     ///
     /// # Errors
-    /// As [`Questions::ask`], or `into` cannot be written.
-    pub fn ask_for<T: DeserializeOwned>(&self, mut question: Value, into: &Path) -> Result<T, RunError> {
-        let made = self.folder().join("made");
-        question["into"] = json!(made);
-        let answer = self.ask(question)?;
-        if made.exists() {
-            let unwritable = |error| Trouble::io("write in", into.parent().unwrap_or(into), &error);
-            fs::rename(&made, into).map_err(unwritable)?;
-        }
-        Ok(answer)
+    /// As [`Asker::ask_for`].
+    pub fn ask_for<T: DeserializeOwned>(&self, question: Value, into: &Path) -> Result<T, RunError> {
+        self.runtime.block_on(self.asker.ask_for(question, into))
     }
 }
 
@@ -115,63 +177,21 @@ pub async fn ask<T: DeserializeOwned>(
     say: Say<'_>,
 ) -> Result<Result<T, String>, RunError> {
     let folder = TempDir::new().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
-    answered(&opened(config, folder.path(), files, say).await?, question).await
+    Asker::open(config, folder.path(), files, say).await?.try_ask(question).await
 }
 
-/// As [`ask`], for a question whose answer is also a file or a folder, which is moved to `into`.
+/// A table file or a folder, and what links in it lead to.
 ///
 /// # Errors
-/// There is no usable Python, what was asked about is wrong, or `into` cannot be written.
-pub async fn ask_for<T: DeserializeOwned>(
-    config: &Config,
-    files: impl IntoIterator<Item = PathBuf>,
-    mut question: Value,
-    into: &Path,
-    say: Say<'_>,
-) -> Result<T, RunError> {
-    let unwritable = |error: &io::Error| Trouble::io("write in", into.parent().unwrap_or(into), error);
-    // On the same file system, so that nothing is copied.
-    let folder =
-        TempDir::new_in(into.parent().unwrap_or(Path::new("."))).map_err(|error| unwritable(&error))?;
-    let plane = opened(config, folder.path(), files, say).await?;
-    let made = plane.folder().join("made");
-    question["into"] = json!(made);
-    let hint = "check the file, or report a defect of mle-star";
-    let answer = answered(&plane, question).await?.map_err(|why| Trouble::new(why, hint))?;
-    if made.exists() {
-        fs::rename(&made, into).map_err(|error| unwritable(&error))?;
-    }
-    Ok(answer)
-}
-
-async fn opened(
-    config: &Config,
-    folder: &Path,
-    files: impl IntoIterator<Item = PathBuf>,
-    say: Say<'_>,
-) -> Result<Plane, RunError> {
-    let environment = environment_of_plane(config.python.as_ref(), say).await?;
-    let setup = ExecutorSetup {
-        folder: folder.to_owned(),
-        environment: environment.clone(),
-        machine: machine().await,
-        slots: 1,
-        memory_limit_mib: config.memory_limit_mb,
-        isolation: Isolation::new(network(Switch::Off)),
-        warm_start: None,
+/// It cannot be read.
+pub fn readable(data: &Path) -> Result<Vec<PathBuf>, Trouble> {
+    let read = || -> io::Result<Vec<PathBuf>> {
+        // The path itself may lead through a link.
+        let mut files = vec![path::absolute(data)?, data.canonicalize()?];
+        if data.is_dir() {
+            files.extend(walk(data)?.linked(&[]).iter().filter_map(|link| link.canonicalize().ok()));
+        }
+        Ok(files)
     };
-    let executor = Executor::new(setup, &[]).map_err(RunError::failed)?;
-    Plane::new(Arc::new(executor), environment, folder, files).map_err(RunError::failed)
-}
-
-/// The answer of a plane. A refusal of what was asked about is an error.
-async fn answered<T: DeserializeOwned>(
-    plane: &Plane,
-    question: Value,
-) -> Result<Result<T, String>, RunError> {
-    match plane.ask(question, Instant::now() + ANSWERING).await {
-        Ok(answer) => Ok(Ok(answer)),
-        Err(Unanswered::Refused(trouble)) => Err(trouble.into()),
-        Err(unanswered) => Ok(Err(unanswered.reason()?)),
-    }
+    read().map_err(|error| Trouble::io("read", data, &error))
 }

@@ -5,7 +5,6 @@
 mod backends;
 pub(crate) mod delivery;
 mod held_out;
-mod last_fold;
 mod model;
 mod provisional;
 mod results;

@@ -52,6 +52,7 @@ mod python_environment;
 pub mod resume;
 pub mod runs;
 pub mod runtime;
+mod seen;
 pub mod settings;
 mod version;
 

@@ -12,11 +12,11 @@ use mle_star::result::{ModelKind, ModelRecord};
 use mle_star_backends::script::environment::Environment;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::other_rows::{Layout, TestTables};
-use mle_star_tables::spellings::Spellings;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::predict::{Layout, TestTables};
 use crate::runs::inputs::{write_atomically, write_json};
 
 pub use check::{call, check};
@@ -48,7 +48,7 @@ pub struct Record {
     pub layout: Layout,
     /// What the training table has in them.
     #[serde(default)]
-    pub spellings: Spellings,
+    pub spellings: Value,
     /// How the predictions of several members are combined.
     pub by: String,
     /// The members with their weights.
@@ -116,7 +116,7 @@ impl Record {
         digests(model, "", &mut files).map_err(unreadable)?;
         Ok(Self {
             layout: tables.layout.clone(),
-            spellings: Spellings::of(tables).unwrap_or_default(),
+            spellings: tables.spellings.clone(),
             by,
             members,
             python: environment.version.clone(),

@@ -8,7 +8,6 @@ use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
 use mle_star_backends::runners::entry::RunnerEntry;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::holdout::Plan;
 use mle_star_tables::profile::Profile;
 use serde_json::Value;
 
@@ -34,8 +33,6 @@ pub struct OpenRun {
     pub profile: Option<Profile>,
     /// What the data plane says of the data; `None` without a readable training table.
     pub facts: Option<Value>,
-    /// The held-out rows, if they have just been chosen.
-    pub held_out: Option<Plan>,
     /// Runners on other machines.
     pub runners: Vec<RunnerEntry>,
     /// Where its inputs come from and what was inferred, a message each.

@@ -17,12 +17,13 @@ use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::model::other;
 use mle_star_report::run_view;
-use mle_star_tables::other_rows::{Names, TestTables};
 use mle_star_tables::reading::Reading;
-use mle_star_tables::spellings::{Spellings, shared_rows};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use tempfile::TempDir;
 
+use crate::data_plane::{Asker, readable};
 use crate::drive::delivery::Form;
 use crate::error::RunError;
 use crate::isolated::{Isolated, LONGEST};
@@ -31,7 +32,7 @@ use crate::prepare::intake::Record as TablesMade;
 use crate::python_environment::environment;
 use crate::runs::{self, name};
 
-pub(crate) use rows::read_rows;
+pub(crate) use rows::{Layout, Names, TestTables, name_predictions, read_rows};
 pub use score::Scored;
 
 /// Predicted rows.
@@ -82,43 +83,51 @@ async fn predicted(
     let folder = TempDir::new().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
     let (rows, predicted) = (folder.path().join("rows.csv"), folder.path().join("predicted.csv"));
     let model = run.fitted(say).await?;
-    let tables = run.tables();
-    let (layout, spellings) = match &model {
-        Some((record, _)) => (record.layout.clone(), record.spellings.clone()),
-        None => {
-            let tables = tables.clone()?;
-            let spellings = Spellings::of(&tables).unwrap_or_default();
-            (tables.layout, spellings)
-        }
+    let data = run.data_folder();
+    let files = [given, &data].into_iter().flat_map(|path| readable(path).unwrap_or_default());
+    let asker = Asker::open(&run.config, folder.path(), files, say).await?;
+    let tables = match (&model, scores) {
+        (Some(_), false) => None,
+        (Some(_), true) => run.tables(&asker).await.ok(),
+        (None, _) => Some(run.tables(&asker).await?),
+    };
+    let (layout, spellings) = match (&model, &tables) {
+        (Some((record, _)), _) => (record.layout.clone(), record.spellings.clone()),
+        (None, tables) => tables.clone().map(|tables| (tables.layout, tables.spellings)).unwrap_or_default(),
     };
     let reading = run.reading();
-    let names = read_rows(&layout, (given, &reading), Names::Own, &rows, (&run.config, say)).await?;
-    let mut notes = spellings.apply(&rows).map_err(|error| unreadable(&error))?;
+    let read = read_rows(&asker, (&layout, &spellings), (given, &reading), Names::Own, &rows).await?;
+    let (names, mut notes) = (read.names, read.notes);
     let labels = match scores {
-        true => Some(score::labels(&run.task, &layout, (given, &reading), folder.path(), &run.config).await?),
+        true => Some(score::labels(&run.task, &layout, (given, &reading), folder.path(), &asker).await?),
         false => None,
     };
-    match &model {
-        _ if names.is_empty() => layout.write_header(&predicted).map_err(RunError::failed)?,
-        Some((_, environment)) => {
+    match (&model, &tables) {
+        _ if names.is_empty() => {
+            let written = fs::write(&predicted, format!("{}\n", layout.header.join(",")));
+            written.map_err(|error| Trouble::io("write", &predicted, &error))?;
+        }
+        (Some((_, environment)), _) => {
             let written = run.by_model(environment.clone(), &rows, folder.path()).await?;
-            layout.write_named(&written, &names, &predicted).map_err(RunError::failed)?;
+            name_predictions(&asker, &layout, &written, (&names, Names::Order), &predicted).await?;
         }
-        None => {
-            let given = (given, &spellings);
-            run.fit_again(&tables.clone()?, given, (&rows, &names), &predicted, (folder.path(), say)).await?;
+        (None, Some(tables)) => {
+            run.fit_again(&asker, tables, given, (&rows, &names), &predicted, (folder.path(), say)).await?;
         }
+        (None, None) => {}
     }
-    let train = tables.ok().and_then(|tables| tables.train);
+    let train = tables.and_then(|tables| tables.train());
     if let Some(train) = train.as_ref().filter(|_| scores) {
         let is_numbered = names.iter().enumerate().all(|(at, name)| *name == at.to_string());
         let but = layout.id.as_ref().filter(|_| is_numbered);
-        let shared = shared_rows(train, &rows, but).ok().flatten();
-        notes.extend(shared.filter(|shared| *shared > 0).map(|shared| of_training(shared, names.len())));
+        let question = json!({ "question": "shared_rows", "train": train, "rows": rows, "but": but });
+        let shared: Shared = asker.ask(question).await?;
+        let shared = shared.shared.filter(|shared| *shared > 0);
+        notes.extend(shared.map(|shared| of_training(shared, names.len())));
     }
     notes.iter().for_each(|note| say(&format!("note: {note}")));
     let score = match labels {
-        Some(labels) => Some(labels.score(&predicted, &layout, train.as_deref(), &run.config).await?),
+        Some(labels) => Some(labels.score(&predicted, &layout, train.as_deref(), &asker).await?),
         None => None,
     };
     let delivered = Form::of_run(&run.folder).write(&predicted, into);
@@ -133,11 +142,10 @@ fn of_training(shared: usize, rows: usize) -> String {
     )
 }
 
-fn unreadable(error: &dyn std::fmt::Display) -> RunError {
-    RunError::failed(Trouble::new(
-        format!("cannot read the rows: {error}"),
-        "check that the disk is not full",
-    ))
+/// How many rows are rows of the training table; `None` if that says nothing.
+#[derive(Deserialize)]
+struct Shared {
+    shared: Option<usize>,
 }
 
 const OUTPUT: &str = "choose another file with --output";
@@ -187,47 +195,48 @@ impl Answered {
     }
 
     /// The data of the run with all its rows.
-    fn tables(&self) -> Result<TestTables, RunError> {
+    fn data_folder(&self) -> PathBuf {
         let linked = self.folder.join(layout::INPUT);
-        let data = if linked.is_dir() { linked } else { runs::data_dir(&self.folder, &self.task) };
-        TestTables::of(&data, self.task.id_column.as_deref()).map_err(|trouble| {
+        if linked.is_dir() { linked } else { runs::data_dir(&self.folder, &self.task) }
+    }
+
+    async fn tables(&self, asker: &Asker) -> Result<TestTables, RunError> {
+        let data = self.data_folder();
+        TestTables::of(asker, &data, self.task.id_column.as_deref()).await.map_err(|error| {
             let made = TablesMade::of_run(&self.folder).map(|record| record.given);
             let given = made.unwrap_or_else(|| self.task.data_dir.clone());
             let message = format!("the data of the run is no longer at {}", given.display());
             let hint =
                 "put it back there: the solution fits again; or predict with a run that has a fitted model";
-            RunError::failed(if is_gone(&data) { Trouble::new(message, hint) } else { trouble })
+            if is_gone(&data) { RunError::failed(Trouble::new(message, hint)) } else { error }
         })
     }
 
     /// Runs the script of the solution with these rows as its test table.
     async fn fit_again(
         &self,
+        asker: &Asker,
         tables: &TestTables,
-        (given, spellings): (&Path, &Spellings),
+        given: &Path,
         (rows, names): (&Path, &[String]),
         predicted: &Path,
         (folder, say): (&Path, &(dyn Fn(&str) + Sync)),
     ) -> Result<(), RunError> {
         let by = if are_unique(names) { Names::Own } else { Names::Numbers };
         let numbered = match by {
-            Names::Own => names.to_vec(),
             // Scripts look rows up by their names.
             Names::Numbers => {
-                let reading = self.reading();
-                let numbered =
-                    read_rows(&tables.layout, (given, &reading), by, rows, (&self.config, say)).await?;
-                spellings.apply(rows).map_err(|error| unreadable(&error))?;
-                numbered
+                let like = (&tables.layout, &tables.spellings);
+                read_rows(asker, like, (given, &self.reading()), by, rows).await?.names
             }
+            _ => names.to_vec(),
         };
         let data = folder.join("data");
-        tables.replace(rows, &numbered, &data).map_err(RunError::failed)?;
+        tables.replace(asker, rows, &numbered, &data).await?;
         self.keep_folds(&data).map_err(|error| RunError::failed(Trouble::io("write", &data, &error)))?;
         let isolated = Isolated::new(folder, &self.config, &[], say).await?;
         let written = isolated.submission(&self.solution, &data, LONGEST).await?;
-        let ordered = tables.layout.write_in_order(&written, names, by, predicted);
-        ordered.map_err(RunError::failed)
+        name_predictions(asker, &tables.layout, &written, (names, by), predicted).await
     }
 
     /// The folds of a run whose data moved lie beside its solution.

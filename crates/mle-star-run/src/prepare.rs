@@ -30,16 +30,15 @@ use mle_star_domain::search::{plain_rule, solution_pages};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::holdout::Plan;
-use mle_star_tables::infer::Guess;
+use mle_star_tables::facts::{Guess, Told};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::columns::{self, KnownColumns};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
-use crate::protocol::{self, Decided};
+use crate::protocol;
 use crate::provider::{self, Choice, Chosen};
 use crate::python_environment::Say;
 use crate::runs::{DEFAULT_DIR, absolute};
@@ -47,14 +46,16 @@ use crate::runtime::wait_for;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
 use configure::Configured;
 use infer_task::CompleteTask;
-use intake::{Intake, Known, Place, Reader, lost_classes, lost_columns, no_target, take_in};
+use intake::{Intake, Place, Reader, lost_classes, lost_columns, no_target, take_in};
+use metric_file::own_metric;
+use profile_data::for_offline;
 use task_source::TaskSource;
 
 pub use configure::settings_of;
 pub(crate) use configure::{absolute_paths, fix_agents};
 pub(crate) use infer_task::check_outputs;
-pub use infer_task::{InferredFolder, given_with, infer_folder, infer_without_metric};
-pub use profile_data::{ProfiledData, profile_data};
+pub use infer_task::{InferredFolder, infer_folder, infer_without_metric};
+pub use profile_data::Data;
 
 /// What the caller of a run says about it. Everything else is inferred or has a default.
 #[derive(Clone, Debug, Default)]
@@ -111,14 +112,10 @@ pub struct Prepared {
     pub chosen: Chosen,
     /// The profile of the data; `None` without a readable training table.
     pub profile: Option<Profile>,
-    /// What the data plane says of the data; `None` without a readable training table.
+    /// What the data plane says of the data.
     pub facts: Option<Value>,
     /// How solutions are evaluated; `None` for the paper's way.
     pub protocol: Option<Protocol>,
-    /// The held-out rows; `None` if there are none.
-    pub held_out: Option<Plan>,
-    /// The data in a few lines, for the prompts; `None` in a preview and with `context: paper`.
-    pub data_summary: Option<String>,
     /// The data as scripts see it.
     pub intake: Intake,
     /// What was inferred, with reasons.
@@ -189,7 +186,9 @@ pub fn prepare_for(
     let mut configured = configure::configure(options, &source, environment)?;
     let choice = choose_agents(intent, &configured.config, environment)?;
     configured.answered_by(&choice.chosen)?;
-    let spoken = infer_task::Spoken::of(&source, &configured.invocation)?;
+    let own = own_metric(&source, &configured.invocation)?;
+    let is_offline = matches!(choice.chosen, Chosen::Offline);
+    let told = infer_task::told(&source, &configured.invocation, own.as_ref(), !is_offline)?;
     // A preview starts no interpreter that the settings name: they may come from anyone who can reach the page.
     let reading = match intent {
         Intent::Preview => Config { python: None, ..configured.config.clone() },
@@ -198,56 +197,43 @@ pub fn prepare_for(
     let reader = Reader { config: &reading, say: options.say() };
     let mut intake = take_in(&source, &configured.invocation, place(intent, &configured.invocation), reader)?;
     let mut data =
-        profile_data(&intake.folder(), &choice.chosen, &spoken.context(&intake), intake.damaged().as_ref())?;
-    let mut complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen, &intake)?;
+        Data::inspect(&intake, &told).map_err(|error| if is_offline { for_offline(error) } else { error })?;
+    let mut complete = infer_task::complete(&source, own, &data, &choice.chosen)?;
     configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
     let makes_output = intent == Intent::Begin;
     check_outputs(&complete.task, &configured.config, makes_output)?;
-    if let Some(profile) = data.profile.take() {
+    if data.profile.is_some() {
         let unknown = complete.target_unknown.clone().unwrap_or_else(no_target);
-        let known = Known::of_task(&complete.task, &unknown);
-        let (profile, id) = intake.complete(profile, &known, configured.config.seed)?;
-        complete.guesses.extend(infer_task::made_id(complete.task.id_column.as_ref(), id.as_ref()));
-        (data.profile, complete.task.id_column) = (Some(profile), id);
+        let known = infer_task::told_by(&complete.task, !is_offline);
+        if let Some(id) = intake.complete(&data, &known, &unknown, configured.config.seed)? {
+            complete.guesses.extend(infer_task::made_id(complete.task.id_column.as_ref(), id.as_ref()));
+            complete.task.id_column.clone_from(&id);
+            data = Data::inspect(&intake, &Told { id, ..known })?;
+        }
     }
-    let rows = data.profile.as_ref().map(|profile| infer_task::check_rows(profile, &complete.task, &intake));
-    let unmatched = match (rows, &choice.chosen) {
-        (Some(Err(trouble)), Chosen::Offline) => return Err(trouble.into()),
-        (rows, _) => rows.and_then(Result::err),
+    let rows = data.profile.as_ref().map(|_| infer_task::check_rows(&data, &intake));
+    let unmatched = match rows.and_then(Result::err) {
+        Some(error) if is_offline => return Err(error),
+        unmatched => unmatched,
     };
     complete.task.data_dir = absolute(&intake.folder())?;
     let mut notes = notes(&configured, &data);
-    notes.extend(unmatched.map(|trouble| format!("note: {}", trouble.message)));
+    notes.extend(unmatched.map(|error| format!("note: {}", error.trouble.message)));
     let mut found = found(&complete.task, data.profile.as_ref(), &intake);
     let CompleteTask { mut task, guesses, .. } = complete;
     let agents = choice.line();
     let Configured { config, invocation, prompts, retrieved_models, learned, file, .. } = configured;
-    let (chosen, mut profile) = (choice.chosen, data.profile);
-    let mut facts = match (&profile, intake.questions()) {
-        (Some(_), Some(questions)) => {
-            let told = infer_task::told(&task, intake.marks_missing());
-            Some(questions.ask(json!({ "question": "inspect", "folder": task.data_dir, "told": told }))?)
-        }
-        _ => None,
-    };
-    let decided = protocol::decide_for(&task, &config, profile.as_ref(), intake.drawn.as_ref())?;
+    let protocol = protocol::decide(&task, &config, &data, &intake)?;
+    let (chosen, mut facts, mut profile) = (choice.chosen, Some(data.facts), data.profile);
     let asked = intake.questions().filter(|_| intent != Intent::Preview);
     if let (Some(profile), Some(facts), Some(questions)) = (&mut profile, &mut facts, asked) {
-        let split = decided.as_ref().and_then(|decided| decided.protocol.split.as_ref());
+        let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
         profile.relations = summary::relate(questions, &task.data_dir, facts, split)?;
     }
-    let data_summary = match makes_output {
-        true => {
-            let known = profile.as_ref().zip(facts.as_ref());
-            summary::summary(&task, &config, &intake, known, decided.as_ref())?
-        }
-        false => None,
-    };
-    let (protocol, held_out) =
-        decided.map_or((None, None), |Decided { protocol, held_out }| (Some(protocol), held_out));
     task.columns = profile.as_ref().map_or_else(Vec::new, |profile| {
-        let reason =
-            |field: &str| guesses.iter().find(|guess| guess.field == field).map(|guess| guess.reason.clone());
+        let reason = |field: &str| {
+            guesses.iter().find(|guess| guess.field == *field).map(|guess| guess.reason.clone())
+        };
         let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
         columns::table(&KnownColumns::of(&task, &task.column_roles()), profile, split, &reason)
     });
@@ -270,8 +256,6 @@ pub fn prepare_for(
         profile,
         facts,
         protocol,
-        held_out,
-        data_summary,
         intake,
         guesses,
         sources,
@@ -339,12 +323,12 @@ fn task_line(source: &TaskSource, task: &Task, guesses: &[Guess]) -> String {
 }
 
 /// What the settings lead to that a user may not expect.
-fn notes(configured: &Configured, data: &ProfiledData) -> Vec<String> {
+fn notes(configured: &Configured, data: &Data) -> Vec<String> {
     let models = configured.retrieved_models.as_deref();
     let mut lines: Vec<String> = given_models::opening(&configured.config, models).into_iter().collect();
     lines.extend(earlier_runs::opening(&configured.learned, &configured.config));
     lines.extend(configured.without_effect());
-    lines.extend(data.note.clone());
+    lines.extend(data.note());
     lines
 }
 
@@ -354,7 +338,7 @@ fn found(task: &Task, profile: Option<&Profile>, intake: &Intake) -> Vec<String>
     if let (Some(profile), Some(target)) = (profile, task.target()) {
         let id = task.id_column.as_deref();
         lines.extend(lost_columns(profile, &profile.targets(target, id)));
-        lines.extend(lost_classes(profile, target, id));
+        lines.extend(lost_classes(profile));
     }
     lines.iter().map(|line| line.trim_start_matches("data: ").to_owned()).collect()
 }

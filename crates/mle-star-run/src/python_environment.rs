@@ -1,12 +1,11 @@
 //! The Python environment of a run.
 
-use std::env;
 use std::path::PathBuf;
 
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, check_python, python_environment,
 };
-use mle_star_backends::script::plane::INTERPRETER;
+use mle_star_backends::script::plane;
 
 use crate::error::RunError;
 
@@ -34,8 +33,8 @@ pub(crate) async fn environment_of_plane(
     given: Option<&PathBuf>,
     say: Say<'_>,
 ) -> Result<Environment, RunError> {
-    if let Some(python) = env::var_os(INTERPRETER) {
-        return Ok(Environment { python: python.into(), ..Environment::default() });
+    if let Some(python) = plane::interpreter() {
+        return Ok(Environment { python, ..Environment::default() });
     }
     if let Some(python) = given
         && let Ok(found) = python_environment(EnvironmentChoice::Given(python.clone()), say).await

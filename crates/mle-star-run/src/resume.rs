@@ -15,20 +15,16 @@ use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::digest::digest;
-use mle_star_tables::profile::Context;
-use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::data_plane::{Questions, source_of_metric};
+use crate::data_plane::source_of_metric;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
-use crate::prepare::infer_task::told;
-use crate::prepare::intake::{Record, readable};
-use crate::prepare::summary::{relate, related};
-use crate::prepare::{given_models, profile_data};
+use crate::prepare::intake::Record;
+use crate::prepare::{Data, given_models};
 use crate::provider;
 use crate::runs::{self, inputs};
 use crate::runtime::wait_for;
+use crate::seen::Seen;
 use crate::settings::document::Document;
 use crate::settings::{Setting, check_machines, from_file, process_environment, resolve};
 use crate::version::VERSION;
@@ -89,13 +85,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
         let message = format!("the data in {} has changed since the run started", recorded.display());
         return Err(Trouble::new(message, "restore it, or start a new run").into());
     }
-    let known = Context { text_columns: Some(&frozen.task.text_columns), ..Context::default() };
-    let data = profile_data(&data_dir, &choice.chosen, &known, None)?;
-    let mut profile = data.profile;
-    let facts = profile.as_ref().map(|_| facts(folder, &data_dir, &frozen)).transpose()?;
-    if let (Some(profile), Some(facts)) = (&mut profile, &facts) {
-        profile.relations = related(facts)?.unwrap_or_default();
-    }
+    let Data { facts, profile, .. } = Data::of_run(inputs::read_facts(folder), &data_dir)?;
     let protocol = frozen.protocol.as_ref();
     let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), protocol)?;
     // Runs of earlier builds froze no text.
@@ -120,36 +110,12 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let opening = opening.into_iter().map(Event::said).collect();
     let chosen = choice.chosen;
-    let (held_out, folder) = (None, folder.to_owned());
-    let run = OpenRun {
-        folder,
-        frozen,
-        prompts,
-        journal,
-        chosen,
-        rules,
-        profile,
-        facts,
-        held_out,
-        runners,
-        opening,
-    };
+    let folder = folder.to_owned();
+    let (task, config, protocol) = (&frozen.task, &frozen.config, frozen.protocol.as_ref());
+    Seen { folder: &folder, task, config, protocol }.make(&facts, None, None, &|_| ())?;
+    let facts = Some(facts);
+    let run = OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, facts, runners, opening };
     Ok(Reopened::Unfinished(Box::new(run)))
-}
-
-/// What the data plane said of the data when the run began. Runs of earlier builds did not ask.
-fn facts(folder: &Path, data_dir: &Path, frozen: &Frozen) -> Result<Value, RunError> {
-    if let Some(known) = inputs::read_facts(folder).filter(|facts| facts.get("relations").is_some()) {
-        return Ok(known);
-    }
-    let place = TempDir::new().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
-    let files = readable(data_dir).map_err(|error| Trouble::io("read", data_dir, &error))?;
-    let questions = Questions::open(&frozen.config, place.path(), files, &|_| ())?;
-    let told = told(&frozen.task, false);
-    let mut facts = questions.ask(json!({ "question": "inspect", "folder": data_dir, "told": told }))?;
-    let split = frozen.protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
-    relate(&questions, data_dir, &mut facts, split)?;
-    Ok(facts)
 }
 
 /// Checks that another build than the last one asks what is recorded, before anything new is paid.

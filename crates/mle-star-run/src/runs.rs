@@ -18,7 +18,7 @@ pub use mle_star_report::run_view::{DEFAULT_DIR, name, resume_command};
 /// Limit on the characters of a task name in a run ID.
 const MAX_TASK_NAME: usize = 50;
 /// What a run folder may hold before the run has a journal: every file that freezing its inputs writes.
-const BEGINNINGS: [&str; 13] = [
+const BEGINNINGS: [&str; 17] = [
     layout::TASK,
     layout::FACTS,
     layout::CONFIG,
@@ -27,6 +27,10 @@ const BEGINNINGS: [&str; 13] = [
     layout::TEST_LABELS,
     layout::MODELS,
     layout::DATA_SUMMARY,
+    layout::ALL_ROWS,
+    layout::HOLDOUT,
+    layout::SEASONAL_NAIVE,
+    layout::WORK,
     layout::PROMPTS,
     layout::METRIC_FILE,
     layout::RUNNERS,

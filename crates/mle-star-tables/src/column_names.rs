@@ -141,11 +141,6 @@ pub(crate) fn says_time(name: &str) -> bool {
     has_word(name, &TIME_WORDS) || name.eq_ignore_ascii_case("t")
 }
 
-/// Whether this word, in lower case, is a part of the name.
-pub(crate) fn has_part(name: &str, word: &str) -> bool {
-    has_word(name, &[word])
-}
-
 /// Whether the name means the number of a row.
 pub(crate) fn says_row(name: &str) -> bool {
     has_word(name, &ROW_WORDS)

@@ -104,11 +104,6 @@ impl Listing {
 }
 
 impl Source {
-    /// The table in this file, an absolute path; `None` if its name does not say that it is one.
-    pub(super) fn at(path: &Path) -> Option<Self> {
-        source_of(Path::new(path.file_name()?))
-    }
-
     /// The name without its ending.
     fn stem(&self) -> String {
         self.file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()

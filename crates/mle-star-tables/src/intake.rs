@@ -2,13 +2,9 @@
 //!
 //! Scripts, profiles and splits see one form of data: a folder with comma-separated UTF-8 tables. [`Look`] is what the data
 //! plane says of a folder or a table file; where it is not such data, the data plane writes a folder that is (question
-//! `take_in`). [`make_sample`] and [`draw`] add what a task lacks: a sample submission, a test table. [`Submission`] writes a
-//! submission as the user's sample has it.
+//! `take_in`). [`Submission`] writes a submission as the user's sample has it.
 
 mod names;
-mod row_ids;
-mod sample;
-mod single;
 mod submission;
 
 use std::path::PathBuf;
@@ -19,9 +15,6 @@ use serde::Deserialize;
 use crate::reading::Reading;
 
 pub use names::{has_tables, is_table, stem};
-pub use row_ids::ROW_ID;
-pub use sample::{Made, make_sample};
-pub use single::{Draw, Drawn, draw};
 pub use submission::Submission;
 
 /// What a data folder or a table file holds.

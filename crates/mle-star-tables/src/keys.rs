@@ -3,11 +3,6 @@
 use super::profile::{Column, ColumnKind, ROWS_LOOKED_AT, Table};
 use crate::column_names::{says_code, says_time};
 
-/// Whether values of this column can name something.
-pub(crate) fn is_nameable(column: &Column) -> bool {
-    !matches!(column.kind, ColumnKind::Float | ColumnKind::Text)
-}
-
 /// Whether every row that was looked at has another value.
 pub fn names_its_rows(column: &Column, table: &Table) -> bool {
     column.missing == 0 && column.distinct == table.rows.min(ROWS_LOOKED_AT)
@@ -26,9 +21,4 @@ pub fn names_things(column: &Column, rows: usize) -> bool {
     // Scattered numbers may be amounts, which repeat seldom.
     let is_code = says_code(&column.name) && repeats(3) || column.scattered && repeats(8);
     column.kind == ColumnKind::Integer && is_exact && is_code && !says_time(&column.name)
-}
-
-/// Whether both columns hold numbers, or both hold texts.
-pub(crate) fn same_type(one: &Column, other: &Column) -> bool {
-    one.kind.is_number() == other.kind.is_number()
 }

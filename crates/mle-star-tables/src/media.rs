@@ -1,5 +1,6 @@
 //! Images and sounds among the files of a data folder, also those in zip archives.
 
+use serde::Deserialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ pub(crate) const IMAGES: [&str; 9] = ["jpg", "jpeg", "png", "tif", "tiff", "bmp"
 pub(crate) const SOUNDS: [&str; 8] = ["wav", "mp3", "ogg", "flac", "m4a", "aif", "aiff", "aifc"];
 
 /// How many images and sounds a data folder holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Media {
     /// Images.
     pub images: usize,

@@ -4,8 +4,6 @@
 mod bounds;
 mod classes;
 mod names;
-mod parameters;
-mod spellings;
 
 pub use bounds::bounds;
 pub use classes::places_of_columns;

@@ -1,5 +1,7 @@
 //! The words that look missing, and which of them are values of a column.
 
+use serde::Deserialize;
+
 /// Cells that pandas reads as missing, in exactly this spelling.
 pub(crate) const MISSING: [&str; 19] = [
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
@@ -7,8 +9,15 @@ pub(crate) const MISSING: [&str; 19] = [
 ];
 
 /// Some of the words that pandas reads as missing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Vec<String>")]
 pub struct Words(u32);
+
+impl From<Vec<String>> for Words {
+    fn from(words: Vec<String>) -> Self {
+        Self::of(words.iter().map(String::as_str))
+    }
+}
 
 /// Whether a cell is missing where these words are values.
 pub(crate) fn is_missing(value: &str, kept: Words) -> bool {

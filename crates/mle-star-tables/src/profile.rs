@@ -9,7 +9,6 @@ mod column;
 mod groups;
 mod parts;
 mod read;
-mod sketch;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -17,17 +16,19 @@ use std::sync::Arc;
 
 use mle_star_domain::task::TextColumn;
 use mle_star_domain::trouble::Trouble;
+use serde::Deserialize;
+use serde_json::Value;
 
 use super::folder::{self, Listing, Source};
 use super::media::{Media, media};
-use super::missing::{self, Words};
+use super::missing::Words;
 use super::records;
 use super::relations::Relations;
 use super::table;
 use super::tables::Tables;
+use crate::facts::unreadable;
 
 pub use parts::{PartKind, Parts};
-pub use sketch::Sketch;
 
 /// The number of rows from which the kinds of the columns are inferred.
 pub const ROWS_LOOKED_AT: usize = 100_000;
@@ -40,9 +41,10 @@ pub const NO_TRAIN: &str = "no train.csv in ";
 pub const HUGE: f64 = 1e19;
 
 /// The tables of a data folder.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Profile {
     /// What was read.
+    #[serde(skip)]
     pub tables: Arc<Tables>,
     /// The training table.
     pub train: Table,
@@ -61,7 +63,23 @@ pub struct Profile {
     /// Columns that are read as text, and words in them that look missing but are values.
     pub text_columns: Vec<TextColumn>,
     /// How columns and tables relate, once it is known.
+    #[serde(default)]
     pub relations: Relations,
+    /// The classes that the columns of the sample submission are about, if every class of the training table has one.
+    #[serde(default)]
+    pub class_columns: Option<Vec<ClassColumn>>,
+    /// What the cells of the target without a value hold, each with its number of rows: the empty text, or a word such as `NA`.
+    #[serde(default)]
+    pub without_target: Vec<(String, u64)>,
+}
+
+/// A column of the sample submission that is about a class.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ClassColumn {
+    /// Its name.
+    pub column: String,
+    /// The class as the training table has it; `None` if no training row has it.
+    pub class: Option<String>,
 }
 
 /// What says, beside the tables, how their cells are to be read.
@@ -78,7 +96,7 @@ pub struct Context<'a> {
 }
 
 /// What a data folder without a training table holds.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Unlabelled {
     /// The sample submission, if it can be read.
     pub sample: Option<Table>,
@@ -88,7 +106,7 @@ pub struct Unlabelled {
 
 /// A column that identifies groups of rows: its values repeat in the training table, and at most one percent of
 /// the test rows have one of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct GroupColumn {
     /// Its name, the same in both tables.
     pub column: String,
@@ -100,7 +118,7 @@ pub struct GroupColumn {
 }
 
 /// One CSV table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Table {
     /// Path relative to the data folder, as scripts see it under `./input`.
     pub file: PathBuf,
@@ -114,7 +132,7 @@ pub struct Table {
 }
 
 /// One column of a table.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Column {
     /// The header's text.
     pub name: String,
@@ -156,16 +174,16 @@ pub struct Column {
     pub day_first: bool,
     /// For a category: the parts that its values are made of. Only the values behind `top_values` are considered.
     pub parts: Option<Parts>,
-    /// A sample of the distinct values, unless they are numbers with a point or texts.
-    pub sketch: Sketch,
 }
 
 /// The kind of a column's values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ColumnKind {
     /// All values are integers.
     Integer,
     /// All values are numbers.
+    #[serde(rename = "number")]
     Float,
     /// `true`/`false`, `yes`/`no` and the like, as text.
     Boolean,
@@ -246,15 +264,13 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
         &auxiliary,
         context,
     )?;
-    let predicted = test_table.as_ref().zip(test.as_ref());
-    let groups = predicted.map_or_else(Vec::new, |test| groups::find((&train_table, &train), test));
-    let media = media(data_dir, &other_files);
+    let groups = test_table.as_ref().zip(test.as_ref());
+    let groups = groups.map_or_else(Vec::new, |test| groups::find((&train_table, &train), test));
     let tables = Tables {
         data_dir: data_dir.to_owned(),
         train: Some(train_table),
         test: test_table,
         sample: sample_table,
-        listing,
     };
     Ok(Profile {
         tables: Arc::new(tables),
@@ -262,11 +278,13 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
         test,
         sample,
         auxiliary,
+        media: media(data_dir, &other_files),
         other_files,
-        media,
         groups,
         text_columns,
         relations: Relations::default(),
+        class_columns: None,
+        without_target: Vec::new(),
     })
 }
 
@@ -329,7 +347,31 @@ pub fn sample_file(data_dir: &Path) -> Option<PathBuf> {
     folder::list(data_dir).ok()?.sample.map(|source| source.file)
 }
 
+impl Unlabelled {
+    /// What these facts say.
+    ///
+    /// # Errors
+    /// They are of another build.
+    pub fn of(facts: &Value) -> Result<Self, Trouble> {
+        Self::deserialize(facts).map_err(|error| unreadable(&error))
+    }
+}
+
 impl Profile {
+    /// The tables of these facts, which are of this folder; `None` without a training table.
+    ///
+    /// # Errors
+    /// They are of another build, or a table cannot be read.
+    pub fn of(facts: &Value, data_dir: &Path) -> Result<Option<Self>, Trouble> {
+        if facts["train"].is_null() {
+            return Ok(None);
+        }
+        let mut found = Self::deserialize(facts).map_err(|error| unreadable(&error))?;
+        let known = Context { text_columns: Some(&found.text_columns), ..Context::default() };
+        found.tables = read_with(data_dir, &known)?.tables;
+        Ok(Some(found))
+    }
+
     /// All columns to predict, if `target` is one of them: the columns of the sample submission that the training table
     /// has and the test table, if there is one, lacks, beside the ID. Otherwise `target` alone.
     pub fn targets<'a>(&'a self, target: &'a str, id: Option<&str>) -> Vec<&'a str> {
@@ -345,13 +387,17 @@ impl Profile {
 }
 
 impl Profile {
-    /// What the cells without a value hold in a column of the training table, each with its number of rows: the empty text,
-    /// or a word such as `NA`. Nothing if the table can no longer be read.
-    pub fn missing_cells(&self, column: &str) -> Vec<(&'static str, u64)> {
-        let Ok(train) = self.tables.train() else { return Vec::new() };
-        let kept = words::words_of(&self.text_columns, column);
-        let counts = words::counts(train, column).unwrap_or_default();
-        counts.into_iter().filter(|(word, _)| missing::is_missing(word, kept)).collect()
+    /// The classes that these columns of the sample submission are about, if every class has one.
+    pub fn classes_of(&self, columns: &[String]) -> Option<Vec<ClassColumn>> {
+        let known = self.class_columns.as_ref()?;
+        let of = |name: &String| known.iter().find(|known| known.column == *name).cloned();
+        columns.iter().map(of).collect()
+    }
+
+    /// The columns of the sample submission for classes that no training row has.
+    pub fn columns_without_rows(&self) -> Vec<&str> {
+        let lost = self.class_columns.iter().flatten().filter(|column| column.class.is_none());
+        lost.map(|column| column.column.as_str()).collect()
     }
 
     /// The profile after its data folder was moved.

@@ -1,10 +1,10 @@
 //! Reads a table row by row and keeps each row's text as it is in the file.
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 
-use csv::{ByteRecord, Reader, ReaderBuilder, Terminator, WriterBuilder};
+use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::folder::Source;
 use super::missing::{Words, is_missing};
@@ -20,7 +20,6 @@ pub(super) struct Records<'a> {
     row: ByteRecord,
     /// The number of rows read so far.
     rows: u64,
-    ends_with_cr: bool,
 }
 
 /// A text of which the last part is kept.
@@ -98,10 +97,8 @@ impl<'a> Records<'a> {
         let mut header = ByteRecord::new();
         reader.read_byte_record(&mut header)?;
         let end = reader.position().byte();
-        let text = reader.get_ref().between(0, end);
-        let ends_with_cr = text.ends_with(b"\r") || text.ends_with(b"\r\n");
-        let header_text = without_line_ends(text).to_vec();
-        Ok(Self { reader, header, header_text, row: ByteRecord::new(), rows: 0, ends_with_cr })
+        let header_text = without_line_ends(reader.get_ref().between(0, end)).to_vec();
+        Ok(Self { reader, header, header_text, row: ByteRecord::new(), rows: 0 })
     }
 
     /// The position of a column. A column without a name is named by its position, as in a profile.
@@ -159,51 +156,10 @@ impl<'a> Records<'a> {
         &self.header_text
     }
 
-    /// The text of the current row, without the end of the line.
-    pub(super) fn text(&self) -> &[u8] {
-        let (start, end) = self.span();
-        without_line_ends(self.reader.get_ref().between(start, end))
-    }
-
     /// Where the text of the current row is in the file, possibly with ends of lines before and after it.
     pub(super) fn span(&self) -> (u64, u64) {
         (self.reader.get_ref().row, self.reader.position().byte())
     }
-
-    /// What ends the lines of this table.
-    pub(super) fn line_end(&self) -> &'static [u8] {
-        if self.ends_with_cr { b"\r\n" } else { b"\n" }
-    }
-}
-
-/// Adds these cells to `into` as the text of one row, without the end of the line.
-///
-/// # Errors
-/// None occurs while `into` is memory.
-pub(super) fn add_row<'a>(cells: impl Iterator<Item = &'a [u8]>, into: &mut Vec<u8>) -> io::Result<()> {
-    let start = into.len();
-    let mut writer =
-        WriterBuilder::new().terminator(Terminator::Any(b'\n')).buffer_capacity(1 << 10).from_writer(into);
-    writer.write_record(cells)?;
-    let into = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
-    let end = into.len().max(start + 1) - 1;
-    into.truncate(end);
-    Ok(())
-}
-
-/// Writes these cells as one row that ends with `\n`. `line` is memory that is used again for each row.
-///
-/// # Errors
-/// `file` cannot be written.
-pub(super) fn write_row<'a>(
-    line: &mut Vec<u8>,
-    file: &mut impl Write,
-    cells: impl Iterator<Item = &'a [u8]>,
-) -> io::Result<()> {
-    line.clear();
-    add_row(cells, line)?;
-    line.push(b'\n');
-    file.write_all(line)
 }
 
 impl Kept<'_> {
@@ -234,31 +190,4 @@ pub(super) fn without_line_ends(mut text: &[u8]) -> &[u8] {
         text = rest;
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rows(text: &str) -> (Vec<String>, Vec<String>) {
-        let mut bytes = text.as_bytes();
-        let mut records = Records::new(&mut bytes).unwrap();
-        let as_text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        let mut texts = vec![as_text(records.header_text())];
-        let mut cells = Vec::new();
-        while records.next().unwrap() {
-            assert_eq!(records.number() as usize, cells.len());
-            texts.push(as_text(records.text()));
-            cells.push(as_text(&records.row()[1]));
-        }
-        (texts, cells)
-    }
-
-    #[test]
-    fn rows_longer_than_a_block_are_kept_whole() {
-        let long = "x".repeat(3 * BLOCK);
-        let text = (0..5).fold("a,b\n".to_owned(), |text, row| format!("{text}{row},{long}{row}\n"));
-        let (found, _) = rows(&text);
-        assert_eq!(found.join("\n") + "\n", text);
-    }
 }

@@ -26,8 +26,6 @@ use crate::records::{self, Records, normal};
 use cells::{Builder, Cells};
 use packed::Packed;
 
-pub(crate) use texts::{PickedRows, RowTexts};
-
 /// The memory of columns that need not be kept, in bytes for each table.
 const MOST_BYTES: usize = 96 << 20;
 /// After so many rows, their memory is measured.
@@ -41,7 +39,6 @@ pub(crate) struct Table {
     header: ByteRecord,
     /// The text of the header, without the end of the line.
     header_text: Vec<u8>,
-    line_end: &'static [u8],
     /// Where the text of each row begins, and where the last one ends.
     starts: Packed,
     rows: u64,
@@ -92,7 +89,6 @@ pub(crate) fn read(folder: &Path, source: &Source, kept: impl Fn(&str) -> bool) 
             source: source.clone(),
             header: rows.header().clone(),
             header_text: rows.header_text().to_vec(),
-            line_end: rows.line_end(),
             starts,
             rows: rows.count(),
             columns: RwLock::new(columns.into_iter().map(Builder::finish).collect()),
@@ -125,16 +121,6 @@ impl Table {
         self.words.get(column).copied().unwrap_or_default()
     }
 
-    /// The file as scripts see it, relative to the data folder.
-    pub(crate) fn source(&self) -> &Source {
-        &self.source
-    }
-
-    /// The data folder.
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// Says where the data folder is now.
     pub(crate) fn move_to(&mut self, folder: &Path) {
         folder.clone_into(&mut self.folder);
@@ -143,21 +129,6 @@ impl Table {
     /// The number of rows.
     pub(crate) fn rows(&self) -> u64 {
         self.rows
-    }
-
-    /// The text of the header, without the end of the line.
-    pub(crate) fn header_text(&self) -> &[u8] {
-        &self.header_text
-    }
-
-    /// What ends the lines of this table.
-    pub(crate) fn line_end(&self) -> &'static [u8] {
-        self.line_end
-    }
-
-    /// The names of the columns as profiles have them.
-    pub(crate) fn names(&self) -> Vec<String> {
-        records::names(&self.header)
     }
 
     /// The position of a column, if there is one. Blanks around its name do not count.
@@ -208,20 +179,6 @@ impl Table {
     /// Frees the memory of the columns. What is asked for later is read from the file again.
     pub(crate) fn forget(&self) {
         self.columns.write().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
-    /// The digests of all rows, in ascending order.
-    ///
-    /// # Errors
-    /// There is no such column, or the file cannot be read.
-    pub(crate) fn digests(&self, column: &str, of: impl Fn(Row<'_>) -> u64) -> io::Result<Vec<u64>> {
-        let mut digests = Vec::with_capacity(usize::try_from(self.rows).unwrap_or_default());
-        self.each(&[self.position(column)?], |row| {
-            digests.push(of(row));
-            true
-        })?;
-        digests.sort_unstable();
-        Ok(digests)
     }
 
     fn each_in_file(
@@ -287,8 +244,8 @@ mod tests {
 
     /// A table with these rows.
     fn table(text: &str, kept: bool) -> (tempfile::TempDir, Table) {
-        let dir = folder(&[("t.csv", text)]);
-        let source = Source::at(&dir.path().join("t.csv")).unwrap();
+        let dir = folder(&[("train.csv", text)]);
+        let source = crate::folder::list(dir.path()).unwrap().train.unwrap();
         let table = read(dir.path(), &source, |_| kept).unwrap();
         (dir, table)
     }
@@ -373,8 +330,8 @@ mod tests {
     #[test]
     fn a_file_that_changed_is_not_read_again() {
         let (dir, table) = table("a,b\n1,x\n", false);
-        fs::write(dir.path().join("t.csv"), "a,b\n1,x\n2,y\n").unwrap();
+        fs::write(dir.path().join("train.csv"), "a,b\n1,x\n2,y\n").unwrap();
         let error = table.picked(vec![0], |picked| picked.next().map(|_| ())).unwrap_err();
-        assert_eq!(error.to_string(), "t.csv changed after it was read");
+        assert_eq!(error.to_string(), "train.csv changed after it was read");
     }
 }

@@ -4,14 +4,12 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::folder::Listing;
 use crate::table::Table;
 
 /// The tables of a data folder. Everything that looks at the rows of a task takes them from here.
 #[derive(Debug, Default)]
 pub struct Tables {
     pub(crate) data_dir: PathBuf,
-    pub(crate) listing: Listing,
     pub(crate) train: Option<Table>,
     pub(crate) test: Option<Table>,
     pub(crate) sample: Option<Table>,

@@ -814,7 +814,7 @@ def test_what_is_given_is_taken_or_asked_about() -> None:
     assert "energy score" in given("energy score", direction="minimize")
     assert "contradict" in given("RMSE", direction="maximize")
     assert "needs a weight" in given("weighted MAE")
-    assert "weighted MAE" in given("weighted MAE", has_weights=True)
+    assert "value='MAE'" in given("weighted MAE", has_weights=True)
     assert "does not say the number of guesses" in given("MAP")
     assert nearest("acuracy") == "accuracy"
 

@@ -38,6 +38,7 @@ KINDS: list[tuple[Sequence[str], dict[str, Any]]] = [
     (["1", "2.5"], {"kind": "number", "mean": 1.75}),
     (["1.5e308", "1.5e308"], {"kind": "number", "mean": 1.5e308}),
     (["1.0", "2.5", ""], {"kind": "number", "missing": 1, "respelled": False, "distinct": 2}),
+    (["1e308", "1.5e308"], {"kind": "number", "mean": 1.25e308, "huge": 2}),
     (["007", "8"], {"kind": "integer", "respelled": True}),
     # Two spellings of one number are no codes.
     (["07", "7"], {"kind": "integer", "respelled": False}),

@@ -70,12 +70,12 @@ def data(folder: Path, count: int = 300, label: Cells | None = None, **cells: An
     return folder
 
 
-def materialised(folder: Path, asked: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What was planned and what was written."""
-    names = {"input": "input", "labels": "labels.csv", "compared": "compared", "all_rows": "all_rows"}
-    into = {key: str(folder / name) for key, name in names.items()} | {"seasonal_naive": str(folder / "naive.csv")}
+def materialised(into: Path, asked: dict[str, Any]) -> dict[str, Any]:
+    """What was planned. It is written, too."""
     planned = plan.plan(asked)
-    return planned, plan.materialise(asked | {"into": into, "holdout": planned["holdout"]})
+    is_on = planned["holdout"]["state"] == "on"
+    plan.materialise(asked | {"into": str(into), "holdout": planned["holdout"] if is_on else None})
+    return planned
 
 
 def ids(path: Path) -> list[str]:
@@ -88,7 +88,7 @@ def ids(path: Path) -> list[str]:
 )
 def test_no_script_sees_a_held_out_label(tmp_path: Path, roles: dict[str, str], kind: str, column: str) -> None:
     folder = data(tmp_path / "data")
-    planned, _ = materialised(tmp_path, question(folder, **roles))
+    planned = materialised(tmp_path, question(folder, **roles))
     assert planned["split"]["kind"] == kind
     check_labels(tmp_path, folder, column)
 
@@ -100,7 +100,7 @@ def test_no_script_sees_a_label_of_rows_at_random_and_groups(tmp_path: Path, kin
         "groups": lambda n: f"0.{n},g{n // 5 * 37 % 97},{n * 5 % 11}",
     }[kind]
     folder = data(tmp_path / "data", cells=cells)
-    planned, _ = materialised(tmp_path, question(folder))
+    planned = materialised(tmp_path, question(folder))
     assert planned["split"]["kind"] == kind
     check_labels(tmp_path, folder, "g" if kind == "groups" else None)
 
@@ -131,8 +131,6 @@ def check_labels(into: Path, folder: Path, column: str | None) -> None:
     assert set(folds["id"]) <= set(train)
     assert (into / "input/notes/places.csv").read_text() == (folder / "notes/places.csv").read_text()
     assert not (into / "input/.hidden").exists()
-    assert (into / "compared/test.csv").read_bytes() == (folder / "test.csv").read_bytes()
-    assert (into / "compared/train.csv").read_bytes() == (into / "input/train.csv").read_bytes()
     assert (into / "all_rows/train.csv").read_bytes() == (folder / "train.csv").read_bytes()
 
 
@@ -182,10 +180,10 @@ def test_a_file_of_folds_that_the_user_has_is_data(tmp_path: Path, preset: str, 
     folder = data(tmp_path / "data")
     if file:
         (folder / "folds.csv").write_text(file)
-    planned, _ = materialised(tmp_path, question(folder, preset=preset))
+    planned = materialised(tmp_path, question(folder, preset=preset))
     found = [(tmp_path / name / "folds.csv").exists() for name in ("input", "all_rows")]
     assert planned["has_folds_file"] == has
-    assert found == [has or bool(file)] * 2
+    assert found == [has or bool(file), has]
     assert not file or (tmp_path / "input/folds.csv").read_text() == file
 
 
@@ -193,7 +191,7 @@ def test_other_rows_than_planned_are_refused(tmp_path: Path) -> None:
     asked = question(data(tmp_path / "data"))
     planned = plan.plan(asked)["holdout"] | {"digest": "0"}
     with pytest.raises(Refused, match="cannot be found again"):
-        plan.materialise(asked | {"into": {"input": str(tmp_path / "input")}, "holdout": planned})
+        plan.materialise(asked | {"into": str(tmp_path), "holdout": planned})
     assert not (tmp_path / "input").exists()
 
 
@@ -266,8 +264,7 @@ def test_the_last_fold_is_held_out(tmp_path: Path) -> None:
         ["0.5"] * 30,
         lambda n: "cow" if n == 3 else ["cat", "dog"][n % 2],
     )
-    into = {"input": str(tmp_path / "input"), "labels": str(tmp_path / "labels.csv")}
-    found = plan.last_fold(question(folder, "accuracy") | {"into": into})
+    found = plan.last_fold(question(folder, "accuracy") | {"into": str(tmp_path)})
     held = ids(tmp_path / "labels.csv")
     assert len(held) == found["holdout"]["rows"] in (29, 30)
     # A script cannot learn a class that it does not see.
@@ -284,8 +281,8 @@ def naive(
     """The forecasts and the folds by the numbers of rows."""
     write(folder / "data", header, map(cells, range(count)), map(cells, range(count, count + test)), label)
     asked = question(folder / "data", holdout="off")
-    assert materialised(folder, asked)[1] == {"seasonal_naive": True}
-    frames = (pl.read_csv(folder / name, infer_schema=False) for name in ("naive.csv", "all_rows/folds.csv"))
+    materialised(folder, asked)
+    frames = (pl.read_csv(folder / name, infer_schema=False) for name in ("seasonal_naive.csv", "all_rows/folds.csv"))
     forecasts, folds = (
         dict(zip(frame["id"].str.slice(1).cast(int), frame.to_series(1), strict=True)) for frame in frames
     )
@@ -327,14 +324,14 @@ def test_test_rows_of_a_single_table(tmp_path: Path, id: str | None, metric: str
     label: Cells = lambda n: "NA" if n % 50 == 7 else "abc"[n % 3] if metric != "RMSE" else f"{n}.5"  # noqa: E731
     (folder / "train.csv").write_text("id,x,y\n" + "".join(f"{n * 3},0.{n},{label(n)}\n" for n in range(200)))
     asked = question(folder, metric, id=id) | {"name": "it.csv", "share": 0.2, "seed": 3, "into": str(into)}
-    found = plan.draw(asked | {"labels": str(tmp_path / "labels.csv")})
+    found = plan.draw(asked)
     assert (found["unlabelled"], found["words"]) == (4, ["NA"])
     assert (found["holdout"]["state"], found["holdout"]["rows"], found["holdout"]["of"]) == ("test", 39, 196)
     assert found["split"]["why"].startswith("39 of the 196 labelled rows of it.csv are the test table: rows at random")
     train, test, sample = (
         pl.read_csv(into / f"{name}.csv", infer_schema=False) for name in ("train", "test", "sample_submission")
     )
-    labels = pl.read_csv(tmp_path / "labels.csv", infer_schema=False)
+    labels = pl.read_csv(into / "labels.csv", infer_schema=False)
     name = found["id"]
     assert name == (id or "row_id")
     assert (len(train), len(test)) == (157, 39)
@@ -404,10 +401,10 @@ def test_each_copy_permutes_one_column(tmp_path: Path, id: Cells, further: bool,
     (tmp_path / "labels.csv").write_text("id,y\n" + "".join(f"{id(n)},1\n" for n in range(10, 30)))
     if further:
         (folder / "orders.csv").write_text("id,n\n1,2\n")
-    files = ("train.csv", "test.csv", "sample_submission.csv")
-    found = folders.permuted(folder, *files, tmp_path / "labels.csv", "id", ["g"], into)
+    found = folders.permuted(folder, tmp_path / "labels.csv", "id", ["g"], into)
+    assert found == folders.permuted(folder, tmp_path / "labels.csv", "id", ["g"], None)
     assert (found["columns"], found["repetitions"], len(found["ids"])) == (["a", "b"], 5, 20)
-    test, sample = (pl.read_csv(into / name, infer_schema=False) for name in files[1:])
+    test, sample = (pl.read_csv(into / f"{name}.csv", infer_schema=False) for name in ("test", "sample_submission"))
     assert len(test) == 220
     assert test["id"].equals(sample["id"])
     assert test["id"][0] == (first or id(10))
@@ -424,9 +421,9 @@ def test_each_copy_permutes_one_column(tmp_path: Path, id: Cells, further: bool,
 )
 def test_labels_are_permuted_within_blocks(tmp_path: Path, kind: str, column: str | None, blocks: int) -> None:
     folder = data(tmp_path / "data")
-    tables = plan.read(question(folder))
-    found = folders.shuffle_targets(tables, {"kind": kind, "column": column}, 5, tmp_path / "into")
-    before, after = (pl.read_csv(path, infer_schema=False) for path in (folder / "train.csv", Path(found["table"])))
+    found = folders.shuffle_targets(folder, ["y"], [], {"kind": kind, "column": column}, 5, tmp_path / "into")
+    assert found["table"] == "train.csv"
+    before, after = (pl.read_csv(path / "train.csv", infer_schema=False) for path in (folder, tmp_path / "into"))
     assert before.drop("y").equals(after.drop("y"))
     assert (before["y"] != after["y"]).sum() > 250
     assert len(set(found["blocks"])) == blocks
@@ -437,8 +434,8 @@ def test_labels_are_permuted_within_blocks(tmp_path: Path, kind: str, column: st
 
 def test_half_of_the_test_rows_are_replaced(tmp_path: Path) -> None:
     folder = data(tmp_path / "data")
-    path = folders.replace_test_rows(folder, "test.csv", "id", 5, tmp_path / "into")
-    before, after = (pl.read_csv(one, infer_schema=False) for one in (folder / "test.csv", path))
+    folders.replace_test_rows(folder, "id", 5, tmp_path / "into")
+    before, after = (pl.read_csv(path / "test.csv", infer_schema=False) for path in (folder, tmp_path / "into"))
     assert before["id"].equals(after["id"])
     assert 15 < (before["x"] != after["x"]).sum() < 45
     assert set(after["x"]) < set(before["x"])

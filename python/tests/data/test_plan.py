@@ -308,8 +308,8 @@ def test_periods_have_as_many_rows_of_new_series(
     assert (new["columns"], new["why"]) == (columns, "")
     assert [new["test"], new["before"]] == pytest.approx(shares, abs=0.01)
     assert new["search"] == pytest.approx(shares[0], abs=0.04)
-    into = {name: str(tmp_path / name) for name in ("input", "labels")}
-    plan.materialise(asked | {"into": into})
+    planned = plan.plan(asked)
+    plan.materialise(asked | {"into": str(tmp_path), "holdout": planned["holdout"]})
     train, test, folds = (pl.read_csv(tmp_path / "input" / f"{name}.csv") for name in ("train", "test", "folds"))
     assert folds["fold"].value_counts().sort("fold")["count"].to_list() == [fold["rows"] for fold in found["folds"]]
     known = train.filter(pl.col("day") < test["day"].min())

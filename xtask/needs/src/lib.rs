@@ -6,11 +6,14 @@
 
 use std::env;
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+use serde_json::{Value, json};
 
 /// The variable with a file in which each test that was skipped gets a line.
 pub const SKIPPED: &str = "MLE_STAR_TESTS_SKIPPED";
@@ -70,6 +73,58 @@ pub fn skip(why: &str) {
 #[must_use]
 pub fn python_with_libraries() -> PathBuf {
     libraries().unwrap_or_else(|| "python3".into())
+}
+
+/// What the data plane says of a folder of plain tables, of which this is told.
+///
+/// # Panics
+/// It refuses.
+#[must_use]
+pub fn inspect(folder: &Path, told: &Value) -> Value {
+    ask(&json!({ "question": "inspect", "folder": folder, "told": told }))
+}
+
+/// The answer of the data plane, which is one process for each test.
+///
+/// # Panics
+/// It refuses.
+#[must_use]
+#[expect(clippy::panic, reason = "a test that gets no answer fails")]
+pub fn ask(question: &Value) -> Value {
+    static PLANE: Mutex<Option<Pipes>> = Mutex::new(None);
+    let mut plane = PLANE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut reply = || -> io::Result<Value> {
+        let (child, replies) = match plane.as_mut() {
+            Some(open) => open,
+            None => plane.insert(opened()?),
+        };
+        let mut question = question.clone();
+        question["number"] = json!(1);
+        writeln!(child, "{question}")?;
+        let mut line = String::new();
+        replies.read_line(&mut line)?;
+        Ok(serde_json::from_str(&line)?)
+    };
+    match reply() {
+        Ok(mut reply) if reply.get("answer").is_some() => reply["answer"].take(),
+        Ok(reply) => panic!("{question}: {reply}"),
+        Err(error) => panic!("{question}: {error}"),
+    }
+}
+
+type Pipes = (ChildStdin, BufReader<ChildStdout>);
+
+fn opened() -> io::Result<Pipes> {
+    let mut python = Command::new(python_with_libraries());
+    python
+        .args(["-m", "mle_star_data"])
+        .env("PYTHONPATH", concat!(env!("CARGO_MANIFEST_DIR"), "/../../python"));
+    let mut child = python.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    input
+        .zip(output)
+        .map(|(input, output)| (input, BufReader::new(output)))
+        .ok_or(io::ErrorKind::BrokenPipe.into())
 }
 
 /// Compares a file with what it should hold. `INSTA_UPDATE=always` writes the file instead.

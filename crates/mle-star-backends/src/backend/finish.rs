@@ -13,18 +13,17 @@ use mle_star_domain::question::Kept;
 use mle_star_domain::score::Printed;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
-use mle_star_tables::altered::Shuffled;
-use mle_star_tables::holdout::trim;
+use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 use tokio::runtime::Handle;
 
 use super::ScriptBackend;
 use super::seen::ScriptData;
 use crate::runners::Received;
-use crate::script::evaluation::{Evaluator, LARGEST, ValidationCheck};
+use crate::script::evaluation::{Evaluator, LARGEST, Shuffled, ValidationCheck};
 use crate::script::executor::Workplace;
 use crate::script::in_background;
-use crate::script::plane::Plane;
+use crate::script::plane::{Plane, absolute};
 use crate::script::submission::{check_submission, largest, too_large};
 use crate::script::watch;
 
@@ -233,8 +232,11 @@ impl KeptPaths {
             && let Some(holdout) = &evaluation.setup.holdout
             && !holdout.is_period
         {
-            let id = evaluation.setup.id_column.as_deref();
-            trim(whole, &holdout.sample, id.unwrap_or_default(), &self.submission)?;
+            let (sample, id) = (&holdout.sample, evaluation.setup.id_column.as_deref().unwrap_or_default());
+            let question =
+                json!({ "question": "trim", "submission": whole, "sample": absolute(sample), "id": id });
+            let trimmed = plane.ask_for::<Value>(question, &self.submission, ends);
+            Handle::current().block_on(trimmed)?;
         }
         Ok(kept)
     }

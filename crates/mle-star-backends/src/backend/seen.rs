@@ -2,20 +2,21 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 use std::{fs, io};
 
 use mle_star_domain::effects::{DataView, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::question::ImportanceRows;
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::altered::{self, Shuffled};
-use mle_star_tables::missing::Words;
 use mle_star_tables::walk::{is_run, walk};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use super::{ScriptBackend, ScriptSetup};
 use crate::runners::Source;
-use crate::script::evaluation::{CopiedRows, EvaluationSetup, FoldFiles, HoldoutSetup};
+use crate::script::evaluation::{CopiedRows, EvaluationSetup, FoldFiles, HoldoutSetup, Shuffled};
 use crate::script::executor::{Executor, Shown};
 use crate::script::in_background;
 
@@ -36,6 +37,13 @@ pub(super) struct MadeData {
     pub(super) folder: PathBuf,
     /// The training table with the permuted target, if the view has one.
     pub(super) shuffled: Option<Shuffled>,
+}
+
+/// A training table with permuted labels, as the data plane says.
+#[derive(Deserialize)]
+struct Permuted {
+    table: PathBuf,
+    blocks: Vec<u32>,
 }
 
 /// The data whose last validation fold is held out.
@@ -76,63 +84,68 @@ impl ScriptBackend {
     }
 
     /// What this script sees of the data, which may be made for it.
-    pub(super) async fn seen_by(&self, request: &ScriptRequest) -> Result<Arc<ScriptData>, Trouble> {
-        let (runner, view, stem) = (self.clone(), request.data, request.place.file_stem());
+    pub(super) async fn seen_by(
+        &self,
+        request: &ScriptRequest,
+        ends: Instant,
+    ) -> Result<Arc<ScriptData>, Trouble> {
+        let (view, stem) = (request.data, request.place.file_stem());
         match view {
             DataView::Search | DataView::Compared | DataView::Whole => Ok(self.seen(view)),
             DataView::ShuffledTarget | DataView::ReplacedTestRows => {
-                in_background(move || runner.changed(view, &stem).map(Arc::new)).await?
+                self.changed(view, &stem, ends).await.map(Arc::new)
             }
-            DataView::LastFold => Ok(Arc::clone(&self.without_last_fold().await?.seen)),
+            DataView::LastFold => Ok(Arc::clone(&self.without_last_fold(ends).await?.seen)),
             DataView::PermutedColumns | DataView::PermutedLastFold => {
                 let on = match view {
                     DataView::PermutedColumns => ImportanceRows::HeldOut,
                     _ => ImportanceRows::LastFold,
                 };
-                let rows = self.copied_rows(on).await?;
-                in_background(move || runner.permuted(&rows, &stem).map(Arc::new)).await?
+                let rows = self.copied_rows(on, ends).await?;
+                self.permuted(&rows, &stem, ends).await.map(Arc::new)
             }
         }
     }
 
     /// The rows of which a script sees copies.
-    pub(super) async fn copied_rows(&self, on: ImportanceRows) -> Result<CopiedRows, Trouble> {
+    pub(super) async fn copied_rows(&self, on: ImportanceRows, ends: Instant) -> Result<CopiedRows, Trouble> {
         if on == ImportanceRows::LastFold {
-            let FoldFiles { input: folder, labels: ids, .. } = self.without_last_fold().await?.files.clone();
-            return Ok(CopiedRows { on, folder, ids });
+            let FoldFiles { input: folder, labels: ids, sample } =
+                self.without_last_fold(ends).await?.files.clone();
+            return Ok(CopiedRows { on, folder, ids, sample: Some(sample) });
         }
         let labels = self.evaluation.as_ref().and_then(|evaluation| evaluation.setup.labels());
         let ids = labels.ok_or_else(|| Trouble::new("no rows are held out", ""))?.to_owned();
-        Ok(CopiedRows { on, folder: self.setup.data_dir.clone(), ids })
+        let (folder, sample) = (self.setup.data_dir.clone(), self.setup.sample_submission.clone());
+        Ok(CopiedRows { on, folder, ids, sample })
     }
 
     /// The data whose last validation fold is held out, which is made once.
-    async fn without_last_fold(&self) -> Result<Arc<FoldData>, Trouble> {
-        let make = async || {
-            let runner = self.clone();
-            in_background(move || runner.holding_out_last_fold().map(Arc::new)).await?
-        };
+    async fn without_last_fold(&self, ends: Instant) -> Result<Arc<FoldData>, Trouble> {
+        let make = async || self.holding_out_last_fold(ends).await.map(Arc::new);
         self.last_fold.get_or_try_init(make).await.cloned()
     }
 
-    fn holding_out_last_fold(&self) -> Result<FoldData, Trouble> {
+    async fn holding_out_last_fold(&self, ends: Instant) -> Result<FoldData, Trouble> {
         let last_fold = self.evaluation.as_ref().and_then(|known| known.setup.last_fold.as_ref());
         let last_fold =
             last_fold.ok_or_else(|| Trouble::new("there is no validation fold to hold out", ""))?;
         let made = self.made_folder(LAST_FOLD)?;
-        let files = last_fold.write(&made.folder)?;
+        let _: Value = self.plane.ask_for(last_fold.question.clone(), &made.folder, ends).await?;
+        let files = FoldFiles::within(&made.folder, last_fold);
         let closed = self.closed_to(ImportanceRows::LastFold)?;
         let seen = ScriptData::new(&files.input, Some(files.sample.clone()), &closed, &self.executor)?;
         Ok(FoldData { seen: Arc::new(ScriptData { made: Some(made), ..seen }), files })
     }
 
     /// A test table of copies of these rows.
-    fn permuted(&self, rows: &CopiedRows, stem: &str) -> Result<ScriptData, Trouble> {
+    async fn permuted(&self, rows: &CopiedRows, stem: &str, ends: Instant) -> Result<ScriptData, Trouble> {
         let evaluation = self.evaluation.as_ref().ok_or_else(|| Trouble::new("no rows are held out", ""))?;
         let made = self.made_folder(&format!("{stem}.data"))?;
-        let sample = evaluation.copies(rows)?.write(&rows.folder, &made.folder)?;
+        let _: Value = self.plane.ask_for(evaluation.copies(rows), &made.folder, ends).await?;
         let closed = self.closed_to(rows.on)?;
-        let seen = ScriptData::new(&made.folder, Some(sample), &closed, &self.executor)?;
+        let sample = rows.sample.as_ref().and_then(|sample| Some(made.folder.join(sample.file_name()?)));
+        let seen = ScriptData::new(&made.folder, sample, &closed, &self.executor)?;
         Ok(ScriptData { made: Some(made), ..seen })
     }
 
@@ -159,23 +172,27 @@ impl ScriptBackend {
     }
 
     /// The data of the search with a change.
-    fn changed(&self, view: DataView, stem: &str) -> Result<ScriptData, Trouble> {
+    async fn changed(&self, view: DataView, stem: &str, ends: Instant) -> Result<ScriptData, Trouble> {
         let setup = &self.setup;
         let mut made = self.made_folder(&format!("{stem}.data"))?;
-        let folder = &made.folder;
-        made.shuffled = match (view, self.evaluation.as_deref()) {
-            (DataView::ShuffledTarget, Some(evaluation)) => {
-                let (targets, split) = (evaluation.targets(), evaluation.setup.split.as_ref());
-                let words = Words::of(evaluation.setup.columns.words.iter().map(String::as_str));
-                let labels = (targets.as_slice(), words);
-                Some(altered::shuffle_targets(&setup.data_dir, labels, split, SEED, folder)?)
+        let mut question = json!({ "folder": setup.data_dir, "seed": SEED });
+        match self.evaluation.as_deref().filter(|_| view == DataView::ShuffledTarget) {
+            Some(evaluation) => {
+                question["question"] = json!("shuffle_targets");
+                question["targets"] = json!(evaluation.targets());
+                question["words"] = json!(evaluation.setup.columns.words);
+                question["split"] = json!(evaluation.setup.split);
+                let Permuted { table, blocks } = self.plane.ask_for(question, &made.folder, ends).await?;
+                made.shuffled = Some(Shuffled { table: made.folder.join(table), blocks });
             }
-            _ => {
-                altered::replace_test_rows(&setup.data_dir, setup.id_column.as_deref(), SEED, folder)?;
-                None
+            None => {
+                question["question"] = json!("replace_test_rows");
+                question["id"] = json!(setup.id_column);
+                let _: Value = self.plane.ask_for(question, &made.folder, ends).await?;
             }
-        };
-        let seen = ScriptData::new(folder, setup.sample_submission.clone(), &self.closed, &self.executor)?;
+        }
+        let seen =
+            ScriptData::new(&made.folder, setup.sample_submission.clone(), &self.closed, &self.executor)?;
         Ok(ScriptData { made: Some(made), ..seen })
     }
 }

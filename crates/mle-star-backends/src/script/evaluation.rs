@@ -12,7 +12,6 @@ use mle_star_domain::protocol::{LabelColumns, Periods, Split, SplitKind};
 use mle_star_domain::score::Printed;
 use mle_star_domain::task::MetricFile;
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::altered::Shuffled;
 use mle_star_tables::metrics::Metric;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -22,7 +21,8 @@ use super::plane::{Answered, Plane, Unanswered, absolute};
 
 pub(crate) use copies::CopiedRows;
 pub(crate) use diagnose::Predicted;
-pub use last_fold::{FoldFiles, LastFold};
+pub(crate) use last_fold::FoldFiles;
+pub use last_fold::LastFold;
 
 mod copies;
 mod diagnose;
@@ -101,6 +101,15 @@ pub(crate) struct Evaluator {
     plane: Arc<Plane>,
     /// The file with what the data plane is told of the run.
     told: PathBuf,
+}
+
+/// A training table with permuted labels.
+#[derive(Debug)]
+pub(crate) struct Shuffled {
+    /// The file.
+    pub(crate) table: PathBuf,
+    /// The block of each of its rows, among whose labelled rows the labels were permuted.
+    pub(crate) blocks: Vec<u32>,
 }
 
 /// The score of a script's validation predictions.

@@ -30,6 +30,8 @@ pub const INTERPRETER: &str = "MLE_STAR_DATA_PYTHON";
 const PACKAGE: &str = "mle_star_data";
 /// What the package needs.
 const LIBRARIES: [&str; 5] = ["fastexcel", "numpy", "polars", "scikit-learn", "scipy"];
+/// Their folders.
+const IMPORTED: [&str; 5] = ["fastexcel", "numpy", "polars", "sklearn", "scipy"];
 /// How long an answer may take at least: without it, what a script predicted is lost.
 const LEAST: Duration = Duration::from_secs(20);
 /// How often a question is asked again if the process ends.
@@ -41,13 +43,13 @@ macro_rules! files {
         [$(($name, include_str!(concat!("../../python/mle_star_data/", $name)))),*]
     };
 }
-const FILES: [(&str, &str); 52] = files! {
+const FILES: [(&str, &str); 53] = files! {
     "__init__.py" "__main__.py" "agreement.py" "columns.py" "course.py" "dates.py" "describe.py"
     "description.py" "diagnose.py" "facts.py" "files.py" "fits.py" "folders.py" "formats.py"
     "formulas.py" "frames.py" "holdout.py" "importances.py" "intake.py" "intervals.py"
     "kaggle_metric_utilities.py" "kinds.py" "labels.py" "links.py" "measure.py" "mentions.py"
     "metric_child.py" "metric_file.py" "metric_tables.py" "metrics.py" "names.py" "notation.py"
-    "other_files.py" "packing.py" "periods.py" "plan.py" "predictions.py" "questions.py" "readings.py"
+    "other_files.py" "other_rows.py" "packing.py" "periods.py" "plan.py" "predictions.py" "questions.py" "readings.py"
     "relations.py" "resampled.py" "roles.py" "rows.py" "selection.py" "sentences.py" "shown.py"
     "spellings.py" "split.py" "submission.py" "tables.py" "text_table.py" "workbooks.py"
 };
@@ -149,6 +151,25 @@ impl Plane {
         answered.map_err(|_| Unanswered::Late(time.as_secs()))??.read()
     }
 
+    /// As [`Plane::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system
+    /// of the plane's folder.
+    ///
+    /// # Errors
+    /// There is no answer, or `into` cannot be written.
+    pub async fn ask_for<T: DeserializeOwned>(
+        &self,
+        mut question: Value,
+        into: &Path,
+        ends: Instant,
+    ) -> Answered<T> {
+        let made = self.folder.join(format!("made-{}", self.asked.fetch_add(1, Ordering::Relaxed)));
+        question["into"] = json!(made);
+        let answer = self.ask(question, ends).await?;
+        let moved = if made.exists() { fs::rename(&made, into) } else { Ok(()) };
+        moved.map_err(|error| Unanswered::Broken(Trouble::io("write", into, &error)))?;
+        Ok(answer)
+    }
+
     /// The reply of the process. One that does not reply, or to which nobody listens any more, is ended.
     async fn answered(&self, process: &mut Option<Talk>, number: u64, line: String) -> Answered<Reply> {
         let mut said = String::new();
@@ -169,8 +190,8 @@ impl Plane {
 
     /// Starts the process with an interpreter that has the libraries: that of scripts, or else the program's own.
     async fn start(&self) -> Result<Talk, Trouble> {
-        let python = match env::var_os(INTERPRETER) {
-            Some(python) => PathBuf::from(python),
+        let python = match interpreter() {
+            Some(python) => python,
             None if has_libraries(&self.environment) => self.environment.python.clone(),
             None => {
                 let own = python_environment(EnvironmentChoice::Plane, &|_| ()).await;
@@ -231,6 +252,15 @@ impl Unanswered {
     }
 }
 
+impl From<Unanswered> for Trouble {
+    fn from(unanswered: Unanswered) -> Self {
+        match unanswered {
+            Unanswered::Refused(trouble) => trouble,
+            unanswered => unanswered.reason().map_or_else(|trouble| trouble, |reason| Self::new(reason, "")),
+        }
+    }
+}
+
 fn unreadable(error: impl Display) -> Unanswered {
     Unanswered::Reason(format!("the answer cannot be read: {error}"))
 }
@@ -238,6 +268,19 @@ fn unreadable(error: impl Display) -> Unanswered {
 /// A path as the data plane needs it, which runs in a folder of its own.
 pub fn absolute(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The interpreter that a variable names, or the one beside the program if it has the libraries, as in a wheel's environment.
+pub fn interpreter() -> Option<PathBuf> {
+    let named = env::var_os(INTERPRETER).map(PathBuf::from);
+    named.or_else(|| beside(&env::current_exe().ok()?))
+}
+
+fn beside(program: &Path) -> Option<PathBuf> {
+    let (python, libraries) = (program.with_file_name("python"), program.parent()?.parent()?.join("lib"));
+    let has = |folder: &Path| IMPORTED.iter().all(|name| folder.join("site-packages").join(name).is_dir());
+    let mut versions = fs::read_dir(libraries).ok()?.flatten();
+    (python.exists() && versions.any(|version| has(&version.path()))).then_some(python)
 }
 
 fn has_libraries(environment: &Environment) -> bool {
@@ -259,4 +302,26 @@ async fn reply(talk: &mut Talk, number: u64) -> io::Result<Option<Reply>> {
 async fn ended(talk: Talk) -> String {
     let (_, said) = talk.end().await;
     said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wheel_brings_the_libraries_of_the_data_plane() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("bin/mle-star");
+        let python = folder.path().join("bin/python");
+        fs::create_dir(folder.path().join("bin")).unwrap();
+        fs::write(&python, "").unwrap();
+        for (at, name) in IMPORTED.iter().enumerate() {
+            assert_eq!(beside(&program), None, "{at}");
+            fs::create_dir_all(folder.path().join("lib/python3.12/site-packages").join(name)).unwrap();
+        }
+        assert_eq!(beside(&program), Some(python));
+        let manifest =
+            fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../pyproject.toml")).unwrap();
+        assert!(LIBRARIES.iter().all(|name| manifest.contains(&format!("    \"{name}>="))));
+    }
 }

@@ -2,23 +2,22 @@
 
 use std::path::Path;
 
-use mle_star_domain::config::Config;
-use mle_star_domain::task::TaskType;
+use mle_star_domain::config::{Config, HoldoutShare};
+use mle_star_domain::protocol::Split;
+use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::Facts;
 use mle_star_run::error::RunError;
-use mle_star_run::prepare::infer_without_metric;
-use mle_star_run::prepare::intake::{Intake, Reader};
-use mle_star_run::prepare::task_source::{self, TaskSource};
-use mle_star_run::protocol::Evaluated;
+use mle_star_run::prepare::intake::Reader;
+use mle_star_run::prepare::task_source;
+use mle_star_run::prepare::{InferredFolder, infer_without_metric};
 use mle_star_run::runs;
 use mle_star_run::settings::Invocation;
-use mle_star_tables::infer::Inferred;
+use mle_star_tables::facts::Inferred;
 use mle_star_tables::profile::{Profile, Table};
 use mle_star_tables::relations::Relations;
-use mle_star_tables::split;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::CheckArgs;
 use crate::output;
@@ -35,7 +34,7 @@ pub struct Known {
     /// The column with the row IDs.
     id: Option<String>,
     /// How test rows differ from training rows; `None` without a test table.
-    split: Option<mle_star_domain::protocol::Split>,
+    split: Option<Split>,
     /// Columns of the training table that the test table lacks, beside the targets.
     only_in_training: Vec<String>,
     /// Columns from which the target follows in all training rows that were read.
@@ -65,40 +64,33 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, RunError> {
         id_column: args.id_column.clone(),
         ..Invocation::default()
     };
-    // The profile reads what was taken in.
-    let config = Config::default();
+    let config = Config { holdout: HoldoutShare::Off, ..Config::default() };
     let reader = Reader { config: &config, say: &output::talk };
-    let (profile, inferred, intake) = infer_without_metric(&source, &invocation, reader)?;
-    let knows_target = determinants(&intake, &profile, &inferred)?;
-    Ok(of(&source, &profile, inferred, knows_target))
+    let found = infer_without_metric(&source, &invocation, reader)?;
+    let split = found.protocol(&config)?.and_then(|protocol| protocol.split);
+    let none = || Trouble::new("there is no training table", "check the folder");
+    let InferredFolder { data, inferred, intake, .. } = found;
+    let (profile, folder) = (data.profile.ok_or_else(none)?, runs::absolute(&intake.folder())?);
+    let asked = json!({ "question": "relations", "folder": folder, "facts": data.facts });
+    let related = intake.questions().map(|questions| questions.ask::<Relations>(asked)).transpose()?;
+    Ok(of(&source.data_dir, &profile, inferred, split, related.unwrap_or_default().determinants))
 }
 
-/// The columns from which the target follows.
-fn determinants(intake: &Intake, profile: &Profile, inferred: &Inferred) -> Result<Vec<String>, RunError> {
-    let Some(questions) = intake.questions() else { return Ok(Vec::new()) };
-    let folder = runs::absolute(&intake.folder())?;
-    let told = json!({ "target": inferred.targets, "id": inferred.id, "text_columns": profile.text_columns });
-    let facts: Value = questions.ask(json!({ "question": "inspect", "folder": folder, "told": told }))?;
-    let asked = json!({ "question": "relations", "folder": folder, "facts": facts });
-    Ok(questions.ask::<Relations>(asked)?.determinants)
-}
-
-fn of(source: &TaskSource, profile: &Profile, inferred: Inferred, knows_target: Vec<String>) -> Known {
+fn of(
+    folder: &Path,
+    profile: &Profile,
+    inferred: Inferred,
+    split: Option<Split>,
+    knows_target: Vec<String>,
+) -> Known {
     let (target, id) = (inferred.target.as_deref(), inferred.id.as_deref());
-    let classes = inferred.task_type != TaskType::Regression;
-    let known = Evaluated::inferred(&inferred).known();
-    let split = profile.test.is_some().then(|| split::describe(profile, &known, classes));
     let targets: Vec<String> =
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
-    let guess = inferred.guesses.iter().find(|guess| guess.field == "target_column");
-    let target_reason = match (&inferred.target_unknown, guess) {
-        (Some(why), _) => why.message.clone(),
-        (None, Some(guess)) => guess.reason.clone(),
-        (None, None) => "as given".to_owned(),
-    };
+    let reason = inferred.target_unknown.as_ref().map(|why| why.message.as_str());
+    let target_reason = reason.or(inferred.reason("target_column")).unwrap_or("as given").to_owned();
     Known {
         knows_target,
-        folder: source.data_dir.display().to_string(),
+        folder: folder.display().to_string(),
         only_in_training: only_in_training(profile, &targets),
         targets,
         target_reason,

@@ -6,17 +6,18 @@ use std::path::Path;
 
 use mle_star::shell;
 use mle_star_domain::config::Config;
-use mle_star_domain::task::{ColumnRoles, Targets};
+use mle_star_domain::task::ColumnRoles;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::columns::{self, KnownColumns};
+use mle_star_run::error::RunError;
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::intake::Reader;
 use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
-use mle_star_run::prepare::{self, InferredFolder, given_with};
-use mle_star_run::protocol::{self, Evaluated};
+use mle_star_run::prepare::{self, InferredFolder};
+use mle_star_run::protocol;
 use mle_star_run::settings::{Invocation, Settings, process_environment, resolve};
-use mle_star_tables::infer::Given;
+use mle_star_tables::facts::{Answer, Question};
 
 use crate::args::{InitArgs, RunArgs};
 use crate::exit::{Exit, Failure};
@@ -28,20 +29,20 @@ use crate::output;
 /// A folder without data, a field that cannot be inferred, or a task file that already exists.
 pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     let source = task_source::find(&args.dir)?;
-    if let Some(path) = &source.path {
+    if let Some(path) = source.path.as_ref().filter(|_| !args.json) {
         return Err(exists(path).into());
     }
     let invocation = invocation(args)?;
     let own = own_metric(&source, &invocation)?;
-    let given = given_with(given(invocation.clone()), own.as_ref());
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), &source, &process_environment)?;
     let reader = Reader { config: &config, say: &output::talk };
-    let mut inferred = prepare::infer_folder(&source, &given, &invocation, reader)?;
-    if let Some(own) = own {
-        inferred.inferred.metric = own.name;
+    let inferred = prepare::infer_folder(&source, &invocation, own.as_ref(), reader)?;
+    if args.json {
+        output::data(&inferred.data.facts.to_string());
+        return Ok(Exit::Done);
     }
-    let told = said(&config, &inferred, &invocation)?;
+    let told = said(&config, &inferred)?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
     let text = task_text(folder, &source, &inferred, &invocation, &told);
@@ -59,6 +60,9 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if !told.columns.is_empty() {
         output::talk("columns:");
         told.columns.iter().for_each(|line| output::talk(&format!("  {line}")));
+    }
+    for Question { seen, field, .. } in &inferred.inferred.questions {
+        output::talk(&format!("{field} is open: {seen}"));
     }
     // A run of a table reads no task file.
     let run = if args.dir.is_file() { &path } else { &args.dir };
@@ -84,20 +88,16 @@ struct Said {
 }
 
 /// What a run of the task would say.
-fn said(config: &Config, folder: &InferredFolder, invocation: &Invocation) -> Result<Said, Trouble> {
-    let task = Evaluated::inferred(&folder.inferred).with_file(invocation.metric_file.is_some());
-    let task = Evaluated { folds: invocation.folds.as_deref(), ..task };
-    let (profile, drawn) = (folder.profile.as_ref(), folder.intake.drawn.as_ref());
-    let decided = protocol::decide_for(task, config, profile, drawn)?;
-    let lines = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, config));
+fn said(config: &Config, folder: &InferredFolder) -> Result<Said, RunError> {
+    let is_open = !folder.inferred.questions.is_empty();
+    let decided = if is_open { None } else { folder.protocol(config)? };
+    let profile = folder.data.profile.as_ref();
+    let lines = decided.iter().flat_map(|protocol| protocol::lines(protocol, config));
     let told = KnownColumns::inferred(&folder.inferred);
-    let roles = columns::lines(&told, folder.profile.as_ref());
-    let split = decided.as_ref().and_then(|decided| decided.protocol.split.as_ref());
-    let reason = |field: &str| {
-        let guess = folder.inferred.guesses.iter().find(|guess| guess.field == field);
-        guess.map(|guess| guess.reason.clone())
-    };
-    let table = folder.profile.as_ref().map(|profile| columns::table(&told, profile, split, &reason));
+    let roles = columns::lines(&told, profile);
+    let split = decided.as_ref().and_then(|protocol| protocol.split.as_ref());
+    let reason = |field: &str| folder.inferred.reason(field).map(str::to_owned);
+    let table = profile.map(|profile| columns::table(&told, profile, split, &reason));
     let columns = table.map(|table| columns::table_lines(&table)).unwrap_or_default();
     let evaluation = folder.lines().into_iter().chain(roles).chain(lines).collect();
     Ok(Said { evaluation, columns })
@@ -110,23 +110,6 @@ fn exists(path: &Path) -> Trouble {
 fn invocation(args: &InitArgs) -> Result<Invocation, Trouble> {
     let options = RunArgs { task: args.task.clone(), ..RunArgs::default() };
     Ok(resolve(options.options()?.settings)?.invocation)
-}
-
-fn given(invocation: Invocation) -> Given {
-    Given {
-        metric: invocation.metric,
-        direction: invocation.direction,
-        target: invocation.target.map(Targets::from),
-        id: invocation.id_column,
-        roles: ColumnRoles {
-            group: invocation.group_column,
-            time: invocation.time_column,
-            weight: invocation.weight_column,
-            ignored: invocation.ignore_columns,
-            positive_class: invocation.positive_class,
-        },
-        ..Given::default()
-    }
 }
 
 /// The serialized name of a value.
@@ -186,6 +169,23 @@ fn comments(heading: &str, lines: &[String]) -> String {
     if lines.is_empty() { lines } else { format!("# {heading}\n{lines}") }
 }
 
+/// A field with its reason, or with the answers to the question about it.
+fn entry(name: &str, value: Option<String>, why: &str, question: Option<&Question>) -> String {
+    let why = question.map_or(why, |question| question.seen.as_str()).replace('\n', " ");
+    let lines = match question.map(|question| question.readings.as_slice()) {
+        Some(readings @ [_, ..]) => {
+            let choice =
+                |answer: &Answer| format!("# {name}: {}  # {}\n", quoted(&answer.value), answer.means);
+            readings.iter().map(choice).collect()
+        }
+        _ => match value {
+            Some(value) => format!("{name}: {value}\n"),
+            None => format!("# {name}:\n"),
+        },
+    };
+    format!("# {why}\n{lines}\n")
+}
+
 fn task_text(
     dir: &Path,
     source: &TaskSource,
@@ -194,21 +194,14 @@ fn task_text(
     said: &Said,
 ) -> String {
     let InferredFolder { inferred, description, .. } = folder;
-    let reason = |field: &str| {
-        let guess = inferred.guesses.iter().find(|guess| guess.field == field);
-        guess.map_or_else(|| "as given".to_owned(), |guess| guess.reason.clone())
-    };
+    let asked = |field: &str| inferred.questions.iter().find(|question| question.field == field);
+    let reason = |field: &str| inferred.reason(field).unwrap_or("as given").to_owned();
     let data_dir = source.data_dir.strip_prefix(dir).unwrap_or(&source.data_dir).display().to_string();
     let data_dir = if data_dir.is_empty() { ".".to_owned() } else { data_dir };
     let mut text =
         String::from("# A task for mle-star. All values were inferred; correct what is wrong.\n\n");
     let mut field = |name: &str, value: Option<String>, why: String| {
-        let why = why.replace('\n', " ");
-        let line = match value {
-            Some(value) => format!("{name}: {value}"),
-            None => format!("# {name}:"),
-        };
-        text.push_str(&format!("# {why}\n{line}\n\n"));
+        text.push_str(&entry(name, value, &why, asked(name)));
     };
     let (named, data) =
         if source.data_dir.is_file() { ("table", "") } else { ("folder", " with the tables") };
@@ -223,28 +216,30 @@ fn task_text(
                 format!("computes {}", inferred.metric),
             );
         }
-        None => field("evaluation_metric", Some(quoted(&inferred.metric)), reason("evaluation_metric")),
+        None => {
+            let metric = (!inferred.metric.is_empty()).then(|| quoted(&inferred.metric));
+            field("evaluation_metric", metric, reason("evaluation_metric"));
+        }
     }
-    field("metric_direction", Some(inferred.direction.name().to_owned()), reason("metric_direction"));
-    let target = inferred
-        .target_unknown
-        .as_ref()
-        .map_or_else(|| reason("target_column"), |t| format!("{t}: {}", t.hint));
+    let direction = (!inferred.metric.is_empty()).then(|| inferred.direction.name().to_owned());
+    field("metric_direction", direction, reason("metric_direction"));
     let columns = match inferred.targets.as_slice() {
         [_, _, ..] => Some(listed(&inferred.targets)),
         _ => inferred.target.as_deref().map(quoted),
     };
-    field("target_column", columns, target);
+    field("target_column", columns, reason("target_column"));
     let id = if inferred.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
     field("id_column", inferred.id.as_deref().map(quoted), id);
     for (name, value) in role_fields(&inferred.roles).chain(reading_fields(invocation, dir)) {
         field(name, Some(value), reason(name));
     }
+    for name in ["weight_column", "positive_class"].into_iter().filter(|name| asked(name).is_some()) {
+        field(name, None, String::new());
+    }
     field("data_dir", Some(quoted(&data_dir)), format!("the {named}{data}, relative to this file"));
-    let words = if description.is_empty() {
-        "a description of the task"
-    } else {
-        "read from description.md unless it is set here"
+    let words = match description.as_str() {
+        "" => "a description of the task",
+        _ => "read from description.md unless it is set here",
     };
     field("description", None, words.to_owned());
     field("output_dir", None, "a folder that also receives submission.csv".to_owned());

@@ -78,7 +78,7 @@ fn takes(args: &ListArgs, run: &Row) -> bool {
     };
     let of = &run.summary.run;
     has(&args.task, &run.summary.task)
-        && (has(&args.metric, &of.metric) || has(&args.metric, &run.metric()))
+        && has(&args.metric, run.metric())
         && args.state.is_none_or(|state| state == of.state)
 }
 
@@ -88,14 +88,14 @@ fn by_scale(runs: &mut [Row]) {
         runs.iter().map(|run| (run.summary.task.clone(), run.summary.created_at.clone())).collect();
     runs.sort_by_cached_key(|run| {
         let task = &run.summary.task;
-        (newest.get(task).cloned(), task.clone(), run.metric().into_owned())
+        (newest.get(task).cloned(), task.clone(), run.metric().to_owned())
     });
 }
 
 /// The runs in aligned columns, those of each task and metric under a heading. What no run has is left out.
 fn table(runs: &[Row], best: &BTreeSet<String>) -> Vec<String> {
     let heading = |run: &Row| {
-        let metric = shortened(&one_line(&run.metric()), LONGEST_METRIC);
+        let metric = shortened(&one_line(run.metric()), LONGEST_METRIC);
         [
             one_line(&run.summary.task),
             "STATE".into(),
@@ -155,6 +155,6 @@ fn cells(run: &Row, is_best: bool) -> [String; 7] {
 /// A run in a line.
 pub fn line(run: &Row) -> String {
     let [id, state, best, held_out, date, time, cost] = cells(run, false);
-    let (task, metric) = (one_line(&run.summary.task), one_line(&run.metric()));
+    let (task, metric) = (one_line(&run.summary.task), one_line(run.metric()));
     format!("{id}  {state}  {task}  {metric} {best}, held out {held_out}  {date}  {time}  {cost}")
 }

@@ -106,9 +106,9 @@ fn lists_are_filtered_and_say_which_run_is_best() {
     };
     let runs = [
         ("a", "houses", "RMSE"),
-        ("b", "flights", "AUC"),
+        ("b", "flights", "ROC-AUC"),
         ("c", "houses", "MAE"),
-        ("d", "houses", "root mean squared error"),
+        ("d", "houses", "RMSE"),
     ];
     for (id, task, metric) in runs {
         run(id, task, metric);
@@ -123,7 +123,7 @@ fn lists_are_filtered_and_say_which_run_is_best() {
     check("--task HOUSE", "c houses a d");
     check("-m rmse", "a d");
     check("--metric mae", "c");
-    check("--state unfinished --metric auc", "b");
+    check("--state unfinished --metric roc-auc", "b");
     check("--state running", "");
     assert_eq!(sealed.run("list --state odd").code, 2);
 }

@@ -5,7 +5,6 @@ use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::profile;
 use serde_json::{Value, json};
 
 use super::ask::{Asked, code_of, ensembles, merged};
@@ -26,8 +25,8 @@ const WEIGHTED: Folder = Folder {
 fn agents(folder: &Folder, weight: Option<&str>, split: Option<&Split>) -> OfflineAgents {
     let dir = tempfile::tempdir().unwrap();
     folder.write(dir.path());
-    let profile = profile::read(dir.path()).unwrap();
-    let task = Task { weight_column: weight.map(str::to_owned), ..folder.task(dir.path()) };
+    let (task, profile) = folder.read(dir.path());
+    let task = Task { weight_column: weight.map(str::to_owned), ..task };
     agents_for(&task, &profile, 30_000, split)
 }
 

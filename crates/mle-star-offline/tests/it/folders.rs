@@ -10,14 +10,14 @@ use mle_star_domain::task::Task;
 use mle_star_leakage::Facts;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::infer::{Given, infer};
+use mle_star_tables::facts::Inferred;
 use mle_star_tables::metrics::Metric;
-use mle_star_tables::profile::{self, Unlabelled};
+use mle_star_tables::profile::Profile;
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};
 use super::python::{Batch, Done, assert_faultless, fault, initial, interpreter, with_few_trees};
-use super::tasks::{Random, agents_for, answer};
+use super::tasks::{Random, agents_for};
 
 pub(super) const TRAIN_ROWS: usize = 90;
 
@@ -93,12 +93,11 @@ impl Folder {
         }
     }
 
-    /// The task that the tables and the metric imply.
-    pub(super) fn task(&self, data_dir: &Path) -> Task {
-        let profile = profile::read(data_dir).unwrap();
-        let given = Given { metric: Some(self.metric.to_owned()), ..Given::default() };
-        let found = infer(Some(&profile), &Unlabelled::default(), "", &given).unwrap();
-        Task {
+    /// The task that the tables and the metric imply, and the tables.
+    pub(super) fn read(&self, data_dir: &Path) -> (Task, Profile) {
+        let facts = mle_star_needs::inspect(data_dir, &json!({ "metric": self.metric }));
+        let found = Inferred::of(&facts).unwrap();
+        let task = Task {
             competition_id: self.name.to_owned(),
             task_type: found.task_type,
             data_modality: found.data_modality,
@@ -109,24 +108,26 @@ impl Folder {
             target_column: found.target.map(Into::into),
             id_column: found.id,
             ..mle_star::testing::task()
-        }
+        };
+        let mut profile = Profile::of(&facts, data_dir).unwrap().unwrap();
+        profile.train.rows = self.counted_rows.unwrap_or(self.rows);
+        (task, profile)
     }
 
     /// The rule-based agents for the task.
     pub(super) fn agents(&self) -> OfflineAgents {
         let dir = tempfile::tempdir().unwrap();
         self.write(dir.path());
-        let mut profile = profile::read(dir.path()).unwrap();
-        profile.train.rows = self.counted_rows.unwrap_or(self.rows);
-        agents_for(&self.task(dir.path()), &profile, self.limit, None)
+        let (task, profile) = self.read(dir.path());
+        agents_for(&task, &profile, self.limit, None)
     }
 
     /// Why the agents refuse the task.
     pub(super) fn refusal(&self) -> String {
         let dir = tempfile::tempdir().unwrap();
         self.write(dir.path());
-        let profile = profile::read(dir.path()).unwrap();
-        OfflineAgents::new(&self.task(dir.path()), &profile, self.limit, None).unwrap_err().message
+        let (task, profile) = self.read(dir.path());
+        OfflineAgents::new(&task, &profile, self.limit, None).unwrap_err().message
     }
 
     /// What is wrong with a finished script; empty if nothing is.
@@ -152,13 +153,13 @@ impl Folder {
     /// Compares the printed score with the program's own.
     fn recomputed(&self, done: &Done) -> Result<(), String> {
         let input = done.folder.join("input");
-        let (task, profile) = (self.task(&input), profile::read(&input).unwrap());
+        let (task, profile) = self.read(&input);
         let target = task.target().unwrap().to_owned();
         let further = profile.targets(&target, task.id_column.as_deref()).into_iter();
         let further = further.filter(|name| *name != target).map(str::to_owned).collect();
         let columns = LabelColumns { further, ..LabelColumns::new(task.id_column.clone(), target) };
         let header: Vec<String> = format!("id,{}", self.wanted.0).split(',').map(str::to_owned).collect();
-        let found = answer(json!({
+        let found = mle_star_needs::ask(&json!({
             "question": "score",
             "metric": Metric::parse(self.metric).unwrap().name(),
             "answers": input.join("train.csv"),

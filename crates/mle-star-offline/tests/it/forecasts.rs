@@ -8,12 +8,11 @@ use mle_star_domain::score::parse_score;
 use mle_star_domain::task::Task;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::profile;
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};
 use super::python::{Batch, assert_faultless, fault, initial, interpreter, with_few_trees};
-use super::tasks::{Random, Shape, agents_for, by, shape, task};
+use super::tasks::{Random, Shape, agents_for, by, profile_of, shape, task};
 
 /// Tables of series.
 #[derive(Clone, Copy)]
@@ -160,7 +159,7 @@ impl Series {
         std::fs::remove_file(data.path().join("folds.csv")).unwrap();
         let id_column = Some(self.id().to_owned());
         let task = Task { data_dir: data.path().to_owned(), id_column, ..task(shape) };
-        let profile = profile::read(data.path()).unwrap();
+        let profile = profile_of(&task, data.path());
         let series = if self.ends > 0 { vec!["store".to_owned()] } else { Vec::new() };
         let split = Split { series, ..by(SplitKind::Time, "time") };
         agents_for(&task, &profile, limit, Some(&split))

@@ -10,14 +10,13 @@ use mle_star_domain::task::Task;
 use mle_star_leakage::{Facts, check};
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::profile;
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};
 use super::python::{
     Batch, Done, assert_faultless, fault, initial, interpreter, is_recomputed, with_few_trees,
 };
-use super::tasks::{NEW_ROWS, Random, Shape, agents_for, by, shape, task, write_tables};
+use super::tasks::{NEW_ROWS, Random, Shape, agents_for, by, profile_of, shape, task, write_tables};
 
 /// Stores of the tables of [`write`].
 const STORES: usize = 8;
@@ -117,7 +116,7 @@ fn agents(shape: &Shape, rows: Rows, kind: SplitKind) -> OfflineAgents {
     let data = tempfile::tempdir().unwrap();
     write(data.path(), rows);
     let task = Task { data_dir: data.path().to_owned(), ..task(shape) };
-    let profile = profile::read(data.path()).unwrap();
+    let profile = profile_of(&task, data.path());
     agents_for(&task, &profile, shape.subsample, Some(&by(kind, "day")))
 }
 

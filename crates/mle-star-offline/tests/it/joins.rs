@@ -109,9 +109,9 @@ fn tables_of_very_many_rows_are_not_widened() {
     let dir = tempfile::tempdir().unwrap();
     SHOP.write(dir.path());
     let told = |rows: usize| {
-        let mut profile = mle_star_tables::profile::read(dir.path()).unwrap();
+        let (task, mut profile) = SHOP.read(dir.path());
         profile.auxiliary.iter_mut().find(|table| table.file.ends_with("items.csv")).unwrap().rows = rows;
-        let agents = agents_for(&SHOP.task(dir.path()), &profile, 30_000, None);
+        let agents = agents_for(&task, &profile, 30_000, None);
         agents.features().unwrap()
     };
     assert!(told(3_000_000).contains("products.csv"));

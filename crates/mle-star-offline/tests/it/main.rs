@@ -28,8 +28,6 @@ mod joins;
 mod large;
 mod metrics;
 #[cfg(test)]
-#[path = "../../../../lab/src/plane.rs"]
-mod plane;
 #[cfg(test)]
 mod python;
 #[cfg(test)]

@@ -11,11 +11,10 @@ use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::profile;
 use serde_json::json;
 
 use super::ask::{Asked, code_of, ensembles, merged, refinements, with_data};
-use super::tasks::{NEW_ROWS, ROWS, Random, Shape, agents, agents_for, shape, task, write};
+use super::tasks::{NEW_ROWS, ROWS, Random, Shape, agents, agents_for, profile_of, shape, task, write};
 
 pub(super) const FAMILIES: [&str; 16] = [
     "LightGBM",
@@ -272,7 +271,7 @@ fn odd_names_and_missing_classes_run() {
     let shape = Shape { rich: false, ..shape("macro F1", Maximize, 3) };
     let data = tempfile::tempdir().unwrap();
     write_odd(data.path());
-    let profile = profile::read(data.path()).unwrap();
+    let profile = profile_of(&task(&shape), data.path());
     let agents = agents_for(&task(&shape), &profile, 30_000, None);
     for family in FAMILIES {
         let script = with_few_trees(&initial(&agents, family));

@@ -1,7 +1,7 @@
 //! Small tasks with their profiles and data.
 
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::Arc;
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::{Split, SplitKind};
@@ -9,12 +9,9 @@ use mle_star_domain::task::{DataModality, Task, TaskType};
 use mle_star_needs::Need;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::media::Media;
-use mle_star_tables::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
+use mle_star_tables::profile::{ClassColumn, Column, ColumnKind, GroupColumn, Profile, Table};
 use mle_star_tables::relations::{Link, Relations};
-use serde_json::{Value, json};
-
-use super::plane::Plane;
-use super::python::interpreter;
+use serde_json::json;
 
 /// Rows of a generated training table.
 pub(crate) const ROWS: usize = 240;
@@ -80,9 +77,16 @@ pub(crate) fn agents_for(task: &Task, profile: &Profile, limit: u32, split: Opti
         "def score(truth, predicted, weight=None):\n    return np.average(truth == predicted, weights=weight)"
             .to_owned()
     } else {
-        answer(agents.question_of_metric())["source"].as_str().unwrap().to_owned()
+        mle_star_needs::ask(&agents.question_of_metric())["source"].as_str().unwrap().to_owned()
     };
     agents.with_metric(Some(source))
+}
+
+/// The tables of a task's folder, as the data plane describes them.
+pub(crate) fn profile_of(task: &Task, folder: &Path) -> Profile {
+    let told = json!({ "target": task.target_column, "id": task.id_column, "metric": task.evaluation_metric,
+        "direction": task.metric_direction });
+    Profile::of(&mle_star_needs::inspect(folder, &told), folder).unwrap().unwrap()
 }
 
 /// How the tables of a task relate: as the data plane says, if there are any.
@@ -95,16 +99,10 @@ fn relations(task: &Task, profile: &Profile, split: Option<&Split>) -> Relations
         "target": task.target_column, "id": task.id_column, "metric": task.evaluation_metric,
         "weight": task.weight_column, "ignored": task.ignore_columns,
     });
-    let mut facts = answer(json!({ "question": "inspect", "folder": folder, "told": told }));
+    let mut facts = mle_star_needs::inspect(folder, &told);
     facts["split"] = json!(split);
-    let found = answer(json!({ "question": "relations", "folder": folder, "facts": facts }));
+    let found = mle_star_needs::ask(&json!({ "question": "relations", "folder": folder, "facts": facts }));
     serde_json::from_value(found).unwrap()
-}
-
-/// The answer of the data plane.
-pub(crate) fn answer(question: Value) -> Value {
-    static PLANE: LazyLock<Mutex<Plane>> = LazyLock::new(|| Mutex::new(Plane::start(interpreter()).unwrap()));
-    PLANE.lock().unwrap().ask(question).unwrap()
 }
 
 /// A split by time, for a task that has times.
@@ -213,6 +211,10 @@ pub(crate) fn profile(shape: &Shape) -> Profile {
     } else {
         vec![column("target", ColumnKind::Float, 1)]
     };
+    let class_column = |class| ClassColumn {
+        column: format!("p_{}", label(shape, class)),
+        class: (class < shape.classes).then(|| label(shape, class)),
+    };
     let sample = std::iter::once(id).chain(wanted).collect();
     let places = vec![
         column("place", ColumnKind::Category, 40),
@@ -220,6 +222,8 @@ pub(crate) fn profile(shape: &Shape) -> Profile {
         column("region", ColumnKind::Category, 3),
     ];
     Profile {
+        class_columns: shape.per_class.then(|| (0..shape.classes + shape.absent).map(class_column).collect()),
+        without_target: Vec::new(),
         tables: Arc::default(),
         train: table("train.csv", ROWS, train),
         test: Some(table("test.csv", NEW_ROWS, test)),

@@ -9,12 +9,12 @@ use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::profile::{self, Column, ColumnKind};
+use mle_star_tables::profile::{Column, ColumnKind};
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};
 use super::python::{Batch, FAMILIES, assert_faultless, fault, faults, initial, interpreter};
-use super::tasks::{Shape, agents, agents_for, by, column, shape, task, write_tables};
+use super::tasks::{Shape, agents, agents_for, by, column, profile_of, shape, task, write_tables};
 
 fn timed(column: &'static str, shape: Shape) -> Shape {
     Shape { time: Some(column), rich: column == "day", ..shape }
@@ -169,7 +169,7 @@ fn agents_in_time(shape: &Shape, write: impl Fn(&Path)) -> OfflineAgents {
     let data = tempfile::tempdir().unwrap();
     write(data.path());
     let split = by(SplitKind::Time, "time");
-    let profile = profile::read(data.path()).unwrap();
+    let profile = profile_of(&task(shape), data.path());
     agents_for(&task(shape), &profile, 30_000, Some(&split))
 }
 

@@ -7,11 +7,10 @@ use mle_star_domain::metric::Direction::Minimize;
 use mle_star_domain::score::parse_score;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::profile;
 
 use super::ask::{Asked, refinements};
 use super::python::{Batch, faults, initial, interpreter};
-use super::tasks::{NEW_ROWS, Random, Shape, agents_for, shape, task};
+use super::tasks::{NEW_ROWS, Random, Shape, agents_for, profile_of, shape, task};
 
 const ROWS: usize = 500;
 /// Only the first two columns tell something.
@@ -43,7 +42,7 @@ fn write_wide(input: &Path, shape: &Shape) {
 fn wide_agents(shape: &Shape) -> OfflineAgents {
     let data = tempfile::tempdir().unwrap();
     write_wide(data.path(), shape);
-    agents_for(&task(shape), &profile::read(data.path()).unwrap(), 30_000, None)
+    agents_for(&task(shape), &profile_of(&task(shape), data.path()), 30_000, None)
 }
 
 const SELECTED: [&str; 2] = ["CatBoost with selected columns", "LightGBM with selected columns"];

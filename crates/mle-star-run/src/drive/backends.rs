@@ -16,12 +16,12 @@ use mle_star_domain::config::Switch;
 use mle_star_process::machine::{Machine, machine};
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
-use mle_star_tables::profile;
 
 use super::{Runners, held_out};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::python_environment::environment;
+use crate::seen::Seen;
 use mle_star_report::figures::count;
 
 /// How long the first runner may take to tell what its machine is. It may wait in a queue.
@@ -92,21 +92,22 @@ impl Backends {
         emit(Event::Said { text: format!("isolation: {}", isolation.line()), detail: !is_open });
         let kept_from =
             KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
-        let (all_rows, held_out) = held_out::folders(run).map_err(RunError::failed)?;
-        // From here on, scripts look at the rows.
-        run.profile.iter().for_each(|profile| profile.tables.forget());
-        let knows_test = run.frozen.protocol.as_ref().is_some_and(|protocol| protocol.holdout.is_test());
-        if (held_out.is_some() || knows_test) && !isolation.closes_reads() {
+        let seen = Seen::of(run);
+        let knows_test = seen.protocol.is_some_and(|protocol| protocol.holdout.is_test());
+        if (seen.holds_out() || knows_test) && !isolation.closes_reads() {
             say("note: nothing on this machine keeps a script from reading the labels of the held-out rows");
         }
-        let data_dir = held_out.as_ref().map_or_else(|| all_rows.clone(), |held_out| held_out.input.clone());
-        let evaluation = held_out::evaluation(run, &data_dir, held_out);
+        let (data_dir, all_rows) = (seen.of_search(), seen.all_rows());
+        let evaluation = held_out::evaluation(run).map_err(RunError::failed)?;
+        // From here on, scripts look at the rows.
+        run.profile.iter().for_each(|profile| profile.tables.forget());
+        let readable = seen.readable().map_err(RunError::failed)?;
         let setup =
             runner(run, data_dir.clone(), environment.clone(), machine.clone(), at_once, isolation.clone());
         let usable = without_unusable(&machine, &tried_gpus(&setup, emit).await);
         let fleet = (!run.runners.is_empty())
             .then(|| runners.0.get_or_init(|| Fleet::new(run.runners.clone(), slots.clone())).clone());
-        let setup = ScriptSetup { evaluation, fleet: fleet.clone(), ..setup };
+        let setup = ScriptSetup { evaluation, fleet: fleet.clone(), readable, ..setup };
         let scripts = ScriptBackend::new(setup).map_err(RunError::failed)?;
         run.runners.iter().for_each(|runner| emit(Event::detail(runner_line(runner))));
         let here = (at_once > 0).then(|| hardware(&usable, at_once));
@@ -127,10 +128,7 @@ fn runner(
     isolation: Isolation,
 ) -> ScriptSetup {
     let task = &run.frozen.task;
-    let sample = match &run.profile {
-        Some(profile) => profile.sample.as_ref().map(|sample| sample.file.clone()),
-        None => profile::sample_file(&data_dir),
-    };
+    let sample = run.facts.as_ref().and_then(|facts| facts.pointer("/sample/file")?.as_str());
     let sample = sample.map(|file| data_dir.join(file));
     ScriptSetup {
         run_folder: run.folder.clone(),
@@ -143,6 +141,7 @@ fn runner(
         id_column: task.id_column.clone(),
         memory_limit_mib: run.frozen.config.memory_limit_mb,
         isolation,
+        readable: Vec::new(),
         evaluation: None,
         fleet: None,
     }

@@ -8,12 +8,14 @@ use mle_star::result::{FinalResult, KeptModel, ModelKind, ModelRecord, SearchMod
 use mle_star_backends::backend::KEEPS_MODEL;
 use mle_star_domain::config::Preset;
 use mle_star_domain::layout;
-use mle_star_tables::other_rows::TestTables;
 
 use super::backends::Backends;
+use crate::data_plane::{Asker, readable};
+use crate::error::RunError;
 use crate::isolated::Isolated;
 use crate::model::{Member, Members, Record, check, parts, refit, size};
 use crate::open_run::OpenRun;
+use crate::predict::TestTables;
 use crate::runs::inputs;
 
 /// A check may take so long, even if no time is left: Python with its libraries has to start.
@@ -43,8 +45,14 @@ pub async fn keep(
             return Err("the preset `paper` keeps no model".to_owned());
         }
         let submission = submission.ok_or("the submission is gone")?;
-        let tables = TestTables::of(&backends.all_rows, run.frozen.task.id_column.as_deref());
-        let keeper = Keeper { run, backends, tables: tables.map_err(|trouble| trouble.message)? };
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let in_words = |error: RunError| error.trouble.message;
+        let mut files = readable(&backends.all_rows).map_err(|error| error.to_string())?;
+        files.push(run.folder.clone());
+        let asker = Asker::open(&run.frozen.config, folder.path(), files, &|_| ()).await.map_err(in_words)?;
+        let id = run.frozen.task.id_column.as_deref();
+        let tables = TestTables::of(&asker, &backends.all_rows, id).await.map_err(in_words)?;
+        let keeper = Keeper { run, backends, tables, asker, folder: folder.path() };
         match keeper.of_submission(result, submission, found, search).await {
             Ok(kept) => Ok(kept),
             Err(why) => keeper.of_search(search, why).await,
@@ -66,6 +74,9 @@ struct Keeper<'run> {
     run: &'run OpenRun,
     backends: &'run Backends,
     tables: TestTables,
+    asker: Asker,
+    /// Where models are tried.
+    folder: &'run Path,
 }
 
 impl Keeper<'_> {
@@ -78,7 +89,7 @@ impl Keeper<'_> {
         search: &SearchModels,
     ) -> Result<ModelRecord, String> {
         let found = found?;
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let folder = tempfile::tempdir_in(self.folder).map_err(|error| error.to_string())?;
         let model = match (self.model(&found), &search.combined) {
             (Some(model), _) => model,
             (None, _) if result.not_run.is_none() => {
@@ -99,7 +110,7 @@ impl Keeper<'_> {
         let Some((name, model, written)) = search.solutions.iter().find_map(with_model) else {
             return Err(why);
         };
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let folder = tempfile::tempdir_in(self.folder).map_err(|error| error.to_string())?;
         match self.keep(&model, &written, folder.path()).await {
             Ok(kept) => Ok(ModelRecord { why: format!("of {name}, because {why}"), ..kept }),
             Err(_) => Err(why),
@@ -135,8 +146,7 @@ impl Keeper<'_> {
         let isolated = isolated(run, self.backends, folder, true).await?;
         // A script that never ends is no reason to use up the time.
         let longest = (left(run) / 10).max(LEAST);
-        let checked =
-            check(&isolated, (&last, submission), tables, folder, (longest, &run.frozen.config)).await?;
+        let checked = check(&isolated, (&last, submission), (tables, &self.asker), folder, longest).await?;
         Record::read(&last).map_err(|trouble| trouble.message)?;
         Ok(ModelRecord {
             kind: ModelKind::Fitted,

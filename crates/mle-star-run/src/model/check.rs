@@ -6,16 +6,16 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use csv::{Reader, StringRecord, Writer};
-use mle_star_domain::config::Config;
 use mle_star_domain::layout;
-use mle_star_tables::other_rows::{Names, TestTables};
 use mle_star_tables::reading::Reading;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::parts;
+use crate::data_plane::Asker;
 use crate::error::RunError;
 use crate::isolated::Isolated;
-use crate::predict::read_rows;
+use crate::predict::{Names, TestTables, name_predictions, read_rows};
 
 /// Calls the script of a model with the files of its folder.
 const CALL: &str = r#"import runpy, sys
@@ -27,11 +27,6 @@ except SystemExit as end:
     if end.code:
         raise RuntimeError(getattr(end, "message", f"predict.py ended with exit code {end.code}")) from None
 "#;
-/// Numbers that differ by less are equal.
-const RELATIVE: f64 = 1e-6;
-/// The rows that are left out, so that others have other neighbours: one of so many.
-const LEFT_OUT: usize = 10;
-
 /// A model that predicts as the run did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checked {
@@ -80,82 +75,39 @@ fn seconds(printed: &str) -> Option<f64> {
 pub async fn check(
     isolated: &Isolated,
     (model, submission): (&Path, &Path),
-    tables: &TestTables,
+    (tables, asker): (&TestTables, &Asker),
     folder: &Path,
-    (longest, config): (Duration, &Config),
+    longest: Duration,
 ) -> Result<Checked, String> {
-    let (rows, expected) = (folder.join("rows.csv"), folder.join("expected.csv"));
+    let [rows, expected, shuffled] =
+        ["rows.csv", "expected.csv", "shuffled.csv"].map(|name| folder.join(name));
     let in_words = |error: RunError| error.trouble.message;
     let (test, reading) = (tables.test(), Reading::default());
-    let names = read_rows(&tables.layout, (&test, &reading), Names::Own, &rows, (config, &|_| ()))
-        .await
-        .map_err(in_words)?;
-    let ordered = tables.layout.write_in_order(submission, &names, Names::Own, &expected);
-    ordered.map_err(|trouble| trouble.message)?;
-    let order = other_order(names.len());
-    let shuffled = folder.join("shuffled.csv");
-    write(&read(&rows)?, &order, &shuffled)?;
+    let like = (&tables.layout, &Value::Null);
+    let read = read_rows(asker, like, (&test, &reading), Names::Own, &rows).await.map_err(in_words)?;
+    let named = (read.names.as_slice(), Names::Own);
+    name_predictions(asker, &tables.layout, submission, named, &expected).await.map_err(in_words)?;
+    let question = json!({ "question": "other_order", "rows": rows });
+    asker.ask_for::<Value>(question, &shuffled).await.map_err(in_words)?;
     let (predicted, seconds) = call(isolated, model, &shuffled, folder, longest).await.map_err(in_words)?;
-    let ((header, expected), (found_header, found)) = (read(&expected)?, read(&predicted)?);
-    if header != found_header || found.len() != order.len() {
-        return Err("it predicts other columns or rows than those of the submission".to_owned());
-    }
     // The program knows the names of rows.
-    let is_name: Vec<bool> = header.iter().map(|name| Some(name) == tables.layout.id.as_deref()).collect();
-    let differs = |(at, row): (&usize, &StringRecord)| {
-        let cells = expected[*at].iter().zip(row.iter()).zip(&is_name);
-        cells.into_iter().any(|((one, other), is_name)| !is_name && !are_equal(one, other))
-    };
-    let different = order.iter().zip(&found).filter(|pair| differs((pair.0, pair.1))).count();
+    let id = &tables.layout.id;
+    let question =
+        json!({ "question": "same_predictions", "expected": expected, "predicted": predicted, "id": id });
+    let Compared { rows, different } = asker.ask(question).await.map_err(in_words)?;
     if different > 0 {
-        let rows = order.len();
         return Err(format!(
             "it predicts {different} of {rows} rows of the test table in another order differently"
         ));
     }
-    Ok(Checked {
-        rows: order.len() as u64,
-        milliseconds_per_row: 1000.0 * seconds / order.len().max(1) as f64,
-    })
+    Ok(Checked { rows, milliseconds_per_row: 1000.0 * seconds / rows.max(1) as f64 })
 }
 
-/// Most rows in an order that has nothing to do with theirs.
-fn other_order(rows: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..rows).collect();
-    order.sort_by_cached_key(|row| *blake3::hash(&row.to_le_bytes()).as_bytes());
-    order.truncate(rows - rows / LEFT_OUT);
-    order
-}
-
-fn are_equal(one: &str, other: &str) -> bool {
-    let numbers = one.trim().parse::<f64>().ok().zip(other.trim().parse::<f64>().ok());
-    let is_near = |(one, other): (f64, f64)| {
-        (one - other).abs() <= RELATIVE * one.abs().max(other.abs()) || one.is_nan() && other.is_nan()
-    };
-    one == other || numbers.is_some_and(is_near)
-}
-
-fn read(file: &Path) -> Result<(StringRecord, Vec<StringRecord>), String> {
-    let all = || -> csv::Result<(StringRecord, Vec<StringRecord>)> {
-        let mut reader = Reader::from_path(file)?;
-        let header = reader.headers()?.clone();
-        Ok((header, reader.records().collect::<csv::Result<_>>()?))
-    };
-    all().map_err(|error| format!("its predictions cannot be read: {error}"))
-}
-
-fn write(
-    (header, rows): &(StringRecord, Vec<StringRecord>),
-    order: &[usize],
-    into: &Path,
-) -> Result<(), String> {
-    let all = || -> csv::Result<()> {
-        let mut out = Writer::from_path(into)?;
-        out.write_record(header)?;
-        order.iter().try_for_each(|row| out.write_record(&rows[*row]))?;
-        Ok(out.flush()?)
-    };
-    all().map_err(|error| format!("the rows cannot be written: {error}"))
+/// How predictions in another order compare.
+#[derive(Deserialize)]
+struct Compared {
+    rows: u64,
+    different: u64,
 }
 
 #[cfg(test)]
@@ -185,7 +137,7 @@ with open(out, "w", newline="") as file:
     }
 
     /// A run's data with its submission, and a model of a script.
-    fn fitted(folder: &Path, answers: &str) -> (TestTables, PathBuf, PathBuf) {
+    fn fitted(folder: &Path, answers: &str) -> (PathBuf, PathBuf) {
         let write = |name: &str, text: &str| {
             let file = folder.join(name);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -198,8 +150,7 @@ with open(out, "w", newline="") as file:
         write("submission.csv", &format!("id,y\n{}", rows(|row| format!("{row},{}\n", 2 * row))));
         write("run/model/predict.py", &script(answers));
         write("run/model/model/factor.txt", "2.0");
-        let tables = TestTables::of(&folder.join("data"), Some("id")).unwrap();
-        (tables, folder.join("run"), folder.join("submission.csv"))
+        (folder.join("run"), folder.join("submission.csv"))
     }
 
     #[tokio::test]
@@ -208,18 +159,19 @@ with open(out, "w", newline="") as file:
         let environment = python_environment(choice, &|_| {}).await.unwrap();
         let check = async |answers: &str, expected: Result<u64, &str>| {
             let folder = tempfile::tempdir().unwrap();
-            let (tables, run, submission) = fitted(folder.path(), answers);
-            let record = Record::of(&run.join("model"), &tables, &environment).unwrap();
-            record.write(&run).unwrap();
+            let (run, submission) = fitted(folder.path(), answers);
             let work = folder.path().join("work");
             fs::create_dir(&work).unwrap();
-            let closed = [folder.path().join("data")];
-            let isolated =
-                Isolated::with(&work, &Config::default(), &closed, environment.clone()).await.unwrap();
+            let (config, data) = (Config::default(), folder.path().join("data"));
+            let asker =
+                Asker::open(&config, &work, [data.clone(), submission.clone()], &|_| ()).await.unwrap();
+            let tables = TestTables::of(&asker, &data, Some("id")).await.unwrap();
+            let record = Record::of(&run.join("model"), &tables, &environment).unwrap();
+            record.write(&run).unwrap();
+            let isolated = Isolated::with(&work, &config, &[data], environment.clone()).await.unwrap();
             let longest = Duration::from_secs(5);
-            let checked =
-                super::check(&isolated, (&run, &submission), &tables, &work, (longest, &Config::default()))
-                    .await;
+            let (of_run, tables) = ((run.as_path(), submission.as_path()), (&tables, &asker));
+            let checked = super::check(&isolated, of_run, tables, &work, longest).await;
             match (checked, expected) {
                 (Ok(checked), Ok(rows)) => assert_eq!(checked.rows, rows, "{answers}"),
                 (Err(why), Err(part)) => assert!(why.contains(part), "{answers}: {why}"),

@@ -1,45 +1,154 @@
-//! Reads rows to predict from a table in any format.
+//! Rows to predict, from a table in any format: they are read like the tables of the run, and replace the rows of its test table.
 
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use mle_star_domain::config::Config;
-use mle_star_tables::other_rows::{Layout, Names};
+use mle_star_domain::trouble::Trouble;
 use mle_star_tables::reading::Reading;
-use serde::Deserialize;
-use serde_json::json;
+use mle_star_tables::walk;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use crate::data_plane::ask_for;
+use crate::data_plane::Asker;
 use crate::error::RunError;
-use crate::python_environment::Say;
 use crate::runs::absolute;
 
-/// The answer of the data plane.
-#[derive(Deserialize)]
-struct Written {
-    names: Vec<String>,
+/// The columns of the rows that a run predicts, and those of its predictions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout {
+    /// The columns of the test table.
+    pub columns: Vec<String>,
+    /// The columns of the sample submission.
+    pub header: Vec<String>,
+    /// The column of the sample submission that names rows; `None` if they are in the order of the test table.
+    pub id: Option<String>,
 }
 
-/// Writes the columns of the test table of the table `given` as plain CSV. Returns the names of the rows. Further columns
-/// are left out.
+/// How rows are named where they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Names {
+    /// As the rows are; by their numbers, from 0, if they have no names.
+    Own,
+    /// By their numbers, from 0.
+    Numbers,
+    /// Not at all: they are in their order.
+    Order,
+}
+
+/// The tables of a run with the rows to predict.
+#[derive(Clone, Debug, Deserialize)]
+pub struct TestTables {
+    #[serde(skip)]
+    data_dir: PathBuf,
+    train: Option<PathBuf>,
+    test: PathBuf,
+    sample: PathBuf,
+    /// What they have in common with other rows.
+    pub layout: Layout,
+    /// How their cells are spelled.
+    pub spellings: Value,
+}
+
+/// Rows that were read.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Rows {
+    /// Their names.
+    pub names: Vec<String>,
+    /// What is odd about them, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl TestTables {
+    /// The tables of a data folder as scripts see it.
+    ///
+    /// # Errors
+    /// It has no test table or no sample submission, or their rows are not the same.
+    pub async fn of(asker: &Asker, data_dir: &Path, id: Option<&str>) -> Result<Self, RunError> {
+        let folder = absolute(data_dir)?;
+        let question = json!({ "question": "rows_to_predict", "folder": folder, "id": id });
+        Ok(Self { data_dir: folder, ..asker.ask(question).await? })
+    }
+
+    /// The training table, if there is one.
+    pub fn train(&self) -> Option<PathBuf> {
+        self.train.as_ref().map(|train| self.data_dir.join(train))
+    }
+
+    /// The test table.
+    pub fn test(&self) -> PathBuf {
+        self.data_dir.join(&self.test)
+    }
+
+    /// Makes `into` a copy of the data folder whose test table is `rows`, which have these names, with a sample submission for
+    /// them. Everything else is linked.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub async fn replace(
+        &self,
+        asker: &Asker,
+        rows: &Path,
+        names: &[String],
+        into: &Path,
+    ) -> Result<(), RunError> {
+        let copy = || -> io::Result<()> {
+            fs::create_dir_all(into)?;
+            walk::link(&self.data_dir, into, |name| *name == *self.test || *name == *self.sample)?;
+            fs::copy(rows, into.join(&self.test)).map(drop)
+        };
+        copy().map_err(|error| Trouble::io("write in", into, &error))?;
+        let question = json!({
+            "question": "sample_for",
+            "sample": self.data_dir.join(&self.sample),
+            "names": names,
+            "layout": self.layout,
+        });
+        asker.ask_for::<Value>(question, &into.join(&self.sample)).await.map(drop)
+    }
+}
+
+/// Writes the columns of the test table of the table `given` as plain CSV, with cells as the tables of the run spell them. Further
+/// columns are left out.
 ///
 /// # Errors
 /// The table cannot be read, has numbers that can be read in two ways, or lacks a column; the file cannot be written.
 pub async fn read_rows(
-    layout: &Layout,
+    asker: &Asker,
+    (layout, spellings): (&Layout, &Value),
     (given, reading): (&Path, &Reading),
     names: Names,
     into: &Path,
-    (config, say): (&Config, Say<'_>),
-) -> Result<Vec<String>, RunError> {
-    let file = absolute(given)?;
+) -> Result<Rows, RunError> {
     let question = json!({
         "question": "read_rows",
-        "file": file,
+        "file": absolute(given)?,
         "reading": reading,
         "layout": layout,
         "names": names,
+        "spellings": spellings,
     });
-    let real = file.canonicalize().unwrap_or_else(|_| file.clone());
-    let written: Written = ask_for(config, [file, real], question, into, say).await?;
-    Ok(written.names)
+    asker.ask_for(question, into).await
+}
+
+/// Writes predictions for rows with these names, in their order and under these names. `predicted` names them as `by` says.
+///
+/// # Errors
+/// The predictions are for other rows, or a file cannot be read or written.
+pub async fn name_predictions(
+    asker: &Asker,
+    layout: &Layout,
+    predicted: &Path,
+    (names, by): (&[String], Names),
+    into: &Path,
+) -> Result<(), RunError> {
+    let question = json!({
+        "question": "name_predictions",
+        "predicted": predicted,
+        "names": names,
+        "by": by,
+        "layout": layout,
+    });
+    asker.ask_for::<Value>(question, into).await.map(drop)
 }

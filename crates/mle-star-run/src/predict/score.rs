@@ -3,19 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use mle_star_backends::script::plane::absolute;
-use mle_star_domain::config::Config;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::task::{Targets, Task, TextColumn};
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::metrics::Metric;
-use mle_star_tables::other_rows::{Layout, Names};
 use mle_star_tables::reading::Reading;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::rows::read_rows;
-use crate::data_plane;
+use super::rows::{Layout, Names, read_rows};
+use crate::data_plane::Asker;
 use crate::error::RunError;
 
 /// Bootstrap replicates.
@@ -52,7 +50,7 @@ pub async fn labels(
     layout: &Layout,
     (given, reading): (&Path, &Reading),
     folder: &Path,
-    config: &Config,
+    asker: &Asker,
 ) -> Result<RowLabels, RunError> {
     let metric = Metric::parse(&task.evaluation_metric).filter(|_| task.metric_file.is_none());
     let metric = metric.ok_or_else(|| {
@@ -65,7 +63,7 @@ pub async fn labels(
     let write = async |group: Option<&String>| {
         let columns = wanted.iter().chain(group).cloned().collect();
         let layout = Layout { columns, header: Vec::new(), id: None };
-        read_rows(&layout, (given, reading), Names::Numbers, &file, (config, &|_| ())).await
+        read_rows(asker, (&layout, &Value::Null), (given, reading), Names::Numbers, &file).await
     };
     let group = task.group_column.as_ref().filter(|group| !wanted.contains(group));
     let cluster = match group {
@@ -115,7 +113,7 @@ impl RowLabels {
         predicted: &Path,
         layout: &Layout,
         train: Option<&Path>,
-        config: &Config,
+        asker: &Asker,
     ) -> Result<Scored, RunError> {
         let cannot = |why: String| {
             let message = format!("the predictions cannot be scored: {why}");
@@ -133,9 +131,7 @@ impl RowLabels {
             "training": train.map(absolute),
             "replicates": REPLICATES,
         });
-        let files = [Some(self.file.as_path()), Some(predicted), train];
-        let files = files.into_iter().flatten().map(Path::to_owned);
-        let found: Found = data_plane::ask(config, files, question, &|_| ()).await?.map_err(cannot)?;
+        let found: Found = asker.try_ask(question).await?.map_err(cannot)?;
         let measured = match found {
             Found { measured: Some(measured), .. } => measured,
             Found { failure, unusable, .. } => return Err(cannot(unusable.or(failure).unwrap_or_default())),

@@ -1,32 +1,37 @@
 //! The last stage of preparing a run: freezes its inputs in a new run folder.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
+use mle_star_domain::config::Context;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::digest::digest;
+use serde_json::{Value, json};
 
 use super::Prepared;
+use super::intake::Intake;
 use super::metric_trial::try_own_metric;
+use super::summary::described;
 use crate::data_plane::source_of_metric;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::provider;
 use crate::python_environment::Say;
-use crate::runs::{self, inputs};
+use crate::runs::{self, absolute, inputs};
 use crate::runtime::wait_for;
+use crate::seen::Seen;
 
 /// Writes the inputs into a new run folder and creates its journal.
+#[expect(clippy::too_many_lines, reason = "the inputs, one after another")]
 pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError> {
     let rules = prepared.rules()?;
     let (profile, protocol) = (prepared.profile.as_ref(), prepared.protocol.as_ref());
     let own = provider::own_rules(&prepared.task, &prepared.config, profile, protocol);
-    let tried = try_own_metric(&mut prepared.task, &prepared.config, prepared.profile.as_ref())?;
+    let tried = try_own_metric(&mut prepared.task, &prepared.config, profile, protocol)?;
     let Prepared { mut task, config, invocation, prompts, retrieved_models, learned, chosen, .. } = prepared;
-    let (mut protocol, held_out, data_summary) =
-        (prepared.protocol, prepared.held_out, prepared.data_summary);
-    let (guesses, sources) = (prepared.guesses, prepared.sources);
+    let (mut protocol, guesses, sources) = (prepared.protocol, prepared.guesses, prepared.sources);
     let linked_tables = prepared.profile.as_ref().is_some_and(|profile| !profile.relations.links.is_empty());
     let data_id = digest(&task.data_dir)?;
     // Before the run has a folder: others take a folder with a lock for a run that goes on.
@@ -41,11 +46,22 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
     let run_id = claimed.id;
     let (intake, mut profile) = (prepared.intake, prepared.profile);
     let folder = claimed.hold.folder().to_owned();
+    let facts = prepared.facts.unwrap_or_default();
+    let is_full = config.context == Context::Full;
+    let described = is_full.then(|| described(&facts, protocol.as_ref(), intake.instead()));
+    let seen = Seen { folder: &folder, task: &task, config: &config, protocol: protocol.as_ref() };
+    let of_given = described.as_ref().filter(|_| seen.is_given());
+    let summary = of_given.map(|described| description(described, &intake)).transpose()?.flatten();
     let kept = intake.keep(&folder);
-    if let Some(data) = kept.map_err(|error| RunError::failed(inputs::unwritable(&folder, &error)))? {
+    let kept = kept.map_err(|error| RunError::failed(inputs::unwritable(&folder, &error)))?;
+    let own = kept.is_some();
+    if let Some(data) = kept {
         profile = profile.map(|profile| profile.moved_to(&data)).transpose()?;
         task.data_dir = data;
     }
+    let seen = Seen { folder: &folder, task: &task, config: &config, protocol: protocol.as_ref() };
+    let made = seen.make(&facts, intake.questions().filter(|_| !own), described.as_ref(), say)?;
+    let data_summary = summary.or(made);
     let prompts_of_run = prompts.texts().clone();
     let frozen = Frozen {
         run_id,
@@ -60,17 +76,16 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
         linked_tables,
         metric_source: source,
     };
-    let facts = prepared.facts;
-    inputs::write_facts(&folder, facts.as_ref()).map_err(RunError::failed)?;
+    inputs::write_facts(&folder, &facts).map_err(RunError::failed)?;
     inputs::write(&folder, &frozen).map_err(RunError::failed)?;
     inputs::write_runners(&folder, &invocation.runners).map_err(RunError::failed)?;
     let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| RunError::journal(&error))?;
-    let guessed = guesses.iter().map(|guess| format!("  {guess}"));
-    let run = format!("run: {}", folder.display());
+    let said = sources.into_iter().chain(tried).map(Event::said);
     let features = rules.as_ref().and_then(OfflineAgents::features);
+    let guessed = guesses.iter().map(|guess| format!("  {guess}"));
     let details = prepared.details.into_iter().chain(features).chain(guessed).map(Event::detail);
-    let opening = sources.into_iter().chain(tried).map(Event::said).chain(details).chain([Event::said(run)]);
-    let opening = opening.collect();
+    let run = Event::said(format!("run: {}", folder.display()));
+    let opening = said.chain(details).chain([run]).collect();
     let runners = invocation.runners;
     Ok(OpenRun {
         folder,
@@ -80,9 +95,16 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
         chosen,
         rules,
         profile,
-        facts,
-        held_out,
+        facts: Some(facts),
         runners,
         opening,
     })
+}
+
+/// What agents are told of data that scripts see as it was given.
+fn description(described: &Value, intake: &Intake) -> Result<Option<String>, RunError> {
+    let Some(questions) = intake.questions() else { return Ok(None) };
+    let mut question = described.clone();
+    (question["question"], question["folder"]) = (json!("describe"), json!(absolute(&intake.folder())?));
+    Ok(questions.ask::<BTreeMap<String, String>>(question)?.remove("text"))
 }

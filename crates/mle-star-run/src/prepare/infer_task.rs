@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 use mle_star_backends::files;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
-use mle_star_domain::task::{ColumnRoles, DataModality, Targets, Task, TaskType};
+use mle_star_domain::protocol::Protocol;
+use mle_star_domain::task::{ColumnRoles, DataModality, MetricFile, Targets, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::agreement;
-use mle_star_tables::infer::{Given, Guess, Inferred, infer};
+use mle_star_tables::facts::{Guess, Inferred, Told};
 use mle_star_tables::metrics::Metric;
-use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
+use mle_star_tables::profile::Profile;
 use serde_json::{Value, json};
 
-use super::intake::{Intake, Known, Place, Reader, lost_classes, lost_columns, no_target, spelled, take_in};
-use super::metric_file::{OwnMetric, own_metric};
-use super::profile_data::{ProfiledData, not_profiled};
+use super::intake::{Intake, Place, Reader, lost_classes, lost_columns, no_target, take_in};
+use super::metric_file::OwnMetric;
+use super::profile_data::Data;
 use super::task_source::TaskSource;
 use crate::error::RunError;
+use crate::protocol;
 use crate::provider::Chosen;
 use crate::runs::absolute;
 use crate::settings::Invocation;
@@ -40,46 +41,78 @@ struct Description {
     guess: Option<Guess>,
 }
 
-/// What is said of the data before it is read.
-#[derive(Debug)]
-pub struct Spoken {
-    description: String,
-    id: Option<String>,
-}
-
-impl Spoken {
-    /// What task file, description and options say.
-    ///
-    /// # Errors
-    /// The description cannot be read.
-    pub fn of(source: &TaskSource, invocation: &Invocation) -> Result<Self, Trouble> {
-        let id = invocation.id_column.clone().or_else(|| source.file.id_column.clone());
-        Ok(Self { description: read_description(source)?.text, id })
-    }
-
-    /// How cells of the tables are to be read.
-    pub fn context(&self, intake: &Intake) -> Context<'_> {
-        let (description, marks_missing) = (self.description.as_str(), intake.marks_missing());
-        Context { description, id: self.id.as_deref(), marks_missing, text_columns: None }
-    }
-}
-
-/// Completes the task from its data and its description. Options win over the task file.
+/// What options, task file and description say of a task. Options win over the task file.
 ///
 /// # Errors
-/// A field that cannot be inferred, or a task that the chosen agents cannot solve.
-pub fn complete(
+/// The description cannot be read.
+pub fn told(
     source: &TaskSource,
     invocation: &Invocation,
-    data: &ProfiledData,
+    own: Option<&OwnMetric>,
+    may_lack_tables: bool,
+) -> Result<Told, Trouble> {
+    let file = &source.file;
+    // The file's direction belongs to the file's metric.
+    let of_file = || if invocation.metric.is_some() { None } else { file.metric_direction };
+    let or = |first: &Option<String>, second: &Option<String>| first.clone().or_else(|| second.clone());
+    Ok(Told {
+        task_type: file.task_type,
+        data_modality: file.data_modality,
+        metric: or(&invocation.metric, &file.evaluation_metric).filter(|_| own.is_none()),
+        metric_file: own.map(|own| named(&own.file)),
+        direction: own.map(|own| own.direction).or(invocation.direction).or_else(of_file),
+        target: invocation.target.clone().map(Targets::from).or_else(|| file.target_column.clone()),
+        id: or(&invocation.id_column, &file.id_column),
+        roles: ColumnRoles {
+            group: or(&invocation.group_column, &file.group_column),
+            time: or(&invocation.time_column, &file.time_column),
+            weight: or(&invocation.weight_column, &file.weight_column),
+            ignored: file.ignore_columns.iter().chain(&invocation.ignore_columns).cloned().collect(),
+            positive_class: or(&invocation.positive_class, &file.positive_class),
+        },
+        folds: or(&invocation.folds, &file.folds),
+        description: read_description(source)?.text,
+        may_lack_tables,
+        ..Told::default()
+    })
+}
+
+/// What a complete task says of its data.
+pub fn told_by(task: &Task, may_lack_tables: bool) -> Told {
+    Told {
+        task_type: Some(task.task_type),
+        data_modality: Some(task.data_modality),
+        metric: task.metric_file.is_none().then(|| task.evaluation_metric.clone()),
+        metric_file: task.metric_file.as_ref().map(named),
+        direction: Some(task.metric_direction),
+        target: task.target_column.clone(),
+        id: task.id_column.clone(),
+        roles: task.column_roles(),
+        folds: task.folds.clone(),
+        description: task.description.clone(),
+        text_columns: Some(task.text_columns.clone()),
+        may_lack_tables,
+        ..Told::default()
+    }
+}
+
+/// The metric of a file. Its own name may be that of another metric.
+fn named(file: &MetricFile) -> String {
+    format!("the metric of {}", file.name)
+}
+
+/// Completes the task from its data.
+///
+/// # Errors
+/// A question that only the user can answer, or a task that the chosen agents cannot solve.
+pub fn complete(
+    source: &TaskSource,
+    own: Option<OwnMetric>,
+    data: &Data,
     chosen: &Chosen,
-    intake: &Intake,
 ) -> Result<CompleteTask, Trouble> {
     let description = read_description(source)?;
-    let own = own_metric(source, invocation)?;
-    let given = given_with(given(source, invocation), own.as_ref());
-    let given = intake.spelled(given, data.profile.as_ref());
-    let mut inferred = infer(data.profile.as_ref(), &data.unlabelled, &description.text, &given)?;
+    let mut inferred = Inferred::of(&data.facts)?;
     if let (Chosen::Offline, Some(profile)) = (chosen, &data.profile) {
         check_for_offline(profile, &inferred, own.is_some())?;
     }
@@ -94,104 +127,115 @@ pub fn complete(
     if let Some(own) = own.as_ref().filter(|own| !description.text.contains(&own.told())) {
         description.text = format!("{}\n\n{}\n", description.text.trim_end(), own.told());
     }
-    let mut task = task(source, inferred, description.text)?;
-    let folds = invocation.folds.clone().or_else(|| source.file.folds.clone());
-    let folds = folds.map(|from| spelled(data.profile.as_ref(), from));
-    task.folds = folds.map(|from| own_folds(&from, &mut task.ignore_columns, data)).transpose()?;
-    task.text_columns = data.profile.as_ref().map(|profile| profile.text_columns.clone()).unwrap_or_default();
+    let mut task = task(source, inferred, (data, description.text))?;
     task.metric_file = own.map(|own| own.file);
     Ok(CompleteTask { task, guesses, target_unknown })
-}
-
-/// The folds that the user gives: a column, which is then no feature, or the whole path of a file.
-fn own_folds(from: &str, ignored: &mut Vec<String>, data: &ProfiledData) -> Result<String, Trouble> {
-    let column = data.profile.as_ref().and_then(|profile| profile.train.column(from));
-    let Some(column) = column else { return Ok(absolute(Path::new(from))?.display().to_string()) };
-    if !ignored.contains(&column.name) {
-        ignored.push(column.name.clone());
-    }
-    Ok(column.name.clone())
 }
 
 /// The task that a data folder suggests.
 #[derive(Debug)]
 pub struct InferredFolder {
-    /// Its tables; `None` without a training table.
-    pub profile: Option<Profile>,
-    /// Why its tables were not read, in a line.
-    pub unread: Option<String>,
+    /// Its data.
+    pub data: Data,
     /// Its task.
     pub inferred: Inferred,
     /// The description; empty without any.
     pub description: String,
     /// Its data as scripts see it.
     pub intake: Intake,
+    task: Task,
 }
 
 impl InferredFolder {
+    fn new(
+        source: &TaskSource,
+        (data, inferred): (Data, Inferred),
+        description: String,
+        intake: Intake,
+    ) -> Result<Self, Trouble> {
+        let mut task = task(source, inferred.clone(), (&data, description.clone()))?;
+        task.data_dir = absolute(&intake.folder())?;
+        Ok(Self { data, inferred, description, intake, task })
+    }
+
+    /// How a run would evaluate solutions; `None` for the paper's way.
+    ///
+    /// # Errors
+    /// The user's folds do not fit the labelled rows, or another setting contradicts them; there is no answer.
+    pub fn protocol(&self, config: &Config) -> Result<Option<Protocol>, RunError> {
+        protocol::decide(&self.task, config, &self.data, &self.intake)
+    }
+
     /// What was found, changed and left out in its data, a line each.
     pub fn lines(&self) -> Vec<String> {
         let (target, id) = (self.inferred.target.as_deref(), self.inferred.id.as_deref());
-        let lost = self.profile.as_ref().zip(target);
+        let lost = self.data.profile.as_ref().zip(target);
         let lost = lost.map(|(profile, target)| {
             let mut lines = lost_columns(profile, &profile.targets(target, id));
-            lines.extend(lost_classes(profile, target, id));
+            lines.extend(lost_classes(profile));
             lines
         });
-        let note = self.unread.clone();
-        self.intake.lines().into_iter().chain(note).chain(lost.unwrap_or_default()).collect()
+        self.intake.lines().into_iter().chain(self.data.note()).chain(lost.unwrap_or_default()).collect()
     }
 }
 
-/// Infers a task from a data folder or a table as `run` does, for `init`.
+/// Infers a task from a data folder or a table as `run` does, for `init`. Where questions are open, nothing is made.
 ///
 /// # Errors
-/// The data cannot be read, or a field cannot be inferred.
+/// The data cannot be read, or what is given does not fit it.
 pub fn infer_folder(
     source: &TaskSource,
-    given: &Given,
     invocation: &Invocation,
+    own: Option<&OwnMetric>,
     reader: Reader<'_>,
 ) -> Result<InferredFolder, RunError> {
     let mut intake = take_in(source, invocation, Place::Temporary, reader)?;
-    let folder = intake.folder();
-    let description = read_description(source)?.text;
-    let id = given.id.as_deref();
-    let marks_missing = intake.marks_missing();
-    let context = Context { description: &description, id, marks_missing, text_columns: None };
-    let read = intake.damaged().map_or_else(|| profile::read_with(&folder, &context), Err);
-    let (profile, unlabelled, unread) = match read {
-        Ok(profile) => (Some(profile), Unlabelled::default(), None),
-        // A sample submission or files with labels in their names can stand for the table.
-        Err(trouble) => match profile::read_unlabelled(&folder) {
-            unlabelled if unlabelled != Unlabelled::default() => {
-                (None, unlabelled, Some(not_profiled(&trouble)))
-            }
-            _ => return Err(trouble.into()),
-        },
-    };
-    let given = intake.spelled(given.clone(), profile.as_ref());
-    let mut inferred = infer(profile.as_ref(), &unlabelled, &description, &given)?;
-    let profile = match profile {
-        Some(profile) => {
-            let (unknown, seed) = (no_target(), Config::default().seed);
-            let (profile, id) = intake.complete(profile, &Known::of(&inferred, &unknown), seed)?;
+    let told = told(source, invocation, own, true)?;
+    let mut data = Data::inspect(&intake, &told)?;
+    if let Some(unread) = data.unread.clone().filter(|_| data.is_bare()) {
+        return Err(unread.into());
+    }
+    let mut inferred = Inferred::with_questions(&data.facts)?;
+    if let Some(profile) = data.profile.as_ref().filter(|_| inferred.questions.is_empty()) {
+        let (unknown, seed) =
+            (inferred.target_unknown.clone().unwrap_or_else(no_target), Config::default().seed);
+        let text_columns = Some(profile.text_columns.clone());
+        let known = Told { text_columns, ..told_again(&told, &inferred) };
+        if let Some(id) = intake.complete(&data, &known, &unknown, seed)? {
             inferred.guesses.extend(made_id(inferred.id.as_ref(), id.as_ref()));
-            inferred.id = id;
-            Some(profile)
+            inferred.id.clone_from(&id);
+            data = Data::inspect(&intake, &Told { id, ..known })?;
         }
-        None => None,
-    };
-    Ok(InferredFolder { profile, unread, inferred, description, intake })
+    }
+    if let Some(own) = own {
+        inferred.metric.clone_from(&own.name);
+    }
+    let mut folder = InferredFolder::new(source, (data, inferred), told.description, intake)?;
+    folder.task.metric_file = own.map(|own| own.file.clone());
+    Ok(folder)
+}
+
+/// What was told, and what was inferred from it.
+fn told_again(told: &Told, inferred: &Inferred) -> Told {
+    Told {
+        task_type: Some(inferred.task_type),
+        data_modality: Some(inferred.data_modality),
+        metric: told.metric_file.is_none().then(|| inferred.metric.clone()),
+        direction: Some(inferred.direction),
+        target: (!inferred.targets.is_empty()).then(|| inferred.targets.clone().into()),
+        id: inferred.id.clone(),
+        roles: inferred.roles.clone(),
+        ..told.clone()
+    }
 }
 
 /// That an ID column was made, if it was none before.
 pub fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
     let value = id.filter(|id| before != Some(id))?.clone();
-    Some(Guess { field: "id_column", value, reason: "made: it numbers the rows".to_owned() })
+    Some(Guess { field: "id_column".to_owned(), value, reason: "made: it numbers the rows".to_owned() })
 }
 
-/// Infers a task as `run` does, also from data for which nothing names a metric. The profile reads the tables of the intake.
+/// Infers a task as `run` does, also from data for which nothing names a metric.
 ///
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
@@ -199,39 +243,19 @@ pub fn infer_without_metric(
     source: &TaskSource,
     invocation: &Invocation,
     reader: Reader<'_>,
-) -> Result<(Profile, Inferred, Intake), RunError> {
+) -> Result<InferredFolder, RunError> {
     let intake = take_in(source, invocation, Place::Temporary, reader)?;
-    let spoken = Spoken::of(source, invocation)?;
-    let profile = profile::read_with(&intake.folder(), &spoken.context(&intake))?;
-    let description = spoken.description;
-    let given = intake.spelled(given(source, invocation), Some(&profile));
-    let any = Given { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..given.clone() };
-    let infer = |given| infer(Some(&profile), &Unlabelled::default(), &description, given);
-    let inferred = infer(&given).or_else(|_| infer(&any))?;
-    Ok((profile, inferred, intake))
-}
-
-/// What a complete task says of its data, as the data plane is told.
-pub fn told(task: &Task, marks_missing: bool) -> Value {
-    let target = task.target_column.as_ref().map(Targets::all);
-    let metric = task.metric_file.is_none().then_some(&task.evaluation_metric);
-    json!({
-        "target": target,
-        "id": task.id_column,
-        "group": task.group_column,
-        "time": task.time_column,
-        "weight": task.weight_column,
-        "ignored": task.ignore_columns,
-        "positive_class": task.positive_class,
-        "task_type": task.task_type,
-        "data_modality": task.data_modality,
-        "metric": metric,
-        "direction": task.metric_direction,
-        "metric_file": task.metric_file.as_ref().map(|file| &file.name),
-        "description": task.description,
-        "marks_missing": marks_missing,
-        "text_columns": task.text_columns,
-    })
+    let told = told(source, invocation, None, false)?;
+    let any = Told { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..told.clone() };
+    let mut data = Data::inspect(&intake, &told)?;
+    let inferred = match Inferred::of(&data.facts) {
+        Ok(inferred) => inferred,
+        Err(_) => {
+            data = Data::inspect(&intake, &any)?;
+            Inferred::of(&data.facts)?
+        }
+    };
+    Ok(InferredFolder::new(source, (data, inferred), told.description, intake)?)
 }
 
 /// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so
@@ -254,35 +278,6 @@ pub fn check_outputs(task: &Task, config: &Config, makes_output: bool) -> Result
     outside_the_data("log_file", config.log_file.as_deref(), &task.data_dir)
 }
 
-fn given(source: &TaskSource, invocation: &Invocation) -> Given {
-    let file = &source.file;
-    // The file's direction belongs to the file's metric.
-    let of_file = || if invocation.metric.is_some() { None } else { file.metric_direction };
-    let or = |first: &Option<String>, second: &Option<String>| first.clone().or_else(|| second.clone());
-    Given {
-        task_type: file.task_type,
-        data_modality: file.data_modality,
-        metric: or(&invocation.metric, &file.evaluation_metric),
-        direction: invocation.direction.or_else(of_file),
-        target: invocation.target.clone().map(Targets::from).or_else(|| file.target_column.clone()),
-        id: or(&invocation.id_column, &file.id_column),
-        roles: ColumnRoles {
-            group: or(&invocation.group_column, &file.group_column),
-            time: or(&invocation.time_column, &file.time_column),
-            weight: or(&invocation.weight_column, &file.weight_column),
-            ignored: file.ignore_columns.iter().chain(&invocation.ignore_columns).cloned().collect(),
-            positive_class: or(&invocation.positive_class, &file.positive_class),
-        },
-    }
-}
-
-/// What is given, with the metric of a file. Its name may be that of another metric, so what knows those sees none.
-pub fn given_with(given: Given, own: Option<&OwnMetric>) -> Given {
-    let Some(own) = own else { return given };
-    let metric = Some(format!("the metric of {}", own.file.name));
-    Given { metric, direction: Some(own.direction), ..given }
-}
-
 /// The description of the task file, else `description.md` beside the data or the task; empty without any.
 fn read_description(source: &TaskSource) -> Result<Description, Trouble> {
     if let Some(text) = &source.file.description {
@@ -300,7 +295,7 @@ fn read_description(source: &TaskSource) -> Result<Description, Trouble> {
         Trouble::new(format!("cannot read {}: {error}", path.display()), "save it as UTF-8 text")
     })?;
     let reason = "found beside the data".to_owned();
-    let guess = Guess { field: "description", value: path.display().to_string(), reason };
+    let guess = Guess { field: "description".to_owned(), value: path.display().to_string(), reason };
     Ok(Description { text, guess: Some(guess) })
 }
 
@@ -313,7 +308,7 @@ impl Description {
         let text = one_sentence(inferred);
         let found = self.guess.map(|found| format!("{} is blank", found.value));
         let reason = found.unwrap_or_else(|| "there is no description".to_owned());
-        let guess = Guess { field: "description", value: text.clone(), reason };
+        let guess = Guess { field: "description".to_owned(), value: text.clone(), reason };
         Self { text, guess: Some(guess) }
     }
 }
@@ -331,8 +326,17 @@ fn one_sentence(inferred: &Inferred) -> String {
     )
 }
 
-fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<Task, Trouble> {
-    let file = source.file.clone();
+/// The task without a metric file.
+fn task(
+    source: &TaskSource,
+    inferred: Inferred,
+    (data, description): (&Data, String),
+) -> Result<Task, Trouble> {
+    let (file, profile) = (source.file.clone(), data.profile.as_ref());
+    let is_column = |from: &String| profile.is_some_and(|profile| profile.train.column(from).is_some());
+    let whole = |from: String| -> Result<String, Trouble> {
+        Ok(if is_column(&from) { from } else { absolute(Path::new(&from))?.display().to_string() })
+    };
     let data_dir = source.data_dir.canonicalize().map_or_else(|_| absolute(&source.data_dir), Ok)?;
     outside_the_data("output_dir", file.output_dir.as_deref(), &data_dir)?;
     // The journal keeps paths as text.
@@ -354,10 +358,10 @@ fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<
         group_column: inferred.roles.group,
         time_column: inferred.roles.time,
         weight_column: inferred.roles.weight,
-        folds: None,
+        folds: inferred.folds.map(whole).transpose()?,
         ignore_columns: inferred.roles.ignored,
         positive_class: inferred.roles.positive_class,
-        text_columns: Vec::new(),
+        text_columns: profile.map(|profile| profile.text_columns.clone()).unwrap_or_default(),
         columns: Vec::new(),
         metric_file: None,
         reference_discussions: file.reference_discussions,
@@ -406,10 +410,15 @@ fn check_for_offline(profile: &Profile, inferred: &Inferred, has_file: bool) -> 
 ///
 /// # Errors
 /// They are not there.
-pub fn check_rows(profile: &Profile, task: &Task, intake: &Intake) -> Result<(), Trouble> {
-    match intake.id_unknown() {
-        Some(trouble) => Err(trouble),
-        None => agreement::check(profile, task.id_column.as_deref()),
+pub fn check_rows(data: &Data, intake: &Intake) -> Result<(), RunError> {
+    match (intake.id_unknown(), intake.questions()) {
+        (Some(trouble), _) => Err(trouble.into()),
+        (None, None) => Ok(()),
+        (None, Some(questions)) => {
+            let folder = absolute(&intake.folder())?;
+            let question = json!({ "question": "same_rows", "folder": folder, "facts": data.facts });
+            questions.ask::<Value>(question).map(drop)
+        }
     }
 }
 

@@ -5,26 +5,25 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
-use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_domain::task::{ColumnRoles, Targets, Task};
+use mle_star_domain::protocol::{Holdout, Split};
+use mle_star_domain::task::Targets;
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::infer::{CLASSES_WITHOUT_ROWS, Given, Inferred, columns_without_rows};
-use mle_star_tables::intake::{Draw, Drawn, Look, ROW_ID, Submission, draw, make_sample};
-use mle_star_tables::metrics::Metric;
-use mle_star_tables::profile::{self, Column, Context, Profile, Table};
+use mle_star_tables::facts::{CLASSES_WITHOUT_ROWS, Told};
+use mle_star_tables::intake::{Look, Submission};
+use mle_star_tables::profile::{Column, Profile, Table};
 use mle_star_tables::reading::Reading;
-use mle_star_tables::split;
-use mle_star_tables::walk::{self, walk};
+use mle_star_tables::walk;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::profile_data::Data;
 use super::task_source::TaskSource;
-use crate::data_plane::Questions;
+use crate::data_plane::{Questions, readable};
 use crate::error::RunError;
 use crate::python_environment::Say;
 use crate::runs::{self, absolute, inputs};
@@ -51,6 +50,28 @@ pub struct Intake {
     share: f64,
 }
 
+/// The test rows of a single table.
+#[derive(Debug, Deserialize)]
+pub struct Drawn {
+    /// How they differ from the training rows.
+    pub split: Split,
+    /// How many they are.
+    pub holdout: Holdout,
+    /// The column with the row IDs.
+    id: String,
+    /// The rows without a label, which are in neither table.
+    unlabelled: u64,
+    /// The words that stand for a missing label in them.
+    words: Vec<String>,
+}
+
+/// A made sample submission.
+#[derive(Deserialize)]
+struct MadeSample {
+    id: String,
+    has_made_ids: bool,
+}
+
 /// What the user says about the files.
 #[derive(Clone, Debug, Default)]
 struct Asked {
@@ -67,25 +88,6 @@ pub struct Reader<'a> {
     pub config: &'a Config,
     /// Who is told that a Python environment is being created.
     pub say: Say<'a>,
-}
-
-/// What is known of a task whose test table or sample submission has to be made.
-#[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
-    /// The column to predict, or why it is not known.
-    pub target: Result<&'a str, &'a Trouble>,
-    /// All columns to predict, if that one is known.
-    pub targets: &'a [String],
-    /// The column with the row IDs.
-    pub id: Option<&'a str>,
-    /// The metric's name.
-    pub metric: &'a str,
-    /// The column whose values are groups.
-    pub group: Option<&'a str>,
-    /// The column with the time of each row.
-    pub time: Option<&'a str>,
-    /// The column with the weight of each row.
-    pub weight: Option<&'a str>,
 }
 
 /// How the data was made from the user's, as the run keeps it.
@@ -147,7 +149,8 @@ pub fn take_in(
         (or(&invocation.sheet, &source.file.sheet), or(&invocation.id_column, &source.file.id_column));
     let asked = Asked { sheet, id };
     let made = MadeFolder::new(place)?;
-    let files = readable(&given).map_err(|error| Trouble::io("read", &given, &error))?;
+    let folds = invocation.folds.as_ref().or(source.file.folds.as_ref()).map(PathBuf::from);
+    let files = readable(&given)?.into_iter().chain(folds.filter(|file| file.is_file()));
     let questions = Questions::open(reader.config, made.root.path(), files, reader.say)?;
     let look = look(&given, &asked, &[], &made, &questions)?;
     let record = Record {
@@ -177,16 +180,6 @@ fn look(
     });
     made.empty()?;
     questions.ask_for(question, &made.data())
-}
-
-/// The data, and what links in it lead to.
-pub fn readable(given: &Path) -> io::Result<Vec<PathBuf>> {
-    // The path itself may lead through a link.
-    let mut files = vec![path::absolute(given)?, given.canonicalize()?];
-    if given.is_dir() {
-        files.extend(walk(given)?.linked(&[]).iter().filter_map(|link| link.canonicalize().ok()));
-    }
-    Ok(files)
 }
 
 impl Intake {
@@ -256,103 +249,96 @@ impl Intake {
         self.look.as_ref().is_some_and(|look| look.is_single)
     }
 
-    /// The columns that the user gave as the tables spell them: case and blanks around names do not count. An ID column that is
-    /// made, as the task file of `init` names it, is none of the table yet.
-    pub fn spelled(&self, given: Given, profile: Option<&Profile>) -> Given {
-        let Some(profile) = profile else { return given };
-        let spell = |name: String| spelled(Some(profile), name);
-        // A table may have a column `row_id` that is no ID.
-        let is_made = |id: &String| {
-            let makes = self.look.as_ref().is_some_and(|look| look.is_single || look.lacks_sample);
-            makes && id.trim_end_matches('_') == ROW_ID && profile.train.column(id).is_none()
+    /// What the data plane says of the plain tables.
+    ///
+    /// # Errors
+    /// There are none, or what was told does not fit them.
+    pub fn inspect(&self, told: &Told) -> Result<Value, RunError> {
+        let folder = self.folder();
+        let Some(questions) = &self.questions else {
+            let message = format!("no such data folder: {}", folder.display());
+            return Err(Trouble::new(message, "check the path of the data folder").into());
         };
-        let roles = ColumnRoles {
-            group: given.roles.group.map(spell),
-            time: given.roles.time.map(spell),
-            weight: given.roles.weight.map(spell),
-            ignored: given.roles.ignored.into_iter().map(spell).collect(),
-            positive_class: given.roles.positive_class,
-        };
-        let id = given.id.filter(|id| !is_made(id)).map(spell);
-        let target = given.target.map(|target| target.all().iter().cloned().map(spell).collect::<Vec<_>>());
-        Given { target: target.map(Targets::from), id, roles, ..given }
+        let makes_ids = self.look.as_ref().is_some_and(|look| look.is_single || look.lacks_sample);
+        let told = Told { marks_missing: self.marks_missing(), makes_ids, ..told.clone() };
+        let whole = absolute(&folder)?;
+        let question = json!({ "question": "inspect", "folder": whole, "told": told });
+        questions.ask(question).map_err(|error: RunError| {
+            // People know the folder as they wrote it.
+            let (whole, given) = (whole.display().to_string(), folder.display().to_string());
+            let trouble = Trouble { message: error.trouble.message.replace(&whole, &given), ..error.trouble };
+            RunError { trouble, ..error }
+        })
     }
 
-    /// Adds what the task lacks: a test table, a sample submission. Returns the profile of the data with it, and the ID column.
+    /// Adds what the task lacks: a test table, a sample submission. Returns the ID column if it did; the tables are then to be
+    /// inspected again. `told` is all that is known of the task, `unknown` says why it has no target.
     ///
     /// # Errors
     /// The target is not known, or too few rows are labelled.
     pub fn complete(
         &mut self,
-        profile: Profile,
-        known: &Known<'_>,
+        data: &Data,
+        told: &Told,
+        unknown: &Trouble,
         seed: u32,
-    ) -> Result<(Profile, Option<String>), RunError> {
-        let id = known.id.map(str::to_owned);
-        let profile = self.without_targets(profile, known)?;
-        let (Some(look), Some(made)) = (&self.look, &self.made) else { return Ok((profile, id)) };
+    ) -> Result<Option<Option<String>>, RunError> {
+        let has_changed = self.without_targets(data, told)?;
+        let (Some(look), Some(made), Some(questions)) = (&self.look, &self.made, &self.questions) else {
+            return Ok(None);
+        };
         if !look.is_single && !look.lacks_sample {
-            return Ok((profile, id));
+            return Ok(has_changed.then(|| told.id.clone()));
         }
-        let target = known.target.map_err(Clone::clone)?;
-        if look.is_plain && !made.is_filled() {
-            let linked = walk::link(&self.record.given, &made.data(), |_| false);
-            linked.map_err(|error| Trouble::io("write in", &made.data(), &error))?;
-        }
-        let targets: Vec<&str> = known.targets.iter().map(String::as_str).collect();
+        told.target.as_ref().ok_or_else(|| unknown.clone())?;
+        let facts = if has_changed { self.inspect(told)? } else { data.facts.clone() };
+        let question = json!({
+            "question": if look.is_single { "draw" } else { "make_sample" },
+            "folder": absolute(&self.folder())?,
+            "facts": facts,
+            "name": look.name,
+            "share": self.share,
+            "seed": seed,
+        });
+        let new = made.root.path().join("new");
         let id = if look.is_single {
-            let name = look.name.clone();
-            let draw_by = Draw {
-                name: &name,
-                targets: &targets,
-                id: known.id,
-                metric: known.metric,
-                weight: known.weight,
-                split: &split_of(known, target, &profile),
-                share: self.share,
-                seed: u64::from(seed),
-            };
-            let drawn = draw(&profile, &draw_by, &made.data(), &made.labels())?;
-            self.drawn = Some(drawn.clone());
-            drawn.id
+            let drawn: Drawn = questions.ask_for(question, &new)?;
+            self.drawn.insert(drawn).id.clone()
         } else {
-            let in_test = |id: &&str| profile.test.as_ref().is_some_and(|test| test.column(id).is_some());
-            let sample =
-                make_sample(&profile, &targets, known.id.filter(in_test), known.metric, &made.data())?;
-            self.record
-                .told
-                .push("there is no sample submission: one was made, sample_submission.csv".to_owned());
-            if sample.has_made_ids {
-                let told =
-                    format!("the tables have no ID column: {} numbers the rows of the test table", sample.id);
-                self.record.told.push(told);
-            }
+            let sample: MadeSample = questions.ask_for(question, &new)?;
+            let told = "there is no sample submission: one was made, sample_submission.csv".to_owned();
+            let numbers =
+                format!("the tables have no ID column: {} numbers the rows of the test table", sample.id);
+            self.record.told.extend([told].into_iter().chain(sample.has_made_ids.then_some(numbers)));
             sample.id
         };
-        Ok((read_again(profile, &made.data())?, Some(id)))
+        made.take(&new, Some(&self.record.given).filter(|_| look.is_plain))
+            .map_err(|error| Trouble::io("write in", &made.data(), &error))?;
+        Ok(Some(Some(id)))
     }
 
-    /// Leaves the targets out of the test table.
-    fn without_targets(&mut self, profile: Profile, known: &Known<'_>) -> Result<Profile, RunError> {
-        let (Some(test), Some(made), Some(questions)) = (&profile.test, &self.made, &self.questions) else {
-            return Ok(profile);
+    /// Leaves the targets out of the test table; whether there were some.
+    fn without_targets(&mut self, data: &Data, told: &Told) -> Result<bool, RunError> {
+        let test = data.profile.as_ref().and_then(|profile| profile.test.as_ref());
+        let (Some(test), Some(made), Some(questions)) = (test, &self.made, &self.questions) else {
+            return Ok(false);
         };
-        let in_test: Vec<String> =
-            known.targets.iter().filter(|name| test.column(name).is_some()).cloned().collect();
+        let targets = told.target.iter().flat_map(Targets::all);
+        let in_test: Vec<String> = targets.filter(|name| test.column(name).is_some()).cloned().collect();
         if in_test.is_empty() {
-            return Ok(profile);
+            return Ok(false);
         }
         let look = look(&self.record.given, &self.asked, &in_test, made, questions)?;
         self.record.told.clone_from(&look.told);
         self.look = Some(look);
-        Ok(read_again(profile, &made.data())?)
+        Ok(true)
     }
 
     /// Moves what was made into the folder of a run. Returns the data folder of the run; `None` if nothing was made.
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub fn keep(self, run: &Path) -> io::Result<Option<PathBuf>> {
+    pub fn keep(&self, run: &Path) -> io::Result<Option<PathBuf>> {
         let Some(made) = self.made.as_ref().filter(|_| self.folder() != self.record.given) else {
             return Ok(None);
         };
@@ -406,6 +392,22 @@ impl MadeFolder {
         self.root.path().join(layout::TEST_LABELS)
     }
 
+    /// Puts new tables in the place of others. `given` is the data that is used as it is so far.
+    fn take(&self, new: &Path, given: Option<&PathBuf>) -> io::Result<()> {
+        if let Some(given) = given.filter(|_| !self.is_filled()) {
+            walk::link(given, &self.data(), |_| false)?;
+        }
+        let labels = new.join(layout::LABELS);
+        if labels.exists() {
+            fs::rename(labels, self.labels())?;
+        }
+        for table in fs::read_dir(new)? {
+            let table = table?;
+            fs::rename(table.path(), self.data().join(table.file_name()))?;
+        }
+        fs::remove_dir(new)
+    }
+
     /// Removes the plain tables, to make them anew.
     fn empty(&self) -> Result<(), Trouble> {
         match fs::remove_dir_all(self.data()) {
@@ -431,82 +433,14 @@ impl Drop for MadeFolder {
     }
 }
 
-/// The profile of other tables with the columns of this one.
-fn read_again(profile: Profile, folder: &Path) -> Result<Profile, Trouble> {
-    let text_columns = profile.text_columns.clone();
-    drop(profile);
-    profile::read_with(folder, &Context { text_columns: Some(&text_columns), ..Context::default() })
-}
-
-/// How the test rows of a single table differ from the others: as the user says, else not at all.
-fn split_of(known: &Known<'_>, target: &str, profile: &Profile) -> Split {
-    let target = profile.train.column(target);
-    let has_classes = match Metric::parse(known.metric) {
-        Some(metric) => !metric.is_for_regression(),
-        None => target.is_some_and(|column| !column.kind.is_number()),
-    };
-    let named = split::Known { group: known.group, time: known.time, ..split::Known::default() }.split();
-    let kind = if has_classes { SplitKind::Stratified } else { SplitKind::Rows };
-    named.unwrap_or(Split { kind, ..Split::default() })
-}
-
-/// The name of a column as the tables spell it.
-pub fn spelled(profile: Option<&Profile>, name: String) -> String {
-    let tables = || {
-        let tables =
-            profile.map(|profile| [Some(&profile.train), profile.test.as_ref(), profile.sample.as_ref()]);
-        tables.into_iter().flatten().flatten()
-    };
-    if tables().any(|table| table.column(&name).is_some()) {
-        return name;
-    }
-    let key = |name: &str| name.trim().to_lowercase();
-    let found = tables().find_map(|table| {
-        let mut alike = table.columns.iter().filter(|column| key(&column.name) == key(&name));
-        alike.next().filter(|_| alike.next().is_none())
-    });
-    found.map_or(name, |column| column.name.clone())
-}
-
-impl<'a> Known<'a> {
-    /// What is inferred.
-    pub fn of(inferred: &'a Inferred, unknown: &'a Trouble) -> Self {
-        let unknown = inferred.target_unknown.as_ref().unwrap_or(unknown);
-        Self {
-            target: inferred.target.as_deref().ok_or(unknown),
-            targets: &inferred.targets,
-            id: inferred.id.as_deref(),
-            metric: &inferred.metric,
-            group: inferred.roles.group.as_deref(),
-            time: inferred.roles.time.as_deref(),
-            weight: inferred.roles.weight.as_deref(),
-        }
-    }
-
-    /// What a task says. `unknown` says why it has no target.
-    pub fn of_task(task: &'a Task, unknown: &'a Trouble) -> Self {
-        Self {
-            target: task.target().ok_or(unknown),
-            targets: task.target_column.as_ref().map(Targets::all).unwrap_or_default(),
-            id: task.id_column.as_deref(),
-            // The name of a metric file may be that of another metric.
-            metric: if task.metric_file.is_some() { "" } else { &task.evaluation_metric },
-            group: task.group_column.as_deref(),
-            time: task.time_column.as_deref(),
-            weight: task.weight_column.as_deref(),
-        }
-    }
-}
-
 /// That nothing says what to predict.
 pub fn no_target() -> Trouble {
     Trouble::new("the column to predict is not known", "give it with --target")
 }
 
 /// The columns of the sample submission for classes that no training row has, in a line.
-pub fn lost_classes(profile: &Profile, target: &str, id: Option<&str>) -> Option<String> {
-    let names: Vec<String> =
-        columns_without_rows(profile, target, id).into_iter().map(|name| format!("`{name}`")).collect();
+pub fn lost_classes(profile: &Profile) -> Option<String> {
+    let names: Vec<String> = profile.columns_without_rows().iter().map(|name| format!("`{name}`")).collect();
     let shown = names.get(..NAMED).unwrap_or(&names).join(", ");
     let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
     (!names.is_empty()).then(|| {

@@ -2,6 +2,7 @@
 
 use mle_star_backends::script::plane::absolute;
 use mle_star_domain::config::Config;
+use mle_star_domain::protocol::Protocol;
 use mle_star_domain::task::{Answers, MetricFile, Task};
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::profile::{ColumnKind, Profile};
@@ -10,7 +11,7 @@ use serde_json::json;
 
 use crate::data_plane;
 use crate::error::RunError;
-use crate::protocol::{id_column, verified_columns};
+use crate::protocol::{id_column, label_columns};
 use crate::runtime::wait_for;
 
 /// What a trial has shown.
@@ -37,9 +38,13 @@ pub fn try_own_metric(
     task: &mut Task,
     config: &Config,
     profile: Option<&Profile>,
+    protocol: Option<&Protocol>,
 ) -> Result<Option<String>, RunError> {
     let Some(file) = task.metric_file.clone() else { return Ok(None) };
-    let tried = wait_for(tried(task, config, profile, file.clone()))??;
+    let tried = match protocol.and_then(|protocol| protocol.unverified.as_ref()) {
+        Some(why) => return Err(untried(&file, why).into()),
+        None => wait_for(tried(task, config, profile, file.clone()))??,
+    };
     let line = line(task, &file, &tried);
     task.metric_file = Some(MetricFile { answers: tried.answers, ..file });
     Ok(Some(line))
@@ -51,12 +56,10 @@ async fn tried(
     profile: Option<&Profile>,
     file: MetricFile,
 ) -> Result<Tried, RunError> {
-    let untried = |why: &str| {
-        Trouble::new(format!("{} cannot be tried: {why}", file.name), "name a metric with --metric instead")
-    };
-    let profile = profile.ok_or_else(|| untried("there is no training table"))?;
-    let columns = verified_columns(task, profile, None).map_err(|why| untried(&why))?;
-    let sample = profile.sample.as_ref().ok_or_else(|| untried("there is no sample submission"))?;
+    let profile = profile.ok_or_else(|| untried(&file, "there is no training table"))?;
+    let columns = label_columns(task, profile, None);
+    let sample = profile.sample.as_ref();
+    let sample = sample.ok_or_else(|| untried(&file, "there is no sample submission"))?;
     let header: Vec<String> = sample.columns.iter().map(|column| column.name.clone()).collect();
     let id_column = id_column(task, &header);
     let is_number = |kind: ColumnKind| matches!(kind, ColumnKind::Integer | ColumnKind::Float);
@@ -80,6 +83,10 @@ async fn tried(
     let tried = data_plane::ask(config, [train, sample], question, &|_| ()).await?;
     let hint = "correct the file, or name a metric with --metric instead";
     tried.map_err(|why| Trouble::new(why, hint).into())
+}
+
+fn untried(file: &MetricFile, why: &str) -> Trouble {
+    Trouble::new(format!("{} cannot be tried: {why}", file.name), "name a metric with --metric instead")
 }
 
 fn line(task: &Task, file: &MetricFile, tried: &Tried) -> String {

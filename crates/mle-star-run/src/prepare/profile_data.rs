@@ -1,61 +1,81 @@
-//! The profile of a task's data.
+//! What the data plane says of a task's data.
 
 use std::path::Path;
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
+use mle_star_tables::facts::Told;
+use mle_star_tables::profile::{self, Profile};
+use serde_json::Value;
 
-use crate::provider::Chosen;
+use super::intake::Intake;
+use crate::error::RunError;
 
-/// The profile of a data folder.
+/// What is known of a data folder.
 #[derive(Debug)]
-pub struct ProfiledData {
+pub struct Data {
+    /// The answer of the data plane.
+    pub facts: Value,
     /// Its tables; `None` without a readable training table.
     pub profile: Option<Profile>,
-    /// The sample submission, images and sounds, if there is no training table.
-    pub unlabelled: Unlabelled,
-    /// Why there is no profile.
-    pub note: Option<String>,
+    /// Why its tables were not read.
+    pub unread: Option<Trouble>,
 }
 
-/// Profiles a data folder. The offline agents require a profile; other agents can explore the data themselves. `context` says
-/// how cells are to be read, `damaged` why a table is known to be unreadable.
-///
-/// # Errors
-/// The offline agents were chosen and the tables cannot be read.
-pub fn profile_data(
-    data_dir: &Path,
-    chosen: &Chosen,
-    context: &Context<'_>,
-    damaged: Option<&Trouble>,
-) -> Result<ProfiledData, Trouble> {
-    let read = match damaged {
-        Some(trouble) => Err(trouble.clone()),
-        None => profile::read_with(data_dir, context),
-    };
-    match (read, chosen) {
-        (Ok(profile), _) => {
-            Ok(ProfiledData { profile: Some(profile), unlabelled: Unlabelled::default(), note: None })
-        }
-        (Err(trouble), Chosen::Offline) => Err(for_offline(trouble)),
-        (Err(trouble), Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_) | Chosen::Codex(_)) => {
-            let note = not_profiled(&trouble);
-            let unlabelled = profile::read_unlabelled(data_dir);
-            Ok(ProfiledData { profile: None, unlabelled, note: Some(note) })
-        }
+impl Data {
+    /// Reads the plain tables. With [`Told::may_lack_tables`], data without a training table has facts, too.
+    ///
+    /// # Errors
+    /// The tables cannot be read, or what was told does not fit them.
+    pub fn inspect(intake: &Intake, told: &Told) -> Result<Self, RunError> {
+        let damaged = intake.damaged();
+        let told = match &damaged {
+            Some(trouble) if !told.may_lack_tables => return Err(trouble.clone().into()),
+            damaged => Told { without_tables: damaged.is_some(), ..told.clone() },
+        };
+        let facts = intake.inspect(&told)?;
+        let of_facts = || {
+            let [message, hint] = ["0", "1"].map(|at| facts.pointer(&format!("/unread/{at}"))?.as_str());
+            Some(Trouble::new(message?, hint.unwrap_or_default()))
+        };
+        let unread = damaged.or_else(of_facts);
+        let profile = Profile::of(&facts, &intake.folder())?;
+        Ok(Self { facts, profile, unread })
     }
-}
 
-/// That the tables were not read, and why, in a line.
-pub fn not_profiled(trouble: &Trouble) -> String {
-    format!("note: the tables were not profiled: {}", trouble.message)
+    /// What was known when a run began.
+    ///
+    /// # Errors
+    /// The facts are of another build.
+    pub fn of_run(facts: Option<Value>, data_dir: &Path) -> Result<Self, Trouble> {
+        let facts = facts.ok_or_else(|| {
+            let hint = "use the version of mle-star that started the run, or start a new run";
+            Trouble::new("an earlier version of mle-star began this run, and kept no facts of its data", hint)
+        })?;
+        Ok(Self { profile: Profile::of(&facts, data_dir)?, unread: None, facts })
+    }
+
+    /// Whether there is nothing that could stand for a training table: no sample submission, no images, no sounds.
+    pub fn is_bare(&self) -> bool {
+        let count = |of: &str| self.facts.pointer(of).and_then(Value::as_u64).unwrap_or_default();
+        self.profile.is_none()
+            && self.facts["sample"].is_null()
+            && count("/media/images") + count("/media/sounds") == 0
+    }
+
+    /// That the tables were not read, and why, in a line.
+    pub fn note(&self) -> Option<String> {
+        let unread = self.unread.as_ref();
+        unread.map(|trouble| format!("note: the tables were not profiled: {}", trouble.message))
+    }
 }
 
 /// A folder without a training table may still be a task for a model.
-fn for_offline(trouble: Trouble) -> Trouble {
-    if !trouble.message.starts_with(profile::NO_TRAIN) {
-        return trouble;
+pub fn for_offline(error: RunError) -> RunError {
+    if !error.trouble.message.starts_with(profile::NO_TRAIN) {
+        return error;
     }
-    let hint = format!("{}; for images, sounds and other data, use a model: --agents claude", trouble.hint);
-    Trouble::new(format!("{}: the offline agents need a training table", trouble.message), hint)
+    let Trouble { message, hint, .. } = &error.trouble;
+    let hint = format!("{hint}; for images, sounds and other data, use a model: --agents claude");
+    let message = format!("{message}: the offline agents need a training table");
+    RunError { trouble: Trouble::new(message, hint), ..error }
 }

@@ -49,9 +49,9 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
 ///
 /// # Errors
 /// The folder cannot be written.
-pub fn write_facts(folder: &Path, facts: Option<&Value>) -> Result<(), Trouble> {
-    let written = facts.map(|facts| write_json(&folder.join(layout::FACTS), facts)).transpose();
-    written.map(drop).map_err(|error| unwritable(folder, &error))
+pub fn write_facts(folder: &Path, facts: &Value) -> Result<(), Trouble> {
+    let written = write_json(&folder.join(layout::FACTS), facts);
+    written.map_err(|error| unwritable(folder, &error))
 }
 
 /// What the data plane said of the data when the run began.

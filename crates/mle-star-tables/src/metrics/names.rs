@@ -137,8 +137,19 @@ impl fmt::Display for Level {
 }
 
 impl Metric {
-    /// The largest number of guesses that count.
-    pub const MOST_GUESSES: u8 = 100;
+    /// The metric of this name, which is its own and no other spelling: those are the data plane's.
+    pub fn parse(name: &str) -> Option<Self> {
+        let level = |prefix: &str| Level::new(name.strip_prefix(prefix)?.parse().ok()?);
+        let guesses = |prefix: &str, suffix: &str| {
+            name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok().filter(|count| *count > 0)
+        };
+        let named = Self::ALL.into_iter().find(|metric| metric.name() == name);
+        named
+            .or_else(|| guesses("MAP@", "").map(Self::MapAt))
+            .or_else(|| guesses("top-", " accuracy").map(Self::TopAccuracy))
+            .or_else(|| level("pinball loss ").map(Self::Pinball))
+            .or_else(|| level("interval score ").map(Self::IntervalScore))
+    }
 
     /// Every metric; those with a parameter have a usual one.
     pub const ALL: [Self; 33] = [
@@ -197,16 +208,6 @@ impl Metric {
             Self::ColumnRocAuc => Self::RocAuc,
             Self::ColumnLogLoss => Self::LogLoss,
             other => other,
-        }
-    }
-
-    /// The metric of this name where cells hold sets of labels: micro F1 of single labels and of sets have one name.
-    pub fn of_sets(self) -> Option<Self> {
-        match self {
-            Self::MicroF1 => Some(Self::SetMicroF1),
-            Self::MacroF1 => Some(Self::SetMacroF1),
-            Self::SampleF1 | Self::SetMicroF1 | Self::SetMacroF1 => Some(self),
-            _ => None,
         }
     }
 

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-use super::sketch::Sketch;
 use super::{Column, ColumnKind, HUGE};
 use crate::dates::{begins_with_day, is_date};
 use crate::missing::{Words, is_missing};
@@ -137,13 +136,6 @@ impl Values {
         let rarest = rarest.map_or(0.0, |rows| *rows as f64 / self.seen as f64);
         let respelled = self.is_respelled(kind);
         let scattered = kind == ColumnKind::Integer && self.is_scattered();
-        let sketch = match kind {
-            ColumnKind::Float | ColumnKind::Text => Sketch::default(),
-            _ => {
-                let kept = self.counts.keys().map(|value| FastHasher::default().hash_one(value));
-                Sketch::new(kept.chain(self.further).collect())
-            }
-        };
         let mut top: Vec<(String, usize)> = self.counts.into_iter().collect();
         top.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         top.truncate(10);
@@ -166,7 +158,6 @@ impl Values {
             scattered,
             day_first: kind == ColumnKind::Date && self.day_first,
             parts: None,
-            sketch,
         }
     }
 

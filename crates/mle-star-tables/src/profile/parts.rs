@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde::Deserialize;
+
 use super::column::Values;
 use super::{Column, ColumnKind};
 
@@ -22,7 +24,7 @@ const BEFORE: [char; 12] =
 const MEASURED: &str = "^[<>~\u{2264}\u{2265}$\u{20ac}\u{a3}\u{a5}\u{20b9} +]*(-?(?:[1-9][0-9]{0,2}(?:,[0-9]{2,3})*,[0-9]{3}(?:[.][0-9]+)?|[0-9]*[.]?[0-9]+))([^0-9]*)$";
 
 /// The parts that most values of a column have.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Parts {
     /// A regular expression with a group for each part.
     pub pattern: String,
@@ -35,7 +37,8 @@ pub struct Parts {
 }
 
 /// What the parts of a column are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PartKind {
     /// Numbers and words: `B/45/P`, `C85`.
     Fields,

@@ -28,11 +28,6 @@ pub fn choose(profile: &Profile, taken: impl Fn(&str) -> bool) -> Option<Groups<
     Some(Groups { column, others })
 }
 
-/// The columns whose values are others in the test table, but need not name groups.
-pub(super) fn others(profile: &Profile, taken: impl Fn(&str) -> bool) -> Vec<&GroupColumn> {
-    profile.groups.iter().filter(|found| !taken(&found.column) && !counts_groups(found)).collect()
-}
-
 /// Whether the values name groups rather than times. Both can be numbers that continue in the test table.
 fn counts_groups(found: &GroupColumn) -> bool {
     let names_group = says_key(&found.column);

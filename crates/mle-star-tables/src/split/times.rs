@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::column_names::{says_counter, says_key, says_time};
+use crate::column_names::{says_counter, says_key};
 use crate::dates::calendar::Unit;
 use crate::dates::{DAY, Reading, days, seconds};
 use crate::profile::{Column, ColumnKind, Profile};
@@ -39,77 +39,20 @@ pub(crate) enum Clock {
     YearMonthDay,
 }
 
-/// With a larger share of training rows that are not earlier than the test table, the test table is not later.
-const FEW: f64 = 0.01;
-
 /// The values of a column in training and test table, in order of time.
 #[derive(Debug)]
 pub(crate) struct Course {
     pub(crate) column: String,
     pub(crate) clock: Clock,
-    train: Option<Range>,
-    test: Option<Range>,
+    /// The last value of the training table, and the first of the test table.
+    train: Option<f64>,
+    test: Option<f64>,
     /// Values in the test table.
     values: u64,
     /// Those that are later than all values in the training table.
     later: u64,
     /// A value has no place in this order.
     failed: bool,
-}
-
-/// The first and the last value.
-#[derive(Debug)]
-struct Range {
-    first: Moment,
-    last: Moment,
-}
-
-#[derive(Clone, Debug)]
-struct Moment {
-    at: f64,
-    text: String,
-}
-
-/// The columns that may tell the time: dates, texts that name weeks or other parts of years, and numbers whose name says so, or
-/// that are like those of a Unix clock or like 202401. Dates come first.
-pub(super) fn candidates<'a>(
-    profile: &'a Profile,
-    target: Option<&str>,
-    id: Option<&str>,
-) -> Vec<&'a Column> {
-    let in_test = |column: &Column| profile.test.as_ref().and_then(|test| test.column(&column.name));
-    let of_kind = |wanted: fn(ColumnKind) -> bool| {
-        let is_wanted = move |column: &&Column| {
-            wanted(column.kind) && in_test(column).is_some_and(|twin| wanted(twin.kind))
-        };
-        profile.train.columns.iter().filter(is_wanted).filter(|column| Some(column.name.as_str()) != target)
-    };
-    let says = |column: &&Column| {
-        let is_like_time = is_unix_time(column) || is_written(column);
-        says_time(&column.name) || Some(column.name.as_str()) != id && is_like_time
-    };
-    let numbers = of_kind(is_number).filter(says);
-    let is_named =
-        |column: &&Column| says_time(&column.name) || !says_key(&column.name) && !says_counter(&column.name);
-    let is_part = |column: &Column| unit(column).is_some();
-    let parts = of_kind(is_text)
-        .filter(is_named)
-        .filter(|column| Some(column.name.as_str()) != id && is_part(column))
-        .filter(|column| in_test(column).is_some_and(is_part));
-    of_kind(|kind| kind == ColumnKind::Date).chain(parts).chain(numbers).collect()
-}
-
-/// The courses of the columns that may tell the time: [`courses`] of [`candidates`]. Numbers that only look like written dates have to
-/// be such dates everywhere.
-///
-/// # Errors
-/// A table cannot be read.
-pub(super) fn candidate_courses(profile: &Profile, columns: &[&Column]) -> io::Result<Vec<Course>> {
-    let mut courses = courses(&profile.tables, columns)?;
-    let only_looks = |column: &&&Column| !says_time(&column.name) && !is_unix_time(column);
-    let doubtful: Vec<&str> = columns.iter().filter(only_looks).map(|column| column.name.as_str()).collect();
-    courses.retain(|course| course.clock != Clock::Number || !doubtful.contains(&course.column.as_str()));
-    Ok(courses)
 }
 
 /// The part of a year that the most frequent values of a column of texts name; `None` if they are other texts.
@@ -142,39 +85,6 @@ pub(crate) fn courses(tables: &Tables, columns: &[&Column]) -> io::Result<Vec<Co
     Ok(courses)
 }
 
-/// Why the test table is later but for a few training rows that are later than all of it, such as those with a mistake in
-/// the year; the first of these columns. `None` if no column tells that.
-///
-/// # Errors
-/// A table cannot be read.
-pub(super) fn later_but_for_few(
-    profile: &Profile,
-    courses: &[Course],
-    file: &str,
-) -> io::Result<Option<(String, String)>> {
-    let train = profile.tables.train()?;
-    for course in courses {
-        let Some(test) = course.test.as_ref().filter(|_| course.values >= FEWEST_VALUES) else { continue };
-        let (mut later, mut rows, mut meets) = (0_u64, 0_u64, false);
-        train.each(&[train.position(&course.column)?], |row| {
-            if let Some(at) = row.value(0).and_then(|text| course.clock.read(text)) {
-                rows += 1;
-                later += u64::from(at > test.last.at);
-                meets = (test.first.at..=test.last.at).contains(&at);
-            }
-            !meets
-        })?;
-        if !meets && later > 0 && later as f64 <= FEW * rows as f64 {
-            let (first, column) = (&test.first.text, &course.column);
-            let why = format!(
-                "`{column}` begins with {first} in {file} and is earlier in all but {later} of the {rows} training rows"
-            );
-            return Ok(Some((course.column.clone(), why)));
-        }
-    }
-    Ok(None)
-}
-
 /// The order of the column's values; of several, the one in which the test table is later.
 ///
 /// # Errors
@@ -183,36 +93,6 @@ pub(crate) fn clock(profile: &Profile, column: &str) -> io::Result<Option<Clock>
     let courses = courses(&profile.tables, profile.train.column(column).as_slice())?;
     let later = courses.iter().find(|course| course.is_later());
     Ok(later.or(courses.first()).map(|course| course.clock))
-}
-
-/// How the numbers of a column are written dates: 202401, 20240131; `None` if they count.
-///
-/// # Errors
-/// A table cannot be read.
-pub(crate) fn written_dates(profile: &Profile, column: &str) -> io::Result<Option<Clock>> {
-    let train = profile.train.column(column).filter(|column| column.kind == ColumnKind::Integer);
-    let Some((low, high)) = train.and_then(|column| column.range) else { return Ok(None) };
-    let clocks: &[Clock] = match (low, high) {
-        (190_001.0.., ..=209_953.0) => &[Clock::YearAndMonth, Clock::YearAndWeek],
-        (19_000_101.0.., ..=20_991_231.0) => &[Clock::YearMonthDay],
-        _ => &[],
-    };
-    let tables = || profile.tables.train.iter().chain(&profile.tables.test);
-    for clock in clocks {
-        let mut fits = true;
-        for table in tables() {
-            let position = table.find(column);
-            table.each(position.as_slice(), |row| {
-                let time = position.and_then(|_| row.value(0));
-                fits = fits && time.is_none_or(|time| clock.read(time).is_some());
-                fits
-            })?;
-        }
-        if fits {
-            return Ok(Some(*clock));
-        }
-    }
-    Ok(None)
 }
 
 /// The orders of time that the values of this column may have; none if they are neither numbers nor dates.
@@ -224,18 +104,6 @@ pub(crate) fn clocks(column: &Column) -> &'static [Clock] {
         _ if unit(column).is_some() => &PARTS_OF_YEARS,
         _ => &[],
     }
-}
-
-/// Whether all values are seconds, or thousandths, millionths or billionths of them, since 1970, between 2001 and 2040, and the name does not say that they
-/// are keys or running numbers.
-fn is_unix_time(column: &Column) -> bool {
-    const SECONDS: std::ops::Range<f64> = 1e9..2.2e9;
-    let within = |scale: f64| {
-        column.range.is_some_and(|(low, high)| {
-            SECONDS.contains(&(low / scale)) && SECONDS.contains(&(high / scale)) && low < high
-        })
-    };
-    [1.0, 1e3, 1e6, 1e9].into_iter().any(within) && is_no_key(&column.name)
 }
 
 /// Whether all numbers may be written dates of at least two years, and the name does not say that they are keys or running numbers.
@@ -261,13 +129,13 @@ fn is_number(kind: ColumnKind) -> bool {
     matches!(kind, ColumnKind::Integer | ColumnKind::Float)
 }
 
-fn each(table: &Table, courses: &mut [Course], take: fn(&mut Course, &str, f64)) -> io::Result<()> {
+fn each(table: &Table, courses: &mut [Course], take: fn(&mut Course, f64)) -> io::Result<()> {
     let columns = table.positions(courses.iter().map(|course| course.column.as_str()))?;
     table.each(&columns, |row| {
         for (at, course) in courses.iter_mut().enumerate().filter(|(_, course)| !course.failed) {
             let Some(text) = row.value(at) else { continue };
             match course.clock.read(text) {
-                Some(at) => take(course, text, at),
+                Some(at) => take(course, at),
                 None => course.failed = true,
             }
         }
@@ -304,89 +172,23 @@ impl Course {
         Self { column, clock, train: None, test: None, values: 0, later: 0, failed: false }
     }
 
-    fn take_train(&mut self, text: &str, at: f64) {
-        Range::widen(&mut self.train, text, at);
+    fn take_train(&mut self, at: f64) {
+        self.train = Some(self.train.map_or(at, |last| last.max(at)));
     }
 
-    fn take_test(&mut self, text: &str, at: f64) {
-        Range::widen(&mut self.test, text, at);
+    fn take_test(&mut self, at: f64) {
+        self.test = Some(self.test.map_or(at, |first| first.min(at)));
         self.values += 1;
-        self.later += u64::from(self.train.as_ref().is_some_and(|train| at > train.last.at));
+        self.later += u64::from(self.train.is_some_and(|last| at > last));
     }
 
     /// Whether the test table is later: nearly all of its values are, or all but those of the boundary day.
     pub(crate) fn is_later(&self) -> bool {
-        let (Some(train), Some(test)) = (&self.train, &self.test) else { return false };
-        let day = |moment: &Moment| (moment.at / DAY).floor();
-        let touches = self.clock != Clock::Number && day(&test.first) >= day(&train.last);
+        let (Some(last), Some(first)) = (self.train, self.test) else { return false };
+        let day = |at: f64| (at / DAY).floor();
+        let touches = self.clock != Clock::Number && day(first) >= day(last);
         let enough =
             if touches { self.later * 2 > self.values } else { self.later * 100 >= self.values * 99 };
         self.values >= FEWEST_VALUES && enough
-    }
-
-    /// Whether more than a few training rows are not earlier than the first test row.
-    ///
-    /// # Errors
-    /// The table cannot be read.
-    pub(super) fn overlaps(&self, profile: &Profile) -> io::Result<bool> {
-        let Some(test) = &self.test else { return Ok(false) };
-        let (train, mut rows, mut later) = (profile.tables.train()?, 0_u64, 0_u64);
-        train.each(&[train.position(&self.column)?], |row| {
-            if let Some(at) = row.value(0).and_then(|text| self.clock.read(text)) {
-                rows += 1;
-                later += u64::from(at >= test.first.at);
-            }
-            true
-        })?;
-        Ok(later as f64 > FEW * rows as f64)
-    }
-
-    /// That the test table is earlier, in one sentence; `None` if it is not.
-    pub(super) fn earlier(&self, (train_file, test_file): (&str, &str)) -> Option<String> {
-        let (train, test) = (self.train.as_ref()?, self.test.as_ref()?);
-        let (column, last, first) = (&self.column, &test.last.text, &train.first.text);
-        let is_earlier = test.last.at < train.first.at && self.values >= FEWEST_VALUES;
-        is_earlier.then(|| {
-            format!(
-                "the rows of {test_file} are earlier: `{column}` ends with {last} there and begins with {first} in {train_file}"
-            )
-        })
-    }
-
-    /// The evidence that the test table is later, in one sentence.
-    pub(super) fn evidence(&self, train_file: &str, test_file: &str) -> String {
-        let (Some(train), Some(test)) = (&self.train, &self.test) else { return String::new() };
-        let column = &self.column;
-        let (first, last, next) = (&train.first.text, &train.last.text, &test.first.text);
-        if test.first.at >= train.last.at {
-            return format!(
-                "`{column}` runs from {first} to {last} in {train_file} and from {next} on in {test_file}"
-            );
-        }
-        let (later, values) = (self.later, self.values);
-        format!(
-            "`{column}` ends with {last} in {train_file} and is later in {later} of {values} rows of {test_file}"
-        )
-    }
-}
-
-impl Range {
-    fn widen(range: &mut Option<Self>, text: &str, at: f64) {
-        match range {
-            None => {
-                let moment = Moment { at, text: text.to_owned() };
-                *range = Some(Self { first: moment.clone(), last: moment });
-            }
-            Some(Self { first, .. }) if at < first.at => first.set(text, at),
-            Some(Self { last, .. }) if at > last.at => last.set(text, at),
-            Some(_) => {}
-        }
-    }
-}
-
-impl Moment {
-    fn set(&mut self, text: &str, at: f64) {
-        self.at = at;
-        text.clone_into(&mut self.text);
     }
 }

@@ -3,23 +3,6 @@
 #[cfg(test)]
 mod comparison;
 #[cfg(test)]
-mod descriptions;
-#[cfg(test)]
-mod last_fold;
-#[cfg(test)]
 mod layouts;
 #[cfg(test)]
 mod miniatures;
-#[cfg(test)]
-mod new_series;
-#[cfg(test)]
-mod own_ends;
-#[cfg(test)]
-mod own_folds;
-#[cfg(test)]
-mod periods;
-#[cfg(test)]
-#[path = "../../../../lab/src/plane.rs"]
-mod plane;
-#[cfg(test)]
-mod seasonal_naive;

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use mle_star_domain::protocol::SplitKind;
 use mle_star_domain::question::ImportanceRows;
-use mle_star_domain::trouble::Trouble;
-use mle_star_tables::permuted::{Copies, Labelled};
+use serde_json::{Value, json};
 
 use super::Evaluator;
 
@@ -18,6 +17,8 @@ pub(crate) struct CopiedRows {
     pub(crate) folder: PathBuf,
     /// A table with their IDs.
     pub(crate) ids: PathBuf,
+    /// The sample submission of the data.
+    pub(crate) sample: Option<PathBuf>,
 }
 
 impl Evaluator {
@@ -30,13 +31,9 @@ impl Evaluator {
         ))
     }
 
-    /// The copies of these rows.
-    ///
-    /// # Errors
-    /// Why there are none.
-    pub(crate) fn copies(&self, rows: &CopiedRows) -> Result<Copies, Trouble> {
+    /// The question for copies of these rows.
+    pub(crate) fn copies(&self, rows: &CopiedRows) -> Value {
         let setup = &self.setup;
-        let id = setup.id_column.as_deref().ok_or_else(|| Trouble::new("rows have no ID", ""))?;
         let split = setup.split.as_ref();
         let by = split.filter(|split| matches!(split.kind, SplitKind::Groups | SplitKind::Time));
         let of_split = by.and_then(|split| split.column.clone());
@@ -49,6 +46,12 @@ impl Evaluator {
             .chain(setup.columns.cluster.clone())
             .chain(setup.columns.weight.clone())
             .collect();
-        Copies::of(&rows.folder, &Labelled { file: &rows.ids, id, kept: &kept })
+        json!({
+            "question": "permuted",
+            "folder": rows.folder,
+            "ids": rows.ids,
+            "id": setup.id_column,
+            "kept": kept,
+        })
     }
 }

@@ -318,9 +318,9 @@ async fn a_full_disk_stops_the_run() {
     let volume = folder.path().join("volume");
     fs::create_dir(&volume).unwrap();
     let mut inside = Command::new("unshare");
-    let fill = "mount -t tmpfs -o size=1m none $0 && head -c 300000 /dev/zero >$0/others && exec \"$@\"";
+    let fill = "mount -t tmpfs -o size=4m none $0 && head -c 300000 /dev/zero >$0/others && exec \"$@\"";
     inside.args(["-rm", "sh", "-c", fill]).arg(&volume);
-    let command = orchestrator_command(folder.path(), "open('x', 'wb').write(b'x' * 900_000)");
+    let command = orchestrator_command(folder.path(), "open('x', 'wb').write(b'x' * 4_000_000)");
     inside.arg(command.get_program()).args(command.get_args());
     inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = inside.env("TMPDIR", &volume).output().unwrap();

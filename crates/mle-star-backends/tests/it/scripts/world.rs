@@ -102,6 +102,7 @@ impl World {
         let given = EnvironmentChoice::Given("python3".into());
         let setup = ScriptSetup {
             run_folder: folder.path().join("run"),
+            readable: vec![data_dir.clone()],
             data_dir,
             environment: python_environment(given, &|_| ()).await.unwrap(),
             machine: Machine { cores: 2, memory_mib: 1000, gpus: Vec::new() },

@@ -15,13 +15,10 @@ use mle_star_domain::effects::{DataView, Purpose, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::LabelColumns;
-use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::slot::Slot;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
-use mle_star_tables::holdout::{self, Roles};
 use mle_star_tables::metrics::Metric;
-use mle_star_tables::profile;
 use serde_json::{Value, json};
 
 pub const PLACE: &str = "phase1/candidate-0/run";
@@ -49,6 +46,7 @@ impl World {
         let given = EnvironmentChoice::Given("python3".into());
         let setup = ScriptSetup {
             run_folder: folder.path().join("run"),
+            readable: vec![data_dir.clone()],
             data_dir,
             environment: python_environment(given, &|_| ()).await.unwrap(),
             machine: Machine { cores: 2, memory_mib: 4000, gpus: Vec::new() },
@@ -69,27 +67,24 @@ impl World {
         let root = self.folder.path().canonicalize().unwrap();
         let (original, folder) = (root.join("all"), root.join("run").join(layout::HOLDOUT));
         let (input, compared) = (folder.join(layout::INPUT), folder.join(layout::COMPARED));
-        for folder in [&original, &compared] {
+        for folder in [&original, &input, &compared] {
             fs::create_dir_all(folder).unwrap();
         }
-        let table = |header: &str, rows: std::ops::Range<u64>, cells: fn(u64) -> String| {
-            let rows = rows.map(|n| format!("{n},{}\n", cells(n)));
-            format!("{header}\n{}", rows.collect::<String>())
+        let table = |path: PathBuf, header: &str, rows: &[u64], cells: fn(u64) -> String| {
+            let rows: String = rows.iter().map(|n| format!("{n},{}\n", cells(*n))).collect();
+            fs::write(path, format!("{header}\n{rows}")).unwrap();
         };
-        let train = table("id,x,y", 0..3_000, |n| format!("{},{}", n % 7, 918_273_640_000 + n));
-        let test = table("id,x", 3_000..3_400, |n| (n % 7).to_string());
-        let sample = table("id,y", 3_000..3_400, |_| "0.5".to_owned());
-        for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
-            fs::write(original.join(format!("{name}.csv")), text).unwrap();
+        let (held, kept): (Vec<u64>, Vec<u64>) = (0..3_000).partition(|row| row % 20 < 3);
+        let (all, own): (Vec<u64>, Vec<u64>) = ((0..3_000).collect(), (3_000..3_400).collect());
+        for (folder, train, test) in [(&original, &all, &own), (&input, &kept, &[&held[..], &own].concat())] {
+            table(folder.join("train.csv"), "id,x,y", train, |n| {
+                format!("{},{}", n % 7, 918_273_640_000 + n)
+            });
+            table(folder.join("test.csv"), "id,x", test, |n| (n % 7).to_string());
+            table(folder.join("sample_submission.csv"), "id,y", test, |_| "0.5".to_owned());
         }
-        let roles = Roles { target: Some("y"), id: Some("id"), weight: None };
-        let split = Split { kind: SplitKind::Rows, column: None, ..Split::default() };
-        let profile = profile::read(&original).unwrap();
-        let plan =
-            holdout::plan(&profile, &roles, &split, holdout::Share::Auto { most: 20_000 }, 42).unwrap();
         let labels = folder.join(layout::LABELS);
-        holdout::write(&profile, &plan, &input).unwrap();
-        holdout::labels(&profile, &plan, &labels).unwrap();
+        table(labels.clone(), "id,y", &held, |n| (918_273_640_000 + n).to_string());
         let (data_dir, sample) = (original.clone(), original.join("sample_submission.csv"));
         let closed = vec![original.clone()];
         let held_out = HoldoutSetup { data_dir, sample, is_period: false, labels, compared };
@@ -97,7 +92,7 @@ impl World {
         self.setup.evaluation = Some(EvaluationSetup { holdout: Some(held_out), closed, ..evaluation });
         self.setup.sample_submission = Some(input.join("sample_submission.csv"));
         self.setup.id_column = Some("id".to_owned());
-        self.setup.data_dir = input;
+        (self.setup.data_dir, self.setup.readable) = (input, vec![original.clone()]);
         original
     }
 

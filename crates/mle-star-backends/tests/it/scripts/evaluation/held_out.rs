@@ -13,11 +13,10 @@ use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Place;
-use mle_star_domain::protocol::{HoldoutPart, Split, SplitKind};
+use mle_star_domain::protocol::HoldoutPart;
 use mle_star_domain::question::{Answer, Importance, ImportanceRows, Kept, Look, Question, Refit};
-use mle_star_tables::holdout::{Roles, Share, labels, plan, write};
 use mle_star_tables::metrics::Metric;
-use mle_star_tables::profile;
+use mle_star_tables::walk;
 
 use crate::scripts::world::{PLACE, TIME, World, evaluation, request};
 
@@ -44,17 +43,9 @@ impl HeldOut {
         let (original, run) = (root.join("data"), root.join("run"));
         write_tables(&original);
         add(&original, &root);
-        let roles = Roles { target: Some("y"), id: Some("id"), weight: None };
-        let split = Split { kind: SplitKind::Rows, column: None, ..Split::default() };
-        let profile = profile::read(&original).unwrap();
-        let plan = plan(&profile, &roles, &split, Share::Auto { most: 20_000 }, 42).unwrap();
         let folder = run.join(layout::HOLDOUT);
         let (input, secret) = (folder.join(layout::INPUT), folder.join(layout::LABELS));
-        fs::create_dir_all(&folder).unwrap();
-        write(&profile, &plan, &input).unwrap();
-        labels(&profile, &plan, &secret).unwrap();
-        let ids =
-            column(&fs::read_to_string(&secret).unwrap(), 0).iter().map(|id| id.parse().unwrap()).collect();
+        let ids = hold_out(&original, &input, &secret);
         let (sample, compared) = (original.join("sample_submission.csv"), folder.join(layout::COMPARED));
         fs::create_dir(&compared).unwrap();
         symlink(input.join("train.csv"), compared.join("train.csv")).unwrap();
@@ -68,7 +59,7 @@ impl HeldOut {
         });
         world.setup.id_column = Some("id".to_owned());
         world.setup.sample_submission = Some(input.join("sample_submission.csv"));
-        world.setup.data_dir = input;
+        (world.setup.data_dir, world.setup.readable) = (input, vec![original.clone()]);
         Self { world, original, ids }
     }
 
@@ -121,6 +112,32 @@ fn write_tables(folder: &Path) {
     for (name, text) in tables {
         fs::write(folder.join(format!("{name}.csv")), text).unwrap();
     }
+}
+
+/// Holds out 15 % of the rows.
+fn hold_out(original: &Path, input: &Path, secret: &Path) -> BTreeSet<usize> {
+    fs::create_dir_all(input).unwrap();
+    let read = |name: &str| fs::read_to_string(original.join(name)).unwrap();
+    let id = |line: &str| line.split(',').next().unwrap().parse::<usize>().unwrap();
+    let [train, test, sample] = ["train.csv", "test.csv", "sample_submission.csv"].map(read);
+    let [train, test, sample] = [&train, &test, &sample].map(|text| text.split_once('\n').unwrap());
+    let is_held = |line: &&str| id(line) % 20 < 3;
+    let held: Vec<&str> = train.1.lines().filter(is_held).collect();
+    let with = |(header, own): (&str, &str), cells: &dyn Fn(&str) -> String| {
+        let rows: String = held.iter().map(|line| format!("{}\n", cells(line))).collect();
+        format!("{header}\n{rows}{own}")
+    };
+    let kept: String =
+        train.1.lines().filter(|line| !is_held(line)).map(|line| format!("{line}\n")).collect();
+    let label = |line: &str| format!("{},{}", id(line), line.rsplit(',').next().unwrap());
+    fs::write(input.join("train.csv"), format!("{}\n{kept}", train.0)).unwrap();
+    let features = |line: &str| line.rsplit_once(',').unwrap().0.to_owned();
+    fs::write(input.join("test.csv"), with(test, &features)).unwrap();
+    fs::write(input.join("sample_submission.csv"), with(sample, &|line| format!("{},0.5", id(line))))
+        .unwrap();
+    fs::write(secret, with((sample.0, ""), &label)).unwrap();
+    walk::link(original, input, |name| input.join(name).exists()).unwrap();
+    held.into_iter().map(id).collect()
 }
 
 /// The cells of a column, without the header.

@@ -1,0 +1,179 @@
+//! What scripts see of the data of a run: folders in its own folder, which the data plane makes once.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mle_star_domain::config::Config;
+use mle_star_domain::layout;
+use mle_star_domain::protocol::Protocol;
+use mle_star_domain::task::Task;
+use mle_star_domain::trouble::Trouble;
+use serde_json::{Value, json};
+
+use crate::data_plane::{Questions, readable};
+use crate::error::RunError;
+use crate::open_run::OpenRun;
+use crate::protocol::asked;
+use crate::python_environment::Say;
+use crate::runs::{self, absolute, inputs};
+
+/// The data of a run.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    /// The folder of the run.
+    pub folder: &'a Path,
+    /// Its task.
+    pub task: &'a Task,
+    /// Its configuration.
+    pub config: &'a Config,
+    /// How it evaluates solutions.
+    pub protocol: Option<&'a Protocol>,
+}
+
+impl<'a> Seen<'a> {
+    /// The data of an open run.
+    pub fn of(run: &'a OpenRun) -> Self {
+        let frozen = &run.frozen;
+        let (task, config, protocol) = (&frozen.task, &frozen.config, frozen.protocol.as_ref());
+        Self { folder: &run.folder, task, config, protocol }
+    }
+
+    /// The data with all rows: the task's own folder or, with folds, links to it and the folds.
+    pub fn all_rows(&self) -> PathBuf {
+        if self.has_folds() { self.folder.join(layout::ALL_ROWS) } else { self.given() }
+    }
+
+    /// The data that scripts of the search see.
+    pub fn of_search(&self) -> PathBuf {
+        if self.holds_out() { self.held_out().join(layout::INPUT) } else { self.all_rows() }
+    }
+
+    /// The folder with what belongs to held-out rows.
+    pub fn held_out(&self) -> PathBuf {
+        self.folder.join(layout::HOLDOUT)
+    }
+
+    /// Whether rows are held out.
+    pub fn holds_out(&self) -> bool {
+        self.protocol.is_some_and(|protocol| protocol.holdout.is_on())
+    }
+
+    fn has_folds(&self) -> bool {
+        self.protocol.is_some_and(|protocol| protocol.has_folds_file)
+    }
+
+    /// The data that the run was given.
+    fn given(&self) -> PathBuf {
+        runs::data_dir(self.folder, self.task)
+    }
+
+    /// What the data plane may read: the data with what links in it lead to, and a file with folds.
+    ///
+    /// # Errors
+    /// The data cannot be read.
+    pub fn readable(&self) -> Result<Vec<PathBuf>, Trouble> {
+        let folds = self.task.folds.as_ref().map(PathBuf::from).filter(|file| file.is_file());
+        Ok(readable(&self.given())?.into_iter().chain(folds).collect())
+    }
+
+    /// A question about the rows of the run.
+    ///
+    /// # Errors
+    /// The working directory is gone.
+    pub fn question(&self, name: &str, facts: &Value) -> Result<Value, Trouble> {
+        let task = Task { data_dir: absolute(&self.given())?, ..self.task.clone() };
+        let drawn = self.protocol.filter(|_| self.folder.join(layout::TEST_LABELS).exists());
+        let drawn = drawn.map(|protocol| json!({ "split": protocol.split, "holdout": protocol.holdout }));
+        Ok(asked(name, &task, self.config, facts, drawn.as_ref()))
+    }
+
+    /// Makes the folders, unless they are there and their links lead somewhere. Those of a run that was moved may not. `questions`
+    /// is a process that can read the data, if there is one. Returns what agents are told of the data that scripts see, if what that
+    /// depends on is `described`.
+    ///
+    /// # Errors
+    /// The tables cannot be read or written, or other rows would be held out or validated than those of the run.
+    pub fn make(
+        &self,
+        facts: &Value,
+        questions: Option<&Questions>,
+        described: Option<&Value>,
+        say: Say<'_>,
+    ) -> Result<Option<String>, RunError> {
+        if self.is_made() {
+            return Ok(None);
+        }
+        let made = || -> Result<Option<String>, RunError> {
+            let mut question = self.question("materialise", facts)?;
+            let holdout = self.protocol.map(|protocol| &protocol.holdout).filter(|holdout| holdout.is_on());
+            question["holdout"] = json!(holdout);
+            question["described"] = json!(described);
+            let new = self.folder.join(layout::WORK).join("made");
+            self.with_room_for(&new)?;
+            let own;
+            let questions = match questions {
+                Some(questions) => questions,
+                None => {
+                    let work = self.folder.join(layout::WORK);
+                    own = Questions::open(self.config, &work, self.readable()?, say)?;
+                    &own
+                }
+            };
+            let mut answer: BTreeMap<String, String> = questions.ask_for(question, &new)?;
+            self.take(&new).map_err(|error| inputs::unwritable(self.folder, &error))?;
+            Ok(answer.remove("text"))
+        };
+        made().map_err(|error| RunError::failed(error.trouble))
+    }
+
+    /// Whether scripts see the folder that the run was given, so that there is nothing to make.
+    pub fn is_given(&self) -> bool {
+        !self.holds_out() && !self.has_folds()
+    }
+
+    fn is_made(&self) -> bool {
+        let held_out = self.held_out();
+        let rows = !self.holds_out()
+            || leads_somewhere(&self.of_search()) && held_out.join(layout::LABELS).is_file();
+        rows && (!self.has_folds() || leads_somewhere(&self.all_rows()))
+    }
+
+    /// Removes what an interrupted process has left.
+    fn with_room_for(&self, new: &Path) -> Result<(), Trouble> {
+        let cleared = removed(new).and_then(|()| fs::create_dir_all(self.folder.join(layout::WORK)));
+        cleared.map_err(|error| inputs::unwritable(self.folder, &error))
+    }
+
+    /// Puts what was made where it belongs; what says that all is there comes last.
+    fn take(&self, new: &Path) -> io::Result<()> {
+        let held_out = self.held_out();
+        let places = [
+            (layout::SEASONAL_NAIVE, self.folder),
+            (layout::LABELS, &held_out),
+            (layout::INPUT, &held_out),
+            (layout::ALL_ROWS, self.folder),
+        ];
+        for (name, folder) in places.into_iter().filter(|(name, _)| new.join(name).exists()) {
+            let place = folder.join(name);
+            fs::create_dir_all(folder)?;
+            removed(&place)?;
+            fs::rename(new.join(name), place)?;
+        }
+        removed(new)
+    }
+}
+
+fn leads_somewhere(folder: &Path) -> bool {
+    fs::read_dir(folder)
+        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| entry.path().exists())))
+}
+
+fn removed(path: &Path) -> io::Result<()> {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

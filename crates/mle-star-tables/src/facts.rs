@@ -1,0 +1,205 @@
+//! What the data plane says of a folder of plain tables: the task that it is, and what only the user can decide.
+//!
+//! `python/mle_star_data/roles.py` makes these values.
+
+use std::fmt;
+
+use mle_star_domain::metric::Direction;
+use mle_star_domain::task::{ColumnRoles, DataModality, Targets, TaskType, TextColumn};
+use mle_star_domain::trouble::Trouble;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What scripts predict for classes that no training row has, as a sentence goes on.
+pub const CLASSES_WITHOUT_ROWS: &str =
+    "together they get the probability of one row more, 1 / (training rows + 1), and the others the rest";
+
+/// What is said of a task before its tables are read. What is `None` or empty is inferred.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Told {
+    /// The kind of problem.
+    pub task_type: Option<TaskType>,
+    /// The kind of data.
+    pub data_modality: Option<DataModality>,
+    /// The metric's name.
+    pub metric: Option<String>,
+    /// What the metric of a file is called.
+    pub metric_file: Option<String>,
+    /// Which scores win.
+    pub direction: Option<Direction>,
+    /// The columns to predict; one text may also name several, separated by commas.
+    pub target: Option<Targets>,
+    /// The column with the row IDs.
+    pub id: Option<String>,
+    /// The roles of further columns.
+    #[serde(flatten)]
+    pub roles: ColumnRoles,
+    /// The folds of the validation: a column, or a file.
+    pub folds: Option<String>,
+    /// The description of the task.
+    pub description: String,
+    /// Whether the training table comes from a file that marks missing cells, so that all its texts are values.
+    pub marks_missing: bool,
+    /// Whether an ID column is made if there is none.
+    pub makes_ids: bool,
+    /// The columns that are read as text, if that was decided before.
+    pub text_columns: Option<Vec<TextColumn>>,
+    /// Whether the training table is known to be missing or unreadable.
+    pub without_tables: bool,
+    /// Whether it may be.
+    pub may_lack_tables: bool,
+}
+
+/// One inferred value.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Guess {
+    /// The task's field, for example `target_column`.
+    pub field: String,
+    /// Its value, as in a task file.
+    pub value: String,
+    /// The reason for this value.
+    pub reason: String,
+}
+
+impl fmt::Display for Guess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({})", self.field, self.value, self.reason)
+    }
+}
+
+/// What only the user can decide.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Question {
+    /// The task's field.
+    pub field: String,
+    /// What was seen.
+    pub seen: String,
+    /// The option that decides.
+    pub option: String,
+    /// The answers.
+    pub readings: Vec<Answer>,
+}
+
+/// An answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Answer {
+    /// The value of the option.
+    pub value: String,
+    /// What it means.
+    pub means: String,
+}
+
+/// The task as told and inferred.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inferred {
+    /// The kind of problem.
+    pub task_type: TaskType,
+    /// The kind of data.
+    pub data_modality: DataModality,
+    /// The metric's name.
+    pub metric: String,
+    /// Which scores win.
+    pub direction: Direction,
+    /// The column to predict, if known; the first of several.
+    pub target: Option<String>,
+    /// All columns to predict.
+    pub targets: Vec<String>,
+    /// The column with the row IDs, if any.
+    pub id: Option<String>,
+    /// The roles of further columns.
+    pub roles: ColumnRoles,
+    /// The folds that the user gives.
+    pub folds: Option<String>,
+    /// The inferred values, in the order of a task file.
+    pub guesses: Vec<Guess>,
+    /// Why the target is unknown and how to set it, for agents that need it.
+    pub target_unknown: Option<Trouble>,
+    /// What only the user can decide.
+    pub questions: Vec<Question>,
+}
+
+/// The part of the facts that is about the task.
+#[derive(Deserialize)]
+struct OfTask {
+    task_type: TaskType,
+    data_modality: DataModality,
+    metric: Option<String>,
+    direction: Option<Direction>,
+    targets: Vec<String>,
+    id: Option<String>,
+    roles: ColumnRoles,
+    folds: Option<String>,
+    guesses: Vec<Guess>,
+    questions: Vec<Question>,
+}
+
+impl Inferred {
+    /// The task in these facts.
+    ///
+    /// # Errors
+    /// Questions are open. That of the target is none for those who can do without.
+    pub fn of(facts: &Value) -> Result<Self, Trouble> {
+        let found = Self::with_questions(facts)?;
+        let is_open = found.questions.iter().any(|question| !question.is_of_target());
+        if is_open { Err(asked(&found.questions)) } else { Ok(found) }
+    }
+
+    /// The task in these facts, in which a metric that is asked about is empty.
+    ///
+    /// # Errors
+    /// They are of another build.
+    pub fn with_questions(facts: &Value) -> Result<Self, Trouble> {
+        let found = OfTask::deserialize(facts).map_err(|error| unreadable(&error))?;
+        let of_target = found.questions.iter().find(|question| question.is_of_target());
+        Ok(Self {
+            task_type: found.task_type,
+            data_modality: found.data_modality,
+            metric: found.metric.unwrap_or_default(),
+            direction: found.direction.unwrap_or(Direction::Maximize),
+            target: found.targets.first().cloned(),
+            targets: found.targets,
+            id: found.id,
+            roles: found.roles,
+            folds: found.folds,
+            guesses: found.guesses,
+            target_unknown: of_target.map(|question| asked(std::slice::from_ref(question))),
+            questions: found.questions,
+        })
+    }
+
+    /// Why a value was taken; `None` if it was told.
+    pub fn reason(&self, field: &str) -> Option<&str> {
+        let guess = self.guesses.iter().find(|guess| guess.field == field);
+        guess.map(|guess| guess.reason.as_str())
+    }
+}
+
+/// All open questions in one sentence, with the options that decide.
+fn asked(questions: &[Question]) -> Trouble {
+    let seen: Vec<&str> = questions.iter().map(|question| question.seen.as_str()).collect();
+    let hints: Vec<String> = questions.iter().map(Question::hint).collect();
+    Trouble::new(seen.join(", and "), hints.join("; "))
+}
+
+impl Question {
+    fn is_of_target(&self) -> bool {
+        self.field == "target_column"
+    }
+
+    fn hint(&self) -> String {
+        let option = &self.option;
+        if self.readings.is_empty() {
+            return format!("give it with {option}");
+        }
+        let readings =
+            self.readings.iter().map(|Answer { value, means }| format!("{option} {value}: {means}"));
+        readings.collect::<Vec<_>>().join("; ")
+    }
+}
+
+pub(crate) fn unreadable(error: &serde_json::Error) -> Trouble {
+    Trouble::new(
+        format!("the answer of the data plane cannot be read: {error}"),
+        "report a defect of mle-star",
+    )
+}
