@@ -12,15 +12,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import dates, shown
+from . import dates, periods, shown, split
 from .frames import Column
-from .kinds import LOOKED_AT, NUMBERS
-from .relations import Codes, Data, Numbers, codes, of_frame, series, together
+from .kinds import LOOKED_AT
+from .relations import Codes, Data, Numbers, codes, of_frame, together
 
 ROWS, STRETCH, OF_TIME = 300_000, 1_000, 8.0
 """About so many rows are looked at; rows without series in stretches of this length. A test table without a known
 period counts as long as this part of the training time."""
-FEWEST_VALUES, EARLIER, FEWEST_SERIES, FEWEST_ROWS = 5, 4, 5, 50
+EARLIER, FEWEST_SERIES, FEWEST_ROWS = 4, 5, 50
 COLUMNS, NAMES = 40, 12
 WEEK, YEAR = 7.0 * dates.DAY, 365.25 * dates.DAY
 # 1 January 1970 was a Thursday.
@@ -35,43 +35,6 @@ def sample(rows: int, most: int) -> NDArray[np.bool_]:
         return np.ones(rows, dtype=bool)
     below = np.uint64((2**64 - 1) // rows * most)
     return np.arange(rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) <= below
-
-
-def times(train: Column, test: Column | None) -> tuple[str, Numbers]:
-    """The clock of a column and the time of each training row: seconds for dates, else the column's numbers. Of the two
-    ways to read dates, the one in which the test table is later."""
-    known, texts = train.facts, train.values
-    if known["kind"] == "date":
-        has, found = texts.is_not_null().to_numpy(), np.full(len(texts), np.nan)
-        years_first = all(value[:4].isdigit() for value, _ in known["top_values"])
-        for day_first in (False,) if years_first else (False, True):
-            at = dates.seconds(texts, day_first)
-            if not np.isnan(at[has]).any():
-                if test is not None and _is_later(at, dates.seconds(test.values, day_first)):
-                    return "date", at
-                found = at if np.isnan(found).all() else found
-        return "date", found
-    if train.unit:
-        return "part", train.times
-    low, high = known["range"] or (0.0, 0.0)
-    if known["kind"] == "integer" and low >= 190_001 and high <= 20_991_231:
-        year, rest = np.divmod(train.numbers, 100.0 if high <= 209_953 else 10_000.0)
-        if high > 209_953:
-            days = dates._days(year, rest // 100, rest % 100) if low >= 19_000_101 else np.full(len(year), np.nan)
-        else:
-            days = dates._days(year, rest, 1.0)
-            if np.isnan(days[np.isfinite(rest)]).any():
-                days = np.where((rest >= 1) & (rest <= 53), dates._days(year, 1.0, 1.0) + 7 * (rest - 1), np.nan)
-        if not np.isnan(days[np.isfinite(rest)]).any():
-            return "date", days * dates.DAY
-    return "number", train.numbers if known["kind"] in NUMBERS else np.full(len(texts), np.nan)
-
-
-def _is_later(train: Numbers, test: Numbers) -> bool:
-    last, later = np.nanmax(train, initial=-np.inf), test[np.isfinite(test)]
-    touches = len(later) and later.min() // dates.DAY >= last // dates.DAY
-    share = (later > last).mean() if len(later) else 0.0
-    return len(later) >= FEWEST_VALUES and bool(share > 0.5 if touches else share >= 0.99)
 
 
 @dataclass(frozen=True)
@@ -99,20 +62,21 @@ class Course:
         return float(self.at.max() - self.at.min() + self.step)
 
     def words(self, length: float) -> str:
-        return shown.length(self.clock, self.column, self.step, length)
+        return periods.words(self.clock, self.column, self.step, length)
 
 
 def section(data: Data, values: Numbers, target: str, room: int) -> str:
     """The facts about time. `values` are the labels as numbers, not a number without one; without a `target` in words,
     they are classes of which none is told."""
-    train, test, name = data.folder.train, data.folder.test, data.later_in
+    train, name = data.folder.train, data.later_in
     if name is None or name not in train.facts:
         return ""
-    # Columns of their own, whose texts are not kept.
-    in_test = Column(test, name) if test and name in test.facts else None
-    clock, at = times(Column(train, name), in_test)
-    taken = {*data.targets, data.told.get("id")}
-    by = series(data.folder, name, lambda one: one in taken)
+    found = split.clock(data.tables, name)
+    if found is None:
+        return ""
+    clock, at = found.clock, found.train
+    by = split.series(data.tables, name, {*data.targets, data.told.get("id")}.__contains__)
+    data.tables.forget(())
     has = np.flatnonzero(np.isfinite(at) & np.isfinite(values))
     of = together([codes(Column(train, one).values.gather(has)) for one in by]) if by else np.zeros(len(has), np.int64)
     if by:

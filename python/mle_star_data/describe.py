@@ -376,20 +376,16 @@ def _series(one: Known) -> tuple[str, str]:
     return one["kind"], one["name"].rstrip("0123456789")
 
 
-Ends = tuple[list[float] | None, tuple[str, str, float, float] | None]
+Ends = tuple[list[float] | None, tuple[str, str] | None]
 """Least value, quartiles and greatest value of a column; its first and its last date."""
 
 
 def _ends(column: Column, one: Known) -> Ends:
     if one["kind"] in NUMBERS:
         return quantiles(column.numbers, (0.0, 0.25, 0.5, 0.75, 1.0)), None
-    if one["kind"] != "date":
+    if one["kind"] != "date" or column.kind != "date" or not np.isfinite(column.times).any():
         return None, None
-    at = column.times if column.kind == "date" else np.zeros(0)
-    if not len(at) or not np.isfinite(at).any():
-        return None, None
-    first, last = int(np.nanargmin(at)), int(np.nanargmax(at))
-    return None, (column.values[first], column.values[last], at[first], at[last])
+    return None, (column.values[int(np.nanargmin(column.times))], column.values[int(np.nanargmax(column.times))])
 
 
 def _is_code(one: Known) -> bool:
@@ -424,8 +420,7 @@ def _range_in_test(train: Ends, test: Ends) -> str:
     """The range in the test table, if it is another one: for dates, and for numbers most of which lie outside that of
     the training table."""
     if train[1] and test[1]:
-        first, last = test[1][:2]
-        return f"test {shown.plain(first, 30)} to {shown.plain(last, 30)}" if train[1][:2] != (first, last) else ""
+        return f"test {shown.plain(test[1][0], 30)} to {shown.plain(test[1][1], 30)}" if train[1] != test[1] else ""
     if train[0] and test[0] and not train[0][0] <= test[0][2] <= train[0][4]:
         return f"test {shown.number(test[0][0])} to {shown.number(test[0][4])}"
     return ""

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
-from itertools import combinations
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import facts, links, names
+from . import facts, links, names, rows, split
 from .facts import Folder
 from .frames import Column, Source, Table
-from .kinds import LOOKED_AT, NUMBERS
+from .kinds import NUMBERS
 from .links import Known
 from .tables import Refused
 
@@ -30,7 +29,6 @@ DETERMINED_IN, FEWEST_ROWS, FEWEST_VALUES, ROWS_OF_CLASS = 20_000, 50, 12, 20
 without chance; the rows of a class on average."""
 UNLIKELY = 20.0
 """A column is named if it would determine the target by chance less often than once in `e` to the power of this."""
-ROWS_OF_SERIES, MOST_CANDIDATES, MOST_TOGETHER, FEWEST_MEETINGS = 3, 24, 6, 20.0
 RARE, LEVELS, PARTS = 10, 12, 5
 """A level with fewer rows is one of the rare ones. Whole numbers with at most so many values are levels; others are cut
 into so many parts with as many rows."""
@@ -47,7 +45,7 @@ def relations(folder: str, told: Mapping[str, Any]) -> dict[str, Any]:
     # No model may use them.
     left_out = {*(roles.get("ignored") or ()), roles.get("weight"), data.split.get("groups")}
     used = [link for link in found if not left_out.intersection(link.columns)]
-    by = data.split.get("series") or (series(data.folder, time, {*but, *left_out}.__contains__) if time else [])
+    by = data.split.get("series") or (split.series(data.tables, time, {*but, *left_out}.__contains__) if time else [])
     return {
         "links": [
             asdict(link) | {"cutoffs": [asdict(one) for one in links.cutoffs(data.folder, used, link, time, left_out)]}
@@ -87,6 +85,18 @@ class Data:
     @property
     def targets(self) -> list[str]:
         return [] if self.target is None else self.folder.targets(self.target, self.told.get("id"))
+
+    @cached_property
+    def tables(self) -> split.Tables:
+        """The training table and the test table, as those who look for times read them."""
+
+        def table(one: Table) -> rows.Table:
+            found = rows.Table(self.folder.path / one.file, one.rows, one.facts)
+            found.cells = one
+            return found
+
+        test = table(self.folder.test) if self.folder.test else None
+        return split.Tables(self.folder.path, table(self.folder.train), test, None, split.Roles(), self.folder.groups)
 
     @property
     def split(self) -> Mapping[str, Any]:
@@ -183,71 +193,11 @@ def of_frame(table: Table, frame: pl.DataFrame) -> Table:
     return Table(table.file, Source(frame, frame.lazy(), frame.height, loaded), table.words)
 
 
-def _first(table: Table) -> int:
-    """How many of the rows that are looked at are the first ones."""
-    return table.rows if table.rows <= LOOKED_AT else LOOKED_AT // 2
-
-
 def codes(values: pl.Series) -> Codes:
     """A number for each different value; missing values are equal."""
     unique = values.unique()
     found: Codes = values.replace_strict(unique, np.arange(len(unique)), return_dtype=pl.Int64).to_numpy()
     return found
-
-
-# Columns that name series
-
-
-def series(folder: Folder, time: str, taken: Callable[[str], bool]) -> list[str]:
-    """The column, or the two or three together, that name the series of rows whose times are in the column `time`. A
-    series has at most one row at a time, so its rows meet the same time again far less often than values that have
-    nothing to do with time. The first rows of both tables are looked at."""
-    train, test = folder.train, folder.test
-    groups = {group["column"] for group in folder.groups} if test else set()
-    shown = (
-        [] if test is None else _may_name_series(train, test, lambda one: one in groups or one == time or taken(one))
-    )
-    if not shown or test is None:
-        return []
-    sides = [table.column(time).head(_first(table)) for table in (train, test)]
-    has = [side.is_not_null().to_numpy() for side in sides]
-    count = int(has[0].sum())
-    times = codes(sides[0])[has[0]]
-
-    def of_both(name: str) -> Codes:
-        both = [table.column(name).head(_first(table)) for table in (train, test)]
-        keys: Codes = codes(pl.concat(both))[np.concatenate(has)]
-        return keys
-
-    of = {name: of_both(name) for name in shown}
-
-    def fits(names_: Sequence[str]) -> int | None:
-        keys = together([of[name] for name in names_])
-        is_known = train.rows > LOOKED_AT or np.isin(keys[count:], keys[:count]).sum() * 2 > len(keys) - count
-        named = all(names.says(name, names.KEY) for name in names_)
-        return _is_series(keys[:count], times, named) if is_known else None
-
-    for size in (1, 2, 3):
-        sets = combinations(shown if size == 1 else shown[:MOST_TOGETHER], size)
-        found = [(wide, one) for one in sets if (wide := fits(one)) is not None]
-        if found:
-            return list(min(found, key=lambda one: one[0])[1])  # The widest series have the most history.
-    return []
-
-
-def _may_name_series(train: Table, test: Table, taken: Callable[[str], bool]) -> list[str]:
-    """Columns of both tables whose values can name series, the most promising first."""
-
-    def can(name: str, one: Known) -> bool:
-        is_free = not names.says_time(name) and not taken(name) and not one["missing"]
-        repeats = one["distinct"] > 1 and one["distinct"] * ROWS_OF_SERIES <= min(train.rows, LOOKED_AT)
-        of_kind = one["kind"] not in ("number", "text", "date", "empty")
-        twin = test.facts.get(name)
-        return bool(of_kind and repeats and is_free and twin and (twin["kind"] in NUMBERS) == (one["kind"] in NUMBERS))
-
-    found = [name for name, one in train.facts.items() if can(name, one)]
-    found.sort(key=lambda name: (not names.says(name, names.KEY), train.facts[name]["kind"] in NUMBERS))
-    return found[:MOST_CANDIDATES]
 
 
 def together(keys: Sequence[Codes]) -> Codes:
@@ -256,21 +206,6 @@ def together(keys: Sequence[Codes]) -> Codes:
     for other in keys[1:]:
         both = codes(pl.Series(both * (other.max(initial=0) + 1) + other))
     return both
-
-
-def _is_series(keys: Codes, times: Codes, named: bool) -> int | None:
-    """The number of series if the keys name series. If hardly any two rows have the same time, only the names of
-    columns show that."""
-
-    def pairs(of: Codes) -> tuple[int, float]:
-        sizes = np.bincount(of)[np.bincount(of) > 0].astype(float) if len(of) else np.zeros(0)
-        return len(sizes), float((sizes * (sizes - 1) / 2).sum())
-
-    count, most = pairs(keys)
-    cells, meetings = pairs(together([keys, times]))
-    by_chance = most * pairs(times)[1] / max(len(keys) * (len(keys) - 1) / 2, 1.0)
-    rarely = named and meetings <= by_chance if by_chance < FEWEST_MEETINGS else meetings * 4 <= by_chance
-    return count if count > 1 and cells >= count * ROWS_OF_SERIES and rarely else None
 
 
 # How the target differs between groups of rows

@@ -11,8 +11,6 @@ NAME, PATH, VALUE = 40, 80, 24
 INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
 """Letters that change the direction of a text or have no shape."""
 CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
-MONTH, WEEK, DAY = 30.436875 * 86_400, 7.0 * 86_400, 86_400.0
-UNITS = ((DAY, "day"), (3_600.0, "hour"), (60.0, "minute"), (1.0, "second"))
 
 
 def plain(text: str, most: int) -> str:
@@ -114,28 +112,3 @@ def mean(value: float, error: float, is_share: bool) -> str:
         return f"{number(value)}{unit}"
     places = decimals(error)
     return f"{round(value, places) + 0.0:.{places}f}{unit} ±{error:.{places}f}"
-
-
-def length(clock: str, column: str, step: float, size: float) -> str:
-    """A length of time of series with this step: `28 days`, `24 months`; `12 steps of week` for a column of numbers."""
-    if clock == "number":
-        steps, digits = size / step, 0 if size >= 100 else 2 if size >= 1 else 4
-        text = f"{size:.{digits}f}"
-        text = text.rstrip("0").rstrip(".") if digits else text
-        return f"{_many(steps, 'step') if _is_whole(steps) else text} of `{column}`"
-    for least, unit, name in ((360.0 * DAY, 12 * MONTH, "year"), (27.5 * DAY, MONTH, "month")):
-        if step >= least:
-            return _many(floor(size / unit + 0.5), name)
-    if _is_whole(step / WEEK):
-        return _many(floor(size / WEEK + 0.5), "week")
-    unit, name = next((one for one in UNITS if size >= 0.99 * one[0]), UNITS[-1])
-    return _many(size / unit, name)
-
-
-def _is_whole(count: float) -> bool:
-    return abs(count - floor(count + 0.5)) <= 0.05 and count >= 0.5
-
-
-def _many(count: float, word: str) -> str:
-    text = f"{count:.{0 if _is_whole(count) or count >= 20 else 1}f}"
-    return f"{text} {word}{'' if text == '1' else 's'}"

@@ -167,7 +167,11 @@ fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString], late: &Late) ->
     command.args(arguments).stdin(Stdio::null()).stdout(out).stderr(err);
     let mut child = in_own_session(&mut command).spawn().map_err(cannot)?;
     let id = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
-    let holds = || worker(folder).is_ok_and(|worker| worker.is_some_and(|worker| worker.id == id));
+    // A folder that is only locked yet is no run for others.
+    let holds = || {
+        runs::is_run(folder)
+            && worker(folder).is_ok_and(|worker| worker.is_some_and(|worker| worker.id == id))
+    };
     let far = came_far(&mut child, holds).map_err(cannot)?;
     let Some(begun) = far else { return Err(output::last_words(said)) };
     let (output, kept) = match begun {

@@ -225,7 +225,8 @@ pub fn prepare_for(
     let Configured { config, invocation, prompts, retrieved_models, learned, file, .. } = configured;
     let protocol = protocol::decide(&task, &config, &data, &intake)?;
     let (chosen, mut facts, mut profile) = (choice.chosen, Some(data.facts), data.profile);
-    if let (Some(profile), Some(facts), Some(questions)) = (&mut profile, &mut facts, intake.questions()) {
+    let asked = intake.questions().filter(|_| intent != Intent::Preview);
+    if let (Some(profile), Some(facts), Some(questions)) = (&mut profile, &mut facts, asked) {
         let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
         profile.relations = summary::relate(questions, &task.data_dir, facts, split)?;
     }

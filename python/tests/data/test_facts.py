@@ -36,6 +36,7 @@ HALVES = [f"{row}.5" for row in range(38)]
 KINDS: list[tuple[Sequence[str], dict[str, Any]]] = [
     (["7", "-3", "+4"], {"kind": "integer", "range": [-3.0, 7.0], "respelled": True}),
     (["1", "2.5"], {"kind": "number", "mean": 1.75}),
+    (["1.5e308", "1.5e308"], {"kind": "number", "mean": 1.5e308}),
     (["1.0", "2.5", ""], {"kind": "number", "missing": 1, "respelled": False, "distinct": 2}),
     (["1e308", "1.5e308"], {"kind": "number", "mean": 1.25e308, "huge": 2}),
     (["007", "8"], {"kind": "integer", "respelled": True}),

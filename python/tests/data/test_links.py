@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mle_star_data import facts, links, relations, roles
+from mle_star_data import facts, links, relations, roles, split
 
 Tables = Mapping[str, str]
 
@@ -281,5 +281,5 @@ SERIES: list[tuple[str, Cell, list[str]]] = [
 @pytest.mark.parametrize(("header", "cells", "expected"), SERIES)
 def test_series_meet_each_time_once(header: str, cells: Cell, expected: list[str], tmp_path: Path) -> None:
     tables = {"train.csv": rows(header, range(600), cells), "test.csv": rows(header, range(600, 660), cells)}
-    found = folder(tmp_path, tables)
-    assert relations.series(found, "day", lambda name: name == "id") == expected
+    found = relations.Data(folder(tmp_path, tables), {}).tables
+    assert split.series(found, "day", lambda name: name == "id") == expected

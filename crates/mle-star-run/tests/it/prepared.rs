@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::path::Path;
 
 use mle_star_run::{Prepared, RunOptions, prepare};
-use mle_star_tables::holdout;
 
 /// A table of 120 rows without an ID: its column `row_id` repeats, and `kind` has three classes.
 fn write_table(into: &Path) {
@@ -89,8 +88,8 @@ fn agents_are_told_of_held_out_rows_as_rows_of_the_test_table() {
     }
     let settings = ["metric=RMSE", "target=y", "id_column=id", "holdout=0.4"];
     let prepared = prepared(folder.path(), &data, &settings);
-    let (plan, told) = (prepared.held_out.unwrap(), prepared.data_summary.unwrap());
-    assert_eq!(plan.rows(), 1_200);
+    let run = prepared.freeze(&|_| ()).unwrap();
+    let told = run.frozen.data_summary.unwrap();
     for part in [
         "`train.csv`: 1,800 rows",
         "`test.csv`: 1,250 rows",
@@ -99,9 +98,7 @@ fn agents_are_told_of_held_out_rows_as_rows_of_the_test_table() {
     ] {
         assert!(told.contains(part), "{part} in\n{told}");
     }
-    let held = folder.path().join("held.csv");
-    holdout::labels(&prepared.profile.unwrap(), &plan, &held).unwrap();
-    let held = fs::read_to_string(held).unwrap();
+    let held = fs::read_to_string(run.folder.join("holdout/labels.csv")).unwrap();
     let labels: Vec<&str> = held.lines().skip(1).filter_map(|line| line.split(',').nth(1)).collect();
     let (_, first) = told.split_once("## First rows of `train.csv`").unwrap();
     assert_eq!((labels.len(), first.matches(".5 |").count()), (1_200, 5), "{first}");
