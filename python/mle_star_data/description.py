@@ -52,7 +52,7 @@ def read_metric(text: str, told: Told, target: Target) -> Taken | Question:
 
 def _metric(text: str, told: Told, target: Target) -> Taken | Question:
     if told.file is not None or told.metric is not None:
-        return _given(text, told)
+        return _given(text, told, target)
     found = sentences(text)
     known = frozenset(word for column in target.columns for word in normal(column.name).split())
     facts = [fact for at in range(len(found)) if (fact := _fact(found, at, known, told.has_weights))]
@@ -356,7 +356,7 @@ def _nothing(found: Sequence[Sentence]) -> Question:
 # ---------------------------------------------------------------- what the user gave, and what the target can have
 
 
-def _given(text: str, told: Told) -> Taken | Question:
+def _given(text: str, told: Told, target: Target) -> Taken | Question:
     name = told.file or told.metric or ""
     named = None if told.file else parse(name)
     if named and named.lacks:
@@ -365,11 +365,8 @@ def _given(text: str, told: Told) -> Taken | Question:
         return Question("weight_column", f'the metric "{name}" needs a weight for each row', "--weight-column")
     if named is None or not named.name:
         return _own_direction(text, name, told)
-    right = direction_of(named.name)
-    better = "smaller" if right == "minimize" else "larger"
-    return Taken(
-        "evaluation_metric", named.name, f"as given; {named.name} is better when it is {better}", direction=right
-    )
+    better = "smaller" if direction_of(named.name) == "minimize" else "larger"
+    return _taken(named.name, f"as given; {named.name} is better when it is {better}", "", target)
 
 
 def _own_direction(text: str, name: str, told: Told) -> Taken | Question:

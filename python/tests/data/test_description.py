@@ -940,6 +940,24 @@ def test_no_competition_of_mle_bench_is_misread() -> None:
     taken = {name: of_column(one.value) for name, one in read.items() if isinstance(one, Taken)}
     same = {name: of_column(named.name) for name in texts if (named := parse(right.get(name, "")))}
     assert set(right) <= set(texts)
-    print(f"{len(taken)} of {len(texts)} are taken, {len(texts) - len(taken)} are asked")
     assert {name: metric for name, metric in taken.items() if same.get(name) != metric} == {}
     assert len(taken) >= 40
+    rows = [f"| {name} | {right.get(name, 'another one')} | {taken.get(name, 'asked')} |" for name in sorted(texts)]
+    counts = {"texts": len(texts), "taken": len(taken), "asked": len(texts) - len(taken)}
+    page = PAGE.format(rows="\n".join(rows), **counts)
+    if os.environ.get("INSTA_UPDATE") == "always":
+        DOCS.write_text(page, encoding="utf-8")
+    assert DOCS.read_text(encoding="utf-8") == page
+
+
+DOCS = Path(__file__).parents[3] / "docs/mle-bench-metrics.md"
+PAGE = """# Metrics of MLE-bench's descriptions
+
+The description of each of the {texts} competitions of [openai/mle-bench](https://github.com/openai/mle-bench) is read
+as `mle-star init` reads it. {taken} are taken, and each is what the competition's grader computes; {asked} are asked, and
+`--metric` or `--metric-file` decides. None is read wrong. A test writes this page.
+
+| competition | the grader computes | read as |
+|---|---|---|
+{rows}
+"""

@@ -43,15 +43,15 @@ macro_rules! files {
         [$(($name, include_str!(concat!("../../python/mle_star_data/", $name)))),*]
     };
 }
-const FILES: [(&str, &str); 53] = files! {
+const FILES: [(&str, &str); 54] = files! {
     "__init__.py" "__main__.py" "agreement.py" "columns.py" "course.py" "dates.py" "describe.py"
-    "description.py" "diagnose.py" "facts.py" "files.py" "fits.py" "folders.py" "formats.py"
-    "formulas.py" "frames.py" "holdout.py" "importances.py" "intake.py" "intervals.py"
+    "description.py" "diagnose.py" "divisions.py" "facts.py" "files.py" "fits.py" "folders.py"
+    "formats.py" "formulas.py" "frames.py" "holdout.py" "importances.py" "intake.py" "intervals.py"
     "kaggle_metric_utilities.py" "kinds.py" "labels.py" "links.py" "measure.py" "mentions.py"
     "metric_child.py" "metric_file.py" "metric_tables.py" "metrics.py" "names.py" "notation.py"
-    "other_files.py" "other_rows.py" "packing.py" "periods.py" "plan.py" "predictions.py" "questions.py" "readings.py"
-    "relations.py" "resampled.py" "roles.py" "rows.py" "selection.py" "sentences.py" "shown.py"
-    "spellings.py" "split.py" "submission.py" "tables.py" "text_table.py" "workbooks.py"
+    "other_files.py" "other_rows.py" "packing.py" "periods.py" "plan.py" "predictions.py" "questions.py"
+    "readings.py" "relations.py" "resampled.py" "roles.py" "rows.py" "selection.py" "sentences.py"
+    "shown.py" "spellings.py" "split.py" "submission.py" "tables.py" "text_table.py" "workbooks.py"
 };
 
 /// Answers questions.
@@ -307,6 +307,16 @@ async fn ended(talk: Talk) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_program_has_all_files_of_the_package() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/mle_star_data");
+        let names =
+            fs::read_dir(folder).unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(".py")).collect();
+        names.sort();
+        assert_eq!(FILES.map(|(name, _)| name.to_owned()).as_slice(), names);
+    }
 
     #[test]
     fn a_wheel_brings_the_libraries_of_the_data_plane() {
