@@ -954,8 +954,8 @@ DOCS = Path(__file__).parents[3] / "docs/mle-bench-metrics.md"
 PAGE = """# Metrics of MLE-bench's descriptions
 
 The description of each of the {texts} competitions of [openai/mle-bench](https://github.com/openai/mle-bench) is read
-as `mle-star init` reads it. {taken} are taken, and each is what the competition's grader computes; {asked} are asked, and
-`--metric` or `--metric-file` decides. None is read wrong. A test writes this page.
+as `mle-star init` reads it. {taken} are taken, and each is what the competition's grader computes; {asked} are asked,
+and `--metric` or `--metric-file` decides. None is read wrong. A test writes this page.
 
 | competition | the grader computes | read as |
 |---|---|---|

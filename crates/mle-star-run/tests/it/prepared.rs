@@ -87,9 +87,9 @@ fn agents_are_told_of_held_out_rows_as_rows_of_the_test_table() {
         fs::write(data.join(format!("{name}.csv")), text).unwrap();
     }
     let settings = ["metric=RMSE", "target=y", "id_column=id", "holdout=0.4"];
-    let prepared = prepared(folder.path(), &data, &settings);
-    let run = prepared.freeze(&|_| ()).unwrap();
-    let told = run.frozen.data_summary.unwrap();
+    let run = prepared(folder.path(), &data, &settings).freeze(&|_| ()).unwrap();
+    let told = run.frozen.data_summary.as_ref().unwrap();
+    assert_eq!(run.frozen.protocol.as_ref().unwrap().holdout.rows(), Some(1_200));
     for part in [
         "`train.csv`: 1,800 rows",
         "`test.csv`: 1,250 rows",
