@@ -261,14 +261,18 @@ impl Intake {
         };
         let makes_ids = self.look.as_ref().is_some_and(|look| look.is_single || look.lacks_sample);
         let told = Told { marks_missing: self.marks_missing(), makes_ids, ..told.clone() };
-        let whole = absolute(&folder)?;
-        let question = json!({ "question": "inspect", "folder": whole, "told": told });
+        let question = json!({ "question": "inspect", "folder": absolute(&folder)?, "told": told });
         questions.ask(question).map_err(|error: RunError| {
-            // People know the folder as they wrote it.
-            let (whole, given) = (whole.display().to_string(), folder.display().to_string());
-            let trouble = Trouble { message: error.trouble.message.replace(&whole, &given), ..error.trouble };
+            let trouble = Trouble { message: self.as_given(&error.trouble.message), ..error.trouble };
             RunError { trouble, ..error }
         })
+    }
+
+    /// A message of the data plane with the folder as the user wrote it.
+    pub fn as_given(&self, message: &str) -> String {
+        let folder = self.folder();
+        let whole = absolute(&folder).unwrap_or_default();
+        message.replace(&whole.display().to_string(), &folder.display().to_string())
     }
 
     /// Adds what the task lacks: a test table, a sample submission. Returns the ID column if it did; the tables are then to be

@@ -33,7 +33,7 @@ impl Data {
         let facts = intake.inspect(&told)?;
         let of_facts = || {
             let [message, hint] = ["0", "1"].map(|at| facts.pointer(&format!("/unread/{at}"))?.as_str());
-            Some(Trouble::new(message?, hint.unwrap_or_default()))
+            Some(Trouble::new(intake.as_given(message?), hint.unwrap_or_default()))
         };
         let unread = damaged.or_else(of_facts);
         let profile = Profile::of(&facts)?;
