@@ -76,7 +76,6 @@ def section(data: Data, values: Numbers, target: str, room: int) -> str:
         return ""
     clock, at = found.clock, found.train
     by = split.series(data.tables, name, {*data.targets, data.told.get("id")}.__contains__)
-    data.tables.forget(())
     has = np.flatnonzero(np.isfinite(at) & np.isfinite(values))
     of = together([codes(Column(train, one).values.gather(has)) for one in by]) if by else np.zeros(len(has), np.int64)
     if by:

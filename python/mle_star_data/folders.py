@@ -15,9 +15,10 @@ import polars as pl
 
 from .dates import DAY
 from .facts import table_of
+from .frames import Table, opened
 from .holdout import Plan, names_rows
 from .periods import Bounds, Timeline
-from .rows import Array, Lines, Table, codes, csv_lines, drawn, keys, numbered, opened
+from .rows import Array, Lines, codes, csv_lines, drawn, keys, numbered
 from .split import Split, Tables, read, series
 from .tables import MISSING, Refused
 
@@ -96,8 +97,8 @@ def search(tables: Tables, plan: Plan, folds: Array | None, into: Path, labels: 
     held = lines.frame(plan.held)
 
     def fill(part: Path) -> None:
-        link(tables.folder, part, {train.name, test.name, sample.name, FOLDS if folds is not None else train.name})
-        with open(part / train.name, "wb") as file:
+        link(tables.folder, part, {train.file, test.file, sample.file, FOLDS if folds is not None else train.file})
+        with open(part / train.file, "wb") as file:
             file.write(lines.header)
             lines.write(np.flatnonzero(plan.kept(len(lines))), file)
         turns = _turns(plan, 0 if plan.is_period else test.rows)
@@ -149,7 +150,7 @@ def _extend(
         return fills[name].gather(at) if count else pl.Series([""]).new_from_index(0, len(held))
 
     made = csv_lines(pl.DataFrame([cells(name).alias(str(place)) for place, name in enumerate(lines.names)]), lines.end)
-    with open(into / table.name, "wb") as file:
+    with open(into / table.file, "wb") as file:
         file.write(lines.header)
         interleave(file, lines, made, turns)
 
@@ -187,7 +188,7 @@ def write_folds(tables: Tables, folds: Array, plan: Plan | None, into: Path) -> 
 def _validated(tables: Tables, folds: Array, plan: Plan | None, cells: pl.Series, into: Path) -> None:
     kept = plan.kept(len(folds)) if plan else np.ones(len(folds), dtype=bool)
     name = tables.roles.id if plan is not None or names_rows(tables) else None
-    id = tables.train.text(name) if name and name != "fold" else pl.Series(np.cumsum(kept) - 1)
+    id = tables.train.column(name).values if name and name != "fold" else pl.Series(np.cumsum(kept) - 1)
     frame = pl.DataFrame([id.alias(name if name and name != "fold" else "row"), cells])
     frame.filter(pl.Series((folds >= 0) & kept)).write_csv(into)
 
@@ -205,7 +206,7 @@ def seasonal_naive(times: Timeline, plan: Plan | None, folds: Array, into: Path)
         return False
     columns = series(tables, times.column, lambda name: name in (tables.roles.id, *targets))
     of = codes(tables.together(columns)[0])[0] if columns else np.zeros(tables.train.rows, dtype=int)
-    value, at = tables.train.numbers(targets[0]), times.times
+    value, at = tables.train.column(targets[0]).numbers, times.times
     kept = plan.kept(len(at)) if plan else True
     known = np.flatnonzero(tables.labelled & kept & np.isfinite(value) & ~np.isnan(at))
     known = known[np.lexsort((at[known], of[known]))]
@@ -269,7 +270,7 @@ class _History:
 
 def free_name(tables: Iterable[Table]) -> str:
     """The name of a column with row numbers, which no column has."""
-    taken, name = {column for table in tables for column in table.columns}, ROW_ID
+    taken, name = {column for table in tables for column in table.names}, ROW_ID
     while name in taken:
         name += "_"
     return name
@@ -285,7 +286,7 @@ def divide(
     id = tables.roles.id or free_name([train])
     has_label = np.zeros(train.rows, dtype=bool)
     for name in targets:
-        has_label |= train.text(name).is_not_null().to_numpy()
+        has_label |= train.column(name).values.is_not_null().to_numpy()
     kept = has_label.copy()
     kept[held] = False
     test = lines.frame(held)
@@ -303,7 +304,7 @@ def divide(
                 file.write(lines.header)
                 lines.write(rows, file)
         else:
-            train.scan.with_row_index(id).filter(pl.lit(pl.Series(kept))).sink_csv(part)
+            train.source.lazy.with_row_index(id).filter(pl.lit(pl.Series(kept))).sink_csv(part)
 
     # The table that is divided may be the one that is written.
     complete(into / "train.csv", fill)
@@ -326,14 +327,14 @@ def make_sample(tables: Tables, sample: Sequence[tuple[str, str]], into: Path) -
     """Writes the sample submission of a task that has none. Where the tables have no ID column, both get one: the row
     number of the test table, which the training table goes on counting from."""
     assert tables.test is not None
-    given = tables.roles.id if tables.roles.id in tables.test.columns else None
+    given = tables.roles.id if tables.roles.id in tables.test else None
     id, first = given or free_name([tables.train, tables.test]), 0
-    ids = tables.test.scan.select(given).collect()[given] if given else pl.Series(range(tables.test.rows))
+    ids = tables.test.source.lazy.select(given).collect()[given] if given else pl.Series(range(tables.test.rows))
     made = pl.DataFrame([ids.alias(id)]).with_columns(pl.lit(value).alias(name) for name, value in sample)
     into.mkdir(parents=True, exist_ok=True)
     made.write_csv(into / "sample_submission.csv")
     for table in () if given else (tables.test, tables.train):
-        complete(into / table.name, partial(table.scan.with_row_index(id, first).sink_csv))
+        complete(into / table.file, partial(table.source.lazy.with_row_index(id, first).sink_csv))
         first += table.rows
     return {"id": id, "has_made_ids": given is None}
 
@@ -402,7 +403,7 @@ def permuted(folder: Path, ids: Path, id: str, kept: Sequence[str], into: Path |
 
 
 def _whole(path: Path) -> pl.DataFrame:
-    return opened(path, os.stat(path).st_mtime_ns).source.lazy.collect().fill_null("")
+    return opened(path, os.stat(path).st_mtime_ns).lazy.collect().fill_null("")
 
 
 def _shuffled(count: int, use: str) -> Array:

@@ -23,7 +23,6 @@ from .split import (
     may_have_unseen,
     mixed_missing,
     names_series,
-    names_things,
     series,
     unseen,
 )
@@ -220,7 +219,7 @@ class Timeline:
         return {"from": self.cell(moments[0]), "to": self.cell(moments[1]), "at": picture, "rows": rows}
 
     def cell(self, time: float) -> str:
-        return self.tables.train.cell(self.column, np.argmax(self.cells == time))
+        return self.tables.train.column(self.column).cell(np.argmax(self.cells == time))
 
 
 def timeline(tables: Tables, split: Split) -> Timeline:
@@ -519,7 +518,7 @@ def new_series(of: Timeline, named: str | None, taken: Callable[[str], bool]) ->
     found = []
     for name in columns:
         one = unseen(tables, [name])
-        is_name = names.says(name, names.CODE) or names_things(tables.train, name)
+        is_name = names.says(name, names.CODE) or tables.train.facts[name]["names_things"]
         is_name = is_name or (tables.train.kind(name) == "category" and one.known >= FEWEST_SERIES)
         if one.share >= SMALLEST_NEW and (is_name or names_series(tables, time, name)):
             found.append((one, is_name))

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import facts, links, names, rows, split
+from . import facts, links, names, split
 from .facts import Folder
 from .frames import Column, Source, Table
 from .kinds import NUMBERS
@@ -90,13 +90,8 @@ class Data:
     def tables(self) -> split.Tables:
         """The training table and the test table, as those who look for times read them."""
 
-        def table(one: Table) -> rows.Table:
-            found = rows.Table(self.folder.path / one.file, one.rows, one.facts)
-            found.cells = one
-            return found
-
-        test = table(self.folder.test) if self.folder.test else None
-        return split.Tables(self.folder.path, table(self.folder.train), test, None, split.Roles(), self.folder.groups)
+        test = self.folder.test
+        return split.Tables(self.folder.path, self.folder.train, test, None, split.Roles(), self.folder.groups)
 
     @property
     def split(self) -> Mapping[str, Any]:

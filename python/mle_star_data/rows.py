@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,9 +15,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from . import frames
-from .kinds import NUMBERS
+from .frames import Table
 from .resampled import mixed
-from .tables import MISSING, Refused
+from .tables import Refused
 
 Array = NDArray[Any]
 Keys = NDArray[np.uint64]
@@ -28,71 +26,6 @@ Keys = NDArray[np.uint64]
 MOST_AT_ONCE = 1 << 24
 """Bytes in which line ends are looked for at once."""
 WORD = 8
-
-
-@dataclass
-class Table:
-    """A plain table, and what is known of its columns. Columns are read when they are needed."""
-
-    path: Path
-    rows: int
-    columns: dict[str, dict[str, Any]]
-    """What is known of each column, by its name."""
-    texts: dict[str, pl.Series] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return self.path.name
-
-    @cached_property
-    def cells(self) -> frames.Table:
-        found = opened(self.path, os.stat(self.path).st_mtime_ns)
-        if found.rows != self.rows:
-            raise Refused(f"{self.name} is another table than the one that was looked at")
-        return found
-
-    @property
-    def scan(self) -> pl.LazyFrame:
-        """The cells as they are written."""
-        return self.cells.source.lazy
-
-    def kind(self, name: str) -> str:
-        return str(self.columns[name]["kind"]) if name in self.columns else ""
-
-    def load(self, names: Iterable[str]) -> None:
-        """Reads these columns in one go."""
-        wanted = [name for name in dict.fromkeys(names) if name in self.columns and name not in self.texts]
-        if wanted:
-            read = self.scan.select(self._cell(name) for name in wanted).collect(engine="streaming")
-            self.texts |= {name: read[name] for name in wanted}
-
-    def text(self, name: str) -> pl.Series:
-        """The cells without blanks around them; null where they are missing."""
-        self.load([name])
-        return self.texts[name]
-
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        """The cells as numbers; not a number where they are none."""
-        return self.text(name).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-
-    def cell(self, name: str, row: Any) -> str:
-        """A cell for people: 1950 for the number 1950.0."""
-        return re.sub(r"^(-?[0-9]+)\.0+$", r"\1", self.text(name)[int(row)] or "")
-
-    def head(self, name: str) -> pl.Series:
-        """The cells of the rows that are looked at."""
-        return self.cells.source.looked.select(self._cell(name)).to_series()
-
-    def _cell(self, name: str) -> pl.Expr:
-        cell = pl.col(name).str.strip_chars()
-        missing = MISSING.difference(self.columns[name].get("words", ()))
-        return pl.when(cell.is_in(sorted(missing))).then(None).otherwise(cell).alias(name)
-
-
-@lru_cache(maxsize=4)
-def opened(path: Path, changed: int) -> frames.Table:
-    """A table as it is on the disk, opened once."""
-    return frames.read(path)
 
 
 def keys(texts: pl.Series, as_numbers: bool) -> Keys:
@@ -174,10 +107,10 @@ class Lines:
     def of(cls, table: Table) -> Lines:
         """The rows of a table. Where quotes stand within cells, no line end does."""
         for quoted in (True, False):
-            found = cls.read(table.path, quoted)
+            found = cls.read(table.source.path, quoted)
             if len(found) == table.rows:
                 return found
-        raise Refused(f"{table.name} is another table than the one that was planned with")
+        raise Refused(f"{table.file} is another table than the one that was planned with")
 
     @classmethod
     def read(cls, path: Path, quoted: bool = True) -> Lines:
@@ -238,7 +171,3 @@ def csv_lines(frame: pl.DataFrame, end: bytes) -> list[bytes]:
     """Rows of text as they are written, each with its end."""
     text = frame.write_csv(include_header=False, line_terminator="\x1e").encode()
     return [line + end for line in text.split(b"\x1e")[:-1]]
-
-
-def is_number(table: Table, name: str) -> bool:
-    return table.kind(name) in NUMBERS
