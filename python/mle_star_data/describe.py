@@ -54,9 +54,9 @@ RANKS = ("id", "later", "others", "time", "group", "weight", "ignored", "feature
 CLASSES_WITHOUT_ROWS = (
     "together they get the probability of one row more, 1 / (training rows + 1), and the others the rest"
 )
-COUNTED, SMALL, FREQUENT, MOST_CLASSES, SKEWED, COMPARED, WHOLE = 1_000, 10, 20, 30, 1.0, 50, 10
+COUNTED, SMALL, FREQUENT, MOST_CLASSES, COMPARED, WHOLE = 1_000, 10, 20, 30, 50, 10
 """Labels that are counted; rows of a small class; one in so many rows makes a number frequent; numbers with more values
-are no classes; from this skewness on, a logarithm may help; classes whose shares are compared; more whole numbers are
+are no classes; classes whose shares are compared; more whole numbers are
 compared by their mean."""
 EFFECT_ROWS, EFFECT_COLUMNS, TOLD, NOTABLE_SHARE = 20_000, 500, 8, 0.001
 """Rows and columns in which it is looked for what tells the target; the columns that are told, and the least share."""
@@ -520,19 +520,4 @@ class _Labels:
         told += f"; {shown.share(rows, self.rows)} are {shown.plain(value, 20)}" if rows * FREQUENT >= self.rows else ""
         zeros = int((self.numbers == 0).sum())
         told += f"; 0 in {zeros:,} rows" if 0 < zeros * FREQUENT < self.rows else ""
-        return told + _skew(sampled[np.isfinite(sampled)])
-
-
-def _skew(numbers: Numbers) -> str:
-    """The skewness, and that of the logarithms if they may help: the third standardised moment."""
-
-    def of(numbers: Numbers) -> float | None:
-        away = numbers - numbers.mean()
-        deviation = float(np.sqrt((away**2).mean()))
-        return float((away**3).mean()) / deviation**3 if deviation > 0 else None
-
-    skewness = of(numbers)
-    if skewness is None:
-        return ""
-    of_logs = of(np.log1p(numbers)) if skewness >= SKEWED and numbers.min() >= 0 else None
-    return f"; skewness {skewness:.1f}" + (f", after log1p {of_logs:.1f}" if of_logs is not None else "")
+        return told

@@ -444,8 +444,6 @@ def _period(tables: Tables, times: Timeline, share: Share, seed: int) -> tuple[A
         raise Refused(f"only {timed} of {every} labelled rows have a time up to that of the test table") from None
     bounds = times.held_out()
     inside = tables.labelled & bounds.has(times.times)
-    if times.left_out is not None:
-        inside &= ~times.left_out.unscored
     held = np.flatnonzero(inside)
     fewest = max(tables.test.rows, FEWEST_HELD)
     if len(held) > DENSER * fewest:
@@ -454,8 +452,6 @@ def _period(tables: Tables, times: Timeline, share: Share, seed: int) -> tuple[A
     if len(held) < FEWEST_HELD:
         raise Refused(f"the last period has only {len(held)} rows; {FEWEST_HELD} are needed")
     out = times.is_too_late(bounds)
-    if times.left_out is not None:
-        out |= times.left_out.history
     out[held] = False
     return held, np.flatnonzero(out)
 
@@ -493,8 +489,6 @@ def folds(
     found = np.full(tables.train.rows, -1)
     if split["kind"] == "time" and times is not None:
         beside = plan is not None and plan.is_period
-        if beside and times.left_out is not None:
-            left = left & ~times.left_out.unscored
         for fold, period in enumerate(times.folds(beside)):
             found[left & (found < 0) & period.has(times.times)] = fold
         return found

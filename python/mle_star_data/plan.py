@@ -142,42 +142,16 @@ def _decide(question: Answer) -> Decision:
     unverified = _unverified(tables, question["facts"])
     if drawn:
         return Decision(tables, split, times, None, None, unverified or "", unverified, seed, folds, preset)
-    planned = _with_new_series(tables, split, times, config, unverified)
-    tables.forget([roles.id, *roles.targets, *((split["column"], split.get("groups")) if split else ())])
-    return Decision(tables, split, planned[1], planned[2], planned[0], planned[3], unverified, seed, folds, preset)
-
-
-Planned = tuple[Plan | None, Timeline | None, dict[str, Any] | None, str]
-
-
-def _with_new_series(
-    tables: Tables, split: Split | None, times: Timeline | None, config: Answer, unverified: str | None
-) -> Planned:
-    """The held-out rows, with the times by which they are chosen. Series are left out of the history of a held-out
-    period and of those before it, so that they are new as often as in the test table."""
-
-    def rows(times: Timeline | None) -> Plan:
-        return _held_out(tables, split, times, config, unverified)
-
-    found = None
-    if times is not None and config.get("preset") != "paper":
-        taken = lambda name: tables.is_taken(name) or name in tables.roles.ignored  # noqa: E731
-        found = periods.new_series(times, tables.roles.group, taken)
-    why = ""
-    if times is not None and found is not None and not found["why"]:
-        alike = periods.leave_out(times, found, int(config["seed"]))
-        try:
-            search = alike.left_out.share if alike.left_out else None
-            return rows(alike), alike, found | {"search": search}, ""
-        except Refused:
-            why = "too few rows are left without the history of some of them"
+    new = None
+    if times is not None and preset != "paper":
+        new = periods.new_series(times, roles.group, lambda name: tables.is_taken(name) or name in roles.ignored)
+    rows, off = None, ""
     try:
-        plan, off = rows(times), ""
+        rows = _held_out(tables, split, times, config, unverified)
     except Refused as error:
-        plan, off = None, str(error)
-    if found is not None and not found["why"]:
-        found["why"] = why if plan else "no rows are held out"
-    return plan, times, found, off
+        off = str(error)
+    tables.forget([roles.id, *roles.targets, *((split["column"], split.get("groups")) if split else ())])
+    return Decision(tables, split, times, new, rows, off, unverified, seed, folds, preset)
 
 
 def _held_out(

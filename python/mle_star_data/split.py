@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from . import dates, names
 from .frames import Table
@@ -305,29 +306,22 @@ def _with_own_ends(course: Course) -> Split | None:
     tables, roles = course.tables, course.tables.roles
     named = [roles.group] if roles.group and roles.group != course.column and tables.in_both(roles.group) else None
     columns = named or series(tables, course.column)
-    if not columns:
+    if not columns or not course.overlaps():
         return None
     of_train, of_test = tables.together(columns)
-    timed, asked = (of_train != 0) & ~np.isnan(course.train), (of_test != 0) & ~np.isnan(course.test)
-    different, at = np.unique(of_train[timed], return_inverse=True)
-    last = np.full(len(different), -np.inf)
-    np.maximum.at(last, at, course.train[timed])
-    place = np.searchsorted(different, of_test[asked]).clip(max=max(len(different) - 1, 0))
-    is_known = different[place] == of_test[asked] if len(different) else np.zeros(asked.sum(), dtype=bool)
-    test = np.bincount(place[is_known], minlength=len(different))
-    late = np.bincount(place[is_known][course.test[asked][is_known] > last[place[is_known]]], minlength=len(different))
-    train, has = np.bincount(at, minlength=len(different)), test > 0
-    count, later = int(has.sum()), int((late == test)[has].sum())
-    factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, (train + test).max(initial=1) + 1)))])
-    by_chance = float(np.exp(factorial[test] + factorial[train] - factorial[train + test])[has].sum())
-    go_on = is_known.sum() * 2 > asked.sum()
-    if (
-        later < FEWEST_SERIES
-        or later * AMONG < count
-        or not go_on
-        or later < CHANCES * by_chance
-        or not course.overlaps()
-    ):
+    train, test = (
+        pl.DataFrame({"of": of, "at": at}).filter((pl.col("of") != 0) & pl.col("at").is_not_nan())
+        for of, at in ((of_train, course.train), (of_test, course.test))
+    )
+    last = train.group_by("of").agg(pl.col("at").max().alias("last"), pl.len().alias("rows"))
+    both = test.join(last, on="of").group_by("of").agg(
+        (pl.col("at") > pl.col("last")).all().alias("is_later"), pl.len().alias("test"), pl.col("rows").first()
+    )  # fmt: skip
+    count, later = both.height, int(both["is_later"].sum())
+    # The chance that all test rows are the last ones of their series: one in so many choices.
+    each = gammaln(both["test"] + 1) + gammaln(both["rows"] + 1) - gammaln(both["test"] + both["rows"] + 1)
+    go_on = int(both["test"].sum()) * 2 > test.height
+    if not go_on or later < max(FEWEST_SERIES, count / AMONG, CHANCES * float(np.exp(each).sum())):
         return None
     train_file, test_file = files(tables)
     others = "; some test rows of the others lie between their training rows" if later < count else ""
