@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,7 +18,7 @@ from .dates import DAY
 from .facts import table_of
 from .frames import Table, opened
 from .holdout import Plan, names_rows
-from .periods import Bounds, Timeline
+from .periods import Timeline
 from .rows import Array, Lines, codes, csv_lines, drawn, keys, numbered
 from .split import Split, Tables, read, series
 from .tables import MISSING, Refused
@@ -215,11 +216,13 @@ def seasonal_naive(times: Timeline, plan: Plan | None, folds: Array, into: Path)
     if not len(steps) or not (columns or own_times):
         return False
     step = float(np.sort(steps)[len(steps) // 2])
-    history = _History(of[known], at[known], value[known], step, _seasons(times.clock, step))
+    seasons = _seasons(times.clock, step)
+    history = pl.DataFrame({"of": of[known], "at": at[known], "value": value[known]}).sort("at")
     forecast = np.full(len(at), np.nan)
     for fold, period in enumerate(times.folds(plan is not None and plan.is_period)):
         rows = np.flatnonzero(folds == fold)
-        forecast[rows] = history.forecasts(of[rows], at[rows], period)
+        asked = pl.DataFrame({"row": rows, "of": of[rows], "at": at[rows]})
+        forecast[rows] = _forecasts(history.filter(pl.col("at") <= period.learn), asked, period.learn, step, seasons)
     complete(into, lambda part: _validated(tables, folds, plan, pl.Series(targets[0], forecast), part))
     return True
 
@@ -231,38 +234,21 @@ def _seasons(clock: str, step: float) -> tuple[float, ...]:
     return (WEEK, DAY) if step < DAY else (WEEK,) if step <= 1.5 * DAY else (YEAR,)
 
 
-class _History:
-    """Known values, by series and time."""
-
-    def __init__(self, of: Array, at: Array, value: Array, step: float, seasons: tuple[float, ...]) -> None:
-        self.at, self.value, self.step, self.seasons = at, value, step, seasons
-        self.times = np.unique(at)
-        self.order = of * (len(self.times) + 1) + np.searchsorted(self.times, at)
-
-    def _before(self, of: Array, at: Any, side: Any) -> Array:
-        """The number of values before these times of these series."""
-        return np.asarray(
-            np.searchsorted(self.order, of * (len(self.times) + 1) + np.searchsorted(self.times, at, side))
-        )
-
-    def forecasts(self, of: Array, at: Array, period: Bounds) -> Array:
-        start, stop = self._before(of, -np.inf, "left"), self._before(of, period.learn, "right")
-        known = stop > start
-        found = np.where(known, self.value[np.maximum(stop - 1, 0)], np.mean(self.value[self.at <= period.learn]))
-        open = known.copy()
-        for season in self.seasons:
-            # A leap year is longer than the mean one.
-            latest = np.maximum(np.ceil((at - period.learn - self.step / 2) / season), 1)
-            for earlier in range(EARLIER):
-                wanted = at - (latest + earlier) * season
-                after = np.clip(self._before(of, wanted, "left"), start, stop)
-                near = np.stack([np.maximum(after - 1, start), np.minimum(after, stop - 1)]).clip(0, len(self.at) - 1)
-                away = np.abs(self.at[near] - wanted)
-                nearest = np.take_along_axis(near, away.argmin(axis=0)[None], axis=0)[0]
-                fits = open & (away.min(axis=0) <= self.step / 2)
-                found[fits] = self.value[nearest[fits]]
-                open &= ~fits
-        return np.asarray(found)
+def _forecasts(
+    known: pl.DataFrame, asked: pl.DataFrame, learn: float, step: float, seasons: tuple[float, ...]
+) -> Array:
+    """The value of the same season, else the last one of the series, else the mean of all."""
+    found = []
+    for season, earlier in product(seasons, range(EARLIER)):
+        # A leap year is longer than the mean one.
+        latest = ((pl.col("at") - learn - step / 2) / season).ceil().clip(1)
+        wanted = asked.with_columns(at=pl.col("at") - (latest + earlier) * season).sort("at")
+        near = wanted.join_asof(known, on="at", by="of", strategy="nearest", tolerance=step / 2, check_sortedness=False)
+        found.append(near.sort("row")["value"])
+    last = known.group_by("of", maintain_order=True).agg(pl.col("value").last())
+    found += [asked.join(last, on="of", how="left", maintain_order="left")["value"]]
+    frame = pl.DataFrame({str(at): one for at, one in enumerate(found)})
+    return frame.select(pl.coalesce(pl.all()).fill_null(known["value"].mean())).to_series().to_numpy()
 
 
 # Test rows of a single table, and sample submissions

@@ -232,46 +232,38 @@ def _has_rows(tables: Tables, path: Path) -> bool:
 
 
 def headers(path: Path) -> Iterator[set[str]]:
-    """The names of the columns of a table, or of those in an archive; nothing for other files. What cannot be read as a
-    table may have all words in it as names."""
+    """The names of the columns of a table, or of those in an archive; nothing for other files. What is no text has all
+    words in it as names."""
     name = path.name.lower()
     try:
-        if name.endswith(".zip"):
+        if name.endswith((".zip", ".xlsx")):
             with zipfile.ZipFile(path) as archive:
                 for member in archive.namelist():
-                    if member.lower().endswith(TEXTS):
-                        with archive.open(member) as file:
+                    with archive.open(member) as file:
+                        if name.endswith(".xlsx"):
+                            yield _words(file.read())
+                        elif member.lower().endswith(TEXTS):
                             yield _header(file.readline(PART))
-        elif name.endswith(".xlsx"):
-            with zipfile.ZipFile(path) as archive:
-                parts = [archive.read(member) for member in archive.namelist() if member.endswith(".xml")]
-            yield {
-                found.decode().strip() for part in parts for found in re.findall(rb"<t[^>]*>([^<]{1,200})</t>", part)
-            }
-        elif name.endswith(".parquet"):
-            yield set(pl.read_parquet_schema(path))
-        elif name.endswith((".feather", ".arrow")):
-            yield set(pl.read_ipc_schema(path))
-        elif name.endswith((".json", ".jsonl", ".ndjson")):
-            yield {found.decode() for found in re.findall(rb'"([^"\\]{1,200})"\s*:', _part(path))}
         elif name.endswith(".zst"):
             one = pl.read_csv(path, has_header=False, n_rows=1, separator="\n", quote_char=None, infer_schema=False)
             yield _header(one.item().encode())
         elif name.endswith((*TEXTS, *PACKED)):
             with PACKED.get(path.suffix.lower(), open)(path, "rb") as file:
                 yield _header(file.readline(PART))
-        elif name.endswith(CLOSED):
-            yield {found.decode() for found in re.findall(rb"[A-Za-z_][A-Za-z0-9_]*", _part(path))}
+        elif name.endswith((*TYPED, *CLOSED)):
+            with open(path, "rb") as file:
+                start = file.read(PART)
+                file.seek(max(os.path.getsize(path) - PART, 0))
+                yield _words(start + file.read(PART))
     except (pl.exceptions.PolarsError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
         return
 
 
-def _part(path: Path) -> bytes:
-    """The beginning and the end of a file."""
-    with open(path, "rb") as file:
-        start = file.read(PART)
-        file.seek(max(os.path.getsize(path) - PART, 0))
-        return start + file.read(PART)
+def _words(data: bytes) -> set[str]:
+    """Each run of letters, digits and underlines, and what stands between marks."""
+    return {
+        found.decode(errors="replace").strip() for found in re.findall(rb"\w+|(?<=[\">])[^\"<>]{1,200}(?=[\"<])", data)
+    }
 
 
 def _header(line: bytes) -> set[str]:
@@ -300,21 +292,16 @@ def _check_places(tables: Tables) -> None:
                 files.setdefault(name, set()).add(str(folder))
     if not files or tables.test is None:
         return
+    known = min(tables.train.rows, NAMED_ROWS)
+    kinds = ("category", "integer")
+    may_name = [
+        name for name, one in tables.train.facts.items() if one["kind"] in kinds and one["distinct"] * 2 > known
+    ]
     places = []
     for table in (tables.train, tables.test):
-        may_name = [
-            name
-            for name, about in tables.train.facts.items()
-            if about["kind"] in ("category", "integer") and about["distinct"] * 2 > min(tables.train.rows, NAMED_ROWS)
-        ]
-        values = {
-            value
-            for name in may_name
-            if name in table
-            for value in table.column(name).looked.head(NAMED_ROWS).drop_nulls()
-        }
-        named = values & files.keys()
-        places.append(set[str]().union(*(files[name] for name in named)) if len(named) >= FEWEST_NAMED else set[str]())
+        cells = [table.column(name).head(NAMED_ROWS).drop_nulls() for name in may_name if name in table]
+        named = files.keys() & {value for values in cells for value in values}
+        places.append(set[str]().union(*(files[name] for name in named if len(named) >= FEWEST_NAMED)))
     if places[0] and places[1] and places[0] != places[1]:
         raise Refused(f"files of training rows lie in {min(places[0])}, those of test rows in {min(places[1])}")
 

@@ -536,14 +536,6 @@ def _told(tables: Tables) -> str:
             f"the rows of {test} are later by {listed(columns)} together: write them in one column, such as 2024-01, "
             "and name it with --time-column"
         )
-    for one in found:
-        different = [np.unique(times[~np.isnan(times)]) for times in (one.train, one.test)]
-        repeats = len(different[0]) * FEWEST_ROWS <= len(one.train) and len(different[1]) * FEWEST_ROWS <= len(one.test)
-        if repeats and len(different[1]) >= FEWEST_VALUES and not np.isin(different[1], different[0]).any():
-            return (
-                f"no value of `{one.column}` in {test} is in {train}: to validate on later rows, name it with "
-                "with --time-column, to validate on other values, with --group-column"
-            )
     if new := _new_groups(tables):
         return f"{_new_words(tables, new)}: to validate on other values, name it with --group-column"
     return f"nothing tells the rows of {test} from those of {train}"
