@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,9 +17,10 @@ import polars as pl
 from .dates import DAY
 from .facts import table_of
 from .frames import Table, opened
+from .frames import read as read_table
 from .holdout import Plan, names_rows
 from .periods import Timeline
-from .rows import Array, Lines, codes, csv_lines, drawn, keys, numbered
+from .rows import Array, at, codes, drawn, keys, numbered, write
 from .split import Split, Tables, read, series
 from .tables import MISSING, Refused
 
@@ -94,17 +95,17 @@ def search(tables: Tables, plan: Plan, folds: Array | None, into: Path, labels: 
     train, test, sample = tables.train, tables.test, tables.sample
     assert test is not None
     assert sample is not None
-    lines = Lines.of(train)
-    held = lines.frame(plan.held)
+    kept = plan.kept(train.rows)
+    is_held = np.zeros(train.rows, dtype=bool)
+    is_held[plan.held] = True
+    held = at(train, is_held).collect()
 
     def fill(part: Path) -> None:
         link(tables.folder, part, {train.file, test.file, sample.file, FOLDS if folds is not None else train.file})
-        with open(part / train.file, "wb") as file:
-            file.write(lines.header)
-            lines.write(np.flatnonzero(plan.kept(len(lines))), file)
+        write(at(train, kept), part / train.file)
         turns = _turns(plan, 0 if plan.is_period else test.rows)
-        _extend(test, held, tables.roles.targets, turns, plan.seed, part)
-        _extend(sample, held, tables.roles.targets, turns, plan.seed, part, with_donors=True)
+        for table, donors in ((test, 0), (sample, DONORS)):
+            write(_extended(table, held, tables.roles.targets, turns, plan.seed, donors), part / table.file)
         if folds is not None:
             write_folds(tables, folds, plan, part / FOLDS)
 
@@ -128,46 +129,24 @@ def _turns(plan: Plan, others: int) -> Array:
     return is_held
 
 
-def _extend(
-    table: Table,
-    held: pl.DataFrame,
-    targets: Sequence[str],
-    turns: Array,
-    seed: int,
-    into: Path,
-    with_donors: bool = False,
-) -> None:
-    """Writes a table with held-out rows of the training table. Labels have no place there: columns that do not come
-    from the training table have cells of other rows."""
-    lines = Lines.of(table)
-    count = min(len(lines), DONORS) if with_donors else 0
-    donors = np.sort(np.argsort(drawn(numbered(len(lines)), seed, "donors"))[:count])
-    fills = lines.frame(donors)
-    at = pl.Series((drawn(numbered(len(held)), seed, "fill") % np.uint64(max(count, 1))).astype(np.int64))
+def _extended(
+    table: Table, held: pl.DataFrame, targets: Sequence[str], turns: Array, seed: int, donors: int
+) -> pl.DataFrame:
+    """A table with held-out rows of the training table where it is their turn. Labels have no place there: columns that
+    do not come from the training table have cells of some rows of their own, or none."""
+    own, count = table.frame, min(table.rows, donors)
+    fills = own[np.sort(np.argsort(drawn(numbered(own.height), seed, "donors"))[:count])]
+    at = (drawn(numbered(len(held)), seed, "fill") % np.uint64(max(count, 1))).astype(np.int64)
+    empty = pl.Series([""]).new_from_index(0, len(held))
 
     def cells(name: str) -> pl.Series:
-        if name in held.columns and name not in targets:
-            return held[name]
-        return fills[name].gather(at) if count else pl.Series([""]).new_from_index(0, len(held))
+        is_feature = name in held.columns and name not in targets
+        return held[name] if is_feature else fills[name].gather(at) if count else empty
 
-    made = csv_lines(pl.DataFrame([cells(name).alias(str(place)) for place, name in enumerate(lines.names)]), lines.end)
-    with open(into / table.file, "wb") as file:
-        file.write(lines.header)
-        interleave(file, lines, made, turns)
-
-
-def interleave(file: IO[bytes], lines: Lines, made: Sequence[bytes], turns: Array) -> None:
-    """Writes the rows of a table with made ones where it is their turn."""
-    cuts, start = np.append(np.cumsum(~turns)[turns], (~turns).sum()), 0
-    with open(lines.path, "rb") as source:
-        for at, stop in enumerate(cuts.tolist()):
-            if stop > start:
-                first = int(lines.starts[start + 1])
-                source.seek(first)
-                own = source.read(int(lines.stops[stop]) - first)
-                file.write(own if own.endswith(b"\n") else own + lines.end)
-            file.write(made[at] if at < len(made) else b"")
-            start = stop
+    made = pl.DataFrame([cells(name).alias(name) for name in own.columns])
+    order = np.empty(len(turns), dtype=int)
+    order[turns], order[~turns] = np.arange(len(held)) + own.height, np.arange((~turns).sum())
+    return pl.concat([own, made])[order]
 
 
 def link_all_rows(tables: Tables, folds: Array | None, into: Path) -> None:
@@ -268,39 +247,29 @@ def divide(
     """Divides the training table into a training table, a test table and a sample submission, and writes the labels of
     the test rows. Rows without any label are in neither table."""
     train, targets = tables.train, list(tables.roles.targets)
-    lines = Lines.of(train)
     id = tables.roles.id or free_name([train])
     has_label = np.zeros(train.rows, dtype=bool)
     for name in targets:
         has_label |= train.column(name).values.is_not_null().to_numpy()
     kept = has_label.copy()
     kept[held] = False
-    test = lines.frame(held)
+    is_held = np.zeros(train.rows, dtype=bool)
+    is_held[held] = True
+    test = at(train, is_held).collect()
     if not tables.roles.id:
         test.insert_column(0, pl.Series(id, held).cast(pl.String))
     further = [name for name in dict.fromkeys([by, tables.roles.weight]) if name and name not in (id, *targets)]
     complete(into / "labels.csv", lambda part: _secret(test.select(id, *targets, *further), part))
-    test.drop(targets).write_csv(into / "test.csv")
+    write(test.drop(targets), into / "test.csv")
     test.select(id, *(pl.lit(value).alias(name) for name, value in sample)).write_csv(into / "sample_submission.csv")
-    rows = np.flatnonzero(kept)
-
-    def fill(part: Path) -> None:
-        if tables.roles.id:
-            with open(part, "wb") as file:
-                file.write(lines.header)
-                lines.write(rows, file)
-        else:
-            train.source.lazy.with_row_index(id).filter(pl.lit(pl.Series(kept))).sink_csv(part)
-
-    # The table that is divided may be the one that is written.
-    complete(into / "train.csv", fill)
-    odd = np.flatnonzero(~has_label)
-    cells = lines.frame(odd[:LOOKED]).select(targets)
+    cells = at(train, ~has_label).select(targets).collect()
     words = sorted({cell.strip() for name in targets for cell in cells[name].unique()} - {""})
-    return {"id": id, "unlabelled": len(odd), "words": words}
-
-
-LOOKED = 100_000
+    rest = (train.source.lazy if tables.roles.id else train.source.lazy.with_row_index(id)).filter(
+        pl.lit(pl.Series(kept))
+    )
+    # The table that is divided may be the one that is written.
+    complete(into / "train.csv", partial(write, rest))
+    return {"id": id, "unlabelled": int((~has_label).sum()), "words": words}
 
 
 def _secret(frame: pl.DataFrame, into: Path) -> None:
@@ -330,8 +299,8 @@ def make_sample(tables: Tables, sample: Sequence[tuple[str, str]], into: Path) -
 
 def trim(submission: Path, sample: Path, id: str, into: Path) -> None:
     """Writes the rows of a submission whose IDs the original sample submission has, in its order."""
-    given, asked = (Lines.read(path) for path in (submission, sample))
-    texts = [lines.frame(np.arange(len(lines)))[id].str.strip_chars() for lines in (given, asked)]
+    given, asked = (read_table(path) for path in (submission, sample))
+    texts = [table.column(id).text.str.strip_chars() for table in (given, asked)]
     as_numbers = all(text.str.contains(r"^[+-]?\d{1,15}(\.0*)?$").all() for text in texts)
     of = [keys(text, as_numbers) for text in texts]
     order = np.argsort(of[0], kind="stable")
@@ -344,12 +313,7 @@ def trim(submission: Path, sample: Path, id: str, into: Path) -> None:
             f"cannot take the rows of the sample submission from {submission}: it has no row with {id} {wrong}"
         )
 
-    def fill(part: Path) -> None:
-        with open(part, "wb") as file:
-            file.write(given.header)
-            given.write(rows, file)
-
-    complete(into, fill)
+    complete(into, partial(write, given.frame[rows]))
 
 
 def permuted(folder: Path, ids: Path, id: str, kept: Sequence[str], into: Path | None) -> dict[str, Any]:

@@ -244,6 +244,10 @@ def headers(path: Path) -> Iterator[set[str]]:
                             yield _words(file.read())
                         elif member.lower().endswith(TEXTS):
                             yield _header(file.readline(PART))
+        elif name.endswith(".parquet"):
+            yield set(pl.read_parquet_schema(path))
+        elif name.endswith((".feather", ".arrow")):
+            yield set(pl.read_ipc_schema(path))
         elif name.endswith(".zst"):
             one = pl.read_csv(path, has_header=False, n_rows=1, separator="\n", quote_char=None, infer_schema=False)
             yield _header(one.item().encode())

@@ -535,31 +535,13 @@ ALONE: dict[str, Callable[..., Answer]] = {
     "describe": describe,
 }
 LATER = {
-    "roles": ["inspect"],
-    "relations": ["relations"],
-    "intake": ["take_in", "read_rows"],
-    "plan": [
-        "plan",
-        "same_rows",
-        "materialise",
-        "last_fold",
-        "draw",
-        "make_sample",
-        "trim",
-        "permuted",
-        "shuffle_targets",
-        "replace_test_rows",
-    ],
-    "other_rows": [
-        "rows_to_predict",
-        "shared_rows",
-        "name_predictions",
-        "sample_for",
-        "other_order",
-        "same_predictions",
-    ],
+    "roles": "inspect",
+    "relations": "relations",
+    "intake": "take_in read_rows",
+    "plan": "plan same_rows materialise last_fold draw make_sample trim permuted shuffle_targets replace_test_rows",
+    "other_rows": "rows_to_predict shared_rows name_predictions sample_for other_order same_predictions",
 }
-ALONE |= {name: _later(module, name) for module, names in LATER.items() for name in names}
+ALONE |= {name: _later(module, name) for module, names in LATER.items() for name in names.split()}
 
 
 @cache

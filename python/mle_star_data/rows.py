@@ -4,20 +4,16 @@ in a file."""
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import frames
 from .frames import Table
 from .resampled import mixed
-from .tables import Refused
 
 Array = NDArray[Any]
 Keys = NDArray[np.uint64]
@@ -91,83 +87,14 @@ def in_classes(numbers: Keys, classes: Keys) -> tuple[Array, Array]:
     return order[np.argsort(small[order], kind="stable")], at
 
 
-@dataclass
-class Lines:
-    """The rows of a CSV file as bytes."""
-
-    path: Path
-    names: list[str]
-    starts: Array
-    """Where each row begins. The first one is the header."""
-    stops: Array
-    end: bytes
-    """What ends a row."""
-
-    @classmethod
-    def of(cls, table: Table) -> Lines:
-        """The rows of a table. Where quotes stand within cells, no line end does."""
-        for quoted in (True, False):
-            found = cls.read(table.source.path, quoted)
-            if len(found) == table.rows:
-                return found
-        raise Refused(f"{table.file} is another table than the one that was planned with")
-
-    @classmethod
-    def read(cls, path: Path, quoted: bool = True) -> Lines:
-        ends, quotes, size = [], 0, os.path.getsize(path)
-        with open(path, "rb") as file:
-            for start in range(0, size, MOST_AT_ONCE):
-                part = np.frombuffer(file.read(MOST_AT_ONCE), dtype=np.uint8)
-                found = np.flatnonzero(part == 10)
-                if quoted and ((marks := np.flatnonzero(part == 34)).size or quotes):
-                    # A line end within quotes ends no row.
-                    found = found[(np.searchsorted(marks, found) + quotes) % 2 == 0]
-                    quotes = (quotes + len(marks)) % 2
-                ends.append(found + (start + 1))
-            ended = np.concatenate([*ends, [size]])
-            file.seek(max(int(ended[0]) - 2, 0))
-            end = b"\r\n" if file.read(2) == b"\r\n" else b"\n"
-        starts = np.concatenate([[0], ended[:-1]])
-        # An empty line is no row.
-        is_row = ended - starts > len(end)
-        if (short := np.flatnonzero((ended - starts <= 2) & (ended > starts))).size:
-            is_row[short] = np.memmap(path, dtype=np.uint8, mode="r")[starts[short]] > 13
-        return cls(path, frames.header(path, path.name), starts[is_row], ended[is_row], end)
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    @property
-    def header(self) -> bytes:
-        return next(iter(self._runs(np.array([-1])))).rstrip(b"\r\n") + self.end
-
-    def frame(self, rows: Array) -> pl.DataFrame:
-        """These rows as cells of text, as they are written."""
-        data = self.header + b"".join(self._runs(rows))
-        return pl.read_csv(data, infer_schema=False, empty_string_is_null=False, new_columns=self.names)
-
-    def write(self, rows: Array, file: IO[bytes]) -> None:
-        """Writes these rows as they are, in this order."""
-        for run in self._runs(rows):
-            file.write(run)
-
-    def _runs(self, rows: Array) -> Iterator[bytes]:
-        """The bytes of rows, those of neighbours together."""
-        rows = np.asarray(rows, dtype=np.int64) + 1
-        cuts = np.flatnonzero(self.starts[rows[1:]] != self.stops[rows[:-1]]) + 1
-        firsts = rows[np.concatenate([[0], cuts])] if len(rows) else rows
-        lasts = rows[np.concatenate([cuts - 1, [len(rows) - 1]])] if len(rows) else rows
-        with open(self.path, "rb") as file:
-            for start, stop in zip(self.starts[firsts].tolist(), self.stops[lasts].tolist(), strict=True):
-                file.seek(start)
-                for at in range(start, stop, MOST_AT_ONCE):
-                    part = file.read(min(MOST_AT_ONCE, stop - at))
-                    yield part
-                if not part.endswith(b"\n"):
-                    yield self.end
+def at(table: Table, is_wanted: Array) -> pl.LazyFrame:
+    """Some rows as they are written."""
+    return table.source.lazy.filter(pl.lit(pl.Series(is_wanted)))
 
 
-def csv_lines(frame: pl.DataFrame, end: bytes) -> list[bytes]:
-    """Rows of text as they are written, each with its end."""
-    text = frame.write_csv(include_header=False, line_terminator="\x1e").encode()
-    return [line + end for line in text.split(b"\x1e")[:-1]]
+def write(frame: pl.DataFrame | pl.LazyFrame, into: Path) -> None:
+    """Writes cells as they are; an empty line would be no row."""
+    cells = frame.lazy()
+    if cells.collect_schema().len() > 1:
+        cells = cells.with_columns(pl.col(pl.String).replace("", None))
+    cells.sink_csv(into)
