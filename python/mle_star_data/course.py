@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-import numpy as np
 import polars as pl
 
 from . import periods, shown, split
 from .frames import Column
-from .relations import Codes, Data, codes, of_frame, together
+from .relations import Data
 
-COLUMNS, NAMES = 40, 12
+NAMES = 12
 AT, APART = "\0at", "\0apart"
 
 
@@ -32,7 +31,7 @@ def section(data: Data, room: int) -> str:
     if not len(steps):
         return ""
     lines = _told(frame, by, float(steps[len(steps) // 2]), partial(periods.words, found.clock, name))
-    return shown.section("Time", [*lines, *_known(data, name, by)], room)
+    return shown.section("Time", [*lines, *_known(data, by)], room)
 
 
 def _told(frame: pl.DataFrame, by: Sequence[str], step: float, words: Callable[[float, float], str]) -> Iterator[str]:
@@ -62,47 +61,16 @@ def _told(frame: pl.DataFrame, by: Sequence[str], step: float, words: Callable[[
         yield f"- Series that begin later than the first: {late:,}; that end earlier than the last: {early:,}"
 
 
-def _known(data: Data, at: str, by: Sequence[str]) -> list[str]:
-    """A line with the columns that both tables have, by what their values depend on, and one with those that only the
-    training table has."""
+def _known(data: Data, by: Sequence[str]) -> list[str]:
+    """The columns that both tables have, and those that only the training table has."""
     train, test = data.folder.train, data.folder.test
-    if test is None:
-        return []
-    is_asked = [
-        name
-        for name, one in train.facts.items()
-        if name not in data.targets and name not in by and one["kind"] != "empty" and data.is_feature(name)
-    ]
-    asked = [name for name in is_asked if name in test.facts][:COLUMNS]
-    looked = of_frame(train, train.source.looked)
-    time = codes(looked.column(at).values)
-    of = together([codes(looked.column(one).values) for one in by]) if by else time * 0
-    repeats = bool(by) or len(np.unique(time)) < len(time)
-    of_time: list[str] = []
-    of_series: list[str] = []
-    others: list[str] = []
-    for name in asked:
-        values = looked.column(name).values
-        if _is_one(of, values):
-            (of_series if by else others).append(name)
-        else:
-            (of_time if repeats and _is_one(time, values) else others).append(name)
-    kinds = [(of_time, " (one value at a time for all rows)"), (of_series, " (one value for each series)")]
-    kinds.append((others, " (by series and time)" if by else ""))
-    told = [f"{_names(found)}{what}" for found, what in kinds if found]
-    lines = [f"- Known in advance, because the test table has them: {'; '.join(told)}"] if told else []
-    only = [name for name in is_asked if name not in test.facts]
+    others = {*data.targets, *by}
+    features = [name for name in train.names if name not in others and train.kind(name) != "empty"]
+    features = [name for name in features if data.is_feature(name)] if test else []
+    asked, only = ([name for name in features if data.folder.in_test(name) == wanted] for wanted in (True, False))
+    lines = [f"- Known in advance, because the test table has them: {_names(asked)}"] if asked else []
     return lines + ([f"- Not known in advance, only in the past: {_names(only)}"] if only else [])
 
 
 def _names(found: Sequence[str]) -> str:
     return shown.listed([shown.name(name) for name in found], NAMES)
-
-
-def _is_one(keys: Codes, values: pl.Series) -> bool:
-    """Whether each key has one value at most. Most columns show in their first rows that it has more."""
-    for rows in (1_000, len(keys)):
-        frame = pl.DataFrame({"key": keys[:rows], "value": values[:rows]}).drop_nulls()
-        if frame.n_unique() > frame["key"].n_unique():
-            return False
-    return True

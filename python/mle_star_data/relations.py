@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import facts, links, split
+from . import facts, intervals, links, split
 from .facts import Folder
 from .frames import Column, Source, Table
 from .kinds import NUMBERS
@@ -65,8 +65,7 @@ def _test_groups(data: Data) -> dict[str, dict[str, float]]:
     found = {}
     for name in columns:
         if name is not None and test is not None and name in test:
-            sizes = test.column(name).text.value_counts()["count"].to_numpy().astype(np.float64)
-            found[name] = {"groups": float(sizes.sum() ** 2 / np.square(sizes).sum()), "rows": float(sizes.sum())}
+            found[name] = intervals.grouped(test.column(name).text.value_counts()["count"].to_numpy())
     return found
 
 
@@ -193,14 +192,6 @@ def codes(values: pl.Series) -> Codes:
     unique = values.unique()
     found: Codes = values.replace_strict(unique, np.arange(len(unique)), return_dtype=pl.Int64).to_numpy()
     return found
-
-
-def together(keys: Sequence[Codes]) -> Codes:
-    """One code for the values of several columns."""
-    both = keys[0]
-    for other in keys[1:]:
-        both = codes(pl.Series(both * (other.max(initial=0) + 1) + other))
-    return both
 
 
 # How the target differs between groups of rows

@@ -1,5 +1,4 @@
-"""The rows of plain tables: columns as text, hashes of cells that are the same on every machine, and rows as they lie
-in a file."""
+"""The rows of plain tables: hashes of cells that are the same on every machine, and rows as they are written."""
 
 from __future__ import annotations
 
@@ -19,8 +18,6 @@ Array = NDArray[Any]
 Keys = NDArray[np.uint64]
 """A hash of each cell; 0 where it is missing."""
 
-MOST_AT_ONCE = 1 << 24
-"""Bytes in which line ends are looked for at once."""
 WORD = 8
 
 

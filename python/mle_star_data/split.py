@@ -545,22 +545,17 @@ def _later_together(tables: Tables) -> list[str]:
     """Columns of years, months and days that are later dates together."""
     assert tables.test is not None
 
-    def part(word: str, least: int, most: int) -> str | None:
-        def fits(table: Table, name: str) -> bool:
-            low, high = _range(table, name) if name in table else (np.nan, np.nan)
-            return (
-                table.kind(name) == "integer" and low >= least and high <= most and names.says(name, frozenset([word]))
-            )
-
-        found = (name for name in tables.train.names if fits(tables.train, name))
-        name = next(found, None)
-        return name if name is not None and tables.test is not None and fits(tables.test, name) else None
+    def fits(table: Table, name: str, least: int, most: int) -> bool:
+        low, high = _range(table, name)
+        return table.kind(name) == "integer" and low >= least and high <= most
 
     columns: list[str] = []
     for word, least, most in PARTS:
-        if (name := part(word, least, most)) is None:
+        both = [name for name in tables.train.names if name in tables.test and names.says(name, frozenset([word]))]
+        found = [name for name in both if all(fits(one, name, least, most) for one in (tables.train, tables.test))]
+        if not found:
             break
-        columns.append(name)
+        columns.append(found[0])
     if len(columns) < 2:
         return []
     at = [

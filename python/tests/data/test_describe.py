@@ -211,8 +211,7 @@ def test_times_are_told_by_their_series(skips: bool, tmp_path: Path) -> None:
     }
     parts = [
         "- 8 series by `shop`: 112 rows each, a step of 1 day; no gaps\n",
-        "- Known in advance, because the test table has them: `holiday` (one value at a time for all rows); `region` "
-        "(one value for each series); `price` (by series and time)\n",
+        "- Known in advance, because the test table has them: `holiday`, `region`, `price`\n",
         "- Not known in advance, only in the past: `stock`\n",
     ]
     split = {"kind": "time", "column": "day"}
