@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,14 @@ import polars as pl
 from . import course, links, other_files, relations, shown
 from .facts import list_files
 from .frames import Column, Table, read
-from .kinds import LOOKED_AT, NUMBERS, looked_at
+from .kinds import LOOKED_AT, NUMBERS
 from .links import Known, Link
-from .relations import Data, Grouped, Numbers, Outcomes, Strength
+from .relations import Data, Numbers
 from .tables import Refused
 
 MOST = 7_500
 """The greatest number of characters. The section of the columns gets what the others leave of it."""
-TABLES, TARGETS, RELATIONS, TIMES, FIRST_ROWS, AUXILIARY, FILES, ONLY_FILES = (
+TABLES, TARGETS, STRONGEST, TIMES, FIRST_ROWS, AUXILIARY, FILES, ONLY_FILES = (
     900,
     1_200,
     1_700,
@@ -55,12 +54,12 @@ RANKS = ("id", "later", "others", "time", "group", "weight", "ignored", "feature
 CLASSES_WITHOUT_ROWS = (
     "together they get the probability of one row more, 1 / (training rows + 1), and the others the rest"
 )
-COUNTED, SMALL, FREQUENT, MOST_CLASSES, SKEWED, COMPARED, WHOLE = 1_000, 10, 20, 30, 1.0, 50, 10
+COUNTED, SMALL, FREQUENT, MOST_CLASSES, COMPARED, WHOLE = 1_000, 10, 20, 30, 50, 10
 """Labels that are counted; rows of a small class; one in so many rows makes a number frequent; numbers with more values
-are no classes; from this skewness on, a logarithm may help; classes whose shares are compared; more whole numbers are
+are no classes; classes whose shares are compared; more whole numbers are
 compared by their mean."""
-EFFECT_ROWS, EFFECT_FEWEST, EFFECT_CELLS, EFFECT_COLUMNS = 50_000, 2_000, 6_000_000, 2_000
-TOLD, FEWEST, SHOWN, SOME, NOTABLE_SHARE = 8, 50, 5, 3, 0.001
+EFFECT_ROWS, EFFECT_COLUMNS, TOLD, NOTABLE_SHARE = 20_000, 500, 8, 0.001
+"""Rows and columns in which it is looked for what tells the target; the columns that are told, and the least share."""
 
 
 def describe(folder: str, told: Mapping[str, Any] | None, instead: Mapping[str, str] | None = None) -> str:
@@ -139,8 +138,8 @@ class _Description:
         before = [
             self.tables(),
             self.target(list(told.values())),
-            _Effects(self, labels).section() if labels else "",
-            self.times(labels) if labels else "",
+            self.strongest(labels) if labels else "",
+            course.section(self.data, TIMES),
         ]
         first_rows = self.train.source.looked.head(ROWS_SHOWN)
         unreadable = [
@@ -212,14 +211,25 @@ class _Description:
                 lines.append(f"- No training row has these classes of {sample}: {listed}; {CLASSES_WITHOUT_ROWS}.")
         return shown.section("Target", lines, TARGETS)
 
-    def times(self, labels: _Labels) -> str:
-        if self.data.later_in is None or labels.meaning is None:
+    def strongest(self, labels: _Labels) -> str:
+        """The columns that tell most of the target, each alone."""
+        train, test, values = self.looked[0], self.test, labels.outcomes(self.looked[0].column(labels.column.name))
+        names = [name for name in train.names if name not in self.targets and (test is None or name in test)]
+        names = [name for name in names if self.data.is_feature(name) and train.facts[name]["kind"] != "empty"]
+        if values is None or not names:
             return ""
-        target = "" if len(labels.meaning) > 2 else shown.name(labels.column.name)
-        if len(labels.meaning) == 2:
-            told = labels.meaning[_positive(labels.meaning)]
-            target = f"the share of {target} = {shown.value(told)}"
-        return course.section(self.data, labels.values(), target, TIMES)
+        is_known, outcomes = values
+        rows = train.source.looked.select(names[:EFFECT_COLUMNS]).filter(is_known).head(EFFECT_ROWS)
+        sampled, found = relations.of_frame(train, rows), {}
+        for name in rows.columns:
+            groups = relations.grouped(sampled.column(name), train.facts[name])
+            found[name] = relations.explained([one[: rows.height] for one in outcomes], groups, len(names))
+        best = [name for name in sorted(found, key=lambda name: -found[name]) if found[name] >= NOTABLE_SHARE]
+        told = ", ".join(f"{shown.name(name)} {shown.percent(found[name])}" for name in best[:TOLD])
+        told = told or f"none of {len(names):,} tells more than chance"
+        more = f", and {len(best) - TOLD:,} more, each weaker" if len(best) > TOLD else ""
+        what = f"The part of the variance of {shown.name(labels.column.name)} that each explains alone, beyond chance"
+        return shown.section("Target by column", [f"{what}: {told}{more}."], STRONGEST)
 
     def first_rows(self, rows: pl.DataFrame) -> str:
         """With as many columns as fit; the targets are among them."""
@@ -464,21 +474,17 @@ class _Labels:
         kind = self.known["kind"]
         self.is_measured = kind == "number" or (kind == "integer" and self.known["distinct"] > MOST_CLASSES)
 
-    @cached_property
-    def meaning(self) -> list[str] | None:
-        """The classes, the most frequent first; none for numbers. None for texts, too many classes, or one label."""
-        kind = self.known["kind"]
-        if self.is_measured or (kind == "integer" and self.distinct > WHOLE):
-            return [] if len(self.numbers) and self.numbers.min() < self.numbers.max() else None
-        is_compared = kind != "text" and 2 <= self.distinct <= COMPARED
-        return [value for value, _ in self.counts] if is_compared else None
-
-    def values(self) -> Numbers:
-        """The labels as numbers; of two classes, 1 for the one that is told."""
-        if not self.meaning:
-            return np.where(np.isfinite(self.column.numbers), self.column.numbers, np.nan)
-        told = self.column.values == self.meaning[_positive(self.meaning)]
-        return told.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    def outcomes(self, looked: Column) -> tuple[pl.Series, list[Numbers]] | None:
+        """Which of the rows that are looked at have a label; the ranks of their numbers, or what is 1 in the rows of a
+        class and 0 elsewhere. None for texts, too many classes, or one label."""
+        values = looked.values
+        if self.is_measured or (self.known["kind"] == "integer" and self.distinct > WHOLE):
+            values = values.cast(pl.Float64, strict=False)
+            return values.is_not_null(), [values.drop_nulls().rank().to_numpy()]
+        if self.known["kind"] == "text" or not 2 <= self.distinct <= COMPARED:
+            return None
+        classes = [value for value, _ in self.counts][self.distinct == 2 :]
+        return values.is_not_null(), [(values.drop_nulls() == one).cast(pl.Float64).to_numpy() for one in classes]
 
     def line(self) -> str:
         """The distribution."""
@@ -500,7 +506,7 @@ class _Labels:
         return f"{more}{len(told):,} classes: {shown.listed(told, OF_TABLE)}{few}"
 
     def of_numbers(self) -> str:
-        sampled = self.column.numbers[course.sample(self.column.table.rows, LOOKED_AT)]
+        sampled = self.column.looked.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
         at = quantiles(sampled, (0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0))
         if at is None:
             return "no numbers"
@@ -514,136 +520,4 @@ class _Labels:
         told += f"; {shown.share(rows, self.rows)} are {shown.plain(value, 20)}" if rows * FREQUENT >= self.rows else ""
         zeros = int((self.numbers == 0).sum())
         told += f"; 0 in {zeros:,} rows" if 0 < zeros * FREQUENT < self.rows else ""
-        return told + _skew(sampled[np.isfinite(sampled)])
-
-
-def _skew(numbers: Numbers) -> str:
-    """The skewness, and that of the logarithms if they may help: the third standardised moment."""
-
-    def of(numbers: Numbers) -> float | None:
-        away = numbers - numbers.mean()
-        deviation = float(np.sqrt((away**2).mean()))
-        return float((away**3).mean()) / deviation**3 if deviation > 0 else None
-
-    skewness = of(numbers)
-    if skewness is None:
-        return ""
-    of_logs = of(np.log1p(numbers)) if skewness >= SKEWED and numbers.min() >= 0 else None
-    return f"; skewness {skewness:.1f}" + (f", after log1p {of_logs:.1f}" if of_logs is not None else "")
-
-
-def _positive(classes: Sequence[str]) -> int:
-    """Of two classes, the most frequent first, the one that means yes, else the rarer one."""
-    return next((at for at, one in enumerate(classes) if one.lower() in ("1", "yes", "true", "y", "t")), 1)
-
-
-# How the target differs by column
-
-
-class _Effects:
-    """The columns for which the target differs most: between levels, between rows with and without a value, and between
-    the fifths of a number. A column is told if the difference is larger than chance explains among as many columns."""
-
-    def __init__(self, of: _Description, labels: _Labels) -> None:
-        self.of, self.labels, self.name = of, labels, labels.column.name
-
-    def section(self) -> str:
-        classes, train, test = self.labels.meaning, self.of.train, self.of.test
-        if classes is None:
-            return ""
-        shared = [name for name in train.names if name not in self.of.targets and (test is None or name in test.facts)]
-        shared = [name for name in shared if self.of.data.is_feature(name)][:EFFECT_COLUMNS]
-        most = min(max(EFFECT_CELLS // max(len(shared), 1), EFFECT_FEWEST), EFFECT_ROWS)
-        places, rows = _spread(train.rows, most)
-        outcomes, kept = self.outcomes(classes, rows)
-        names = [name for name in shared if train.facts[name]["distinct"] > 1 or train.facts[name]["missing"]]
-        names = [name for name in names if train.facts[name]["kind"] != "empty"]
-        if outcomes is None or not names:
-            return ""
-        sampled = relations.of_frame(train, train.source.looked.select(names)[places[np.isin(rows, kept)]])
-        by_chance, found = _by_chance(len(names)), []
-        for name in names:
-            groups = relations.grouped(sampled.column(name), train.facts[name], train.rows, shown.value, shown.number)
-            strength = outcomes.explained(groups.groups)
-            if strength and strength.beyond >= by_chance and strength.share >= NOTABLE_SHARE:
-                found.append((name, strength, groups))
-        found.sort(key=lambda one: -one[1].share)
-        legend, lines = self.legend(outcomes, len(kept)), []
-        if not found:
-            lines = [f"- No column of {len(names):,} alone tells {shown.name(self.name)} beyond chance"]
-        lines += [self.line(outcomes, *one) for one in found[:TOLD]]
-        if len(found) > TOLD:
-            lines.append(f"- and {len(found) - TOLD:,} more, each weaker")
-        fitting = shown.fit(lines, RELATIONS - len(legend) - 40)
-        return shown.section("Target by column", [legend, "", *fitting], RELATIONS + 40)
-
-    def outcomes(self, classes: list[str], rows: relations.Codes) -> tuple[Outcomes | None, relations.Codes]:
-        """The labels of these rows, and the rows that have one."""
-        values = self.labels.values() if len(classes) in (0, 2) else self.labels.column.numbers
-        if len(classes) > 2:
-            texts = self.labels.column.values.gather(rows)
-            kept = rows[texts.is_not_null().to_numpy()]
-            each = [(texts.drop_nulls() == one).cast(pl.Float64).to_numpy() for one in classes]
-            return (Outcomes(each, classes), kept) if len(kept) >= FEWEST else (None, kept)
-        kept = rows[np.isfinite(values[rows])]
-        told = [classes[_positive(classes)]] if classes else []
-        return (Outcomes([values[kept]], told), kept) if len(kept) >= FEWEST else (None, kept)
-
-    def legend(self, outcomes: Outcomes, rows: int) -> str:
-        target, is_share = shown.name(self.name), bool(outcomes.classes)
-        one = outcomes.means(0, np.zeros(rows, dtype=np.int64))[0]
-        all = shown.mean(one.mean, one.error, is_share)
-        what, variance = "Share of the class that differs most", "variance of the classes"
-        if not is_share:
-            what, variance = f"Mean of {target} (all rows {all})", "variance of its ranks"
-        elif len(outcomes.classes) == 1:
-            what, variance = f"Share of {target} = {shown.value(outcomes.classes[0])} (all rows {all})", "variance"
-        sampled = f", of {rows:,} rows" if rows < self.of.train.rows else ""
-        as_if = " as if rows were independent" if self.of.data.split.get("column") else ""
-        return (
-            f"{what} by level, or by fifth of a number up to its largest value, ± standard error{as_if}{sampled}. In "
-            f"brackets: the part of the {variance} that the column explains alone, beyond chance. What can be chance "
-            "among so many columns is left out."
-        )
-
-    def line(self, outcomes: Outcomes, name: str, strength: Strength, grouped: Grouped) -> str:
-        is_share, means = bool(outcomes.classes), outcomes.means(strength.most, grouped.groups)
-
-        def one(group: int) -> list[str]:
-            found = means[group] if group < len(means) else None
-            if found is None or found.rows < relations.RARE:
-                return []
-            return [f"{grouped.names[group]} {shown.mean(found.mean, found.error, is_share)}"]
-
-        levels = [group for group in range(len(means)) if group not in grouped.rest]
-        told = levels
-        if not grouped.ordered and len(levels) > SHOWN + 1:
-            # Of many, those that are farther from all rows than chance takes one of so many, by their means.
-            far = np.abs(outcomes.distances(strength.most, grouped.groups))
-            chosen = [level for level in levels if far[level] >= _by_chance(len(levels))]
-            chosen = sorted(chosen, key=lambda level: -far[level])[:SHOWN]
-            told = sorted(chosen, key=lambda level: means[level].mean) if len(chosen) > 1 else levels[:SOME]
-        parts = [text for level in told for text in one(level)]
-        if others := [level for level in levels if level not in told]:
-            of_others = outcomes.means(strength.most, np.isin(grouped.groups, others).astype(np.int64))
-            found = f" {shown.mean(of_others[1].mean, of_others[1].error, is_share)}" if len(of_others) > 1 else ""
-            parts.append(f"{shown.counted(len(others), 'other level')}{found}")
-        parts += [text for group in grouped.rest for text in one(group)]
-        several = len(outcomes.classes) > 1
-        which = f" {shown.value(outcomes.classes[strength.most])}" if several else ""
-        return f"- {shown.name(name)} ({shown.percent(strength.share)}){which}: {', '.join(parts)}"
-
-
-def _spread(rows: int, most: int) -> tuple[relations.Codes, relations.Codes]:
-    """Rows that are spread over a table: their places among those that are looked at, and their numbers. Of a large
-    table, half of those are the first ones, which are left out."""
-    numbers = looked_at(rows)
-    first = 0 if numbers is None else LOOKED_AT // 2
-    places = first + np.flatnonzero(course.sample((rows if numbers is None else LOOKED_AT) - first, most))
-    return places, places if numbers is None else numbers[places]
-
-
-def _by_chance(columns: int) -> float:
-    """What the strongest of so many columns that tell nothing reaches by chance in one of a hundred tables, in standard
-    errors; an upper bound."""
-    return float((2.0 * log(100.0 * max(columns, 1))) ** 0.5)
+        return told

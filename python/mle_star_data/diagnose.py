@@ -250,15 +250,9 @@ def _curves(scores: _Scores, own: Predicted) -> list[dict[str, Any]]:
 
 
 def _thinned(points: Array) -> list[list[float]]:
-    """The points that are apart from those before, with the first and the last."""
-    found: list[list[float]] = points.tolist()
-    if len(found) <= CURVE:
-        return found
-    kept = found[:1]
-    for point in found[1:-1]:
-        if abs(point[0] - kept[-1][0]) + abs(point[1] - kept[-1][1]) >= 2.0 / CURVE:
-            kept.append(point)
-    return [*kept, found[-1]]
+    """At most so many points, with the first and the last."""
+    found: list[list[float]] = points[np.unique(np.linspace(0, len(points) - 1, CURVE).astype(int))].tolist()
+    return found
 
 
 def _calibration(scores: _Scores, truth: Array) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import dates, tables
+from . import tables
 from .facts import table_of
 from .frames import Table, read
 from .tables import Refused
@@ -89,7 +89,9 @@ class Divided:
     def _by_time(self, name: str | None) -> Iterator[Division]:
         """Parts with about the same number of rows, the earliest first. Rows of the same time are in one part."""
         ids, values = self._known(name)
-        times = _moments(values) if ids else None
+        column = self.table.column(str(name)) if ids else None
+        both = (column.numbers, column.times) if column else ()
+        times = next((one[~np.isnan(one)] for one in both if np.isfinite(one).sum() == len(ids)), None)
         if times is None:
             return
         moments, first, part, counts = np.unique(times, return_index=True, return_inverse=True, return_counts=True)
@@ -116,22 +118,6 @@ class Divided:
 
 def _texts(values: Sequence[str] | pl.Series) -> tables.Text:
     return np.array(list(values), dtype=object)
-
-
-def _moments(values: pl.Series) -> Numbers | None:
-    """These values as numbers, or as seconds; None if they are neither."""
-    numbers = values.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-    if np.isfinite(numbers).all():
-        return numbers
-    for day_first in (False, True):
-        seconds = dates.seconds(values, day_first)
-        if np.isfinite(seconds).all():
-            return seconds
-    for unit in dates.ALL_UNITS:
-        found = [dates.part_of_year(value, unit) for value in values]
-        if None not in found:
-            return np.array(found, dtype=np.float64)
-    return None
 
 
 def _by_folds(file: str, periods: Sequence[Any] | None) -> Iterator[Division]:

@@ -418,18 +418,6 @@ def group_by_name(name: str, kind: str, ordered: bool) -> dict[str, bool]:
     return {"counts_groups": counts_groups, "is_name": kind == "category" or says_key}
 
 
-def said_by_name(about: Mapping[str, Any], rows: int) -> dict[str, bool]:
-    """Whether numbers of this name are codes, so that their order may mean nothing, and whether whole numbers name
-    things, such as shops, with several rows each: their column says so, or they are scattered."""
-    name, says_code = about["name"], names.says(about["name"], names.CODE)
-    looked = min(rows, LOOKED_AT) - about["missing"]
-    times = 3 if says_code else 8 if about["scattered"] else np.inf
-    is_exact = about["range"] is not None and about["range"][0] >= -9e15 and about["range"][1] <= 9e15
-    repeats = bool(25 <= about["distinct"] <= looked / times)
-    is_name = about["kind"] == "integer" and is_exact and repeats and not names.says_time(name)
-    return {"says_code": says_code, "names_things": is_name}
-
-
 def _has_fractions(values: pl.Series) -> bool:
     dotted = values.filter(values.str.contains(".", literal=True))
     return bool(dotted.cast(pl.Float64, strict=False).is_not_null().any())

@@ -7,17 +7,20 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from .dates import DAY
 from .facts import table_of
+from .frames import Table, opened
+from .frames import read as read_table
 from .holdout import Plan, names_rows
-from .periods import Bounds, Timeline
-from .rows import Array, Lines, Table, codes, csv_lines, drawn, keys, numbered, opened
+from .periods import Timeline
+from .rows import Array, at, codes, drawn, keys, numbered, write
 from .split import Split, Tables, read, series
 from .tables import MISSING, Refused
 
@@ -92,17 +95,17 @@ def search(tables: Tables, plan: Plan, folds: Array | None, into: Path, labels: 
     train, test, sample = tables.train, tables.test, tables.sample
     assert test is not None
     assert sample is not None
-    lines = Lines.of(train)
-    held = lines.frame(plan.held)
+    kept = plan.kept(train.rows)
+    is_held = np.zeros(train.rows, dtype=bool)
+    is_held[plan.held] = True
+    held = at(train, is_held).collect()
 
     def fill(part: Path) -> None:
-        link(tables.folder, part, {train.name, test.name, sample.name, FOLDS if folds is not None else train.name})
-        with open(part / train.name, "wb") as file:
-            file.write(lines.header)
-            lines.write(np.flatnonzero(plan.kept(len(lines))), file)
+        link(tables.folder, part, {train.file, test.file, sample.file, FOLDS if folds is not None else train.file})
+        write(at(train, kept), part / train.file)
         turns = _turns(plan, 0 if plan.is_period else test.rows)
-        _extend(test, held, tables.roles.targets, turns, plan.seed, part)
-        _extend(sample, held, tables.roles.targets, turns, plan.seed, part, with_donors=True)
+        for table, donors in ((test, 0), (sample, DONORS)):
+            write(_extended(table, held, tables.roles.targets, turns, plan.seed, donors), part / table.file)
         if folds is not None:
             write_folds(tables, folds, plan, part / FOLDS)
 
@@ -126,46 +129,24 @@ def _turns(plan: Plan, others: int) -> Array:
     return is_held
 
 
-def _extend(
-    table: Table,
-    held: pl.DataFrame,
-    targets: Sequence[str],
-    turns: Array,
-    seed: int,
-    into: Path,
-    with_donors: bool = False,
-) -> None:
-    """Writes a table with held-out rows of the training table. Labels have no place there: columns that do not come
-    from the training table have cells of other rows."""
-    lines = Lines.of(table)
-    count = min(len(lines), DONORS) if with_donors else 0
-    donors = np.sort(np.argsort(drawn(numbered(len(lines)), seed, "donors"))[:count])
-    fills = lines.frame(donors)
-    at = pl.Series((drawn(numbered(len(held)), seed, "fill") % np.uint64(max(count, 1))).astype(np.int64))
+def _extended(
+    table: Table, held: pl.DataFrame, targets: Sequence[str], turns: Array, seed: int, donors: int
+) -> pl.DataFrame:
+    """A table with held-out rows of the training table where it is their turn. Labels have no place there: columns that
+    do not come from the training table have cells of some rows of their own, or none."""
+    own, count = table.frame, min(table.rows, donors)
+    fills = own[np.sort(np.argsort(drawn(numbered(own.height), seed, "donors"))[:count])]
+    at = (drawn(numbered(len(held)), seed, "fill") % np.uint64(max(count, 1))).astype(np.int64)
+    empty = pl.Series([""]).new_from_index(0, len(held))
 
     def cells(name: str) -> pl.Series:
-        if name in held.columns and name not in targets:
-            return held[name]
-        return fills[name].gather(at) if count else pl.Series([""]).new_from_index(0, len(held))
+        is_feature = name in held.columns and name not in targets
+        return held[name] if is_feature else fills[name].gather(at) if count else empty
 
-    made = csv_lines(pl.DataFrame([cells(name).alias(str(place)) for place, name in enumerate(lines.names)]), lines.end)
-    with open(into / table.name, "wb") as file:
-        file.write(lines.header)
-        interleave(file, lines, made, turns)
-
-
-def interleave(file: IO[bytes], lines: Lines, made: Sequence[bytes], turns: Array) -> None:
-    """Writes the rows of a table with made ones where it is their turn."""
-    cuts, start = np.append(np.cumsum(~turns)[turns], (~turns).sum()), 0
-    with open(lines.path, "rb") as source:
-        for at, stop in enumerate(cuts.tolist()):
-            if stop > start:
-                first = int(lines.starts[start + 1])
-                source.seek(first)
-                own = source.read(int(lines.stops[stop]) - first)
-                file.write(own if own.endswith(b"\n") else own + lines.end)
-            file.write(made[at] if at < len(made) else b"")
-            start = stop
+    made = pl.DataFrame([cells(name).alias(name) for name in own.columns])
+    order = np.empty(len(turns), dtype=int)
+    order[turns], order[~turns] = np.arange(len(held)) + own.height, np.arange((~turns).sum())
+    return pl.concat([own, made])[order]
 
 
 def link_all_rows(tables: Tables, folds: Array | None, into: Path) -> None:
@@ -187,7 +168,7 @@ def write_folds(tables: Tables, folds: Array, plan: Plan | None, into: Path) -> 
 def _validated(tables: Tables, folds: Array, plan: Plan | None, cells: pl.Series, into: Path) -> None:
     kept = plan.kept(len(folds)) if plan else np.ones(len(folds), dtype=bool)
     name = tables.roles.id if plan is not None or names_rows(tables) else None
-    id = tables.train.text(name) if name and name != "fold" else pl.Series(np.cumsum(kept) - 1)
+    id = tables.train.column(name).values if name and name != "fold" else pl.Series(np.cumsum(kept) - 1)
     frame = pl.DataFrame([id.alias(name if name and name != "fold" else "row"), cells])
     frame.filter(pl.Series((folds >= 0) & kept)).write_csv(into)
 
@@ -205,7 +186,7 @@ def seasonal_naive(times: Timeline, plan: Plan | None, folds: Array, into: Path)
         return False
     columns = series(tables, times.column, lambda name: name in (tables.roles.id, *targets))
     of = codes(tables.together(columns)[0])[0] if columns else np.zeros(tables.train.rows, dtype=int)
-    value, at = tables.train.numbers(targets[0]), times.times
+    value, at = tables.train.column(targets[0]).numbers, times.times
     kept = plan.kept(len(at)) if plan else True
     known = np.flatnonzero(tables.labelled & kept & np.isfinite(value) & ~np.isnan(at))
     known = known[np.lexsort((at[known], of[known]))]
@@ -214,11 +195,13 @@ def seasonal_naive(times: Timeline, plan: Plan | None, folds: Array, into: Path)
     if not len(steps) or not (columns or own_times):
         return False
     step = float(np.sort(steps)[len(steps) // 2])
-    history = _History(of[known], at[known], value[known], step, _seasons(times.clock, step))
+    seasons = _seasons(times.clock, step)
+    history = pl.DataFrame({"of": of[known], "at": at[known], "value": value[known]}).sort("at")
     forecast = np.full(len(at), np.nan)
     for fold, period in enumerate(times.folds(plan is not None and plan.is_period)):
         rows = np.flatnonzero(folds == fold)
-        forecast[rows] = history.forecasts(of[rows], at[rows], period)
+        asked = pl.DataFrame({"row": rows, "of": of[rows], "at": at[rows]})
+        forecast[rows] = _forecasts(history.filter(pl.col("at") <= period.learn), asked, period.learn, step, seasons)
     complete(into, lambda part: _validated(tables, folds, plan, pl.Series(targets[0], forecast), part))
     return True
 
@@ -230,38 +213,21 @@ def _seasons(clock: str, step: float) -> tuple[float, ...]:
     return (WEEK, DAY) if step < DAY else (WEEK,) if step <= 1.5 * DAY else (YEAR,)
 
 
-class _History:
-    """Known values, by series and time."""
-
-    def __init__(self, of: Array, at: Array, value: Array, step: float, seasons: tuple[float, ...]) -> None:
-        self.at, self.value, self.step, self.seasons = at, value, step, seasons
-        self.times = np.unique(at)
-        self.order = of * (len(self.times) + 1) + np.searchsorted(self.times, at)
-
-    def _before(self, of: Array, at: Any, side: Any) -> Array:
-        """The number of values before these times of these series."""
-        return np.asarray(
-            np.searchsorted(self.order, of * (len(self.times) + 1) + np.searchsorted(self.times, at, side))
-        )
-
-    def forecasts(self, of: Array, at: Array, period: Bounds) -> Array:
-        start, stop = self._before(of, -np.inf, "left"), self._before(of, period.learn, "right")
-        known = stop > start
-        found = np.where(known, self.value[np.maximum(stop - 1, 0)], np.mean(self.value[self.at <= period.learn]))
-        open = known.copy()
-        for season in self.seasons:
-            # A leap year is longer than the mean one.
-            latest = np.maximum(np.ceil((at - period.learn - self.step / 2) / season), 1)
-            for earlier in range(EARLIER):
-                wanted = at - (latest + earlier) * season
-                after = np.clip(self._before(of, wanted, "left"), start, stop)
-                near = np.stack([np.maximum(after - 1, start), np.minimum(after, stop - 1)]).clip(0, len(self.at) - 1)
-                away = np.abs(self.at[near] - wanted)
-                nearest = np.take_along_axis(near, away.argmin(axis=0)[None], axis=0)[0]
-                fits = open & (away.min(axis=0) <= self.step / 2)
-                found[fits] = self.value[nearest[fits]]
-                open &= ~fits
-        return np.asarray(found)
+def _forecasts(
+    known: pl.DataFrame, asked: pl.DataFrame, learn: float, step: float, seasons: tuple[float, ...]
+) -> Array:
+    """The value of the same season, else the last one of the series, else the mean of all."""
+    found = []
+    for season, earlier in product(seasons, range(EARLIER)):
+        # A leap year is longer than the mean one.
+        latest = ((pl.col("at") - learn - step / 2) / season).ceil().clip(1)
+        wanted = asked.with_columns(at=pl.col("at") - (latest + earlier) * season).sort("at")
+        near = wanted.join_asof(known, on="at", by="of", strategy="nearest", tolerance=step / 2, check_sortedness=False)
+        found.append(near.sort("row")["value"])
+    last = known.group_by("of", maintain_order=True).agg(pl.col("value").last())
+    found += [asked.join(last, on="of", how="left", maintain_order="left")["value"]]
+    frame = pl.DataFrame({str(at): one for at, one in enumerate(found)})
+    return frame.select(pl.coalesce(pl.all()).fill_null(known["value"].mean())).to_series().to_numpy()
 
 
 # Test rows of a single table, and sample submissions
@@ -269,7 +235,7 @@ class _History:
 
 def free_name(tables: Iterable[Table]) -> str:
     """The name of a column with row numbers, which no column has."""
-    taken, name = {column for table in tables for column in table.columns}, ROW_ID
+    taken, name = {column for table in tables for column in table.names}, ROW_ID
     while name in taken:
         name += "_"
     return name
@@ -281,39 +247,29 @@ def divide(
     """Divides the training table into a training table, a test table and a sample submission, and writes the labels of
     the test rows. Rows without any label are in neither table."""
     train, targets = tables.train, list(tables.roles.targets)
-    lines = Lines.of(train)
     id = tables.roles.id or free_name([train])
     has_label = np.zeros(train.rows, dtype=bool)
     for name in targets:
-        has_label |= train.text(name).is_not_null().to_numpy()
+        has_label |= train.column(name).values.is_not_null().to_numpy()
     kept = has_label.copy()
     kept[held] = False
-    test = lines.frame(held)
+    is_held = np.zeros(train.rows, dtype=bool)
+    is_held[held] = True
+    test = at(train, is_held).collect()
     if not tables.roles.id:
         test.insert_column(0, pl.Series(id, held).cast(pl.String))
     further = [name for name in dict.fromkeys([by, tables.roles.weight]) if name and name not in (id, *targets)]
     complete(into / "labels.csv", lambda part: _secret(test.select(id, *targets, *further), part))
-    test.drop(targets).write_csv(into / "test.csv")
+    write(test.drop(targets), into / "test.csv")
     test.select(id, *(pl.lit(value).alias(name) for name, value in sample)).write_csv(into / "sample_submission.csv")
-    rows = np.flatnonzero(kept)
-
-    def fill(part: Path) -> None:
-        if tables.roles.id:
-            with open(part, "wb") as file:
-                file.write(lines.header)
-                lines.write(rows, file)
-        else:
-            train.scan.with_row_index(id).filter(pl.lit(pl.Series(kept))).sink_csv(part)
-
-    # The table that is divided may be the one that is written.
-    complete(into / "train.csv", fill)
-    odd = np.flatnonzero(~has_label)
-    cells = lines.frame(odd[:LOOKED]).select(targets)
+    cells = at(train, ~has_label).select(targets).collect()
     words = sorted({cell.strip() for name in targets for cell in cells[name].unique()} - {""})
-    return {"id": id, "unlabelled": len(odd), "words": words}
-
-
-LOOKED = 100_000
+    rest = (train.source.lazy if tables.roles.id else train.source.lazy.with_row_index(id)).filter(
+        pl.lit(pl.Series(kept))
+    )
+    # The table that is divided may be the one that is written.
+    complete(into / "train.csv", partial(write, rest))
+    return {"id": id, "unlabelled": int((~has_label).sum()), "words": words}
 
 
 def _secret(frame: pl.DataFrame, into: Path) -> None:
@@ -326,14 +282,14 @@ def make_sample(tables: Tables, sample: Sequence[tuple[str, str]], into: Path) -
     """Writes the sample submission of a task that has none. Where the tables have no ID column, both get one: the row
     number of the test table, which the training table goes on counting from."""
     assert tables.test is not None
-    given = tables.roles.id if tables.roles.id in tables.test.columns else None
+    given = tables.roles.id if tables.roles.id in tables.test else None
     id, first = given or free_name([tables.train, tables.test]), 0
-    ids = tables.test.scan.select(given).collect()[given] if given else pl.Series(range(tables.test.rows))
+    ids = tables.test.source.lazy.select(given).collect()[given] if given else pl.Series(range(tables.test.rows))
     made = pl.DataFrame([ids.alias(id)]).with_columns(pl.lit(value).alias(name) for name, value in sample)
     into.mkdir(parents=True, exist_ok=True)
     made.write_csv(into / "sample_submission.csv")
     for table in () if given else (tables.test, tables.train):
-        complete(into / table.name, partial(table.scan.with_row_index(id, first).sink_csv))
+        complete(into / table.file, partial(table.source.lazy.with_row_index(id, first).sink_csv))
         first += table.rows
     return {"id": id, "has_made_ids": given is None}
 
@@ -343,8 +299,8 @@ def make_sample(tables: Tables, sample: Sequence[tuple[str, str]], into: Path) -
 
 def trim(submission: Path, sample: Path, id: str, into: Path) -> None:
     """Writes the rows of a submission whose IDs the original sample submission has, in its order."""
-    given, asked = (Lines.read(path) for path in (submission, sample))
-    texts = [lines.frame(np.arange(len(lines)))[id].str.strip_chars() for lines in (given, asked)]
+    given, asked = (read_table(path) for path in (submission, sample))
+    texts = [table.column(id).text.str.strip_chars() for table in (given, asked)]
     as_numbers = all(text.str.contains(r"^[+-]?\d{1,15}(\.0*)?$").all() for text in texts)
     of = [keys(text, as_numbers) for text in texts]
     order = np.argsort(of[0], kind="stable")
@@ -357,12 +313,7 @@ def trim(submission: Path, sample: Path, id: str, into: Path) -> None:
             f"cannot take the rows of the sample submission from {submission}: it has no row with {id} {wrong}"
         )
 
-    def fill(part: Path) -> None:
-        with open(part, "wb") as file:
-            file.write(given.header)
-            given.write(rows, file)
-
-    complete(into, fill)
+    complete(into, partial(write, given.frame[rows]))
 
 
 def permuted(folder: Path, ids: Path, id: str, kept: Sequence[str], into: Path | None) -> dict[str, Any]:
@@ -402,7 +353,7 @@ def permuted(folder: Path, ids: Path, id: str, kept: Sequence[str], into: Path |
 
 
 def _whole(path: Path) -> pl.DataFrame:
-    return opened(path, os.stat(path).st_mtime_ns).source.lazy.collect().fill_null("")
+    return opened(path, os.stat(path).st_mtime_ns).lazy.collect().fill_null("")
 
 
 def _shuffled(count: int, use: str) -> Array:

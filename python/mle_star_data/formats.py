@@ -353,22 +353,10 @@ def _text(cells: pl.Series) -> pl.Series:
         is_whole = cells.null_count() and ((cells == cells.floor()) & (cells.abs() < 2**53)).all()
         return (cells.cast(pl.Int64) if is_whole else cells).cast(pl.String)
     if isinstance(kind, pl.Duration):
-        return _durations(cells)
+        return _text((cells.dt.total_nanoseconds() / 10**9).alias(cells.name))
     if kind == pl.Time:
         return times(cells.dt.strftime("%H:%M:%S%.6f"))
     return times(cells.cast(pl.String)) if isinstance(kind, pl.Datetime) else cells.cast(pl.String)
-
-
-def _durations(cells: pl.Series) -> pl.Series:
-    """`1 days 02:03:04`, as pandas writes it."""
-    nanos, day = cells.dt.total_nanoseconds(), 86_400 * 10**9
-    parts = pl.DataFrame({"days": nanos // day, "rest": nanos % day}).with_columns(
-        pl.col("rest").cast(pl.Time).cast(pl.String)
-    )
-    text = pl.format(
-        "{} days {}{}", "days", pl.when(pl.col("days") < 0).then(pl.lit("+")).otherwise(pl.lit("")), "rest"
-    )
-    return parts.select(text.alias(cells.name)).to_series()
 
 
 def _objects(content: Content) -> Table:

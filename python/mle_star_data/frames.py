@@ -10,9 +10,10 @@ blanks around them and null where missing. What is asked of a column is computed
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ def read(path: str | Path, shown: str | None = None) -> Table:
     frame = _without_blank_lines(path, frame)
     if frame.height == 0:
         raise Refused(f"{name} has no rows below its header", "check that the file is complete")
-    return Table(name, Source(frame, frame.lazy(), frame.height, dict(zip(names, frame.get_columns(), strict=True))))
+    loaded = dict(zip(names, frame.get_columns(), strict=True))
+    return Table(name, Source(frame, frame.lazy(), frame.height, loaded, path))
 
 
 def _large(path: Path, name: str, names: list[str]) -> Table | None:
@@ -59,7 +61,7 @@ def _large(path: Path, name: str, names: list[str]) -> Table | None:
         return None
     wanted = pl.col(ROW).is_in(pl.Series(looked_at).cast(pl.UInt32).implode())
     looked = source.with_row_index(ROW).filter(wanted).drop(ROW).collect(engine="streaming")
-    return Table(name, Source(looked, source, rows, {}))
+    return Table(name, Source(looked, source, rows, {}, path))
 
 
 def header(path: Path, name: str) -> list[str]:
@@ -130,6 +132,13 @@ class Source:
     lazy: pl.LazyFrame
     rows: int
     loaded: dict[str, pl.Series]
+    path: Path = Path()
+
+
+@lru_cache(maxsize=4)
+def opened(path: Path, changed: int) -> Source:
+    """A table as it is on the disk, opened once."""
+    return read(path).source
 
 
 class Table:
@@ -160,10 +169,24 @@ class Table:
             loaded.update(zip(new, read.get_columns(), strict=True))
         return pl.DataFrame([loaded[name] for name in names])
 
+    def load(self, names: Iterable[str]) -> None:
+        """Reads these columns in one go."""
+        self.select([name for name in dict.fromkeys(names) if name in self])
+
     def column(self, name: str) -> Column:
         if name not in self._columns:
             self._columns[name] = Column(self, name)
         return self._columns[name]
+
+    def kind(self, name: str) -> str:
+        """Empty for a column that the table lacks."""
+        return str(self.facts[name]["kind"]) if name in self else ""
+
+    def forget(self, kept: Collection[str]) -> None:
+        """Frees the memory of other columns."""
+        self._columns = {name: one for name, one in self._columns.items() if name in kept}
+        if self.rows > self.source.looked.height:
+            self.source.loaded = {name: one for name, one in self.source.loaded.items() if name in kept}
 
     def columns(self) -> list[Column]:
         return [self.column(name) for name in self.names]
@@ -223,6 +246,15 @@ class Column:
         return self._values(self.table.source.looked[self.name].head(rows))
 
     @property
+    def looked(self) -> pl.Series:
+        """The values of the rows that are looked at."""
+        return self._values(self.table.source.looked[self.name])
+
+    def cell(self, row: Any) -> str:
+        """A cell for people: 1950 for the number 1950.0."""
+        return re.sub(r"^(-?[0-9]+)\.0+$", r"\1", self.values[int(row)] or "")
+
+    @property
     def text(self) -> pl.Series:
         """The cells as in the file; never null."""
         return self.table.select([self.name]).to_series()
@@ -254,12 +286,11 @@ class Column:
         found = self.values.replace_strict(unique, seconds, default=None, return_dtype=pl.Float64)
         return found.fill_null(np.nan).to_numpy()
 
-    @cached_property
+    @property
     def unit(self) -> str | None:
         """The part of a year that the most frequent texts name, such as `week` for `2021-W44`."""
-        values = [value for value, _ in self.facts["top_values"]] if self.kind in ("category", "text") else []
-        fits = [unit for unit in dates.ALL_UNITS if None not in [dates.part_of_year(value, unit) for value in values]]
-        return fits[0] if values and fits else None
+        found: str | None = self.facts["unit"]
+        return found
 
     @cached_property
     def unique(self) -> pl.Series:

@@ -117,20 +117,18 @@ def checked(tables: Tables) -> None:
         raise Refused("there is no test table")
     if sample is None:
         raise Refused("there is no sample submission")
-    if roles.target not in train.columns:
+    if roles.target not in train:
         raise Refused("the target is not known")
     every = (train, test, sample)
-    if roles.id is None or roles.id == roles.target or not all(roles.id in table.columns for table in every):
-        raise Refused(f"no column with row IDs is common to {', '.join(table.name for table in every)}")
-    further = [
-        name for name in sample.columns if name != roles.id and name not in roles.targets and name in train.columns
-    ]
+    if roles.id is None or roles.id == roles.target or not all(roles.id in table for table in every):
+        raise Refused(f"no column with row IDs is common to {', '.join(table.file for table in every)}")
+    further = [name for name in sample.names if name != roles.id and name not in roles.targets and name in train]
     if further:
-        raise Refused(f"{sample.name} has further columns of {train.name} besides the target: {_listed(further)}")
-    if lacking := [name for name in test.columns if name not in roles.targets and name not in train.columns]:
-        raise Refused(f"{test.name} has columns that {train.name} lacks: {_listed(lacking)}")
+        raise Refused(f"{sample.file} has further columns of {train.file} besides the target: {_listed(further)}")
+    if lacking := [name for name in test.names if name not in roles.targets and name not in train]:
+        raise Refused(f"{test.file} has columns that {train.file} lacks: {_listed(lacking)}")
     if test.rows != sample.rows:
-        raise Refused(f"{test.name} has {test.rows} rows, but {sample.name} has {sample.rows}")
+        raise Refused(f"{test.file} has {test.rows} rows, but {sample.file} has {sample.rows}")
     _check_files(tables)
     _check_ids(tables)
     _check_places(tables)
@@ -147,12 +145,12 @@ def _check_ids(tables: Tables) -> None:
     assert tables.sample is not None
     of, name = {}, tables.roles.id
     for table in (tables.test, tables.train):
-        of[table.name] = ids = np.sort(tables.ids(table))
+        of[table.file] = ids = np.sort(tables.ids(table))
         if len(ids) and ids[0] == 0:
-            raise Refused(f"a value of `{name}` is missing in {table.name}")
+            raise Refused(f"a value of `{name}` is missing in {table.file}")
         if (ids[1:] == ids[:-1]).any():
-            raise Refused(f"a value of `{name}` occurs twice in {table.name}")
-    train, test = tables.train.name, tables.test.name
+            raise Refused(f"a value of `{name}` occurs twice in {table.file}")
+    train, test = tables.train.file, tables.test.file
     place = np.searchsorted(of[train], of[test]).clip(max=max(len(of[train]) - 1, 0))
     if len(of[train]) and (of[train][place] == of[test]).any():
         raise Refused(
@@ -160,7 +158,7 @@ def _check_ids(tables: Tables) -> None:
             "submission other IDs"
         )
     if not np.array_equal(np.sort(tables.ids(tables.sample)), of[test]):
-        raise Refused(f"{test} and {tables.sample.name} have different values of `{name}`")
+        raise Refused(f"{test} and {tables.sample.file} have different values of `{name}`")
 
 
 def same_rows(tables: Tables) -> None:
@@ -169,21 +167,21 @@ def same_rows(tables: Tables) -> None:
     if test is None or sample is None:
         return
     if test.rows != sample.rows:
-        rows = f"{sample.name} has {sample.rows} rows and {test.name} has {test.rows}"
+        rows = f"{sample.file} has {sample.rows} rows and {test.file} has {test.rows}"
         raise Refused(f"{rows}: they disagree", SAME_DATA)
-    if name is None or name not in test.columns or name not in sample.columns:
+    if name is None or name not in test or name not in sample:
         return
     of_test, of_sample = tables.ids(test), tables.ids(sample)
     for table, own, other in ((sample, of_sample, of_test), (test, of_test, of_sample)):
-        only = table.text(name).filter(pl.Series(~np.isin(own, other))).sort()
+        only = table.column(name).values.filter(pl.Series(~np.isin(own, other))).sort()
         if len(only):
-            message = f"{sample.name} and {test.name} disagree: {name} {only[0]} is only in {table.name}"
+            message = f"{sample.file} and {test.file} disagree: {name} {only[0]} is only in {table.file}"
             raise Refused(message, SAME_DATA)
 
 
 def others(tables: Tables) -> Iterator[Path]:
     """The files of the data folder beside the three tables."""
-    own = {table.path for table in (tables.train, tables.test, tables.sample) if table is not None}
+    own = {table.source.path for table in (tables.train, tables.test, tables.sample) if table is not None}
     return (path for path in walk(tables.folder) if path not in own)
 
 
@@ -202,13 +200,13 @@ def walk(folder: Path) -> Iterator[Path]:
 
 def _check_files(tables: Tables) -> None:
     """No other file may have labels of training rows: any other table with the IDs and a target."""
-    train = os.stat(tables.train.path)
+    train = os.stat(tables.train.source.path)
     beside = set[Path]()
     for path in others(tables):
         shown = path.relative_to(tables.folder)
         beside.add(Path(shown.parts[0]))
         if os.path.samestat(os.stat(path), train):
-            raise Refused(f"{shown} is another name of {tables.train.name}")
+            raise Refused(f"{shown} is another name of {tables.train.file}")
         inside = zipfile.ZipFile(path).namelist() if zipfile.is_zipfile(path) else []
         if any(map(is_named_train, [path.name, *(one for one in inside if not one.startswith("__MACOSX"))])):
             raise Refused(f"{shown} may have the labels of the training rows as well")
@@ -217,7 +215,7 @@ def _check_files(tables: Tables) -> None:
                 raise Refused(f"{shown} has labels of training rows as well")
     if len(beside) > MOST_BESIDE:
         raise Refused(
-            f"{len(beside)} files and folders lie beside {tables.train.name}, more than {MOST_BESIDE}; "
+            f"{len(beside)} files and folders lie beside {tables.train.file}, more than {MOST_BESIDE}; "
             "move them to a folder"
         )
 
@@ -234,46 +232,42 @@ def _has_rows(tables: Tables, path: Path) -> bool:
 
 
 def headers(path: Path) -> Iterator[set[str]]:
-    """The names of the columns of a table, or of those in an archive; nothing for other files. What cannot be read as a
-    table may have all words in it as names."""
+    """The names of the columns of a table, or of those in an archive; nothing for other files. What is no text has all
+    words in it as names."""
     name = path.name.lower()
     try:
-        if name.endswith(".zip"):
+        if name.endswith((".zip", ".xlsx")):
             with zipfile.ZipFile(path) as archive:
                 for member in archive.namelist():
-                    if member.lower().endswith(TEXTS):
-                        with archive.open(member) as file:
+                    with archive.open(member) as file:
+                        if name.endswith(".xlsx"):
+                            yield _words(file.read())
+                        elif member.lower().endswith(TEXTS):
                             yield _header(file.readline(PART))
-        elif name.endswith(".xlsx"):
-            with zipfile.ZipFile(path) as archive:
-                parts = [archive.read(member) for member in archive.namelist() if member.endswith(".xml")]
-            yield {
-                found.decode().strip() for part in parts for found in re.findall(rb"<t[^>]*>([^<]{1,200})</t>", part)
-            }
         elif name.endswith(".parquet"):
             yield set(pl.read_parquet_schema(path))
         elif name.endswith((".feather", ".arrow")):
             yield set(pl.read_ipc_schema(path))
-        elif name.endswith((".json", ".jsonl", ".ndjson")):
-            yield {found.decode() for found in re.findall(rb'"([^"\\]{1,200})"\s*:', _part(path))}
         elif name.endswith(".zst"):
             one = pl.read_csv(path, has_header=False, n_rows=1, separator="\n", quote_char=None, infer_schema=False)
             yield _header(one.item().encode())
         elif name.endswith((*TEXTS, *PACKED)):
             with PACKED.get(path.suffix.lower(), open)(path, "rb") as file:
                 yield _header(file.readline(PART))
-        elif name.endswith(CLOSED):
-            yield {found.decode() for found in re.findall(rb"[A-Za-z_][A-Za-z0-9_]*", _part(path))}
+        elif name.endswith((*TYPED, *CLOSED)):
+            with open(path, "rb") as file:
+                start = file.read(PART)
+                file.seek(max(os.path.getsize(path) - PART, 0))
+                yield _words(start + file.read(PART))
     except (pl.exceptions.PolarsError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
         return
 
 
-def _part(path: Path) -> bytes:
-    """The beginning and the end of a file."""
-    with open(path, "rb") as file:
-        start = file.read(PART)
-        file.seek(max(os.path.getsize(path) - PART, 0))
-        return start + file.read(PART)
+def _words(data: bytes) -> set[str]:
+    """Each run of letters, digits and underlines, and what stands between marks."""
+    return {
+        found.decode(errors="replace").strip() for found in re.findall(rb"\w+|(?<=[\">])[^\"<>]{1,200}(?=[\"<])", data)
+    }
 
 
 def _header(line: bytes) -> set[str]:
@@ -302,21 +296,16 @@ def _check_places(tables: Tables) -> None:
                 files.setdefault(name, set()).add(str(folder))
     if not files or tables.test is None:
         return
+    known = min(tables.train.rows, NAMED_ROWS)
+    kinds = ("category", "integer")
+    may_name = [
+        name for name, one in tables.train.facts.items() if one["kind"] in kinds and one["distinct"] * 2 > known
+    ]
     places = []
     for table in (tables.train, tables.test):
-        may_name = [
-            name
-            for name, about in tables.train.columns.items()
-            if about["kind"] in ("category", "integer") and about["distinct"] * 2 > min(tables.train.rows, NAMED_ROWS)
-        ]
-        values = {
-            value
-            for name in may_name
-            if name in table.columns
-            for value in table.head(name).head(NAMED_ROWS).drop_nulls()
-        }
-        named = values & files.keys()
-        places.append(set[str]().union(*(files[name] for name in named)) if len(named) >= FEWEST_NAMED else set[str]())
+        cells = [table.column(name).head(NAMED_ROWS).drop_nulls() for name in may_name if name in table]
+        named = files.keys() & {value for values in cells for value in values}
+        places.append(set[str]().union(*(files[name] for name in named if len(named) >= FEWEST_NAMED)))
     if places[0] and places[1] and places[0] != places[1]:
         raise Refused(f"files of training rows lie in {min(places[0])}, those of test rows in {min(places[1])}")
 
@@ -345,7 +334,7 @@ def choose(tables: Tables, split: Split, share: Share, seed: int) -> tuple[Array
 
 def known(tables: Tables, split: Split) -> str:
     column = split.get("column")
-    if column not in tables.train.columns:
+    if column not in tables.train:
         raise Refused("the column that tells test rows from training rows is not known")
     return str(column)
 
@@ -446,8 +435,6 @@ def _period(tables: Tables, times: Timeline, share: Share, seed: int) -> tuple[A
         raise Refused(f"only {timed} of {every} labelled rows have a time up to that of the test table") from None
     bounds = times.held_out()
     inside = tables.labelled & bounds.has(times.times)
-    if times.left_out is not None:
-        inside &= ~times.left_out.unscored
     held = np.flatnonzero(inside)
     fewest = max(tables.test.rows, FEWEST_HELD)
     if len(held) > DENSER * fewest:
@@ -456,8 +443,6 @@ def _period(tables: Tables, times: Timeline, share: Share, seed: int) -> tuple[A
     if len(held) < FEWEST_HELD:
         raise Refused(f"the last period has only {len(held)} rows; {FEWEST_HELD} are needed")
     out = times.is_too_late(bounds)
-    if times.left_out is not None:
-        out |= times.left_out.history
     out[held] = False
     return held, np.flatnonzero(out)
 
@@ -495,8 +480,6 @@ def folds(
     found = np.full(tables.train.rows, -1)
     if split["kind"] == "time" and times is not None:
         beside = plan is not None and plan.is_period
-        if beside and times.left_out is not None:
-            left = left & ~times.left_out.unscored
         for fold, period in enumerate(times.folds(beside)):
             found[left & (found < 0) & period.has(times.times)] = fold
         return found
@@ -542,15 +525,15 @@ def own_folds(tables: Tables, given: str) -> Array:
     """The folds that the user gives: a column of the training table, or a CSV file with row IDs and `fold`. They are
     numbered in the order of their names."""
     train, path = tables.train, Path(given)
-    if given in train.columns:
-        names = train.text(given)
+    if given in train:
+        names = train.column(given).values
         if (without := np.flatnonzero(tables.labelled & names.is_null().to_numpy())).size:
-            raise Refused(f"row `{_id(tables, without[0])}` of {train.name} has no fold in `{given}`", UNIQUE)
+            raise Refused(f"row `{_id(tables, without[0])}` of {train.file} has no fold in `{given}`", UNIQUE)
     elif path.is_file():
         names = _folds_of_file(tables, path)
     else:
         raise Refused(
-            f"folds: `{path.name}` is neither a column of {train.name} nor a file",
+            f"folds: `{path.name}` is neither a column of {train.file} nor a file",
             "name the column with the fold of each row, or a CSV file with row IDs and `fold`",
         )
     names = names.filter(pl.Series(tables.labelled))
@@ -566,7 +549,7 @@ def own_folds(tables: Tables, given: str) -> Array:
 
 
 def _id(tables: Tables, row: Any) -> str:
-    return tables.train.cell(tables.roles.id, row) if tables.roles.id else str(row)
+    return tables.train.column(tables.roles.id).cell(row) if tables.roles.id else str(row)
 
 
 def _folds_of_file(tables: Tables, path: Path) -> pl.Series:
@@ -582,19 +565,19 @@ def _folds_of_file(tables: Tables, path: Path) -> pl.Series:
     as_numbers = tables.roles.id is not None and tables.as_numbers(tables.roles.id)
     given = keys(frame[of[id.lower()]], as_numbers)
     numbers = pl.Series(range(tables.train.rows)).cast(pl.String)
-    train = keys(tables.train.text(tables.roles.id) if tables.roles.id else numbers, as_numbers)
+    train = keys(tables.train.column(tables.roles.id).values if tables.roles.id else numbers, as_numbers)
     different, first, count = np.unique(given, return_index=True, return_counts=True)
     if (count > 1).any():
         raise Refused(f"{path.name} has the row `{frame[of[id.lower()]][int(first[count > 1].min())]}` twice", UNIQUE)
     place = np.searchsorted(different, train).clip(max=max(len(different) - 1, 0))
     has = different[place] == train
     if (without := np.flatnonzero(tables.labelled & ~has)).size:
-        raise Refused(f"row `{_id(tables, without[0])}` of {tables.train.name} has no fold in {path.name}", UNIQUE)
-    asked = [tables.ids(tables.test)] if tables.test and tables.roles.id in tables.test.columns else []
+        raise Refused(f"row `{_id(tables, without[0])}` of {tables.train.file} has no fold in {path.name}", UNIQUE)
+    asked = [tables.ids(tables.test)] if tables.test and tables.roles.id in tables.test else []
     unknown = frame[of[id.lower()]].filter(pl.Series(~np.isin(given, np.concatenate([train, *asked])))).sort()
     if len(unknown):
         raise Refused(
-            f"{path.name} has a fold for the row `{unknown[0]}`, which {tables.train.name} does not have", UNIQUE
+            f"{path.name} has a fold for the row `{unknown[0]}`, which {tables.train.file} does not have", UNIQUE
         )
     return frame[of["fold"]].gather(first[place])
 
@@ -602,7 +585,7 @@ def _folds_of_file(tables: Tables, path: Path) -> pl.Series:
 def names_rows(tables: Tables) -> bool:
     """Whether each training row has an ID of its own."""
     name = tables.roles.id
-    if name is None or name == "fold" or name not in tables.train.columns:
+    if name is None or name == "fold" or name not in tables.train:
         return False
     ids = np.sort(tables.ids(tables.train))
     return bool(ids[0] != 0 and (ids[1:] != ids[:-1]).all()) if len(ids) else True
@@ -613,5 +596,5 @@ def has_rare_class(tables: Tables, held: int) -> str | None:
     target only."""
     if not tables.roles.classes or len(tables.roles.targets) < 2:
         return None
-    columns = tables.train.columns
+    columns = tables.train.facts
     return next((name for name in tables.roles.targets if columns[name]["rarest"] * held < 10), None)

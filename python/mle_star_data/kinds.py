@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from . import dates
-from .names import says_time
+from .names import CODE, says, says_time
 from .tables import MISSING
 
 Array = NDArray[Any]
@@ -63,7 +63,27 @@ def describe(frame: pl.DataFrame, words: Mapping[str, Collection[str]], exact: C
     for first in range(0, frame.width, wide):
         part = frame[:, first : first + wide]
         facts += _described(part if rows is None else part[rows], words, exact)
+    for one in facts:
+        one |= {"unit": _unit(one), **said_by_name(one, min(frame.height, LOOKED_AT))}
     return facts
+
+
+def _unit(about: Facts) -> str | None:
+    """The part of a year that the most frequent texts name, such as `week` for `2021-W44`."""
+    values = [value for value, _ in about["top_values"]] if about["kind"] in ("category", "text") else []
+    fits = (unit for unit in dates.ALL_UNITS if None not in [dates.part_of_year(value, unit) for value in values])
+    return next(fits, None) if values else None
+
+
+def said_by_name(about: Mapping[str, Any], rows: int) -> dict[str, bool]:
+    """Whether numbers of this name are codes, so that their order may mean nothing, and whether whole numbers name
+    things, such as shops, with several rows each: their column says so, or they are scattered."""
+    says_code = says(about["name"], CODE)
+    times = 3 if says_code else 8 if about["scattered"] else np.inf
+    is_exact = about["range"] is not None and about["range"][0] >= -9e15 and about["range"][1] <= 9e15
+    repeats = bool(25 <= about["distinct"] <= (rows - about["missing"]) / times)
+    is_name = about["kind"] == "integer" and is_exact and repeats and not says_time(about["name"])
+    return {"says_code": says_code, "names_things": is_name}
 
 
 def _described(frame: pl.DataFrame, words: Mapping[str, Collection[str]], exact: Collection[str]) -> list[Facts]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,16 +14,14 @@ from numpy.typing import NDArray
 
 from . import names
 from .dates import ALL_UNITS, DAY
-from .rows import Array, Keys, codes, drawn
+from .rows import Array, Keys, codes
 from .split import (
     Course,
     Split,
     Tables,
     clock,
     may_have_unseen,
-    mixed_missing,
     names_series,
-    names_things,
     series,
     unseen,
 )
@@ -37,9 +35,10 @@ MOST_FOLDS = 5
 STEPS, FEWEST_USUAL, USUAL_AMONG, USUAL_LENGTHS = 1.5, 3, 50, 4.0
 """A gap counts if it is longer than so many steps, unless so many differences are as long: one of so many, or one in so
 many lengths of a period, such as nights and weekends."""
-DENSER, LONGER, USUAL_STEPS = 1.5, 1.5, 0.95
-EARLIEST, AFTER = -100.0, 0.5
-"""The places of rows in no stretch, of which all models learn, and of rows without labels after their series."""
+EARLIEST, BETWEEN = -100.0, 0.5
+"""The places of rows in no stretch, of which all models learn, and of those in the gap before the last stretches."""
+LONGER, USUAL_STEPS = 1.5, 0.95
+"""Series have a gap before their test rows if it is so much longer than all but a few of their steps."""
 SMALLEST_NEW, NEW_BY, NEW_FACTOR, AS_LARGE, FEWEST_SERIES = 0.03, 0.02, 1.5, 0.9, 10
 KNOWN_BEFORE = 0.5
 """About so many of the series are known in all periods."""
@@ -133,7 +132,6 @@ class Timeline:
     later: int = 0
     own: OwnEnds | None = None
     by_group: bool = False
-    left_out: LeftOut | None = None
 
     @property
     def is_common(self) -> bool:
@@ -141,11 +139,6 @@ class Timeline:
         return self.own is None and not self.by_group
 
     def note(self) -> str | None:
-        if self.own is not None and self.own.shortened:
-            return (
-                "most series are too short for periods as long as their test rows, so periods are at most half as "
-                "long as their series"
-            )
         if self.later:
             are = "s are" if self.later > 1 else " is"
             return f"{self.later} labelled row{are} later than the test table and in no period"
@@ -178,8 +171,7 @@ class Timeline:
 
     def is_too_late(self, bounds: Bounds) -> Array:
         """The rows that models of a period must not learn from."""
-        late = self.times > bounds.learn
-        return late if self.own is None else late | self.own.between
+        return np.asarray(self.times > bounds.learn)
 
     def length(self) -> str:
         return self.own.length if self.own else self.words(self.shape.span + self.shape.step)
@@ -191,8 +183,6 @@ class Timeline:
         """The periods for people, with the number of held-out rows if the last period is held out."""
         folds, last = self.stretches(held_out is not None), self.last if held_out is not None else None
         told = [self.told(stretch) for stretch in folds]
-        if held_out is not None and self.left_out:
-            told = [one | {"rows": rows} for one, rows in zip(told, self.left_out.scored, strict=False)]
         gap = self.own.gap if self.own else max(self.shape.gap - self.shape.step, 0.0)
         size = gap
         if gap > 0 and self.clock not in ("number", "month-first", "day-first", *ALL_UNITS):
@@ -214,13 +204,14 @@ class Timeline:
 
     def told(self, stretch: Stretch) -> dict[str, Any]:
         at = [float(self.ordered[stretch.start]), float(self.ordered[stretch.stop - 1])]
-        moments = self.own.span(self, at) if self.own else at
-        picture = self.own.picture(at) if self.own else at
-        rows = stretch.stop - stretch.start
-        return {"from": self.cell(moments[0]), "to": self.cell(moments[1]), "at": picture, "rows": rows}
+        moments, rows = at, stretch.stop - stretch.start
+        if self.own:
+            inside = self.cells[self.tables.labelled & (self.times >= at[0]) & (self.times <= at[1])]
+            moments, at = [inside.min(), inside.max()], [max(at[0], -MOST_FOLDS - 2.0) - 1.0, at[1]]
+        return {"from": self.cell(moments[0]), "to": self.cell(moments[1]), "at": at, "rows": rows}
 
     def cell(self, time: float) -> str:
-        return self.tables.train.cell(self.column, np.argmax(self.cells == time))
+        return self.tables.train.column(self.column).cell(np.argmax(self.cells == time))
 
 
 def timeline(tables: Tables, split: Split) -> Timeline:
@@ -263,7 +254,7 @@ def timeline(tables: Tables, split: Split) -> Timeline:
         raise Refused(f"all labelled rows have the same value of `{column}`")
     period = _test_period(course, first, end, [first, end])
     found = Timeline(
-        tables, column, course.clock, course.train, times, shape, ordered, days, period, later, None, bool(group)
+        tables, column, course.clock, course.train, times, shape, ordered, days, period, later, by_group=bool(group)
     )
     if not found.stretches(False):
         raise Refused(f"the training time is too short for periods of {found.length()} as in the test table")
@@ -296,216 +287,59 @@ def _last_day(times: Numbers, first: float, end: float) -> float:
 # Series that each end at a time of their own
 
 
-@dataclass(frozen=True)
-class OwnEnds:
-    """Periods of series that each end at a time of their own: the last stretch of each series, the stretch before it,
-    and so on. A stretch is like the test rows of its series: as many times, or as long, and after the same gap. Where
-    test rows lie between training rows, as many are drawn from these instead. Rows have a place instead of a time: 0 in
-    the last stretches, -1 in those before."""
+class OwnEnds(NamedTuple):
+    """Stretches of series that each end at a time of their own."""
 
-    between: Array
-    """The rows in the gap before the last stretches."""
     length: str
     gap: float
     """Beyond the usual step."""
     step: float
-    shortened: bool
-    """Stretches are at most half as long as their series, because most would be too short."""
-
-    def span(self, of: Timeline, at: Sequence[float]) -> list[float]:
-        """The first and the last time of the labelled rows with these places."""
-        inside = of.cells[of.tables.labelled & (of.times >= at[0]) & (of.times <= at[1])]
-        return [float(np.nanmin(inside)), float(np.nanmax(inside))]
-
-    def picture(self, at: Sequence[float]) -> list[float]:
-        return [self.begin(max(at[0], -MOST_FOLDS - 2.0)), at[1]]
-
-    def begin(self, place: float) -> float:
-        return place - (0.9 if self.gap > 0 else 1.0)
-
-
-@dataclass
-class _Series:
-    """The different times of labelled rows of all series, by series and time, with the times of their test rows."""
-
-    keys: Keys
-    at: Array
-    """The number of the series of each time."""
-    times: Numbers
-    start: Array
-    asked: Array
-    """For each series, the number of different later times of the test table."""
-    within: Array
-    """That of its other times."""
-    first: Numbers
-    """The first later time of the test table."""
-    span: Numbers
-    """From the first to the last of them."""
-
-    @classmethod
-    def of(cls, of_train: Keys, times: Numbers, of_test: Keys, asked: Numbers) -> _Series:
-        known = pl.DataFrame({"of": of_train, "at": times}).unique().sort("of", "at")
-        different, start = np.unique(known["of"].to_numpy(), return_index=True)
-        last = pl.DataFrame({"of": different, "last": known["at"].to_numpy()[np.append(start[1:], len(known)) - 1]})
-        test = pl.DataFrame({"of": of_test, "at": asked}).unique().join(last, on="of")
-        late = pl.col("at").filter(pl.col("at") > pl.col("last"))
-        test = test.group_by("of").agg(
-            late.len().alias("asked"),
-            (pl.len() - late.len()).alias("within"),
-            late.min().alias("first"),
-            (late.max() - late.min()).alias("span"),
-        )
-        whole = last.join(test, on="of", how="left", maintain_order="left").fill_null(0)
-        codes = np.repeat(np.arange(len(different)), np.diff(np.append(start, len(known))))
-        columns = [whole[name].to_numpy() for name in ("asked", "within", "first", "span")]
-        return cls(different, codes, known["at"].to_numpy(), np.append(start, len(known)), *columns)
-
-    @cached_property
-    def size(self) -> Array:
-        return np.diff(self.start)
-
-    @cached_property
-    def last(self) -> Numbers:
-        """The last time of each series."""
-        return np.asarray(self.times[self.start[1:] - 1])
-
-    @cached_property
-    def _order(self) -> tuple[Numbers, Array]:
-        ranks = np.unique(self.times)
-        return ranks, self.at * (len(ranks) + 1) + np.searchsorted(ranks, self.times)
-
-    def before(self, of: Array, time: Numbers) -> Array:
-        """How many times of these series are earlier."""
-        ranks, order = self._order
-        return np.searchsorted(order, of * (len(ranks) + 1) + np.searchsorted(ranks, time)) - self.start[of]
-
-    def cut(
-        self, by_length: bool, gap: float, step: float, shortened: bool
-    ) -> tuple[list[tuple[Array, Array, Array]], Array]:
-        """The stretches of all series, the last first: the times that are learnt from, where it starts and where it
-        stops; and for each series their number. A quarter of the times are left to learn from."""
-        every, size = np.arange(len(self.size)), self.size
-        count, span = self.asked, self.span
-        if shortened:
-            count = np.minimum(count, np.maximum(size // 2, 1))
-            span = np.minimum(span, (self.last - self.times[self.start[:-1]]) / 2)
-        found, stop, open = [], size.copy(), self.asked > 0
-        number = np.zeros(len(size), dtype=int)
-        for _ in range(MOST_FOLDS + 1):
-            end = self.times[self.start[:-1] + np.maximum(stop - 1, 0)]
-            start = self.before(every, end - span - step / 2) if by_length else np.maximum(stop - count, 0)
-            first = self.times[self.start[:-1] + np.minimum(start, size - 1)]
-            learn = self.before(every, first - gap + step / 2) if gap > 0 else start
-            open = open & (stop > 0) & (learn > 0) & (learn * 4 >= size)
-            if not open.any():
-                break
-            found.append((np.where(open, learn, 0), np.where(open, start, 0), np.where(open, stop, 0)))
-            number += open
-            stop = np.where(open, learn, stop)
-        return found, number
-
-    def draw(self, stretches: list[tuple[Array, Array, Array]], shortened: bool) -> tuple[Array, Array]:
-        """For each time the place for which it is drawn like the test times between labelled ones, and for each series
-        the number of these places. Three quarters of the times before all stretches can be drawn."""
-        before = self.size.copy()
-        for learn, _, stop in stretches:
-            before = np.where(stop > 0, learn, before)
-        each = np.minimum(self.within, np.maximum(self.size // 2, 1)) if shortened else self.within
-        places = np.where(each > 0, np.minimum(before * 3 // 4 // np.maximum(each, 1), MOST_FOLDS + 1), 0)
-        inner = np.arange(len(self.at)) - self.start[self.at]
-        number = drawn((self.times + 0.0).view(np.uint64) ^ self.keys[self.at], 0, "times")
-        order = np.lexsort((number, inner >= before[self.at], self.at))
-        rank = np.empty(len(order), dtype=int)
-        rank[order] = np.arange(len(order)) - self.start[self.at[order]]
-        place = rank // np.maximum(each, 1)[self.at]
-        return np.where((inner < before[self.at]) & (place < places[self.at]), place, MOST_FOLDS + 1), places
 
 
 def _of_series(tables: Tables, course: Course, columns: Sequence[str]) -> Timeline:
-    """The times of series that each end at a time of their own."""
+    """Series that each end at a time of their own: the last stretch of each series, the stretch before it, and so on.
+    A stretch has as many times as the test rows of its series, and the same gap before it. Rows have a place instead of
+    a time: 0 in the last stretches, -1 in those before. Most of the series have to reach a stretch, and a quarter of
+    the times of each are left to learn from."""
     of_train, of_test = tables.together(columns)
-    short = Refused("the series are too short for periods")
-    counted = tables.labelled & (of_train != 0) & ~np.isnan(course.train)
-    asked = (of_test != 0) & ~np.isnan(course.test)
-    all_series = _Series.of(of_train[counted], course.train[counted], of_test[asked], course.test[asked])
-    late = all_series.asked > 0
-    steps = np.sort(np.diff(all_series.times)[np.diff(all_series.at) == 0])
-    if not late.any() or not len(steps):
-        raise short
-    step, usual = _of_share(steps, 0.5), _of_share(steps, USUAL_STEPS)
-    gap = _of_share(np.sort((all_series.first - all_series.last)[late]), 0.5)
-    gap = gap if gap > LONGER * usual else 0.0
-    start = all_series.last - all_series.span - step / 2
-    dense = late & (all_series.asked > 1) & (all_series.times[all_series.start[:-1]] <= start)
-    later = all_series.size - all_series.before(np.arange(len(late)), start)
-    density = _of_share(np.sort((later / np.maximum(all_series.asked, 1))[dense]), 0.5) if dense.any() else 1.0
-    by_length = not 1 / DENSER <= density <= DENSER
-    for shortened in (False, True):
-        stretches, number = all_series.cut(by_length, gap, step, shortened)
-        drawn_for, places = all_series.draw(stretches, shortened)
-        places = np.where(number > 0, number, places)
-        having = [int((places > place).sum()) for place in range(MOST_FOLDS + 1)]
-        if having[0] * 2 >= ((all_series.asked + all_series.within) > 0).sum():
-            break
-    if not having[0]:
-        raise short
-    deepest = sum(count * 2 >= having[0] for count in having)
-    place = drawn_for.copy()
-    inner = np.arange(len(all_series.at)) - all_series.start[all_series.at]
-    for number_of, (_, start_of, stop_of) in enumerate(stretches):
-        inside = (inner >= start_of[all_series.at]) & (inner < stop_of[all_series.at])
-        place[inside] = number_of
-    of_time = np.where(place < deepest, -place.astype(float), EARLIEST)
-    of_row, known = np.full(len(of_train), -1), np.isin(of_train, all_series.keys)
-    of_row[known] = np.searchsorted(all_series.keys, of_train[known])
-    timed = (of_row >= 0) & ~np.isnan(course.train)
-    at = all_series.before(of_row[timed], course.train[timed])
-    ended = at == all_series.size[of_row[timed]]
-    placed = of_time[np.minimum(all_series.start[of_row[timed]] + at, len(of_time) - 1)]
-    times = np.where(np.isnan(course.train), np.nan, EARLIEST)
-    times[timed] = np.where(ended, np.where(places[of_row[timed]] > 0, AFTER, EARLIEST), placed)
-    between = np.zeros(len(times), dtype=bool)
-    if stretches:
-        learn, begin, _ = stretches[0]
-        between[timed] = (at >= learn[of_row[timed]]) & (at < begin[of_row[timed]])
-    length = _length(all_series, late, step, course)
-    own = OwnEnds(between, length, max(gap - step, 0.0), step, shortened)
-    ends = course.test[~np.isnan(course.test)]
-    test = _test_period(course, ends.min(), ends.max(), [own.begin(1.0), 1.0])
-    ordered = np.sort(times[tables.labelled & ~np.isnan(times)])
+    timed, asked = (of_train != 0) & ~np.isnan(course.train), (of_test != 0) & ~np.isnan(course.test)
+    at, both = pl.col("at"), pl.col("asked") + pl.col("between")
+    rows = pl.DataFrame({"row": np.flatnonzero(timed), "of": of_train[timed], "at": course.train[timed]})
+    steps = rows.sort("of", "at").select(at.diff().over("of")).filter(at > 0)["at"].to_numpy()
+    test = pl.DataFrame({"of": of_test[asked], "at": course.test[asked]}).group_by("of").agg(
+        at.n_unique().alias("asked"), (at.max() - at.min()).alias("span"), at.min().alias("first")
+    )  # fmt: skip
+    apart = rows.group_by("of").agg(at.max()).join(test, on="of").select(pl.col("first") - at).to_series().to_numpy()
+    if not len(steps) or not len(apart):
+        raise Refused("the series are too short for periods")
+    step, gap = float(np.median(steps)), float(np.median(apart))
+    gap = gap - step if gap > LONGER * np.quantile(steps, USUAL_STEPS) else 0.0
+    rank = at.rank("dense", descending=True).over("of").cast(pl.Int64) - 1
+    rows = rows.join(test, on="of").with_columns(rank=rank, between=pl.lit(round(gap / step)))
+    rows = rows.with_columns(place=pl.col("rank") // both, deepest=at.n_unique().over("of") * 3 // (both * 4))
+    having = [rows.filter(pl.col("deepest") > place)["of"].n_unique() for place in range(MOST_FOLDS + 1)]
+    deepest = sum(count * 2 >= max(having[0], 1) for count in having)
+    rows = rows.filter((pl.col("place") < pl.col("deepest")) & (pl.col("place") < deepest))
+    inside, times = rows["rank"] % (rows["asked"] + rows["between"]) < rows["asked"], np.full(len(timed), EARLIEST)
+    times[rows["row"].to_numpy()] = np.where(inside, -rows["place"], np.where(rows["place"] == 0, BETWEEN, EARLIEST))
+    times[np.isnan(course.train)] = np.nan
+    few, many = test["asked"].to_numpy().min(), test["asked"].to_numpy().max()
+    spans = test["span"].to_numpy()
+    length = f"{few} to {many} times" if few < many else _counted(many, "time")
+    if spans.max() - spans.min() <= step / 2:
+        length = words(course.clock, course.column, step, spans[0] + step)
+    ends = course.test[asked]
+    period = _test_period(course, ends.min(), ends.max(), [0.0, 1.0])
+    ordered, own = np.sort(times[tables.labelled & (times <= 0)]), OwnEnds(length, gap, step)
     found = Timeline(
-        tables, course.column, course.clock, course.train, times, Shape(0.0, 1.0), ordered, ordered, test, 0, own
+        tables, course.column, course.clock, course.train, times, Shape(0.0, 1.0), ordered, ordered, period, own=own
     )
-    if not found.stretches(False):
-        raise short
+    if not deepest or not found.stretches(False):
+        raise Refused("the series are too short for periods")
     return found
 
 
-def _length(of: _Series, late: Array, step: float, course: Course) -> str:
-    span, asked = of.span[late], of.asked[late]
-    if span.max() - span.min() <= step / 2:
-        return words(course.clock, course.column, step, float(span.max()) + step)
-    few, many = int(asked.min()), int(asked.max())
-    return f"{few} to {many} times" if few < many else f"{many} time{'s' if many > 1 else ''}"
-
-
-def _of_share(ordered: Array, share: float) -> float:
-    return float(ordered[min(int(len(ordered) * share), len(ordered) - 1)])
-
-
 # Series that only the test table has
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """The rows that are left out to make periods like the test table: rows before the period in which their series is
-    new, and rows of known series in a period, as far as they are more than the test table has."""
-
-    history: Array
-    unscored: Array
-    scored: list[int]
-    """The rows of each period that are scored, the earliest period first."""
-    share: float
 
 
 def new_series(of: Timeline, named: str | None, taken: Callable[[str], bool]) -> dict[str, Any] | None:
@@ -519,7 +353,7 @@ def new_series(of: Timeline, named: str | None, taken: Callable[[str], bool]) ->
     found = []
     for name in columns:
         one = unseen(tables, [name])
-        is_name = names.says(name, names.CODE) or names_things(tables.train, name)
+        is_name = names.says(name, names.CODE) or tables.train.facts[name]["names_things"]
         is_name = is_name or (tables.train.kind(name) == "category" and one.known >= FEWEST_SERIES)
         if one.share >= SMALLEST_NEW and (is_name or names_series(tables, time, name)):
             found.append((one, is_name))
@@ -535,13 +369,8 @@ def new_series(of: Timeline, named: str | None, taken: Callable[[str], bool]) ->
     for one, _ in found:
         before = _natural(of, tables.together(one.columns)[0])
         if one.share >= before + NEW_BY and one.share >= before * NEW_FACTOR:
-            few = one.known < FEWEST_SERIES
-            why = (
-                f"training rows have only {one.known} of them; {FEWEST_SERIES} are needed to leave some out"
-                if few
-                else ""
-            )
-            return {"columns": list(one.columns), "test": one.share, "before": before, "search": None, "why": why}
+            found_ = {"columns": list(one.columns), "test": one.share, "before": before, "search": None}
+            return found_ | {"why": "the rows of training series stay in the training table"}
     return None
 
 
@@ -561,46 +390,6 @@ def _first_times(of: Timeline, keys: Keys) -> tuple[Array, Numbers]:
     first = np.full(count + 1, np.inf)
     np.fmin.at(first, at, of.times)
     return at, first
-
-
-def leave_out(of: Timeline, found: dict[str, Any], seed: int) -> Timeline:
-    """Leaves series out before the held-out period and those before it, so that about the share of the test table of
-    their rows is of new series. A series can be new only once: it is known in every later period. So the periods share
-    the series among them, the last period first. Where that would leave hardly any series to learn from, fewer series
-    are left out, and fewer rows of known ones are scored."""
-    keys = drawn(mixed_missing(of.tables.together(found["columns"])[0]), seed, "series")
-    keys[of.tables.together(found["columns"])[0] == 0] = 0
-    at, first = _first_times(of, keys)
-    held_out = [of.bounds(of.last)] if of.last else []
-    periods, share = [*of.folds(True), *held_out], found["test"]
-    most = 1.0 - KNOWN_BEFORE ** (1.0 / max(len(periods), 1))
-    begins = np.full(len(first), -np.inf)
-    unscored, scored, total_new = np.zeros(len(at), dtype=bool), [], 0
-    for period in reversed(periods):
-        rows = (at >= 0) & period.has(of.times)
-        size = np.bincount(at[rows & of.tables.labelled], minlength=len(first))
-        size[begins > -np.inf] = 0
-        is_new = (first > period.learn) & (size > 0)
-        every, new = int(size.sum()), int(size[is_new].sum())
-        goal = min(share, max(most, new / max(every, 1))) * every
-        known = np.flatnonzero((size > 0) & ~is_new)
-        chosen = _nearest(size[known], goal - new)
-        begins[known[chosen]] = period.first
-        new += int(size[known[chosen]].sum())
-        # The other series, so that the share is the test table's.
-        rest = known[~chosen][::-1]
-        kept = _nearest(size[rest], new * (1 - share) / share if new else every)
-        unscored |= rows & np.isin(at, rest[~kept])
-        scored.append(new + int(size[rest[kept]].sum()))
-        total_new += new
-    history = (at >= 0) & (begins[at] > -np.inf) & ~(of.times >= begins[at])
-    left_out = LeftOut(history, unscored & ~history, scored[::-1], total_new / max(sum(scored), 1))
-    return replace(of, left_out=left_out)
-
-
-def _nearest(sizes: Array, rows: float) -> Array:
-    """The first of these series that have about so many rows together."""
-    return np.cumsum(sizes) - sizes / 2 <= rows
 
 
 def words(clock: str, column: str, step: float, size: float) -> str:

@@ -15,11 +15,12 @@ import numpy as np
 
 from . import folders, holdout, metrics, periods
 from .describe import describe as describe_folder
+from .frames import Table, opened
 from .holdout import Plan, Share
 from .kinds import LOOKED_AT, NUMBERS
 from .metrics import Metric
 from .periods import Timeline
-from .rows import Array, Table, digest
+from .rows import Array, digest
 from .split import Roles, Split, Tables, at_random, describe
 from .tables import Refused
 
@@ -67,18 +68,18 @@ def read(question: Answer) -> Tables:
         raise Refused("there is no training table")
     roles, id, given = facts["roles"], facts.get("id"), facts.get("targets") or []
     target = given[0] if given else None
-    asked = [name for name in (sample.columns if sample else ()) if name != id and not (test and name in test.columns)]
+    asked = [name for name in (sample.facts if sample else ()) if name != id and not (test and name in test)]
     # What the sample asks for beside a target is one, too: no script may see its labels.
     targets = dict.fromkeys([*given, *(asked if target in asked else [])])
     named = Roles(
         target,
-        [name for name in targets if name in train.columns],
+        [name for name in targets if name in train],
         id,
         group=roles.get("group"),
         time=roles.get("time"),
         weight=roles.get("weight"),
         ignored=roles.get("ignored") or (),
-        classes=_has_classes(metric(facts), train.columns.get(target or "")),
+        classes=_has_classes(metric(facts), train.facts.get(target or "")),
     )
     return Tables(folder, train, test, sample, named, facts.get("groups") or ())
 
@@ -86,7 +87,13 @@ def read(question: Answer) -> Tables:
 def _table(folder: Path, facts: Answer | None) -> Table | None:
     if facts is None:
         return None
-    return Table(folder / facts["file"], int(facts["rows"]), {column["name"]: column for column in facts["columns"]})
+    path, columns = folder / facts["file"], {one["name"]: one for one in facts["columns"]}
+    words = {name: one["words"] for name, one in columns.items() if one.get("words")}
+    table = Table(facts["file"], opened(path, path.stat().st_mtime_ns), words)
+    if table.rows != facts["rows"]:
+        raise Refused(f"{table.file} is another table than the one that was looked at")
+    table.facts = columns
+    return table
 
 
 def metric(facts: Answer) -> Metric | None:
@@ -125,7 +132,7 @@ def _decide(question: Answer) -> Decision:
             )
             split = at_random(tables, "") | {"why": why}
     times = None
-    if split and split["kind"] == "time" and roles.target in tables.train.columns:
+    if split and split["kind"] == "time" and roles.target in tables.train:
         try:
             times = periods.timeline(tables, split)
             note = times.note()
@@ -135,42 +142,16 @@ def _decide(question: Answer) -> Decision:
     unverified = _unverified(tables, question["facts"])
     if drawn:
         return Decision(tables, split, times, None, None, unverified or "", unverified, seed, folds, preset)
-    planned = _with_new_series(tables, split, times, config, unverified)
-    tables.forget([roles.id, *roles.targets, *((split["column"], split.get("groups")) if split else ())])
-    return Decision(tables, split, planned[1], planned[2], planned[0], planned[3], unverified, seed, folds, preset)
-
-
-Planned = tuple[Plan | None, Timeline | None, dict[str, Any] | None, str]
-
-
-def _with_new_series(
-    tables: Tables, split: Split | None, times: Timeline | None, config: Answer, unverified: str | None
-) -> Planned:
-    """The held-out rows, with the times by which they are chosen. Series are left out of the history of a held-out
-    period and of those before it, so that they are new as often as in the test table."""
-
-    def rows(times: Timeline | None) -> Plan:
-        return _held_out(tables, split, times, config, unverified)
-
-    found = None
-    if times is not None and config.get("preset") != "paper":
-        taken = lambda name: tables.is_taken(name) or name in tables.roles.ignored  # noqa: E731
-        found = periods.new_series(times, tables.roles.group, taken)
-    why = ""
-    if times is not None and found is not None and not found["why"]:
-        alike = periods.leave_out(times, found, int(config["seed"]))
-        try:
-            search = alike.left_out.share if alike.left_out else None
-            return rows(alike), alike, found | {"search": search}, ""
-        except Refused:
-            why = "too few rows are left without the history of some of them"
+    new = None
+    if times is not None and preset != "paper":
+        new = periods.new_series(times, roles.group, lambda name: tables.is_taken(name) or name in roles.ignored)
+    rows, off = None, ""
     try:
-        plan, off = rows(times), ""
+        rows = _held_out(tables, split, times, config, unverified)
     except Refused as error:
-        plan, off = None, str(error)
-    if found is not None and not found["why"]:
-        found["why"] = why if plan else "no rows are held out"
-    return plan, times, found, off
+        off = str(error)
+    tables.forget([roles.id, *roles.targets, *((split["column"], split.get("groups")) if split else ())])
+    return Decision(tables, split, times, new, rows, off, unverified, seed, folds, preset)
 
 
 def _held_out(
@@ -200,20 +181,20 @@ def _unverified(tables: Tables, facts: Answer) -> str | None:
         return "there is no sample submission"
     if not roles.targets:
         return "the training table has no column that is to be predicted"
-    classes = max(train.columns[name]["distinct"] for name in roles.targets)
-    one_each = len(roles.targets) > 1 or len(sample.columns) <= 2
+    classes = max(train.facts[name]["distinct"] for name in roles.targets)
+    one_each = len(roles.targets) > 1 or len(sample.facts) <= 2
     if found and found.kind == "probabilities" and classes > 2 and one_each:
-        return f"{sample.name} has one column, which cannot hold the probabilities of {classes} classes"
-    if found and found.kind == "labels" and one_each and list(sample.columns.values())[-1]["kind"] == "number":
-        return f"{sample.name} has numbers, and {found.name} needs labels"
+        return f"{sample.file} has one column, which cannot hold the probabilities of {classes} classes"
+    if found and found.kind == "labels" and one_each and list(sample.facts.values())[-1]["kind"] == "number":
+        return f"{sample.file} has numbers, and {found.name} needs labels"
     # The test table has what further columns ask for, so they are no targets.
     if copied := next(
-        (name for name in sample.columns if name not in (*roles.targets, roles.id) and name in train.columns), None
+        (name for name in sample.names if name not in (*roles.targets, roles.id) and name in train), None
     ):
-        return f"{sample.name} asks for `{copied}`, which is no target"
-    id = train.columns.get(roles.id or "")
+        return f"{sample.file} asks for `{copied}`, which is no target"
+    id = train.facts.get(roles.id or "")
     if id and id["distinct"] + id["missing"] < min(train.rows, LOOKED_AT):
-        return f"a value of `{roles.id}` occurs twice in {train.name}"
+        return f"a value of `{roles.id}` occurs twice in {train.file}"
     return None
 
 
@@ -366,10 +347,10 @@ def _sample(tables: Tables, metric: Metric | None) -> list[tuple[str, str]]:
     if kind == "intervals" and len(targets) == 1:
         return [(f"{targets[0]}_{bound}", "0") for bound in ("lower", "upper")]
     if kind == "probabilities" and len(targets) == 1:
-        classes = sorted(train.text(targets[0]).drop_nulls().unique())
+        classes = sorted(train.column(targets[0]).values.drop_nulls().unique())
         if len(classes) > 2:
             return [(name, f"{1 / len(classes):.6f}") for name in classes]
-    return [(name, _value(train.columns[name], kind)) for name in targets]
+    return [(name, _value(train.facts[name], kind)) for name in targets]
 
 
 def _value(target: Answer, kind: str | None) -> str:

@@ -6,6 +6,7 @@ setup of the run: the metric, the labelled rows, and what intervals are for.
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -488,13 +489,6 @@ def source(metric: str, classes: int) -> Answer:
     return {"source": metrics.for_classes(_metric(metric), classes).source()}
 
 
-def inspect(folder: str, told: dict[str, Any]) -> Answer:
-    """The facts of a folder of plain tables: see `roles.Task.facts`."""
-    from . import roles  # Only this question needs a library for frames.
-
-    return roles.inspect(folder, told)
-
-
 def describe(folder: str, facts: dict[str, Any] | None, instead: dict[str, str] | None = None) -> Answer:
     """What agents are told of a folder: see `describe.describe`."""
     from . import describe
@@ -502,51 +496,17 @@ def describe(folder: str, facts: dict[str, Any] | None, instead: dict[str, str] 
     return {"text": describe.describe(folder, facts, instead)}
 
 
-def relations(folder: str, facts: dict[str, Any]) -> Answer:
-    """What relates columns and tables: see `relations.relations`."""
-    from . import relations
-
-    return relations.relations(folder, facts)
-
-
-def take_in(**arguments: Any) -> Answer:
-    """What a data folder or a table file holds, and the plain tables that are made of it."""
-    from . import intake
-
-    return intake.take_in(**arguments)
-
-
-def read_rows(**arguments: Any) -> Answer:
-    """Writes a table with rows to predict as plain CSV."""
-    from . import intake
-
-    return intake.read_rows(**arguments)
-
-
-def _of_other_rows(name: str) -> Callable[..., Answer]:
-    """A question about rows that a finished run predicts."""
-
-    def asked(**question: Any) -> Answer:
-        from . import other_rows
-
-        found: Answer = getattr(other_rows, name)(**question)
-        return found
-
-    return asked
-
-
 def trial(metric_file: dict[str, Any], **rows: Any) -> Answer:
     """Calls a metric file with labelled rows, before a run begins."""
     return MetricFile(**metric_file).trial(**rows)
 
 
-def _of_plan(name: str) -> Callable[..., Answer]:
-    """A question about tables."""
+def _later(module: str, name: str) -> Callable[..., Answer]:
+    """A question whose module, and the library for frames, is imported when it is asked first."""
 
     def asked(**question: Any) -> Answer:
-        from . import plan
-
-        found: Answer = getattr(plan, name)(question)
+        answer = getattr(importlib.import_module(f".{module}", __package__), name)
+        found: Answer = answer(question) if module == "plan" else answer(**question)
         return found
 
     return asked
@@ -572,28 +532,16 @@ ALONE: dict[str, Callable[..., Answer]] = {
     "check": submission.check,
     "source": source,
     "trial": trial,
-    "take_in": take_in,
-    "read_rows": read_rows,
-    "inspect": inspect,
     "describe": describe,
-    "relations": relations,
 }
-ALONE |= {
-    name: _of_plan(name)
-    for name in (
-        *("plan", "same_rows", "materialise", "last_fold", "draw", "make_sample"),
-        *("trim", "permuted", "shuffle_targets", "replace_test_rows"),
-    )
+LATER = {
+    "roles": "inspect",
+    "relations": "relations",
+    "intake": "take_in read_rows",
+    "plan": "plan same_rows materialise last_fold draw make_sample trim permuted shuffle_targets replace_test_rows",
+    "other_rows": "rows_to_predict shared_rows name_predictions sample_for other_order same_predictions",
 }
-
-
-ALONE |= {
-    name: _of_other_rows(name)
-    for name in (
-        *("rows_to_predict", "shared_rows", "name_predictions", "sample_for"),
-        *("other_order", "same_predictions"),
-    )
-}
+ALONE |= {name: _later(module, name) for module, names in LATER.items() for name in names.split()}
 
 
 @cache

@@ -4,7 +4,7 @@ standard errors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import facts, links, names, rows, split
+from . import facts, intervals, links, split
 from .facts import Folder
 from .frames import Column, Source, Table
 from .kinds import NUMBERS
@@ -65,8 +65,7 @@ def _test_groups(data: Data) -> dict[str, dict[str, float]]:
     found = {}
     for name in columns:
         if name is not None and test is not None and name in test:
-            sizes = test.column(name).text.value_counts()["count"].to_numpy().astype(np.float64)
-            found[name] = {"groups": float(sizes.sum() ** 2 / np.square(sizes).sum()), "rows": float(sizes.sum())}
+            found[name] = intervals.grouped(test.column(name).text.value_counts()["count"].to_numpy())
     return found
 
 
@@ -90,13 +89,8 @@ class Data:
     def tables(self) -> split.Tables:
         """The training table and the test table, as those who look for times read them."""
 
-        def table(one: Table) -> rows.Table:
-            found = rows.Table(self.folder.path / one.file, one.rows, one.facts)
-            found.cells = one
-            return found
-
-        test = table(self.folder.test) if self.folder.test else None
-        return split.Tables(self.folder.path, table(self.folder.train), test, None, split.Roles(), self.folder.groups)
+        test = self.folder.test
+        return split.Tables(self.folder.path, self.folder.train, test, None, split.Roles(), self.folder.groups)
 
     @property
     def split(self) -> Mapping[str, Any]:
@@ -200,82 +194,24 @@ def codes(values: pl.Series) -> Codes:
     return found
 
 
-def together(keys: Sequence[Codes]) -> Codes:
-    """One code for the values of several columns."""
-    both = keys[0]
-    for other in keys[1:]:
-        both = codes(pl.Series(both * (other.max(initial=0) + 1) + other))
-    return both
-
-
 # How the target differs between groups of rows
 
 
-@dataclass(frozen=True)
-class Mean:
-    """The mean of a group of rows, and its standard error as if rows were independent; not finite for a single row."""
-
-    mean: float
-    error: float
-    rows: int
-
-
-@dataclass(frozen=True)
-class Strength:
-    """The share of the variance that groups explain beyond chance; how far this is above chance in standard errors; the
-    list of values whose groups differ most."""
-
-    share: float
-    beyond: float
-    most: int
-
-
-class Outcomes:
-    """Labels of rows as numbers: one list for a number or for two classes, one for each of several classes, which are 1
-    in their rows and 0 elsewhere. The ranks of numbers decide how strong an effect is."""
-
-    def __init__(self, values: list[Numbers], classes: Sequence[str] = ()) -> None:
-        self.values, self.classes = values, list(classes)
-        judged = values if classes else [pl.Series(one).rank("average").to_numpy() - 1.0 for one in values]
-        self.judged = [one - one.mean() for one in judged]
-        self.squares = [float((one**2).sum()) for one in self.judged]
-
-    def explained(self, groups: Codes) -> Strength | None:
-        """None for fewer than two groups, or if all values are equal."""
-        sizes = np.bincount(groups)
-        filled = sizes > 0
-        sums = (np.bincount(groups, one)[filled] for one in self.judged)
-        between = np.array([float((one**2 / sizes[filled]).sum()) for one in sums])
-        all, rows, free = sum(self.squares), len(groups), len(sizes) - 1.0
-        if free < 1 or all <= 0.0 or rows <= free + 1.0:
-            return None
-        by_chance, part = free / (rows - 1.0), between.sum() / all
-        # Kruskal and Wallis's H, and Light and Margolin's C for several classes.
-        kinds = max(len(self.judged) - 1.0, 1.0)
-        shares = np.divide(between, self.squares, out=np.zeros_like(between), where=np.array(self.squares) > 0)
-        beyond = _normal((rows - 1.0) * kinds * part, free * kinds)
-        return Strength(max(float(part - by_chance) / (1.0 - by_chance), 0.0), beyond, int(np.argmax(shares)))
-
-    def means(self, list_: int, groups: Codes) -> list[Mean]:
-        values = self.values[list_]
-        shift = float(values.mean())
-        rows = np.bincount(groups).astype(float)
-        sums, squares = np.bincount(groups, values - shift), np.bincount(groups, (values - shift) ** 2)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = sums / rows
-            # A share of 0 or 1 in a few rows has an error, too: one more row of each kind (Agresti and Coull).
-            smooth = (sums + shift * rows + 1.0) / (rows + 2.0)
-            variance = smooth * (1.0 - smooth) if self.classes else np.maximum(squares - sums * mean, 0) / (rows - 1)
-            error = np.sqrt(variance / rows)
-        found = zip(mean + shift, error, rows, strict=True)
-        return [Mean(float(one), float(wide), int(many)) for one, wide, many in found]
-
-    def distances(self, list_: int, groups: Codes) -> Numbers:
-        """How far the ranks, or the share of a class, of each group are from those of all rows, in standard errors."""
-        values, rows = self.judged[list_], np.bincount(groups)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            far: Numbers = np.bincount(groups, values) / np.sqrt(rows * np.mean(values**2))
-        return np.where(np.isfinite(far), far, 0.0)
+def explained(values: Sequence[Numbers], groups: Codes, columns: int) -> float:
+    """The share of the variance that groups of rows explain beyond chance; 0 if the strongest of so many columns that
+    tell nothing reaches it in one of a hundred tables. `values` are ranks, or of each class 1 in its rows and 0
+    elsewhere."""
+    sizes, rows = np.bincount(groups), len(groups)
+    away = [one - one.mean() for one in values]
+    between = sum(float((np.bincount(groups, one) ** 2 / np.maximum(sizes, 1)).sum()) for one in away)
+    every, free = sum(float((one**2).sum()) for one in away), int((sizes > 0).sum()) - 1.0
+    if free < 1 or every <= 0.0 or rows <= max(free + 1.0, FEWEST_ROWS):
+        return 0.0
+    by_chance, part, kinds = free / (rows - 1.0), between / every, max(len(values) - 1.0, 1.0)
+    # Kruskal and Wallis's H, and Light and Margolin's C for several classes.
+    beyond = _normal((rows - 1.0) * kinds * part, free * kinds)
+    is_sure = beyond >= (2.0 * np.log(100.0 * columns)) ** 0.5
+    return max((part - by_chance) / (1.0 - by_chance), 0.0) if is_sure else 0.0
 
 
 def _normal(value: float, free: float) -> float:
@@ -285,67 +221,16 @@ def _normal(value: float, free: float) -> float:
     return float((np.cbrt(value / free) - (1.0 - spread)) / np.sqrt(spread))
 
 
-@dataclass(frozen=True)
-class Grouped:
-    """The rows of a column in groups: those with an order are all told; `rest` are the rare levels together and the
-    rows without a value, which are told last."""
-
-    groups: Codes
-    names: list[str]
-    ordered: bool
-    rest: list[int]
-
-
-def grouped(
-    column: Column, known: Known, rows: int, shown: Callable[[str], str], number: Callable[[float], str]
-) -> Grouped:
-    """The groups of a column of a table with so many rows. Few numbers have an order; keys have none."""
-    repeats, few = known["distinct"] * 3 <= rows, known["distinct"] <= LEVELS
-    is_key = repeats and names.says(known["name"], names.KEY)
-    if known["kind"] == "boolean" or (known["kind"] == "integer" and (few or is_key)) or (
-        known["kind"] == "category" and repeats
-    ):  # fmt: skip
-        return _levels(column.values, known["kind"] in NUMBERS and few, shown)
-    if known["kind"] in NUMBERS:
-        return _parts(column.numbers, number)
-    return Grouped(column.values.is_null().to_numpy().astype(np.int64), ["there", "missing"], True, [1])
-
-
-def _levels(values: pl.Series, ordered: bool, shown: Callable[[str], str]) -> Grouped:
-    counts = list(values.drop_nulls().value_counts().iter_rows())
-    if ordered:
-        counts.sort(key=lambda one: (_as_number(one[0]), one[0]))
-    else:
-        counts.sort(key=lambda one: (-one[1], one[0]))
-    common = [text for text, rows in counts if rows >= RARE]
-    told, rest, place = [shown(text) for text in common], [], {text: at for at, text in enumerate(common)}
-    if rare := len(counts) - len(common):
-        rest.append(len(told))
-        told.append(f"{rare:,} level{'s' if rare > 1 else ''} with fewer than {RARE} rows")
-    missing = len(told)
-    if values.null_count():
-        rest.append(missing)
-        told.append("missing")
-    texts = [text for text, _ in counts]
-    at = values.replace_strict(texts, [place.get(text, len(common)) for text in texts], default=None,
-                               return_dtype=pl.Int64) if texts else values.cast(pl.Int64, strict=False)  # fmt: skip
-    return Grouped(at.fill_null(missing).to_numpy(), told, ordered, rest)
-
-
-def _as_number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return np.inf
-
-
-def _parts(numbers: Numbers, number: Callable[[float], str]) -> Grouped:
-    """Parts with about as many rows, and the rows without a number."""
-    empty = np.isnan(numbers)
-    ordered = np.sort(numbers[~empty])
-    ends = [-(-len(ordered) * part // PARTS) - 1 for part in range(1, PARTS + 1)]
-    cuts = np.unique(ordered[[max(end, 0) for end in ends]]) if len(ordered) else ordered
-    told = [f"≤{number(float(cut))}" for cut in cuts]
-    at = np.minimum(np.searchsorted(cuts, numbers), max(len(cuts) - 1, 0))
-    rest = [len(told)] if empty.any() else []
-    return Grouped(np.where(empty, len(told), at).astype(np.int64), told + ["missing"] * len(rest), True, rest)
+def grouped(column: Column, known: Known) -> Codes:
+    """The groups of a column: levels, of which the rare ones are one; fifths of a number; else rows with and without a
+    value."""
+    values, rows = column.values, len(column.values)
+    repeats = known["distinct"] * 3 <= rows
+    if known["kind"] in NUMBERS and not (known["kind"] == "integer" and known["distinct"] <= LEVELS):
+        numbers = column.numbers
+        cuts = np.nanquantile(numbers, np.arange(1, PARTS) / PARTS) if np.isfinite(numbers).any() else numbers[:0]
+        return np.where(np.isnan(numbers), PARTS, np.searchsorted(np.unique(cuts), numbers))
+    if known["kind"] not in ("boolean", "integer", "category") or not (repeats or known["kind"] == "boolean"):
+        return values.is_null().to_numpy().astype(np.int64)
+    found = codes(values)
+    return np.where(np.bincount(found)[found] >= RARE, found, found.max() + 1)

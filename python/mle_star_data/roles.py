@@ -564,9 +564,7 @@ class Task:
 
 
 def _described(table: Table, key: Sequence[str] = ()) -> dict[str, Any]:
-    columns = [table.column(name) for name in table.names]
-    said = [one.facts | {"unit": one.unit, **facts.said_by_name(one.facts, table.rows)} for one in columns]
-    return {"file": table.file, "rows": table.rows, "columns": said, "row_key": list(key)}
+    return {"file": table.file, "rows": table.rows, "columns": list(table.facts.values()), "row_key": list(key)}
 
 
 def _spelled(folder: Folder, name: str) -> str:

@@ -1,98 +1,24 @@
-"""The rows of plain tables: columns as text, hashes of cells that are the same on every machine, and rows as they lie
-in a file."""
+"""The rows of plain tables: hashes of cells that are the same on every machine, and rows as they are written."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import frames
-from .kinds import NUMBERS
+from .frames import Table
 from .resampled import mixed
-from .tables import MISSING, Refused
 
 Array = NDArray[Any]
 Keys = NDArray[np.uint64]
 """A hash of each cell; 0 where it is missing."""
 
-MOST_AT_ONCE = 1 << 24
-"""Bytes in which line ends are looked for at once."""
 WORD = 8
-
-
-@dataclass
-class Table:
-    """A plain table, and what is known of its columns. Columns are read when they are needed."""
-
-    path: Path
-    rows: int
-    columns: dict[str, dict[str, Any]]
-    """What is known of each column, by its name."""
-    texts: dict[str, pl.Series] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return self.path.name
-
-    @cached_property
-    def cells(self) -> frames.Table:
-        found = opened(self.path, os.stat(self.path).st_mtime_ns)
-        if found.rows != self.rows:
-            raise Refused(f"{self.name} is another table than the one that was looked at")
-        return found
-
-    @property
-    def scan(self) -> pl.LazyFrame:
-        """The cells as they are written."""
-        return self.cells.source.lazy
-
-    def kind(self, name: str) -> str:
-        return str(self.columns[name]["kind"]) if name in self.columns else ""
-
-    def load(self, names: Iterable[str]) -> None:
-        """Reads these columns in one go."""
-        wanted = [name for name in dict.fromkeys(names) if name in self.columns and name not in self.texts]
-        if wanted:
-            read = self.scan.select(self._cell(name) for name in wanted).collect(engine="streaming")
-            self.texts |= {name: read[name] for name in wanted}
-
-    def text(self, name: str) -> pl.Series:
-        """The cells without blanks around them; null where they are missing."""
-        self.load([name])
-        return self.texts[name]
-
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        """The cells as numbers; not a number where they are none."""
-        return self.text(name).cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-
-    def cell(self, name: str, row: Any) -> str:
-        """A cell for people: 1950 for the number 1950.0."""
-        return re.sub(r"^(-?[0-9]+)\.0+$", r"\1", self.text(name)[int(row)] or "")
-
-    def head(self, name: str) -> pl.Series:
-        """The cells of the rows that are looked at."""
-        return self.cells.source.looked.select(self._cell(name)).to_series()
-
-    def _cell(self, name: str) -> pl.Expr:
-        cell = pl.col(name).str.strip_chars()
-        missing = MISSING.difference(self.columns[name].get("words", ()))
-        return pl.when(cell.is_in(sorted(missing))).then(None).otherwise(cell).alias(name)
-
-
-@lru_cache(maxsize=4)
-def opened(path: Path, changed: int) -> frames.Table:
-    """A table as it is on the disk, opened once."""
-    return frames.read(path)
 
 
 def keys(texts: pl.Series, as_numbers: bool) -> Keys:
@@ -158,87 +84,14 @@ def in_classes(numbers: Keys, classes: Keys) -> tuple[Array, Array]:
     return order[np.argsort(small[order], kind="stable")], at
 
 
-@dataclass
-class Lines:
-    """The rows of a CSV file as bytes."""
-
-    path: Path
-    names: list[str]
-    starts: Array
-    """Where each row begins. The first one is the header."""
-    stops: Array
-    end: bytes
-    """What ends a row."""
-
-    @classmethod
-    def of(cls, table: Table) -> Lines:
-        """The rows of a table. Where quotes stand within cells, no line end does."""
-        for quoted in (True, False):
-            found = cls.read(table.path, quoted)
-            if len(found) == table.rows:
-                return found
-        raise Refused(f"{table.name} is another table than the one that was planned with")
-
-    @classmethod
-    def read(cls, path: Path, quoted: bool = True) -> Lines:
-        ends, quotes, size = [], 0, os.path.getsize(path)
-        with open(path, "rb") as file:
-            for start in range(0, size, MOST_AT_ONCE):
-                part = np.frombuffer(file.read(MOST_AT_ONCE), dtype=np.uint8)
-                found = np.flatnonzero(part == 10)
-                if quoted and ((marks := np.flatnonzero(part == 34)).size or quotes):
-                    # A line end within quotes ends no row.
-                    found = found[(np.searchsorted(marks, found) + quotes) % 2 == 0]
-                    quotes = (quotes + len(marks)) % 2
-                ends.append(found + (start + 1))
-            ended = np.concatenate([*ends, [size]])
-            file.seek(max(int(ended[0]) - 2, 0))
-            end = b"\r\n" if file.read(2) == b"\r\n" else b"\n"
-        starts = np.concatenate([[0], ended[:-1]])
-        # An empty line is no row.
-        is_row = ended - starts > len(end)
-        if (short := np.flatnonzero((ended - starts <= 2) & (ended > starts))).size:
-            is_row[short] = np.memmap(path, dtype=np.uint8, mode="r")[starts[short]] > 13
-        return cls(path, frames.header(path, path.name), starts[is_row], ended[is_row], end)
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    @property
-    def header(self) -> bytes:
-        return next(iter(self._runs(np.array([-1])))).rstrip(b"\r\n") + self.end
-
-    def frame(self, rows: Array) -> pl.DataFrame:
-        """These rows as cells of text, as they are written."""
-        data = self.header + b"".join(self._runs(rows))
-        return pl.read_csv(data, infer_schema=False, empty_string_is_null=False, new_columns=self.names)
-
-    def write(self, rows: Array, file: IO[bytes]) -> None:
-        """Writes these rows as they are, in this order."""
-        for run in self._runs(rows):
-            file.write(run)
-
-    def _runs(self, rows: Array) -> Iterator[bytes]:
-        """The bytes of rows, those of neighbours together."""
-        rows = np.asarray(rows, dtype=np.int64) + 1
-        cuts = np.flatnonzero(self.starts[rows[1:]] != self.stops[rows[:-1]]) + 1
-        firsts = rows[np.concatenate([[0], cuts])] if len(rows) else rows
-        lasts = rows[np.concatenate([cuts - 1, [len(rows) - 1]])] if len(rows) else rows
-        with open(self.path, "rb") as file:
-            for start, stop in zip(self.starts[firsts].tolist(), self.stops[lasts].tolist(), strict=True):
-                file.seek(start)
-                for at in range(start, stop, MOST_AT_ONCE):
-                    part = file.read(min(MOST_AT_ONCE, stop - at))
-                    yield part
-                if not part.endswith(b"\n"):
-                    yield self.end
+def at(table: Table, is_wanted: Array) -> pl.LazyFrame:
+    """Some rows as they are written."""
+    return table.source.lazy.filter(pl.lit(pl.Series(is_wanted)))
 
 
-def csv_lines(frame: pl.DataFrame, end: bytes) -> list[bytes]:
-    """Rows of text as they are written, each with its end."""
-    text = frame.write_csv(include_header=False, line_terminator="\x1e").encode()
-    return [line + end for line in text.split(b"\x1e")[:-1]]
-
-
-def is_number(table: Table, name: str) -> bool:
-    return table.kind(name) in NUMBERS
+def write(frame: pl.DataFrame | pl.LazyFrame, into: Path) -> None:
+    """Writes cells as they are; an empty line would be no row."""
+    cells = frame.lazy()
+    if cells.collect_schema().len() > 1:
+        cells = cells.with_columns(pl.col(pl.String).replace("", None))
+    cells.sink_csv(into)

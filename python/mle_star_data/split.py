@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from . import dates, names
+from .frames import Table
 from .kinds import EXACT, HUGE, LOOKED_AT, NUMBERS
-from .rows import Array, Keys, Table, codes, keys, numbered, together
+from .rows import Array, Keys, codes, keys, numbered, together
 
 Numbers = NDArray[np.float64]
 Split = dict[str, Any]
 
-TEXTS = ("category", "text")
 WRITTEN = {"year-and-month": 100, "year-and-week": 100, "year-month-day": 10_000}
 FEWEST_VALUES = 5
 """With fewer times in the test table, later ones may be chance."""
@@ -64,37 +65,37 @@ class Tables:
     known: dict[str, tuple[Keys, Keys | None]] = field(default_factory=dict)
 
     def in_both(self, name: str) -> bool:
-        return self.test is not None and name in self.test.columns and name in self.train.columns
+        return self.test is not None and name in self.test and name in self.train
 
     def as_numbers(self, name: str) -> bool:
         """Whether the cells of a column are compared as numbers, which have to be exact."""
-        tables = [one for one in (self.train, self.test, self.sample) if one is not None and name in one.columns]
+        tables = [one for one in (self.train, self.test, self.sample) if one is not None and name in one]
         exact = (max(map(abs, _range(table, name)), default=0.0) < EXACT for table in tables)
         return all(table.kind(name) in NUMBERS for table in tables) and all(exact)
 
     def keys(self, name: str) -> tuple[Keys, Keys | None]:
         """The keys of a column of both tables."""
         if name not in self.known:
-            of_test = self.keys_of(self.test, name) if self.test and name in self.test.columns else None
+            of_test = self.keys_of(self.test, name) if self.test and name in self.test else None
             self.known[name] = self.keys_of(self.train, name), of_test
         return self.known[name]
 
     def keys_of(self, table: Table, name: str) -> Keys:
-        return keys(table.text(name), self.as_numbers(name))
+        return keys(table.column(name).values, self.as_numbers(name))
 
     def head(self, name: str) -> tuple[Keys, Keys]:
         """The keys of the first rows of both tables."""
         assert self.test is not None
         as_numbers = self.as_numbers(name)
-        return keys(self.train.head(name), as_numbers), keys(self.test.head(name), as_numbers)
+        return keys(self.train.column(name).looked, as_numbers), keys(self.test.column(name).looked, as_numbers)
 
     def forget(self, kept: Iterable[str | None]) -> None:
         """Frees the memory of other columns."""
-        kept = set(kept)
-        self.known = {name: keys for name, keys in self.known.items() if name in kept}
+        left = {name for name in kept if name is not None}
+        self.known = {name: keys for name, keys in self.known.items() if name in left}
         for table in (self.train, self.test):
             if table is not None:
-                table.texts = {name: text for name, text in table.texts.items() if name in kept}
+                table.forget(left)
 
     def together(self, columns: Sequence[str]) -> tuple[Keys, Keys]:
         """The keys of rows of both tables by several columns."""
@@ -103,21 +104,21 @@ class Tables:
 
     def ids(self, table: Table) -> Keys:
         id = self.roles.id
-        return self.keys_of(table, id) if id and id in table.columns else numbered(table.rows)
+        return self.keys_of(table, id) if id and id in table else numbered(table.rows)
 
     @cached_property
     def labelled(self) -> Array:
         """The training rows with all labels, without numbers that no score should depend on."""
         found = np.ones(self.train.rows, dtype=bool)
         for name in self.roles.targets:
-            found &= self.train.text(name).is_not_null().to_numpy()
+            found &= self.train.column(name).values.is_not_null().to_numpy()
             if self.train.kind(name) in NUMBERS:
-                found &= ~(np.abs(self.train.numbers(name)) >= HUGE)
+                found &= ~(np.abs(self.train.column(name).numbers) >= HUGE)
         return found
 
     def is_taken(self, name: str) -> bool:
         """Whether a column has another role than to tell groups or times."""
-        asked = self.sample is not None and name in self.sample.columns
+        asked = self.sample is not None and name in self.sample
         return asked or name in (self.roles.target, self.roles.id, self.roles.weight)
 
 
@@ -158,7 +159,7 @@ class Course:
     def cell(self, of_test: bool, time: float) -> str:
         """A time as the table has it."""
         table, times = (self.tables.test, self.test) if of_test else (self.tables.train, self.train)
-        return table.cell(self.column, np.argmax(times == time)) if table else ""
+        return table.column(self.column).cell(np.argmax(times == time)) if table else ""
 
     def evidence(self) -> str:
         first, last, next_, _ = self.ends
@@ -219,7 +220,7 @@ def at_random(tables: Tables, why: str) -> Split:
 
 
 def files(tables: Tables) -> tuple[str, str]:
-    return tables.train.name, tables.test.name if tables.test else ""
+    return tables.train.file, tables.test.file if tables.test else ""
 
 
 def clock(tables: Tables, column: str) -> Course | None:
@@ -305,29 +306,22 @@ def _with_own_ends(course: Course) -> Split | None:
     tables, roles = course.tables, course.tables.roles
     named = [roles.group] if roles.group and roles.group != course.column and tables.in_both(roles.group) else None
     columns = named or series(tables, course.column)
-    if not columns:
+    if not columns or not course.overlaps():
         return None
     of_train, of_test = tables.together(columns)
-    timed, asked = (of_train != 0) & ~np.isnan(course.train), (of_test != 0) & ~np.isnan(course.test)
-    different, at = np.unique(of_train[timed], return_inverse=True)
-    last = np.full(len(different), -np.inf)
-    np.maximum.at(last, at, course.train[timed])
-    place = np.searchsorted(different, of_test[asked]).clip(max=max(len(different) - 1, 0))
-    is_known = different[place] == of_test[asked] if len(different) else np.zeros(asked.sum(), dtype=bool)
-    test = np.bincount(place[is_known], minlength=len(different))
-    late = np.bincount(place[is_known][course.test[asked][is_known] > last[place[is_known]]], minlength=len(different))
-    train, has = np.bincount(at, minlength=len(different)), test > 0
-    count, later = int(has.sum()), int((late == test)[has].sum())
-    factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, (train + test).max(initial=1) + 1)))])
-    by_chance = float(np.exp(factorial[test] + factorial[train] - factorial[train + test])[has].sum())
-    go_on = is_known.sum() * 2 > asked.sum()
-    if (
-        later < FEWEST_SERIES
-        or later * AMONG < count
-        or not go_on
-        or later < CHANCES * by_chance
-        or not course.overlaps()
-    ):
+    train, test = (
+        pl.DataFrame({"of": of, "at": at}).filter((pl.col("of") != 0) & pl.col("at").is_not_nan())
+        for of, at in ((of_train, course.train), (of_test, course.test))
+    )
+    last = train.group_by("of").agg(pl.col("at").max().alias("last"), pl.len().alias("rows"))
+    both = test.join(last, on="of").group_by("of").agg(
+        (pl.col("at") > pl.col("last")).all().alias("is_later"), pl.len().alias("test"), pl.col("rows").first()
+    )  # fmt: skip
+    count, later = both.height, int(both["is_later"].sum())
+    # The chance that all test rows are the last ones of their series: one in so many choices.
+    each = gammaln(both["test"] + 1) + gammaln(both["rows"] + 1) - gammaln(both["test"] + both["rows"] + 1)
+    go_on = int(both["test"].sum()) * 2 > test.height
+    if not go_on or later < max(FEWEST_SERIES, count / AMONG, CHANCES * float(np.exp(each).sum())):
         return None
     train_file, test_file = files(tables)
     others = "; some test rows of the others lie between their training rows" if later < count else ""
@@ -350,13 +344,12 @@ def _candidates(tables: Tables) -> list[str]:
     are like those of a Unix clock or like 202401. Dates come first."""
     train, test, roles = tables.train, tables.test, tables.roles
     assert test is not None
-    free = [name for name in train.columns if name in test.columns and name not in (roles.target, roles.weight)]
+    free = [name for name in train.names if name in test and name not in (roles.target, roles.weight)]
     found = [name for name in free if train.kind(name) == test.kind(name) == "date"]
     for name in free:
         says = names.says_time(name)
         is_code = names.says(name, names.KEY | names.COUNTER)
-        both = (train.kind(name), test.kind(name))
-        is_part = all(kind in TEXTS for kind in both) and unit(train, name) and unit(test, name)
+        is_part = train.facts[name]["unit"] and test.facts[name]["unit"]
         if is_part and name != roles.id and (says or not is_code):
             found.append(name)
     for name in free:
@@ -369,7 +362,7 @@ def _candidates(tables: Tables) -> list[str]:
 
 def _courses_of_candidates(tables: Tables) -> list[Course]:
     """Numbers that only look like written dates have to be such dates everywhere."""
-    is_sure = {name for name in tables.train.columns if names.says_time(name) or _is_unix(tables.train, name)}
+    is_sure = {name for name in tables.train.names if names.says_time(name) or _is_unix(tables.train, name)}
     return [one for one in courses(tables, _candidates(tables)) if one.clock != "number" or one.column in is_sure]
 
 
@@ -377,9 +370,9 @@ def courses(tables: Tables, columns: Sequence[str]) -> list[Course]:
     """The times of these columns in every order in which all values are times."""
     found = []
     for name in columns:
-        if name not in tables.train.columns:
+        if name not in tables.train:
             continue
-        texts = [tables.train.text(name)] + ([tables.test.text(name)] if tables.test and tables.in_both(name) else [])
+        texts = [table.column(name).values for table in (tables.train, tables.test) if table and name in table]
         for one in _clocks(tables.train, name):
             times = [read(one, text) for text in texts]
             if all((np.isnan(at) == text.is_null().to_numpy()).all() for at, text in zip(times, texts, strict=True)):
@@ -412,18 +405,11 @@ def _clocks(table: Table, name: str) -> Sequence[str]:
         return ("month-first", "day-first")
     if table.kind(name) in NUMBERS:
         return (*WRITTEN, "number") if _is_written(table, name) else ("number",)
-    return dates.ALL_UNITS if unit(table, name) else ()
-
-
-def unit(table: Table, name: str) -> str | None:
-    """The part of a year that the most frequent values of a column of texts name."""
-    values = [value for value, _ in table.columns[name]["top_values"]]
-    fits = [one for one in dates.ALL_UNITS if all(dates.part_of_year(value, one) is not None for value in values)]
-    return fits[0] if values and fits and table.kind(name) in TEXTS else None
+    return dates.ALL_UNITS if table.facts[name]["unit"] else ()
 
 
 def _range(table: Table, name: str) -> tuple[float, float]:
-    low, high = table.columns[name].get("range") or (np.nan, np.nan)
+    low, high = table.facts[name].get("range") or (np.nan, np.nan)
     return low, high
 
 
@@ -445,27 +431,15 @@ def _is_written(table: Table, name: str) -> bool:
 # Groups
 
 
-def _counts(group: dict[str, Any]) -> bool:
-    """Whether values name groups rather than times. Both can be numbers that continue in the test table."""
-    says_key = names.says(group["column"], names.KEY)
-    if names.says_time(group["column"]) or names.says(group["column"], names.ROW):
-        return says_key and not group["ordered"]
-    return says_key or not group["ordered"]
-
-
 def _groups(tables: Tables) -> list[dict[str, Any]]:
     """The columns that group rows, the widest first: rows of one patient are rows of one hospital. Texts and columns
     that say so name groups rather than count."""
-
-    def width(group: dict[str, Any]) -> tuple[bool, int]:
-        name = group["column"]
-        return tables.train.kind(name) != "category" and not names.says(name, names.KEY), group["groups"]
-
-    return sorted((group for group in tables.groups if not tables.is_taken(group["column"])), key=width)
+    found = (group for group in tables.groups if not tables.is_taken(group["column"]))
+    return sorted(found, key=lambda group: (not group["is_name"], group["groups"]))
 
 
 def _by_groups(tables: Tables) -> Split | None:
-    column = next((group["column"] for group in _groups(tables) if _counts(group)), None)
+    column = next((group["column"] for group in _groups(tables) if group["counts_groups"]), None)
     if column is None:
         return None
     train, test = files(tables)
@@ -487,7 +461,7 @@ class Unseen:
 def may_have_unseen(tables: Tables, taken: Callable[[str], bool]) -> list[str]:
     """The columns whose values may name things, and of which the test table may have other ones."""
     found = []
-    for name, about in tables.train.columns.items():
+    for name, about in tables.train.facts.items():
         repeats = 1 < about["distinct"] <= min(tables.train.rows, LOOKED_AT) / 2
         if about["kind"] not in ("category", "integer") or not repeats or taken(name) or names.says_time(name):
             continue
@@ -508,20 +482,17 @@ def unseen(tables: Tables, columns: Sequence[str]) -> Unseen:
     return Unseen(columns, int(new) / max(len(of_test), 1), alone, len(known))
 
 
-def names_things(table: Table, name: str) -> bool:
-    """Whether whole numbers are the names of things, such as shops, with several rows each."""
-    return bool(table.columns[name]["names_things"])
+def says_what(tables: Tables, name: str) -> bool:
+    """Whether a column names things."""
+    about = tables.train.facts[name]
+    return bool(about["kind"] == "category" or about["says_code"] or about["names_things"])
 
 
 def _new_groups(tables: Tables) -> Unseen | None:
     """The column with the most test rows of new groups, though not all; of several, the widest."""
     others = {*_candidates(tables), *(group["column"] for group in tables.groups)}
-    columns = [
-        name
-        for name in may_have_unseen(tables, lambda name: name in others or tables.is_taken(name))
-        if (tables.train.kind(name) == "category" or names.says(name, names.CODE) or names_things(tables.train, name))
-        and not names.says(name, names.ROW)
-    ]
+    may_name = may_have_unseen(tables, lambda name: name in others or tables.is_taken(name))
+    columns = [name for name in may_name if says_what(tables, name) and not names.says(name, names.ROW)]
     for table in (tables.train, tables.test):
         if table is not None:
             table.load(columns)
@@ -555,7 +526,7 @@ def _told(tables: Tables) -> str:
     for one in found:
         if why := one.earlier():
             return why
-    if other := next((group["column"] for group in _groups(tables) if not _counts(group)), None):
+    if other := next((group["column"] for group in _groups(tables) if not group["counts_groups"]), None):
         return (
             f"at most 1 in 100 rows of {test} has a value of `{other}` that is in {train}, but whether `{other}` "
             "counts time or names groups is unknown: name it with --time-column or --group-column"
@@ -565,14 +536,6 @@ def _told(tables: Tables) -> str:
             f"the rows of {test} are later by {listed(columns)} together: write them in one column, such as 2024-01, "
             "and name it with --time-column"
         )
-    for one in found:
-        different = [np.unique(times[~np.isnan(times)]) for times in (one.train, one.test)]
-        repeats = len(different[0]) * FEWEST_ROWS <= len(one.train) and len(different[1]) * FEWEST_ROWS <= len(one.test)
-        if repeats and len(different[1]) >= FEWEST_VALUES and not np.isin(different[1], different[0]).any():
-            return (
-                f"no value of `{one.column}` in {test} is in {train}: to validate on later rows, name it with "
-                "with --time-column, to validate on other values, with --group-column"
-            )
     if new := _new_groups(tables):
         return f"{_new_words(tables, new)}: to validate on other values, name it with --group-column"
     return f"nothing tells the rows of {test} from those of {train}"
@@ -582,26 +545,21 @@ def _later_together(tables: Tables) -> list[str]:
     """Columns of years, months and days that are later dates together."""
     assert tables.test is not None
 
-    def part(word: str, least: int, most: int) -> str | None:
-        def fits(table: Table, name: str) -> bool:
-            low, high = _range(table, name) if name in table.columns else (np.nan, np.nan)
-            return (
-                table.kind(name) == "integer" and low >= least and high <= most and names.says(name, frozenset([word]))
-            )
-
-        found = (name for name in tables.train.columns if fits(tables.train, name))
-        name = next(found, None)
-        return name if name is not None and tables.test is not None and fits(tables.test, name) else None
+    def fits(table: Table, name: str, least: int, most: int) -> bool:
+        low, high = _range(table, name)
+        return table.kind(name) == "integer" and low >= least and high <= most
 
     columns: list[str] = []
     for word, least, most in PARTS:
-        if (name := part(word, least, most)) is None:
+        both = [name for name in tables.train.names if name in tables.test and names.says(name, frozenset([word]))]
+        found = [name for name in both if all(fits(one, name, least, most) for one in (tables.train, tables.test))]
+        if not found:
             break
-        columns.append(name)
+        columns.append(found[0])
     if len(columns) < 2:
         return []
     at = [
-        sum(table.numbers(name) * 100.0**-place for place, name in enumerate(columns))
+        sum(table.column(name).numbers * 100.0**-place for place, name in enumerate(columns))
         for table in (tables.train, tables.test)
     ]
     return columns if np.nanmin(at[1]) > np.nanmax(at[0]) else []
@@ -622,7 +580,7 @@ def series(tables: Tables, time: str, taken: Callable[[str], bool] | None = None
     if not candidates:
         return []
     assert tables.test is not None
-    times = keys(tables.train.head(time), tables.as_numbers(time))
+    times = keys(tables.train.column(time).looked, tables.as_numbers(time))
     timed = times != 0
     # A missing value is a value, too.
     heads = {name: [mixed_missing(one) for one in tables.head(name)] for name in candidates}
@@ -648,7 +606,7 @@ def mixed_missing(of: Keys) -> Keys:
 
 
 def names_series(tables: Tables, time: str, column: str) -> bool:
-    heads = [keys(tables.train.head(name), tables.as_numbers(name)) for name in (column, time)]
+    heads = [keys(tables.train.column(name).looked, tables.as_numbers(name)) for name in (column, time)]
     timed = heads[1] != 0
     return _is_series(mixed_missing(heads[0])[timed], heads[1][timed], names.says(column, names.KEY)) is not None
 
@@ -664,7 +622,7 @@ def _may_name_series(tables: Tables) -> list[str]:
         )
         return bool(nameable and repeats and same and not names.says_time(name))
 
-    found = [name for name, about in tables.train.columns.items() if can(name, about)]
+    found = [name for name, about in tables.train.facts.items() if can(name, about)]
     return sorted(found, key=lambda name: (not names.says(name, names.KEY), tables.train.kind(name) in NUMBERS))
 
 

@@ -1,8 +1,6 @@
 """What agents are told of the data."""
 
 import io
-import struct
-import wave
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
@@ -156,66 +154,43 @@ def rare(at: int) -> str:
     return str(int((at % 2 == 0 and at % 20 != 2) or at % 40 == 1))
 
 
-EFFECTS: list[tuple[str, Callable[[int], str], Callable[[int], str], list[str], list[str]]] = [
+EFFECTS: list[tuple[str, Callable[[int], str], Callable[[int], str], str]] = [
     (
         "town,half,noise",
         lambda at: f"{['Rome', 'Ames'][at % 2]},{'' if at % 4 == 0 else f'{drawn(at, 9)}.5'},{drawn(at, 7)}",
         rare,
-        [
-            "Share of `y` = `1` (all rows 47.5% ±2.5) by level",
-            "- `town` (72%): `Ames` 5.0% ±1.6, `Rome` 90.0% ±2.2\n",
-            ", missing 100.0% ±1.0\n",
-        ],
-        ["- `noise`"],
+        "variance of `y` that each explains alone, beyond chance: `town` 72%, `half` 36%.\n",
     ),
-    # A mean, with the parts of a number, and of a number with few values.
-    (
-        "x,k",
-        lambda at: f"{at % 50},{at % 3}",
-        lambda at: f"{at % 50 * 2}.25",
-        [
-            "Mean of `y` (all rows 49.2 ±1.4)",
-            "- `x` (96%): ≤9 9.2 ±0.6, ≤19 29.2 ±0.6, ≤29 49.2 ±0.6, ≤39 69.2 ±0.6, ≤49 89.2 ±0.6\n",
-        ],
-        ["- `k`"],
-    ),
+    ("x,k", lambda at: f"{at % 50},{at % 3}", lambda at: f"{at % 50 * 2}.25", "beyond chance: `x` 96%.\n"),
     (
         "a,b",
         lambda at: f"{drawn(at, 5)},{drawn(at + 7, 90)}",
         lambda at: str(drawn(at + 3, 2)),
-        ["- No column of 2 alone tells `y` beyond chance\n"],
-        [],
+        "beyond chance: none of 2 tells more than chance.\n",
     ),
-    # Of three classes, the one whose share differs most.
     (
         "kind",
         lambda at: "ab"[at % 2],
         lambda at: ["low", "mid", "high"][2 if at % 2 else at % 4 // 2],
-        ["Share of the class that differs most by level", "- `kind` (60%) `high`: `a` 0.0% ±0.5, `b` 100.0% ±0.5"],
-        [],
+        "beyond chance: `kind` 60%.\n",
     ),
 ]
 
 
-@pytest.mark.parametrize(("header", "row", "label", "parts", "lacks"), EFFECTS)
-def test_columns_that_tell_the_target_are_told_with_errors(
-    header: str,
-    row: Callable[[int], str],
-    label: Callable[[int], str],
-    parts: list[str],
-    lacks: list[str],
-    tmp_path: Path,
+@pytest.mark.parametrize(("header", "row", "label", "expected"), EFFECTS)
+def test_columns_that_tell_the_target_are_told(
+    header: str, row: Callable[[int], str], label: Callable[[int], str], expected: str, tmp_path: Path
 ) -> None:
     files = {
         "train.csv": table(f"id,{header},y", range(400), lambda at: f"{at},{row(at)},{label(at)}"),
         "test.csv": table(f"id,{header}", range(400, 500), lambda at: f"{at},{row(at)}"),
     }
     metric = "accuracy" if label(0).isalpha() else "RMSE"
-    check(told(tmp_path, files, {"id": "id", "metric": metric}), parts, lacks)
+    check(told(tmp_path, files, {"id": "id", "metric": metric}), [expected])
 
 
 @pytest.mark.parametrize("skips", [False, True])
-def test_times_are_told_by_their_series_seasons_and_drift(skips: bool, tmp_path: Path) -> None:
+def test_times_are_told_by_their_series(skips: bool, tmp_path: Path) -> None:
     """A panel of 8 shops over 112 days and 28 days to predict; the level of each rises in the last 28 days."""
 
     def cells(row: int, *further: int) -> str:
@@ -236,12 +211,7 @@ def test_times_are_told_by_their_series_seasons_and_drift(skips: bool, tmp_path:
     }
     parts = [
         "- 8 series by `shop`: 112 rows each, a step of 1 day; no gaps\n",
-        "day of the week ",
-        "- Level of `y` in the last 28 days: ",
-        "; change +20.50 ±0.19, standard deviation between 8 series 0.5345; the changes before that, latest first: "
-        "+0.00, +0.00\n",
-        "- Known in advance, because the test table has them: `holiday` (one value at a time for all rows); `region` "
-        "(one value for each series); `price` (by series and time)\n",
+        "- Known in advance, because the test table has them: `holiday`, `region`, `price`\n",
         "- Not known in advance, only in the past: `stock`\n",
     ]
     split = {"kind": "time", "column": "day"}
@@ -253,11 +223,11 @@ TIMES: list[tuple[str, Callable[[int], str], list[str]]] = [
     (
         "months",
         lambda at: f"{2000 + at // 12}{at % 12 + 1:02}",
-        ["a step of 1 month;", "; month ", "in the last 12 months"],
+        ["a step of 1 month;"],
     ),
     ("weeks", lambda at: f"{2000 + at // 52}-W{at % 52 + 1:02}", ["a step of 1 week;"]),
     ("numbers", str, ["a step of 1 step of `t`;"]),
-    ("hours", lambda at: f"2024-01-{at // 24 + 1:02} {at % 24:02}:00", ["a step of 1 hour;", "hour of the day "]),
+    ("hours", lambda at: f"2024-01-{at // 24 + 1:02} {at % 24:02}:00", ["a step of 1 hour;"]),
 ]
 
 
@@ -271,35 +241,18 @@ def test_steps_have_units(why: str, time: Callable[[int], str], parts: list[str]
         "test.csv": table("t,shop", range(288, 324), row),
     }
     split = {"kind": "time", "column": "t"}
-    parts = [part.replace("; month", " month") for part in parts]
     check(told(tmp_path, files, split=split), ["3 series by `shop`: 96 rows each", *parts])
-
-
-def jpeg() -> bytes:
-    head = b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0"
-    return head + b"\xff\xc0\0\x11\x08\0\x20\0\x20\x03" + bytes([1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0, 0xFF, 0xD9])
-
-
-def sound() -> bytes:
-    file = io.BytesIO()
-    with wave.open(file, "wb") as written:
-        written.setparams((1, 2, 16_000, 0, "NONE", ""))
-        written.writeframes(bytes(32_000))
-    return file.getvalue()
 
 
 def archive() -> bytes:
     file = io.BytesIO()
-    aif = b"FORM\0\0\0\0AIFFCOMM\0\0\0\x12\0\x01" + struct.pack(">I", 4_000) + b"\0\x10\x40\x09\xfa\0" + bytes(6)
     with zipfile.ZipFile(file, "w") as written:
         for at in range(12):
-            written.writestr(f"clips/{at}_{at % 2}.aif", aif)
+            written.writestr(f"clips/{at}_{at % 2}.aif", bytes(38))
     return file.getvalue()
 
 
 def test_other_files_are_told_by_folder_and_ending(tmp_path: Path) -> None:
-    png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR" + struct.pack(">IIBB", 540, 420, 8, 0) + bytes(10)
-    bmp = b"BM" + bytes(16) + struct.pack("<ii", 30, -20) + bytes(20)
     files: dict[str, str | bytes] = {
         "train.csv": table("id,y", range(40), lambda at: f"r{at},{at % 2}"),
         "clips.zip": archive(),
@@ -307,41 +260,20 @@ def test_other_files_are_told_by_folder_and_ending(tmp_path: Path) -> None:
         "notes.txt": "one\ntwo\nthree\nfour\n",
         "train.csv.zip": b"",
     }
-    files |= {f"images/{at % 2}/r{at}.jpg": jpeg() for at in range(40)}
-    files |= {f"pages/cat.{at}.png": png for at in range(5)} | {f"pages/dog.{at}.png": png for at in range(5)}
-    files |= {f"sounds/{at}.wav": sound() for at in range(3)} | {f"old/{at}.bmp": bmp for at in range(2)}
+    files |= {f"images/{at % 2}/r{at}.jpg": "0123456789" * 4 for at in range(40)}
+    files |= {f"pages/cat.{at}.png": "" for at in range(5)} | {f"pages/dog.{at}.png": "" for at in range(5)}
+    files |= {f"sounds/{at}.wav": "" for at in range(3)}
     parts = [
         "- `clips.zip` (archive): 12 .aif files, 456 bytes; such as `clips/0_0.aif`; names end with `_0` (6) or `_1` "
-        "(6) before the ending; 5 of them: 2000 Hz, 1 channel, 2 s\n",
+        "(6) before the ending\n",
         "- `broken.zip`: 10 bytes; cannot be read as an archive\n",
-        "- `images`: 40 .jpg files, 1.6 kB; in 2 folders (`images/0`, `images/1`); such as `images/0/r0.jpg`; 5 of "
-        "them: 32\u00d732 RGB; values of `id` name them, without their ending\n",
-        "5 of them: 540\u00d7420 grey",
+        "- `images`: 40 .jpg files, 1.6 kB; in 2 folders (`images/0`, `images/1`); such as `images/0/r0.jpg`; "
+        "values of `id` name them, without their ending\n",
         "names begin with `cat.` (5) or `dog.` (5)",
-        "3 of them: 16000 Hz, 1 channel, 1 s",
-        "2 of them: 30\u00d720",
+        "- `sounds`: 3 .wav files, 0 bytes; such as `sounds/0.wav`\n",
         "- 1 .txt file, 19 bytes; such as `notes.txt`; begins with the lines `one`, `two`, `three`",
     ]
     check(told(tmp_path, files, {"metric": "accuracy", "id": "id"}), parts, ["train.csv.zip"])
-
-
-WEBP = b"RIFF\0\0\0\0WEBP"
-WAVE = struct.pack("<4s4x4s4sIHHIIHH", b"RIFF", b"WAVE", b"fmt ", 16, 3, 2, 8_000, 64_000, 8, 32)
-TIFF = struct.pack("<HHIIHHIHH", 256, 4, 1, 640, 257, 3, 1, 480, 0)
-MEDIA: list[tuple[str, bytes, str]] = [
-    ("tif", struct.pack("<2sHIH", b"II", 42, 8, 2) + TIFF, "640\u00d7480"),
-    ("webp", WEBP + b"VP8 " + bytes(10) + struct.pack("<HH", 640, 480), "640\u00d7480"),
-    ("webp", WEBP + b"VP8L" + bytes(4) + b"\x2f" + struct.pack("<I", 639 | 479 << 14) + bytes(5), "640\u00d7480"),
-    ("webp", WEBP + b"VP8X" + bytes(8) + (639 | 479 << 24).to_bytes(6, "little"), "640\u00d7480"),
-    # Numbers with a point, and a file of which only the beginning is there.
-    ("wav", WAVE + struct.pack("<4sI", b"data", 96_000), "8000 Hz, 2 channels, 1.5 s"),
-]
-
-
-@pytest.mark.parametrize(("ending", "content", "expected"), MEDIA)
-def test_images_and_sounds_say_their_size(ending: str, content: bytes, expected: str, tmp_path: Path) -> None:
-    (tmp_path / f"a.{ending}").write_bytes(content)
-    check(describe.describe(str(tmp_path), None), [f"; 1 of them: {expected}"])
 
 
 def test_many_files_are_told_in_a_few_lines(tmp_path: Path) -> None:

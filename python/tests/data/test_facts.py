@@ -275,7 +275,8 @@ GROUPS: list[tuple[str, str, list[dict[str, Any]]]] = [
 @pytest.mark.parametrize(("train", "test", "expected"), GROUPS)
 def test_groups_are_those_of_other_rows(train: str, test: str, expected: list[dict[str, Any]], tmp_path: Path) -> None:
     tables = {"train.csv": lines("id,g,y", f"{train},{{n%9}}", 600), "test.csv": lines("id,g", test, 300)}
-    assert facts.open_folder(folder(tmp_path, tables)).groups == expected
+    found = facts.open_folder(folder(tmp_path, tables)).groups
+    assert [{name: one[name] for name in ("column", "groups", "ordered")} for one in found] == expected
 
 
 def test_further_files_are_told_apart(tmp_path: Path) -> None:
@@ -351,7 +352,7 @@ def test_open_questions_are_asked_at_once(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match=r"no train\.csv in"):
+    with pytest.raises(Refused, match="is empty"):
         roles.inspect(str(tmp_path), {})
 
 
