@@ -108,9 +108,9 @@ def class_places(asked: Sequence[str], classes: Sequence[str]) -> list[str | Non
     return None if found is None else [spelt.get(one) for one in found]
 
 
-def open_folder(path: Path, **known: Any) -> Folder:
-    """Reads every table of a folder; of what is `known`, see `TextColumns`."""
-    files = list_files(path)
+def open_folder(path: Path, only: Sequence[str] | None = None, **known: Any) -> Folder:
+    """Reads every table of a folder, or `only` some; of what is `known`, see `TextColumns`."""
+    files = [name for name in list_files(path) if only is None or name in only or not name.lower().endswith(".csv")]
     tables = [name for name in files if "/" not in name and name.lower().endswith(".csv")]
     found = _roles(tables)
     if "train" not in found:

@@ -111,8 +111,10 @@ _known: dict[str, Decision] = {}
 
 
 def decide(question: Answer) -> Decision:
-    """What a question asks for, decided once: materialising follows planning."""
-    key = json.dumps({name: question.get(name) for name in ("folder", "facts", "config", "drawn")}, sort_keys=True)
+    """What a question asks for, decided once: materialising follows planning, and knows what was found meanwhile."""
+    facts = {name: value for name, value in question["facts"].items() if name not in ("split", "relations", "period")}
+    asked = [question["folder"], facts, question["config"], question.get("drawn")]
+    key = json.dumps(asked, sort_keys=True)
     if key not in _known:
         _known.clear()
         _known[key] = _decide(question)

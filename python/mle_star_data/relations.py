@@ -34,9 +34,9 @@ RARE, LEVELS, PARTS = 10, 12, 5
 into so many parts with as many rows."""
 
 
-def relations(folder: str, told: Mapping[str, Any]) -> dict[str, Any]:
+def relations(folder: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     """The links of the further tables with their cutoffs, and what relates columns; see `opened`."""
-    data = opened(folder, told)
+    data = opened(folder, facts)
     target, id = data.target, data.told.get("id")
     found = links.find(data.folder, target, id)
     but = [*data.targets, *([id] if id else [])]
@@ -124,8 +124,9 @@ def opened(folder: str, told: Mapping[str, Any]) -> Data:
     if "train" not in tables:
         raise Refused("there is no training table")
     words = [(one["column"], tuple(one.get("words", ())), one["why"]) for one in told.get("text_columns", ())]
-    data = Data(_open(folder, tuple(words)), told)
     known = {one["file"]: one for one in [*tables.values(), *told.get("auxiliary", ())]}
+    # The program's own file of folds is none of the data.
+    data = Data(_open(folder, tuple(words), tuple(known)), told)
     for table in [*data.folder.tables(), *data.folder.auxiliary]:
         one = known.get(table.file)
         if one and one["rows"] == table.rows and [column["name"] for column in one["columns"]] == table.names:
@@ -134,9 +135,9 @@ def opened(folder: str, told: Mapping[str, Any]) -> Data:
 
 
 @lru_cache(maxsize=1)
-def _open(folder: str, words: tuple[tuple[str, tuple[str, ...], str], ...]) -> Folder:
+def _open(folder: str, words: tuple[tuple[str, tuple[str, ...], str], ...], tables: tuple[str, ...]) -> Folder:
     decided = [{"column": column, "words": list(found), "why": why} for column, found, why in words]
-    return facts.open_folder(Path(folder), text_columns=decided)
+    return facts.open_folder(Path(folder), tables, text_columns=decided)
 
 
 # Columns from which the target follows
