@@ -345,19 +345,9 @@ class _Description:
         if link.to is not None:
             per_key = "one row per key" if link.unique else "several rows per key"
             return f"joins {shown.path(self.data.folder.auxiliary[link.to].file)} on {on} ({per_key})"
-        own, shares = links.keys(table, link.own).drop_nulls(), []
-        seen = pl.Series([], dtype=pl.String)
-        for side, name in zip(self.looked, ("train", "test"), strict=True):
-            if side is not None and all(column in side for column in link.columns):
-                keys = links.keys(side, link.columns)
-                hits = keys.is_in(own.unique().implode())
-                shares.append(f"{shown.share(int(hits.sum()), len(keys))} of {name} rows")
-                seen = pl.concat([seen, keys.filter(hits)]).unique()
-        rows = int(own.is_in(seen.implode()).sum()) / max(len(seen), 1)
-        per_key = (
-            "one row per key" if link.unique else f"{shown.number(int(rows * 10 + 0.5) / 10)} rows per key on average"
-        )
-        return f"joins on {on} (found for {' and '.join(shares)}; {per_key})"
+        each = shown.number(round(table.rows / max(links.keys(table, link.own).n_unique(), 1), 1))
+        per_key = "one row per key" if link.unique else f"{each} rows per key on average"
+        return f"joins on {on} ({per_key})"
 
     def not_later(self, found: Sequence[Link], link: Link) -> str:
         """What not to join, in a few words."""

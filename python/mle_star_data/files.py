@@ -190,6 +190,7 @@ def link(folder: Path, into: Path, left_out: Iterable[str]) -> None:
     """Fills `into` with links to the data in `folder`. Folders that contain only data are linked as a whole; hidden
     files, folders of runs and links that lead back are left out."""
     real, left_out = folder.resolve(), set(left_out)
+    into.mkdir(parents=True, exist_ok=True)
     for entry in sorted(real.iterdir()):
         if entry.name not in left_out:
             _link(entry, into / entry.name, (real,))

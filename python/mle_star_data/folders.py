@@ -16,6 +16,7 @@ import polars as pl
 
 from .dates import DAY
 from .facts import table_of
+from .files import link
 from .frames import Table, opened
 from .frames import read as read_table
 from .holdout import Plan, names_rows
@@ -59,30 +60,6 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def link(folder: Path, into: Path, left_out: Iterable[str]) -> None:
-    """Links to the data of a folder, except for these files at its top."""
-    into.mkdir(parents=True, exist_ok=True)
-    folder, out = folder.resolve(), set(left_out)
-    for name in os.listdir(folder):
-        path = folder / name
-        if name in out or name.startswith(".") or not path.exists() or (path / "journal.db").exists():
-            continue
-        leads_back = path.is_dir() and folder.is_relative_to(path.resolve())
-        if path.is_dir() and not leads_back and _has_other(path):
-            link(path, into / name, ())
-        elif not leads_back:
-            (into / name).symlink_to(path)
-
-
-def _has_other(folder: Path) -> bool:
-    """Whether a folder has hidden files or runs, which are no data."""
-    return any(
-        name.startswith(".") or name == "journal.db"
-        for _, folders, files in os.walk(folder)
-        for name in (*folders, *files)
-    )
 
 
 # The data without held-out rows
@@ -408,14 +385,8 @@ def shuffle_targets(
 def _blocks(texts: pl.Series, by_time: bool, labels: Array) -> Array:
     """The block of each row: whole groups, or neighbouring times, joined until a block has enough rows with different
     labels."""
-    times = next(
-        (
-            at
-            for clock in ("number", "month-first", "day-first")
-            if not np.isnan(at := read(clock, texts.drop_nulls())).any()
-        ),
-        None,
-    )
+    clocks = (read(clock, texts.drop_nulls()) for clock in ("number", "month-first", "day-first"))
+    times = next((at for at in clocks if not np.isnan(at).any()), None)
     if by_time and times is not None:
         value = np.full(len(texts), -np.inf)
         value[texts.is_not_null().to_numpy()] = times
@@ -423,19 +394,13 @@ def _blocks(texts: pl.Series, by_time: bool, labels: Array) -> Array:
     else:
         unit = texts.fill_null("").rank("dense").to_numpy().astype(int) - 1
     fewest = max(FEWEST_OF_BLOCK, -(-len(texts) // BLOCKS_OF_TIMES)) if by_time else FEWEST_OF_BLOCK
-    sizes = np.bincount(unit)
-    low, high = (np.full(len(sizes), fill) for fill in (labels.max(initial=0), 0))
-    np.minimum.at(low, unit, labels)
-    np.maximum.at(high, unit, labels)
-    found, block, size = np.empty(len(sizes), dtype=int), 0, 0
-    least, most = int(labels.max(initial=0)), 0
-    for place, (count, one, other) in enumerate(zip(sizes.tolist(), low.tolist(), high.tolist(), strict=True)):
-        if size >= fewest and least < most:
-            block, size, least, most = block + 1, 0, one, other
-        size, least, most, found[place] = size + count, min(least, one), max(most, other), block
-    if block and not (size >= fewest and least < most):
-        found[found == block] = block - 1
-    return np.asarray(found[unit])
+    before = np.cumsum(np.bincount(unit)) - np.bincount(unit)
+    while True:
+        found = np.unique(before // fewest, return_inverse=True)[1][unit]
+        have = pl.DataFrame({"block": found, "label": labels}).group_by("block").agg(pl.col("label").n_unique())
+        if len(have) == 1 or (have["label"] > 1).all():
+            return np.asarray(found)
+        fewest *= 2
 
 
 def replace_test_rows(folder: Path, id: str | None, seed: int, into: Path) -> None:

@@ -3,7 +3,7 @@ model that is validated on such a period solves the task of the test table, only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,19 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import names
 from .dates import ALL_UNITS, DAY
 from .rows import Array, Keys, codes
-from .split import (
-    Course,
-    Split,
-    Tables,
-    clock,
-    may_have_unseen,
-    names_series,
-    series,
-    unseen,
-)
+from .split import Course, Split, Tables, clock, new_groups
 from .tables import Refused
 
 Numbers = NDArray[np.float64]
@@ -39,9 +29,8 @@ EARLIEST, BETWEEN = -100.0, 0.5
 """The places of rows in no stretch, of which all models learn, and of those in the gap before the last stretches."""
 LONGER, USUAL_STEPS = 1.5, 0.95
 """Series have a gap before their test rows if it is so much longer than all but a few of their steps."""
-SMALLEST_NEW, NEW_BY, NEW_FACTOR, AS_LARGE, FEWEST_SERIES = 0.03, 0.02, 1.5, 0.9, 10
-KNOWN_BEFORE = 0.5
-"""About so many of the series are known in all periods."""
+NEW_BY, NEW_FACTOR = 0.02, 1.5
+"""By how much more new series the test table has than earlier periods if that is told."""
 WEEK, MONTH = 7.0 * DAY, 30.436875 * DAY
 UNITS = ((DAY, "day"), (3600.0, "hour"), (60.0, "minute"), (1.0, "second"))
 
@@ -342,54 +331,28 @@ def _of_series(tables: Tables, course: Course, columns: Sequence[str]) -> Timeli
 # Series that only the test table has
 
 
-def new_series(of: Timeline, named: str | None, taken: Callable[[str], bool]) -> dict[str, Any] | None:
-    """The columns whose series are new in clearly more rows of the test table than in earlier periods: where new series
+def new_series(of: Timeline) -> dict[str, Any] | None:
+    """The column whose series are new in clearly more rows of the test table than in earlier periods: where new series
     come all the time, earlier periods have as many."""
-    tables, time = of.tables, of.column
-    columns = may_have_unseen(tables, lambda name: name == time or taken(name))
-    tables.train.load(columns)
-    if tables.test is not None:
-        tables.test.load(columns)
-    found = []
-    for name in columns:
-        one = unseen(tables, [name])
-        is_name = names.says(name, names.CODE) or tables.train.facts[name]["names_things"]
-        is_name = is_name or (tables.train.kind(name) == "category" and one.known >= FEWEST_SERIES)
-        if one.share >= SMALLEST_NEW and (is_name or names_series(tables, time, name)):
-            found.append((one, is_name))
-    if not found and len(columns := series(tables, time, taken)) > 1:
-        one = unseen(tables, columns)
-        found = [(one, all(names.says(name, names.KEY) for name in columns))] if one.share >= SMALLEST_NEW else []
-    largest = max((one.share for one, _ in found), default=0.0)
-    found = [(one, is_name) for one, is_name in found if one.share >= AS_LARGE * largest]
-    # Rows of a product are rows of its brand, so the column with the fewest series is the widest.
-    found.sort(
-        key=lambda pair: (pair[0].columns[0] != named, pair[0].known < FEWEST_SERIES, not pair[1], pair[0].known)
-    )
-    for one, _ in found:
-        before = _natural(of, tables.together(one.columns)[0])
-        if one.share >= before + NEW_BY and one.share >= before * NEW_FACTOR:
-            found_ = {"columns": list(one.columns), "test": one.share, "before": before, "search": None}
-            return found_ | {"why": "the rows of training series stay in the training table"}
-    return None
+    one = new_groups(of.tables)
+    before = _natural(of, of.tables.together(one.columns)[0]) if one else 0.0
+    if one is None or one.share < max(before + NEW_BY, before * NEW_FACTOR):
+        return None
+    why = "the rows of training series stay in the training table"
+    return {"columns": list(one.columns), "test": one.share, "before": before, "search": None, "why": why}
 
 
 def _natural(of: Timeline, keys: Keys) -> float:
     """The share of the rows of all periods whose series have no row that models learn from."""
-    at, first = _first_times(of, keys)
+    at, count = codes(keys)
+    first = np.full(count + 1, np.inf)
+    np.fmin.at(first, at, of.times)
     every, new = 0, 0
     for period in of.folds(False):
         rows = of.tables.labelled & (at >= 0) & period.has(of.times)
         every += int(rows.sum())
         new += int((first[at[rows]] > period.learn).sum())
     return new / max(every, 1)
-
-
-def _first_times(of: Timeline, keys: Keys) -> tuple[Array, Numbers]:
-    at, count = codes(keys)
-    first = np.full(count + 1, np.inf)
-    np.fmin.at(first, at, of.times)
-    return at, first
 
 
 def words(clock: str, column: str, step: float, size: float) -> str:

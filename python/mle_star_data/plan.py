@@ -144,9 +144,7 @@ def _decide(question: Answer) -> Decision:
     unverified = _unverified(tables, question["facts"])
     if drawn:
         return Decision(tables, split, times, None, None, unverified or "", unverified, seed, folds, preset)
-    new = None
-    if times is not None and preset != "paper":
-        new = periods.new_series(times, roles.group, lambda name: tables.is_taken(name) or name in roles.ignored)
+    new = periods.new_series(times) if times is not None and preset != "paper" else None
     rows, off = None, ""
     try:
         rows = _held_out(tables, split, times, config, unverified)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import dates, description, facts, mentions, metrics, names, readings
 from .facts import Folder
@@ -24,7 +23,6 @@ from .tables import Refused
 
 Known = dict[str, Any]
 """What is known of a column; see `kinds.describe`."""
-Flags = NDArray[np.bool_]
 
 USUAL_TARGETS = ("target", "label", "labels", "class", "y", "outcome")
 FEWEST_IDS = 20
@@ -393,9 +391,9 @@ class Task:
 
     def _check_times(self, column: Column) -> None:
         """Refuses times of which not all can be put in order."""
-        has, odd = column.values.is_not_null().to_numpy(), []
-        for read in _readings(column):
-            wrong = np.flatnonzero(has & ~read(column))
+        has, odd, values = column.values.is_not_null().to_numpy(), [], column.values
+        for times in (column.numbers, column.times, dates.seconds(values, False), dates.seconds(values, True)):
+            wrong = np.flatnonzero(has & ~np.isfinite(times))
             if not len(wrong):
                 return
             odd.append(int(wrong[0]))
@@ -613,20 +611,6 @@ def _names_rows(table: Table, rows: int) -> bool:
 def _two_roles(name: str, role: str, other: str, as_role: str) -> Refused:
     hint = f"give another column with {ROLES[role]} or {ROLES[as_role]}"
     return Refused(f"`{name}` cannot be the {role} column, as it is {other}", hint)
-
-
-def _readings(column: Column) -> list[Callable[[Column], Flags]]:
-    """How the values of a column may be put in order; each tells which rows it can read."""
-    of_dates: list[Callable[[Column], Flags]] = [
-        lambda column: np.isfinite(dates.seconds(column.values, False)),
-        lambda column: np.isfinite(dates.seconds(column.values, True)),
-    ]
-    if column.kind == "date":
-        return of_dates
-    if column.unit is not None:
-        return [lambda column: np.isfinite(column.times)]
-    numbers: list[Callable[[Column], Flags]] = [lambda column: np.isfinite(column.numbers)]
-    return numbers if column.kind in NUMBERS else numbers + of_dates
 
 
 def _has_fractions(known: Known) -> bool:

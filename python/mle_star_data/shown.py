@@ -43,10 +43,6 @@ def number(value: float) -> str:
     return f"{value:.1f}" if size >= 1_000 else repr(float(f"{value:.3e}")).removesuffix(".0")
 
 
-def signed(difference: float) -> str:
-    return f"{'+' if difference > 0 else ''}{number(difference)}"
-
-
 def counted(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 

@@ -211,7 +211,7 @@ def describe(tables: Tables) -> Split:
         # In one go.
         codes = may_have_unseen(tables, tables.is_taken)
         table.load([*(name for name in (roles.id, *roles.targets) if name), *_candidates(tables), *codes])
-    return by_time(tables) or _by_groups(tables) or _by_new_groups(tables) or at_random(tables, _told(tables))
+    return by_time(tables) or _by_groups(tables) or _bynew_groups(tables) or at_random(tables, _told(tables))
 
 
 def at_random(tables: Tables, why: str) -> Split:
@@ -488,7 +488,7 @@ def says_what(tables: Tables, name: str) -> bool:
     return bool(about["kind"] == "category" or about["says_code"] or about["names_things"])
 
 
-def _new_groups(tables: Tables) -> Unseen | None:
+def new_groups(tables: Tables) -> Unseen | None:
     """The column with the most test rows of new groups, though not all; of several, the widest."""
     others = {*_candidates(tables), *(group["column"] for group in tables.groups)}
     may_name = may_have_unseen(tables, lambda name: name in others or tables.is_taken(name))
@@ -509,8 +509,8 @@ def _new_words(tables: Tables, found: Unseen) -> str:
     return f"{have} a value of `{found.columns[0]}` that no row of {train} has"
 
 
-def _by_new_groups(tables: Tables) -> Split | None:
-    found = _new_groups(tables)
+def _bynew_groups(tables: Tables) -> Split | None:
+    found = new_groups(tables)
     if found is None or found.share < MOST_NEW:
         return None
     return {"kind": "groups", "column": found.columns[0], "why": _new_words(tables, found)}
@@ -536,7 +536,7 @@ def _told(tables: Tables) -> str:
             f"the rows of {test} are later by {listed(columns)} together: write them in one column, such as 2024-01, "
             "and name it with --time-column"
         )
-    if new := _new_groups(tables):
+    if new := new_groups(tables):
         return f"{_new_words(tables, new)}: to validate on other values, name it with --group-column"
     return f"nothing tells the rows of {test} from those of {train}"
 
@@ -603,12 +603,6 @@ def series(tables: Tables, time: str, taken: Callable[[str], bool] | None = None
 
 def mixed_missing(of: Keys) -> Keys:
     return np.where(of == 0, np.uint64(1), of)
-
-
-def names_series(tables: Tables, time: str, column: str) -> bool:
-    heads = [keys(tables.train.column(name).looked, tables.as_numbers(name)) for name in (column, time)]
-    timed = heads[1] != 0
-    return _is_series(mixed_missing(heads[0])[timed], heads[1][timed], names.says(column, names.KEY)) is not None
 
 
 def _may_name_series(tables: Tables) -> list[str]:

@@ -274,18 +274,10 @@ def test_series_that_end_at_times_of_their_own(
     ("header", "cells", "columns", "shares"),
     [
         ("item", lambda day, one: f"i{one}" if one < (40 if day < 70 else 50) else None, ["item"], (0.2, 0.0)),
-        ("x", lambda day, one: str(one) if one < (45 if day < 70 else 60) else None, ["x"], (0.25, 0.0)),
         (
             "shop,town",
             lambda day, one: f"s{one},t{one // 6}" if one < (120 if day < 70 else 144) else None,
             *(["town"], (1 / 6, 0.0)),
-        ),
-        (
-            "shop,product",
-            lambda day, one: (
-                f"{one % 10}s,{one // 10}p" if one < 120 and (sum(divmod(one, 10)) % 4 or day > 69) else None
-            ),
-            *(["shop", "product"], (0.25, 0.0)),
         ),
         ("item", lambda day, one: f"i{one}" if one < 50 else None, None, None),
         ("item", lambda day, one: f"i{one}" if one < (60 if day < 70 else 61) else None, None, None),
