@@ -91,7 +91,7 @@ class Told:
 def inspect(folder: str, told: Mapping[str, Any]) -> dict[str, Any]:
     """The facts of a folder of plain tables."""
     given = Told(**told)
-    known = {"description": given.description, "id": given.id, "marks_missing": given.marks_missing}
+    known: dict[str, Any] = {"description": given.description, "id": given.id, "marks_missing": given.marks_missing}
     if given.without_tables:
         return Task(facts.without_tables(Path(folder)), given).facts()
     try:
