@@ -126,7 +126,7 @@ def opened(folder: str, told: Mapping[str, Any]) -> Data:
     words = [(one["column"], tuple(one.get("words", ())), one["why"]) for one in told.get("text_columns", ())]
     known = {one["file"]: one for one in [*tables.values(), *told.get("auxiliary", ())]}
     # The program's own file of folds is none of the data.
-    data = Data(_open(folder, tuple(words), tuple(known)), told)
+    data = Data(_open(folder, tuple(words), (*known, *told.get("other_files", ()))), told)
     for table in [*data.folder.tables(), *data.folder.auxiliary]:
         one = known.get(table.file)
         if one and one["rows"] == table.rows and [column["name"] for column in one["columns"]] == table.names:
