@@ -23,16 +23,8 @@ from .tables import Refused
 
 MOST = 7_500
 """The greatest number of characters. The section of the columns gets what the others leave of it."""
-TABLES, TARGETS, STRONGEST, TIMES, FIRST_ROWS, AUXILIARY, FILES, ONLY_FILES = (
-    900,
-    1_200,
-    1_700,
-    1_400,
-    1_100,
-    900,
-    1_000,
-    4_000,
-)
+TABLES, TARGETS, STRONGEST, TIMES = 900, 1_200, 1_700, 1_400
+FIRST_ROWS, AUXILIARY, FILES, ONLY_FILES = 1_100, 900, 1_000, 4_000
 NAMES, OF_TABLE, IN_DETAIL, OTHERS, ROWS_SHOWN = 8, 12, 40, 500, 5
 NOTABLE, SELDOM, SHOWN_LEVELS, ALL_LEVELS, SHORT_LEVELS = 0.02, 100, 4, 12, 160
 """Shares of missing values that differ by less are said to be equal. Values are examples if none is in more than one of

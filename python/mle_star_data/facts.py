@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from . import columns, names
-from .files import ABOUT_THE_TASK, ROLES, likely, usual
+from .files import ABOUT_THE_TASK, ROLES, likely, usual, walk
 from .frames import Column, Source, Table, read
 from .kinds import LOOKED_AT, NUMBERS
 from .tables import MISSING, Refused, canonical
@@ -197,11 +197,7 @@ def list_files(path: Path) -> list[str]:
     """Every file below a data folder, but for hidden ones and those about the task; those of tables first."""
     if not path.is_dir():
         raise Refused(f"no such data folder: {path}", "check the path of the data folder")
-    found = []
-    for folder, inner, files in os.walk(path, followlinks=True):
-        inner[:] = [name for name in inner if name[0] != "."]
-        below = os.path.relpath(folder, path)
-        found += [os.path.normpath(os.path.join(below, name)) for name in files if name[0] != "."]
+    found = [str(file.relative_to(path)) for file in walk(path)]
     if not found:
         raise Refused(f"the data folder {path} is empty", "put train.csv, test.csv and sample_submission.csv into it")
     return sorted(name for name in found if not ABOUT_THE_TASK.fullmatch(name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import filecmp
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -184,6 +184,19 @@ def _fill(files: Files, are_all: bool) -> None:
             files.roles[role] = files.others.pop(best[0])
     if are_all and not files.roles and len(files.others) == 1:
         files.roles["train"] = Found(files.others.pop().file, "train.csv")
+
+
+def walk(folder: Path) -> Iterator[Path]:
+    """All files but hidden ones and those of runs, without following a link back."""
+    seen = set[tuple[int, int]]()
+    for at, folders, names in os.walk(folder, followlinks=True):
+        here = os.stat(at)
+        is_known = (here.st_dev, here.st_ino) in seen or (at != str(folder) and "journal.db" in names)
+        seen.add((here.st_dev, here.st_ino))
+        folders[:] = [] if is_known else sorted(name for name in folders if not name.startswith("."))
+        for name in [] if is_known else sorted(names):
+            if not name.startswith(".") and os.path.isfile(os.path.join(at, name)):
+                yield Path(at, name)
 
 
 def link(folder: Path, into: Path, left_out: Iterable[str]) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from . import tables as texts
+from .files import walk
 from .periods import Timeline
 from .rows import Array, Keys, digest, drawn, in_classes, keys, numbered
 from .split import Split, Tables, clock
@@ -183,19 +184,6 @@ def others(tables: Tables) -> Iterator[Path]:
     """The files of the data folder beside the three tables."""
     own = {table.source.path for table in (tables.train, tables.test, tables.sample) if table is not None}
     return (path for path in walk(tables.folder) if path not in own)
-
-
-def walk(folder: Path) -> Iterator[Path]:
-    """All files but hidden ones and those of runs, without following a link back."""
-    seen = set[tuple[int, int]]()
-    for at, folders, names in os.walk(folder, followlinks=True):
-        here = os.stat(at)
-        is_known = (here.st_dev, here.st_ino) in seen or (at != str(folder) and "journal.db" in names)
-        seen.add((here.st_dev, here.st_ino))
-        folders[:] = [] if is_known else sorted(name for name in folders if not name.startswith("."))
-        for name in [] if is_known else sorted(names):
-            if not name.startswith(".") and os.path.isfile(os.path.join(at, name)):
-                yield Path(at, name)
 
 
 def _check_files(tables: Tables) -> None:
@@ -553,33 +541,29 @@ def _id(tables: Tables, row: Any) -> str:
 
 
 def _folds_of_file(tables: Tables, path: Path) -> pl.Series:
+    train, id = tables.train, tables.roles.id
     frame = pl.read_csv(path, infer_schema=False).with_columns(pl.all().str.strip_chars())
-    of = {name.strip().lower(): name for name in frame.columns}
-    id = tables.roles.id or "row"
-    if id.lower() not in of or "fold" not in of:
+    frame, name = frame.rename(lambda name: name.strip().lower()), (id or "row").lower()
+    if not {name, "fold"} <= set(frame.columns):
         raise Refused(
-            f"{path.name} has the columns {_listed(frame.columns)}, not `{id}` and `fold`",
+            f"{path.name} has the columns {_listed(frame.columns)}, not `{id or 'row'}` and `fold`",
             "write a CSV file with a line for each row: its ID and its fold",
         )
-    frame = frame.filter(pl.col(of["fold"]).fill_null("") != "")
-    as_numbers = tables.roles.id is not None and tables.as_numbers(tables.roles.id)
-    given = keys(frame[of[id.lower()]], as_numbers)
-    numbers = pl.Series(range(tables.train.rows)).cast(pl.String)
-    train = keys(tables.train.column(tables.roles.id).values if tables.roles.id else numbers, as_numbers)
-    different, first, count = np.unique(given, return_index=True, return_counts=True)
-    if (count > 1).any():
-        raise Refused(f"{path.name} has the row `{frame[of[id.lower()]][int(first[count > 1].min())]}` twice", UNIQUE)
-    place = np.searchsorted(different, train).clip(max=max(len(different) - 1, 0))
-    has = different[place] == train
-    if (without := np.flatnonzero(tables.labelled & ~has)).size:
-        raise Refused(f"row `{_id(tables, without[0])}` of {tables.train.file} has no fold in {path.name}", UNIQUE)
-    asked = [tables.ids(tables.test)] if tables.test and tables.roles.id in tables.test else []
-    unknown = frame[of[id.lower()]].filter(pl.Series(~np.isin(given, np.concatenate([train, *asked])))).sort()
+    frame = frame.filter(pl.col("fold") != "")
+    as_numbers = id is not None and tables.as_numbers(id)
+    of_row = train.column(id).values if id else pl.Series(range(train.rows)).cast(pl.String)
+    given = frame.select("fold", pl.col(name).alias("row"), pl.Series("key", keys(frame[name], as_numbers)))
+    own = pl.DataFrame({"key": keys(of_row, as_numbers)})
+    if len(twice := given.filter(pl.col("key").is_duplicated())):
+        raise Refused(f"{path.name} has the row `{twice['row'][0]}` twice", UNIQUE)
+    found = own.join(given, on="key", how="left", maintain_order="left")["fold"]
+    if (without := np.flatnonzero(tables.labelled & found.is_null().to_numpy())).size:
+        raise Refused(f"row `{_id(tables, without[0])}` of {train.file} has no fold in {path.name}", UNIQUE)
+    asked = [pl.DataFrame({"key": tables.ids(tables.test)})] if tables.test and id in tables.test else []
+    unknown = given.join(pl.concat([own, *asked]), on="key", how="anti")["row"].sort()
     if len(unknown):
-        raise Refused(
-            f"{path.name} has a fold for the row `{unknown[0]}`, which {tables.train.file} does not have", UNIQUE
-        )
-    return frame[of["fold"]].gather(first[place])
+        raise Refused(f"{path.name} has a fold for the row `{unknown[0]}`, which {train.file} does not have", UNIQUE)
+    return found
 
 
 def names_rows(tables: Tables) -> bool:

@@ -147,38 +147,29 @@ def determinants(train: Table, target: str, but: Sequence[str]) -> list[str]:
     """The columns from which the target follows in all of the first rows: equal values have equal targets, or the
     values sort the targets. Such a column may be made from the target, or recorded after it."""
     head = of_frame(train, train.source.looked.head(DETERMINED_IN))
-    has = head.column(target).values.is_not_null()
-    labels, numbers = codes(head.column(target).values), head.column(target).numbers
-    counts = np.bincount(labels[has.to_numpy()])
-    rows, classes = int(counts.sum()), int((counts > 0).sum())
-    if rows < FEWEST_ROWS:
-        return []
-    same = float(((counts / rows) ** 2).sum())
+    labels = pl.DataFrame({"label": head.column(target).values, "y": head.column(target).numbers})
+    counts = labels["label"].drop_nulls().value_counts()["count"]
+    rows, classes = int(counts.sum()), len(counts)
+    same = float(((counts / max(rows, 1)) ** 2).sum())
     # Not by chance, and not because groups of rows share their class, or each has a number of its own.
     are_classes = classes * ROWS_OF_CLASS <= rows
 
     def follows(name: str) -> bool:
-        known = train.facts[name]
-        may_repeat = are_classes and (known["distinct"] <= 2 * classes or not has.all())
-        may_sort = known["kind"] in NUMBERS and classes >= FEWEST_VALUES and bool(np.isfinite(numbers[has]).all())
-        if not (may_repeat or may_sort):
-            return False
-        column = head.column(name)
-        filled = np.flatnonzero((has & column.values.is_not_null()).to_numpy())
-        if may_sort and (known["kind"] == "integer" or np.isfinite(column.numbers[filled]).all()):
-            order = filled[np.lexsort((numbers[filled], column.numbers[filled]))]
-            steps, targets = np.diff(column.numbers[order]), np.diff(numbers[order])
-            is_one = not np.any(targets[steps == 0])
-            sorts = is_one and bool(np.all(targets >= 0) or np.all(targets <= 0))
-            if sorts and len(filled) >= FEWEST_ROWS and len(np.unique(numbers[filled])) >= FEWEST_VALUES:
+        column, known = head.column(name), train.facts[name]
+        both = labels.with_columns(value=column.values, x=column.numbers).drop_nulls()
+        enough = both.height >= FEWEST_ROWS and both["y"].n_unique() >= FEWEST_VALUES
+        if known["kind"] in NUMBERS and enough and np.isfinite(both.select("x", "y").to_numpy()).all():
+            x, y = both.sort("x", "y").select("x", "y").to_numpy().T
+            if not np.diff(y)[np.diff(x) == 0].any() and (np.all(np.diff(y) >= 0) or np.all(np.diff(y) <= 0)):
                 return True
-        of = codes(column.values.gather(filled))
-        values = len(np.unique(of))
-        again = len(filled) - values
-        may_repeat = may_repeat and again >= FEWEST_ROWS and values <= 2 * classes
-        is_one = may_repeat and len(np.unique(of * (labels.max() + 1) + labels[filled])) == values
+        values = both["value"].n_unique()
+        may_repeat = are_classes and values <= 2 * classes and (known["distinct"] <= 2 * classes or rows < head.rows)
+        again = both.height - values if may_repeat else 0
+        is_one = again >= FEWEST_ROWS and both.select("value", "label").n_unique() == values
         return bool(is_one and -np.log(same) * again > UNLIKELY)
 
+    if rows < FEWEST_ROWS:
+        return []
     return [name for name in train.names if name != target and name not in but and follows(name)]
 
 

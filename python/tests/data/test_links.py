@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mle_star_data import facts, links, relations, roles, split
+from mle_star_data import facts, links, questions, relations, roles, split
 
 Tables = Mapping[str, str]
 
@@ -203,7 +203,7 @@ def test_payments_lead_to_clients_by_way_of_accounts(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     folder(tmp_path / "data", tables)
     told = roles.inspect(str(tmp_path / "data"), {"target": "y", "id": "id", "metric": "ROC-AUC"})
-    found = relations.relations(str(tmp_path / "data"), told)
+    found = questions.answer({"question": "relations", "folder": str(tmp_path / "data"), "facts": told})
     assert [link["to"] for link in found["links"]] == [None, 0]
     assert found["links"][0]["cutoffs"] == []
     assert found["links"][1]["cutoffs"] == [
