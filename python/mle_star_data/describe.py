@@ -50,7 +50,7 @@ COUNTED, SMALL, FREQUENT, MOST_CLASSES, COMPARED, WHOLE = 1_000, 10, 20, 30, 50,
 """Labels that are counted; rows of a small class; one in so many rows makes a number frequent; numbers with more values
 are no classes; classes whose shares are compared; more whole numbers are
 compared by their mean."""
-EFFECT_ROWS, EFFECT_COLUMNS, TOLD, NOTABLE_SHARE = 20_000, 500, 8, 0.001
+EFFECT_ROWS, EFFECT_COLUMNS, TOLD, NOTABLE_SHARE = 10_000, 500, 8, 0.001
 """Rows and columns in which it is looked for what tells the target; the columns that are told, and the least share."""
 
 

@@ -248,7 +248,7 @@ class TextColumns:
     def decide(self) -> list[dict[str, Any]]:
         id_column = self._id_column()
         found = [self._of_ids(id_column)] if id_column else []
-        for column in self.folder.train.columns():
+        for column in map(self.folder.train.column, self.folder.train.names):
             if column.name != id_column:
                 long = _text_column(column.name, [], LONG) if column.facts["long"] else None
                 found.append(self._of_values(column) or long)

@@ -73,10 +73,10 @@ def plain_names(path: Path) -> list[str] | None:
     """The columns of a file that already is what scripts read, from all bytes for being UTF-8 and from a few parts for
     the rest: what only stands elsewhere is not seen. `None` means that `read` must be asked."""
     content = packing.opened(path)
-    data, survey = content.data, Survey(content.data)
+    data, (is_utf8, has_nul) = content.data, survey(content.data)
     head, is_whole = data[:HEAD], len(data) <= HEAD
     is_text = content.format == "text" and not content.is_packed and _encoding(data) == "utf-8"
-    if not is_text or not survey.is_utf8 or survey.has_nul or _ends_with_cr(head):
+    if not is_text or not is_utf8 or has_nul or _ends_with_cr(head):
         return None
     dialect = Dialect.of(head, is_whole, "")
     if dialect.delimiter != "," or dialect.skipped or dialect.has_row_names:
@@ -103,21 +103,19 @@ def header(path: Path) -> list[str]:
     return names
 
 
-class Survey:
-    """What a pass over all bytes of a text says."""
-
-    def __init__(self, data: Bytes) -> None:
-        self.has_nul, self.is_utf8 = False, True
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        try:
-            for at in range(0, len(data), HEAD):
-                part = data[at : at + HEAD]
-                self.has_nul |= b"\0" in part
-                if not part.isascii() or decoder.getstate()[0]:
-                    decoder.decode(part)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            self.is_utf8 = False
+def survey(data: Bytes) -> tuple[bool, bool]:
+    """Whether a text is UTF-8, and whether it has NUL characters, by a pass over all bytes."""
+    has_nul, decoder = False, codecs.getincrementaldecoder("utf-8")()
+    try:
+        for at in range(0, len(data), HEAD):
+            part = data[at : at + HEAD]
+            has_nul |= b"\0" in part
+            if not part.isascii() or decoder.getstate()[0]:
+                decoder.decode(part)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False, has_nul
+    return True, has_nul
 
 
 def _encoding(data: Bytes) -> str:
@@ -184,12 +182,12 @@ def _delimited(content: Content, path: Path) -> Table:
         data = _decoded(data, encoding).removeprefix("\ufeff").encode()
     elif encoding == "utf-8-sig":
         data = data[3:]
-    survey = Survey(data)
-    if not survey.is_utf8:
+    is_utf8, has_nul = survey(data)
+    if not is_utf8:
         data, encoding = _other_bytes(data[:], encoding), "cp1252"
     if is_cr := _ends_with_cr(data[:HEAD]):
         data = data[:].replace(b"\r", b"\n")
-    if survey.has_nul:
+    if has_nul:
         line = data[: data.find(b"\0")].count(b"\n") + 1
         raise Refused(f"a NUL character stands in the row at line {line}", DAMAGED)
     preferred = "\t" if re.search(r"\.(tsv|tab)\b", path.name.lower()) else "|" if ".psv" in path.name.lower() else ""

@@ -188,9 +188,6 @@ class Table:
         if self.rows > self.source.looked.height:
             self.source.loaded = {name: one for name, one in self.source.loaded.items() if name in kept}
 
-    def columns(self) -> list[Column]:
-        return [self.column(name) for name in self.names]
-
     def __contains__(self, name: object) -> bool:
         return name in self._known
 

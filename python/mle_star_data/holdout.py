@@ -11,7 +11,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from . import tables as texts
 from .files import walk
 from .periods import Timeline
 from .rows import Array, Keys, digest, drawn, in_classes, keys, numbered
-from .split import Split, Tables, clock
+from .split import Split, Tables, clock, listed
 from .tables import Refused
 
 AUTO, AUTO_FROM, LARGEST_AUTO = 0.15, 2_000, 0.3
@@ -125,18 +125,14 @@ def checked(tables: Tables) -> None:
         raise Refused(f"no column with row IDs is common to {', '.join(table.file for table in every)}")
     further = [name for name in sample.names if name != roles.id and name not in roles.targets and name in train]
     if further:
-        raise Refused(f"{sample.file} has further columns of {train.file} besides the target: {_listed(further)}")
+        raise Refused(f"{sample.file} has further columns of {train.file} besides the target: {listed(further, ', ')}")
     if lacking := [name for name in test.names if name not in roles.targets and name not in train]:
-        raise Refused(f"{test.file} has columns that {train.file} lacks: {_listed(lacking)}")
+        raise Refused(f"{test.file} has columns that {train.file} lacks: {listed(lacking, ', ')}")
     if test.rows != sample.rows:
         raise Refused(f"{test.file} has {test.rows} rows, but {sample.file} has {sample.rows}")
     _check_files(tables)
     _check_ids(tables)
     _check_places(tables)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
 
 
 def _check_ids(tables: Tables) -> None:
@@ -546,7 +542,7 @@ def _folds_of_file(tables: Tables, path: Path) -> pl.Series:
     frame, name = frame.rename(lambda name: name.strip().lower()), (id or "row").lower()
     if not {name, "fold"} <= set(frame.columns):
         raise Refused(
-            f"{path.name} has the columns {_listed(frame.columns)}, not `{id or 'row'}` and `fold`",
+            f"{path.name} has the columns {listed(frame.columns, ', ')}, not `{id or 'row'}` and `fold`",
             "write a CSV file with a line for each row: its ID and its fold",
         )
     frame = frame.filter(pl.col("fold") != "")

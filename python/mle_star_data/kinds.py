@@ -7,9 +7,8 @@ that 20,000 short columns take as long as a few long ones.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -328,7 +327,8 @@ def _add_parts(found: _Columns, facts: list[Facts]) -> None:
         return
     names, columns = [], []
     for parts in made.values():
-        names += parts.names
+        numbered = [str(at + 1) for at in range(len(parts.columns))]
+        names += ["number", "unit"] if parts.kind == "measured" else numbered
         columns += parts.columns
     places = np.repeat(np.arange(len(columns), dtype=np.uint32), [len(column) for column in columns])
     inner = iter(_Columns(names, places, pl.concat(columns, rechunk=True), {}, set()).facts())
@@ -347,17 +347,10 @@ def _alike(found: _Columns, places: Array) -> Array:
     return np.flatnonzero(places & (share >= 0.5))
 
 
-@dataclass
-class _Parts:
+class _Parts(NamedTuple):
     pattern: str
     kind: str
     columns: list[pl.Series]
-
-    @property
-    def names(self) -> list[str]:
-        if self.kind == "measured":
-            return ["number", "unit"]
-        return [str(at + 1) for at in range(len(self.columns))]
 
 
 def _parts(values: pl.Series, repeat: bool) -> _Parts | None:

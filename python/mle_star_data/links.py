@@ -4,6 +4,7 @@ than about those of new test rows, because what was bought after the date of the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -425,12 +426,7 @@ def _cutoff(
 
 def _have_numbers(known: Known) -> bool:
     """Whether the dates have two numbers or more. Scripts read dates with one, such as `Feb-24`, in another way."""
-    parts = [[part for part in _digits(value) if part] for value, _ in known["top_values"]]
-    return all(len(part) > 1 for part in parts)
-
-
-def _digits(text: str) -> list[str]:
-    return "".join(letter if letter in "0123456789" else " " for letter in text).split()
+    return all(len(re.findall("[0-9]+", value)) > 1 for value, _ in known["top_values"])
 
 
 def _date_of(train: Table, test: Table, time: str | None) -> str | None:

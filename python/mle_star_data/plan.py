@@ -11,8 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from . import folders, holdout, metrics, periods
 from .describe import describe as describe_folder
 from .frames import Table, opened
@@ -22,7 +20,7 @@ from .metrics import Metric
 from .periods import Timeline
 from .rows import Array, digest
 from .split import Roles, Split, Tables, at_random, describe
-from .tables import Refused
+from .tables import Refused, as_number
 
 Answer = dict[str, Any]
 OTHER = "use the version of mle-star that started the run"
@@ -359,12 +357,5 @@ def _value(target: Answer, kind: str | None) -> str:
     if kind == "labels" or (kind is None and target["kind"] not in NUMBERS):
         labels: Sequence[str] = [value for value, _ in target["top_values"]]
         # Among labels such as `007`, one that is no number says that they are text.
-        return next((label for label in labels if not _is_number(label)), labels[0] if labels else "")
+        return next((label for label in labels if as_number(label) is None), labels[0] if labels else "")
     return "0"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return bool(np.isfinite(float(text)))
-    except ValueError:
-        return False

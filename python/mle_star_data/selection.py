@@ -395,14 +395,11 @@ def _places(first: Keys, ids: Text, keys: Keys, own: Text) -> Array:
     if not len(first):
         raise Refused("the file has no rows")
     place, is_known = tables.places(first, keys)
-    for row in np.flatnonzero(~is_known)[:1]:
-        raise Refused(f"the ID {shown(own[row])} is not in the first file")
-    rows = np.full(len(first), -1)
-    rows[place[::-1]] = np.arange(len(place))[::-1]
-    for row in np.flatnonzero(rows[place] != np.arange(len(place)))[:1]:
-        raise Refused(f"the ID {shown(own[row])} occurs more than once")
-    for row in np.flatnonzero(rows < 0)[:1]:
-        raise Refused(f"the ID {shown(ids[row])} is missing")
+    counts = np.bincount(place[is_known], minlength=len(first))
+    odd = (own[~is_known], "is not in the first file"), (ids[counts > 1], "occurs more than once")
+    for names, what in (*odd, (ids[counts == 0], "is missing")):
+        if len(names):
+            raise Refused(f"the ID {shown(names[0])} {what}")
     return place
 
 

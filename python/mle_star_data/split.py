@@ -332,8 +332,8 @@ def _with_own_ends(course: Course) -> Split | None:
     return _later(course.column, why) | {"series": list(columns), "within": later < count}
 
 
-def listed(columns: Iterable[str]) -> str:
-    return " and ".join(f"`{name}`" for name in columns)
+def listed(columns: Iterable[str], between: str = " and ") -> str:
+    return between.join(f"`{name}`" for name in columns)
 
 
 # Times

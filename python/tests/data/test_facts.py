@@ -221,7 +221,7 @@ def test_rows_of_large_tables_are_spread(tmp_path: Path) -> None:
 
 def test_values_of_one_column_are_looked_up_in_another(tmp_path: Path) -> None:
     table = frames.read(folder(tmp_path, {"t.csv": "a,b,c\n1,2,\n2,2,\n3,9,\n"}) / "t.csv")
-    a, b, c = table.columns()
+    a, b, c = map(table.column, table.names)
     assert (a.share_in(b), b.share_in(a), c.share_in(a)) == (1 / 3, 1 / 2, None)
 
 
