@@ -222,7 +222,8 @@ fn task_text(
         }
     }
     let direction = (!inferred.metric.is_empty()).then(|| inferred.direction.name().to_owned());
-    field("metric_direction", direction, reason("metric_direction"));
+    let why = if direction.is_some() { reason("metric_direction") } else { "that of the metric".to_owned() };
+    field("metric_direction", direction, why);
     let columns = match inferred.targets.as_slice() {
         [_, _, ..] => Some(listed(&inferred.targets)),
         _ => inferred.target.as_deref().map(quoted),
