@@ -66,7 +66,7 @@ def _known(data: Data, by: Sequence[str]) -> list[str]:
     train, test = data.folder.train, data.folder.test
     others = {*data.targets, *by}
     features = [name for name in train.names if name not in others and train.kind(name) != "empty"]
-    features = [name for name in features if data.is_feature(name)] if test else []
+    features = [name for name in features if data.role(name) == "feature"] if test else []
     asked, only = ([name for name in features if data.folder.in_test(name) == wanted] for wanted in (True, False))
     lines = [f"- Known in advance, because the test table has them: {_names(asked)}"] if asked else []
     return lines + ([f"- Not known in advance, only in the past: {_names(only)}"] if only else [])

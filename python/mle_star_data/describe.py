@@ -82,13 +82,10 @@ def _alone(folder: Path, name: str) -> str:
 
 def _with_examples(one: Known) -> str:
     values = [shown.value(value) for value, _ in one["top_values"][:2]]
-    if not values or _is_constant(one):
-        return shown.name(one["name"]) + (f" (always {values[0]})" if values else "")
-    return f"{shown.name(one['name'])} ({one['kind']}, such as {', '.join(values)})"
-
-
-def _is_constant(one: Known) -> bool:
-    return len(one["top_values"]) == 1 and not one["missing"]
+    is_constant = len(values) == 1 and not one["missing"]
+    told = f"{one['kind']}, such as {', '.join(values)}" if values else one["kind"]
+    told = f"always {values[0]}" if is_constant else told
+    return f"{shown.name(one['name'])} ({told})"
 
 
 @dataclass(frozen=True)
@@ -166,7 +163,7 @@ class _Description:
         sample = self.data.folder.sample
         lines = [size(table) for table in (self.train, self.test) if table]
         if sample:
-            columns = [_in_sample(one) for one in sample.facts.values()]
+            columns = [_with_examples(one) for one in sample.facts.values()]
             lines.append(f"{size(sample)}: {shown.listed(columns, NAMES)}")
         for table, other in ((self.train, self.test), (self.test, self.train)):
             known = {*self.targets, *(other.names if other else ())}
@@ -207,7 +204,7 @@ class _Description:
         """The columns that tell most of the target, each alone."""
         train, test, values = self.looked[0], self.test, labels.outcomes(self.looked[0].column(labels.column.name))
         names = [name for name in train.names if name not in self.targets and (test is None or name in test)]
-        names = [name for name in names if self.data.is_feature(name) and train.facts[name]["kind"] != "empty"]
+        names = [name for name in names if self.data.role(name) == "feature" and train.facts[name]["kind"] != "empty"]
         if values is None or not names:
             return ""
         is_known, outcomes = values
@@ -356,11 +353,6 @@ class _Description:
                     "training row"
                 )
         return told
-
-
-def _in_sample(one: Known) -> str:
-    what = f"always {shown.value(one['top_values'][0][0])}" if _is_constant(one) else one["kind"]
-    return f"{shown.name(one['name'])} ({what})"
 
 
 def _series(one: Known) -> tuple[str, str]:

@@ -386,7 +386,7 @@ def group(train: Column, test: Column) -> dict[str, Any] | None:
     repeats = FEWEST_GROUPS <= train.distinct < looked and train.kind in ("integer", "category") and not train.missing
     if not repeats or not _hardly_any(shared, min(test.table.rows, LOOKED_AT)):
         return None
-    first = train.head(REFUTING).drop_nulls().unique()
+    first = train.looked.head(REFUTING).drop_nulls().unique()
     if not _hardly_any(int(test.values.is_in(first.implode()).sum()), test.table.rows):
         return None
     values = test.values.drop_nulls()

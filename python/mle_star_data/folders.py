@@ -159,7 +159,7 @@ def seasonal_naive(times: Timeline, plan: Plan | None, folds: Array, into: Path)
     of the row's period know; where there is none, the last known value of the series; for a new series the mean of all
     known values. Returns whether there are any."""
     tables, targets = times.tables, times.tables.roles.targets
-    if not times.is_common or len(targets) != 1 or tables.train.kind(targets[0]) not in ("integer", "number"):
+    if times.own or times.by_group or len(targets) != 1 or tables.train.kind(targets[0]) not in ("integer", "number"):
         return False
     columns = series(tables, times.column, lambda name: name in (tables.roles.id, *targets))
     of = codes(tables.together(columns)[0])[0] if columns else np.zeros(tables.train.rows, dtype=int)

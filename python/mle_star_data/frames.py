@@ -238,10 +238,6 @@ class Column:
         """Different values in the rows that are looked at."""
         return int(self.facts["distinct"])
 
-    def head(self, rows: int) -> pl.Series:
-        """The first values, of at most half of the rows that are looked at."""
-        return self._values(self.table.source.looked[self.name].head(rows))
-
     @property
     def looked(self) -> pl.Series:
         """The values of the rows that are looked at."""

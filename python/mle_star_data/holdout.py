@@ -287,7 +287,7 @@ def _check_places(tables: Tables) -> None:
     ]
     places = []
     for table in (tables.train, tables.test):
-        cells = [table.column(name).head(NAMED_ROWS).drop_nulls() for name in may_name if name in table]
+        cells = [table.column(name).looked.head(NAMED_ROWS).drop_nulls() for name in may_name if name in table]
         named = files.keys() & {value for values in cells for value in values}
         places.append(set[str]().union(*(files[name] for name in named if len(named) >= FEWEST_NAMED)))
     if places[0] and places[1] and places[0] != places[1]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import importlib
 import io
@@ -222,7 +223,7 @@ def _content(head: bytes, is_packed: bool) -> str | None:
 
 def _is_text(head: bytes) -> bool:
     try:
-        head.decode()
-    except UnicodeDecodeError as error:
-        return error.reason == "unexpected end of data" and b"\0" not in head
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
     return b"\0" not in head

@@ -122,11 +122,6 @@ class Timeline:
     own: OwnEnds | None = None
     by_group: bool = False
 
-    @property
-    def is_common(self) -> bool:
-        """Whether periods begin and end at the same times for all rows, which keep their own."""
-        return self.own is None and not self.by_group
-
     def note(self) -> str | None:
         if self.later:
             are = "s are" if self.later > 1 else " is"

@@ -108,9 +108,6 @@ class Data:
             return "later" if self.split["kind"] == "time" else "others"
         return "others" if any(group["column"] == name for group in self.folder.groups) else "feature"
 
-    def is_feature(self, name: str) -> bool:
-        return self.role(name) == "feature"
-
     @property
     def later_in(self) -> str | None:
         """The column by which the rows to predict are later, if they are."""

@@ -56,7 +56,7 @@ def test_columns_are_described_by_their_values(tmp_path: Path) -> None:
     parts = [
         "- `train.csv`: 100 rows, 6 columns\n",
         "- `test.csv`: 50 rows, 5 columns\n",
-        "- `sample_submission.csv`: 50 rows, 2 columns: `id` (integer), `y` (always `0.5`)\n",
+        "- `sample_submission.csv`: 50 rows, 2 columns: `id` (integer, such as `100`, `101`), `y` (always `0.5`)\n",
         "- `y` (100 rows): 2 classes: `0` 80 (80%), `1` 20 (20%).\n",
         "| `id` | integer, row ID | 0% | 100 | 0 / 25 / 50 / 74 / 99; test 100 to 149 |\n",
         "| `x` | number | 25%, test 0% | 50 | 0.5 / 13.5 / 25.5 / 37.5 / 49.5 |\n",
