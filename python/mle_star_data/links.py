@@ -32,7 +32,7 @@ SHARE, OF_ROLE, FEW = 0.5, 0.8, 0.1
 """Fewer values in common with a key are chance: for a name, for a role, for a table that just has numbers of rows."""
 FEWEST, FEWEST_OF_TABLE = 3, 10
 """Columns and tables with fewer words have some in common by chance."""
-MOST_TABLES = MOST_LINKS = 12
+MOST_TABLES = MOST_SHARED = MOST_LINKS = 12
 MOST_ROLES = 4
 SHIFT, ENOUGH = 0.1, 0.2
 """A table needs a cutoff if training and test rows differ by more than this in their share of later rows. Rows of the
@@ -165,6 +165,7 @@ class _Links:
         self.train = _Named(folder.train, folder.train, self.targets)
         self.tables = [_Named(table, folder.train, self.targets) for table in folder.auxiliary]
         self.found: list[Link] = []
+        self.by_names: set[int] = set()
         self.by_roles = 0
 
     def all(self) -> list[Link]:
@@ -177,6 +178,7 @@ class _Links:
         self.indirect_ones()
         self.by_name(lambda at, id: True, lambda link: True)
         self.indirect_ones()
+        self.shared()
         return self.found
 
     def is_of_times(self, link: Link) -> bool:
@@ -191,6 +193,7 @@ class _Links:
                 id = self.id if self.id is not None and joins_by_id(at, self.id) else None
                 link = self.direct(at, id)
                 if link and is_wanted(link):
+                    self.by_names.add(at)
                     self.found.append(link)
 
     def indirect_ones(self) -> None:
@@ -199,6 +202,32 @@ class _Links:
             left = MOST_TABLES - sum(one.to is not None for one in self.found)
             free = [at for at in range(len(self.tables)) if not self.is_linked(at)]
             self.found += [one for at in free if (one := self.indirect(at, link.table))][: max(left, 0)]
+
+    def shared(self) -> None:
+        """Adds links of tables that several tables look up. Who joins by the same key has the row already, and tables
+        with a row for the same key have nothing to tell."""
+        left = MOST_SHARED
+        for to in sorted({link.table for link in self.found}):
+            named = self.tables[to]
+            joined = {name for link in self.found if link.table == to and link.to is None for name in link.own}
+
+            def is_lookup(link: Link, named: _Named = named, joined: set[str] = joined) -> bool:
+                column = link.columns[0]
+                return link.unique and column not in joined and not named.names_its_rows(named.table.facts[column])
+
+            found = [self.indirect(at, to) for at in range(len(self.tables)) if self.is_shared(at, to)]
+            added = [link for link in found if link and is_lookup(link)][:left]
+            left -= len(added)
+            self.found += added
+
+    def is_shared(self, at: int, by: int) -> bool:
+        own = [link for link in self.found if link.table == at]
+        alone = all(link.unique and link.to != by for link in own)
+        return bool(own) and at not in self.by_names and alone and not self.leads_to(by, at)
+
+    def leads_to(self, at: int, other: int) -> bool:
+        ways = [link.to for link in self.found if link.table == at and link.to is not None]
+        return at == other or any(self.leads_to(to, other) for to in ways)
 
     def direct(self, at: int, id: str | None) -> Link | None:
         """The link to the training table and the test table. `id` is the ID if the table may join by it."""
