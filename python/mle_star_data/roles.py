@@ -128,7 +128,7 @@ class Task:
             "train": None if self.told.without_tables else _described(folder.train),
             "test": folder.test and _described(folder.test),
             "sample": folder.sample and _described(folder.sample),
-            "auxiliary": [_described(one, facts.row_key(one, folder.train)) for one in folder.auxiliary],
+            "auxiliary": [_described(one) for one in folder.auxiliary],
             "text_columns": folder.text_columns,
             "groups": folder.groups,
             "other_files": folder.other_files,
@@ -561,8 +561,8 @@ class Task:
         return None
 
 
-def _described(table: Table, key: Sequence[str] = ()) -> dict[str, Any]:
-    return {"file": table.file, "rows": table.rows, "columns": list(table.facts.values()), "row_key": list(key)}
+def _described(table: Table) -> dict[str, Any]:
+    return {"file": table.file, "rows": table.rows, "columns": list(table.facts.values())}
 
 
 def _spelled(folder: Folder, name: str) -> str:

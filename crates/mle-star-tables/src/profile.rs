@@ -99,9 +99,6 @@ pub struct Table {
     pub rows: usize,
     /// Columns in file order.
     pub columns: Vec<Column>,
-    /// For an auxiliary table: the columns shared with the training table, if together they identify each row;
-    /// otherwise empty.
-    pub row_key: Vec<String>,
 }
 
 /// One column of a table.

@@ -294,7 +294,9 @@ def test_further_files_are_told_apart(tmp_path: Path) -> None:
         **{f"sounds/{n}.wav": "" for n in range(2)},
     }
     found = roles.inspect(str(folder(tmp_path, tables)), {"metric": "RMSE"})
-    assert {one["file"]: one["row_key"] for one in found["auxiliary"]} == {
+    opened = facts.open_folder(tmp_path)
+    assert [one["file"] for one in found["auxiliary"]] == [one.file for one in opened.auxiliary]
+    assert {one.file: facts.row_key(one, opened.train) for one in opened.auxiliary} == {
         "stores.csv": ["store"],
         "teams.csv": ["store", "team"],
         "twice.csv": [],

@@ -191,7 +191,7 @@ fn features(shape: &Shape) -> Vec<Column> {
 }
 
 fn table(file: &str, rows: usize, columns: Vec<Column>) -> Table {
-    Table { file: file.into(), rows, columns, row_key: Vec::new() }
+    Table { file: file.into(), rows, columns }
 }
 
 pub(crate) fn profile(shape: &Shape) -> Profile {
