@@ -52,7 +52,7 @@ def positive_class(
 
 
 def _positive(label: str, why: str, sentence: str = "") -> Taken:
-    return Taken("positive_class", label, f'higher means "{label}"; {why}', sentence)
+    return Taken("positive_class", label, f'higher means "{label}", {why}', sentence)
 
 
 def as_number(label: str) -> float | None:
