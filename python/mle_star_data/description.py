@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from . import metrics
 from .formulas import is_own, without_formulas
-from .readings import Column, Direction, Question, Reading, Taken, Target, Told
+from .readings import Column, Direction, Question, Reading, Taken, Told
 from .sentences import Sentence, sentences
 from .spellings import (
     BOUNDARIES,
@@ -38,30 +38,30 @@ def _ask(seen: str, *readings: Reading) -> Question:
 # ---------------------------------------------------------------- the metric
 
 
-def read_metric(text: str, told: Told, target: Target) -> Taken | Question:
+def read_metric(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question:
     """The metric that is given, else the one that the description says, else the usual one."""
-    taken = _metric(text, told, target)
+    taken = _metric(text, told, targets)
     if isinstance(taken, Question):
         return taken
     if told.direction not in (None, taken.direction):
         seen = f"metric {taken.value} and direction {told.direction} contradict each other"
         right = Reading(str(taken.direction), f"as {taken.value} is")
         return Question("metric_direction", seen, "--direction", (right,))
-    return misfit(taken, target, is_given=told.metric is not None) or taken
+    return misfit(taken, targets, is_given=told.metric is not None) or taken
 
 
-def _metric(text: str, told: Told, target: Target) -> Taken | Question:
+def _metric(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question:
     if told.file is not None or told.metric is not None:
-        return _given(text, told, target)
+        return _given(text, told, targets)
     found = sentences(text)
-    known = frozenset(word for column in target.columns for word in normal(column.name).split())
+    known = frozenset(word for column in targets for word in normal(column.name).split())
     facts = [fact for at in range(len(found)) if (fact := _fact(found, at, known, told.has_weights))]
     for is_strong in (True, False):
         if decisive := [fact for fact in facts if fact.is_strong is is_strong and (fact.name or is_strong)]:
-            return _decided(decisive, target)
+            return _decided(decisive, targets)
     if any(_speaks(one) for one in found):
         return _nothing(found)
-    return _usual(target, told)
+    return _usual(targets, told)
 
 
 def _speaks(sentence: Sentence) -> bool:
@@ -287,7 +287,7 @@ def _changed_below(found: Sequence[Sentence], at: int, name: str) -> str:
     return ""
 
 
-def _decided(facts: list[_Fact], target: Target) -> Taken | Question:
+def _decided(facts: list[_Fact], targets: Sequence[Column]) -> Taken | Question:
     """One metric of all sentences, none of which has anything odd beside it; else the question."""
     own = [fact.name for fact in facts if fact.name and not fact.is_beside]
     facts = [fact for fact in facts if not fact.is_beside or fact.name in own or not own]
@@ -300,7 +300,7 @@ def _decided(facts: list[_Fact], target: Target) -> Taken | Question:
         readings = [Reading(name, "this one counts") for name in names]
         return _ask(f"the description can be read in {len(names)} ways: {', and '.join(seen)}", *readings)
     fact = next(fact for fact in facts if fact.name == names[0])
-    return _taken(names[0], f"from {fact.sentence.quoted()}", fact.sentence.quoted(), target)
+    return _taken(names[0], f"from {fact.sentence.quoted()}", fact.sentence.quoted(), targets)
 
 
 def _odd_question(fact: _Fact) -> Question:
@@ -317,8 +317,8 @@ def _odd_question(fact: _Fact) -> Question:
     return _ask(f"the description says: {quoted}; {why}", *plain)
 
 
-def _taken(name: str, reason: str, sentence: str, target: Target, is_chosen: bool = False) -> Taken:
-    if any(column.kind == "sets" for column in target.columns) and name in ("micro F1", "macro F1"):
+def _taken(name: str, reason: str, sentence: str, targets: Sequence[Column], is_chosen: bool = False) -> Taken:
+    if any(column.kind == "sets" for column in targets) and name in ("micro F1", "macro F1"):
         name = f"{name} of sets"
     return Taken("evaluation_metric", name, reason, sentence, direction_of(name), is_chosen)
 
@@ -329,21 +329,20 @@ def direction_of(name: str) -> Direction | None:
     return None if metric is None else "minimize" if metric.is_error else "maximize"
 
 
-def _usual(target: Target, told: Told) -> Taken | Question:
+def _usual(targets: Sequence[Column], told: Told) -> Taken | Question:
     """The metric of targets for which nothing names one."""
-    columns = target.columns
-    are_numbers = [told.task == "regression" if told.task else column.kind == "numbers" for column in columns]
-    if not columns or any(column.kind == "sets" for column in columns) or (len(columns) > 1 and not all(are_numbers)):
+    is_told = told.is_regression is not None
+    are_numbers = [told.is_regression if is_told else column.kind == "numbers" for column in targets]
+    if not targets or any(column.kind == "sets" for column in targets) or (len(targets) > 1 and not all(are_numbers)):
         return _nothing([])
-    first = columns[0]
+    first = targets[0]
+    name = "ROC-AUC" if first.distinct == 2 else "log loss"
     if are_numbers[0]:
-        name = "RMSE" if len(columns) == 1 else "MCRMSE"
-    else:
-        name = "ROC-AUC" if first.distinct == 2 else "log loss"
+        name = "RMSE" if len(targets) == 1 else "MCRMSE"
     different = f"{first.distinct} different {'numbers' if first.kind == 'numbers' else 'values'}"
     holds = "fractions" if first.has_fractions else different
     reason = f'the usual one, since "{first.name}" holds {holds}; --metric sets another'
-    return _taken(name, reason, "", target, is_chosen=True)
+    return _taken(name, reason, "", targets, is_chosen=True)
 
 
 def _nothing(found: Sequence[Sentence]) -> Question:
@@ -356,7 +355,7 @@ def _nothing(found: Sequence[Sentence]) -> Question:
 # ---------------------------------------------------------------- what the user gave, and what the target can have
 
 
-def _given(text: str, told: Told, target: Target) -> Taken | Question:
+def _given(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question:
     name = told.file or told.metric or ""
     named = None if told.file else parse(name)
     if named and named.lacks:
@@ -366,7 +365,7 @@ def _given(text: str, told: Told, target: Target) -> Taken | Question:
     if named is None or not named.name:
         return _own_direction(text, name, told)
     better = "smaller" if direction_of(named.name) == "minimize" else "larger"
-    return _taken(named.name, f"as given; {named.name} is better when it is {better}", "", target)
+    return _taken(named.name, f"as given; {named.name} is better when it is {better}", "", targets)
 
 
 def _own_direction(text: str, name: str, told: Told) -> Taken | Question:
@@ -421,11 +420,11 @@ def _directions(text: str) -> set[Direction]:
     return found
 
 
-def misfit(taken: Taken, target: Target, is_given: bool) -> Question | None:
+def misfit(taken: Taken, targets: Sequence[Column], is_given: bool) -> Question | None:
     """The question about a metric that the target cannot have."""
     named = parse(taken.value)
     metric = metrics.named(named.name) if named and named.name else None
-    for column in target.columns:
+    for column in targets:
         if metric and (why := _why_not(metric, column, is_given)):
             return _ask(why[0], *(Reading(other, "another metric") for other in why[1]))
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .readings import Question, Reading, Taken, Told
+from .readings import Question, Reading, Taken
 from .sentences import sentences
 from .spellings import listed
 
@@ -20,7 +20,7 @@ _ENDINGS = r"(?:s|es|e|d|ed|ing|ers?|ly|n|en|ions?|al|t|ce|y|ures?|ment|ations?|
 
 
 def positive_class(
-    text: str, labels: tuple[str, str], sample_name: str | None, told: Told, chose: bool
+    text: str, labels: tuple[str, str], sample_name: str | None, given: str | None, chose: bool
 ) -> Taken | Question:
     """The label that is given, else the one that a sentence, the sample's column or the labels tell.
 
@@ -28,11 +28,11 @@ def positive_class(
     """
     one, other = sorted(labels, key=lambda label: (as_number(label) is None, as_number(label) or 0.0, label))
     readings = tuple(Reading(f'"{label}"', f'higher means "{label}"') for label in (one, other))
-    if told.positive is not None:
-        same = [label for label in (one, other) if _is_same(label, told.positive)]
+    if given is not None:
+        same = [label for label in (one, other) if _is_same(label, given)]
         if len(same) == 1:
             return _positive(same[0], "as given")
-        seen = f'--positive-class "{told.positive}" is no label of the column, which holds "{one}" and "{other}"'
+        seen = f'--positive-class "{given}" is no label of the column, which holds "{one}" and "{other}"'
         return Question("positive_class", seen, "--positive-class", readings)
     said = _said(text, (one, other))
     if isinstance(said, tuple):
