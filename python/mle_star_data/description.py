@@ -30,9 +30,12 @@ from .spellings import (
 )
 
 
-def _ask(seen: str, *readings: Reading) -> Question:
+def _ask(seen: str, names: Sequence[str] = (), means: str = "") -> Question:
+    """Which metric counts: one of these, or another one."""
     own = Reading("NAME", "another one, by its name and --direction, which agents compute, or --metric-file FILE")
-    return Question("evaluation_metric", seen, "--metric", (*readings, own))
+    return Question(
+        "evaluation_metric", seen, "--metric", (*(Reading(name, means or f"plain {name}") for name in names), own)
+    )
 
 
 # ---------------------------------------------------------------- the metric
@@ -40,7 +43,8 @@ def _ask(seen: str, *readings: Reading) -> Question:
 
 def read_metric(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question:
     """The metric that is given, else the one that the description says, else the usual one."""
-    taken = _metric(text, told, targets)
+    is_given = told.file is not None or told.metric is not None
+    taken = _given(text, told, targets) if is_given else _described(text, told, targets)
     if isinstance(taken, Question):
         return taken
     if told.direction not in (None, taken.direction):
@@ -50,25 +54,20 @@ def read_metric(text: str, told: Told, targets: Sequence[Column]) -> Taken | Que
     return misfit(taken, targets, is_given=told.metric is not None) or taken
 
 
-def _metric(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question:
-    if told.file is not None or told.metric is not None:
-        return _given(text, told, targets)
+def _described(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question:
     found = sentences(text)
     known = frozenset(word for column in targets for word in normal(column.name).split())
     facts = [fact for at in range(len(found)) if (fact := _fact(found, at, known, told.has_weights))]
     for is_strong in (True, False):
         if decisive := [fact for fact in facts if fact.is_strong is is_strong and (fact.name or is_strong)]:
             return _decided(decisive, targets)
-    if any(_speaks(one) for one in found):
-        return _nothing(found)
-    return _usual(targets, told)
+    return _nothing(found) if any(_speaks(one) for one in found) else _usual(targets, told)
 
 
 def _speaks(sentence: Sentence) -> bool:
     """Whether a sentence is about scores at all, clear or not."""
-    return bool(
-        re.search(_SPEAKS, sentence.text.lower()) or (not sentence.is_heading and mentions(normal(sentence.text)))
-    )
+    is_about = re.search(_SPEAKS, sentence.text.lower())
+    return bool(is_about or (not sentence.is_heading and mentions(normal(sentence.text))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,6 @@ class _Fact:
     is_strong: bool
     others: tuple[str, ...] = ()
     lacks: str = ""
-    is_weighted: bool = False
     is_beside: bool = False
     """Whether it is about another evaluation, and may be about this one."""
 
@@ -141,13 +139,18 @@ def _fact(found: Sequence[Sentence], at: int, known: frozenset[str], has_weights
     if not any(one.name or one.lacks for one in named):
         is_strong = is_strong and bool(_CLAIM.search(text) or re.search(r"\bmetric\b", text))
     names = _most_exact([one.name for one in named])
-    is_weighted = any(one.weighted for one in named)
     lacks = next((one.lacks for one in named if one.lacks), "")
-    odd = "weighted" if is_weighted and not has_weights else "" if names[0] else text[named[0].start : named[0].end]
+    odd = (
+        "weighted"
+        if any(one.weighted for one in named) and not has_weights
+        else ""
+        if names[0]
+        else text[named[0].start : named[0].end]
+    )
     own = [is_own(formula, names[0]) for formula in formulas]
     odd = odd or _odd(text, named, known, _DEFINES if any(own) else frozenset())
     odd = odd or ("" if all(own) else "a formula") or _changed_below(found, at, names[0])
-    return _Fact(sentence, names[0], odd, is_strong, tuple(names[1:]), lacks, is_weighted, is_beside)
+    return _Fact(sentence, names[0], odd, is_strong, tuple(names[1:]), lacks, is_beside)
 
 
 def _claim(sentence: Sentence, text: str, known: frozenset[str]) -> _Fact | None:
@@ -295,12 +298,11 @@ def _decided(facts: list[_Fact], targets: Sequence[Column]) -> Taken | Question:
     odd = next((fact for fact in facts if fact.odd or fact.others), None)
     if odd is not None:
         return _odd_question(odd)
+    seen = {name: next(fact.sentence.quoted() for fact in facts if fact.name == name) for name in names}
     if len(names) > 1:
-        seen = [next(f"{name} in {fact.sentence.quoted()}" for fact in facts if fact.name == name) for name in names]
-        readings = [Reading(name, "this one counts") for name in names]
-        return _ask(f"the description can be read in {len(names)} ways: {', and '.join(seen)}", *readings)
-    fact = next(fact for fact in facts if fact.name == names[0])
-    return _taken(names[0], f"from {fact.sentence.quoted()}", fact.sentence.quoted(), targets)
+        ways = ", and ".join(f"{name} in {quoted}" for name, quoted in seen.items())
+        return _ask(f"the description can be read in {len(names)} ways: {ways}", names)
+    return _taken(names[0], f"from {seen[names[0]]}", seen[names[0]], targets)
 
 
 def _odd_question(fact: _Fact) -> Question:
@@ -309,12 +311,11 @@ def _odd_question(fact: _Fact) -> Question:
         return _ask(f"the description leaves open {fact.lacks}: {quoted}")
     if not fact.name:
         return _ask(f'the description scores by "{fact.odd}", which is no built-in metric: {quoted}')
-    if fact.is_weighted and fact.odd == "weighted":
-        reading = Reading(fact.name, "with --weight-column COLUMN, whose values are the weights")
-        return _ask(f"the description scores by a weighted {fact.name}: {quoted}", reading)
+    if fact.odd == "weighted":
+        means = "with --weight-column COLUMN, whose values are the weights"
+        return _ask(f"the description scores by a weighted {fact.name}: {quoted}", [fact.name], means)
     why = f'"{fact.odd}" may make another metric of {fact.name}' if fact.odd else "two metrics are named"
-    plain = [Reading(name, f"plain {name}") for name in (fact.name, *fact.others) if name]
-    return _ask(f"the description says: {quoted}; {why}", *plain)
+    return _ask(f"the description says: {quoted}; {why}", [name for name in (fact.name, *fact.others) if name])
 
 
 def _taken(name: str, reason: str, sentence: str, targets: Sequence[Column], is_chosen: bool = False) -> Taken:
@@ -349,7 +350,7 @@ def _nothing(found: Sequence[Sentence]) -> Question:
     about = [one.quoted() for one in found if not one.is_heading and _speaks(one)][:2]
     what = "the description does not name one clearly" if found else "nothing describes it"
     seen = f"the evaluation metric is not given, and {what}" + (f": {' '.join(about)}" if about else "")
-    return _ask(seen, Reading("RMSE", "for example"))
+    return _ask(seen, ["RMSE"])
 
 
 # ---------------------------------------------------------------- what the user gave, and what the target can have
@@ -372,11 +373,14 @@ def _own_direction(text: str, name: str, told: Told) -> Taken | Question:
     if told.direction:
         return Taken("evaluation_metric", name, "as given", direction=told.direction)
     said = direction_said(text, name)
-    if isinstance(said, tuple):
-        return Taken("evaluation_metric", name, f"as given; the direction is from {said[1]}", said[1], said[0])
-    seen = said or f'it is not known whether a larger or a smaller "{name}" is better'
-    meant = nearest(name) if said is None and not told.file else None
-    seen += f"; did you mean {meant}?" if meant else ""
+    if len(said) == 1:
+        ((direction, sentence),) = said.items()
+        return Taken("evaluation_metric", name, f"as given; the direction is from {sentence}", sentence, direction)
+    seen = f'it is not known whether a larger or a smaller "{name}" is better'
+    if said:
+        seen = f'the description says of "{name}" both {" and ".join(said.values())}'
+    elif not told.file and (meant := nearest(name)):
+        seen += f"; did you mean {meant}?"
     readings = (Reading("maximize", "larger scores are better"), Reading("minimize", "smaller scores are better"))
     return Question("metric_direction", seen, "--direction", readings)
 
@@ -390,33 +394,33 @@ _BAD = r"(?:worse|worst|bad)"
 _SCORES = r"\b(?:scores?|metric|errors?|loss|it|value)\b"
 
 
-def direction_said(text: str, name: str) -> tuple[Direction, str] | str | None:
-    """Which scores win, with the sentence; both sentences where they disagree."""
+def direction_said(text: str, name: str) -> dict[Direction, str]:
+    """Which scores win, with the first sentence that says so."""
     found = [one for one in sentences(text) if one.section != "aside"]
-    own = normal(name)
-    is_about = [one.section == "evaluation" or bool(_SAYS.search(t := normal(one.text))) or own in t for one in found]
-    said: list[tuple[Direction, str]] = []
+    texts = [normal(one.text) for one in found]
+    about = [
+        one.section == "evaluation" or bool(_SAYS.search(text)) or normal(name) in text
+        for one, text in zip(found, texts, strict=True)
+    ]
+    said: dict[Direction, str] = {}
     for at, one in enumerate(found):
-        if any(is_about[max(at - 1, 0) : at + 2]):
-            said += [(direction, one.quoted()) for direction in _directions(normal(one.text))]
-    if len({direction for direction, _ in said}) > 1:
-        both = dict(reversed(said))
-        return f'the description says of "{name}" both {both["minimize"]} and {both["maximize"]}'
-    return said[0] if said else None
+        for direction in _directions(texts[at]) if any(about[max(at - 1, 0) : at + 2]) else ():
+            said.setdefault(direction, one.quoted())
+    return said
 
 
-def _directions(text: str) -> set[Direction]:
-    found: set[Direction] = set()
+def _directions(text: str) -> list[Direction]:
+    found: list[Direction] = []
     clauses = [one for one in re.split(r"[.,;()]", text) if not re.search(r"\b(?:not?|never)\b", one)]
-    ordered = re.search(r"\b(?:ranked|sorted|leaderboard|ordered)\b", text)
-    for way, size in _SIZES.items():
-        other: Direction = "maximize" if way == "minimize" else "minimize"
-        for verdict, direction in ((_GOOD, way), (_BAD, other)):
-            compared = rf"\b(?:{size}(?: \S+){{0,5}} {verdict}|{verdict}(?: \S+){{0,5}} {size})\b"
-            found |= {direction} if any(re.search(compared, clause) for clause in clauses) else set()
+    ways: tuple[Direction, Direction] = ("minimize", "maximize")
+    for way, other, order in zip(ways, ways[::-1], ("ascending", "descending"), strict=True):
+        size, opposite = _SIZES[way], _SIZES[other]
+        pairs = [(size, _GOOD), (_GOOD, size), (opposite, _BAD), (_BAD, opposite)]
+        compared = "|".join(rf"\b{one}(?: \S+){{0,5}} {two}\b" for one, two in pairs)
         is_aim = re.search(rf"\b{way[:-2]}[sz]\w*\b", text) and re.search(_SCORES, text)
-        is_order = ordered and re.search(r"\bascending\b" if way == "minimize" else r"\bdescending\b", text)
-        found |= {way} if is_aim or is_order else set()
+        is_order = re.search(rf"\b{order}\b", text) and re.search(r"\b(?:ranked|sorted|leaderboard|ordered)\b", text)
+        if is_aim or is_order or any(re.search(compared, clause) for clause in clauses):
+            found.append(way)
     return found
 
 
@@ -426,7 +430,7 @@ def misfit(taken: Taken, targets: Sequence[Column], is_given: bool) -> Question 
     metric = metrics.named(named.name) if named and named.name else None
     for column in targets:
         if metric and (why := _why_not(metric, column, is_given)):
-            return _ask(why[0], *(Reading(other, "another metric") for other in why[1]))
+            return _ask(*why)
     return None
 
 

@@ -95,7 +95,7 @@ class Labels:
         return replace(self, targets=[one.among(other.names or []) for one, other in pairs])
 
     def has_classes_of(self, others: Labels) -> bool:
-        return all(one.names == other.names for one, other in zip(self.targets, others.targets, strict=True))
+        return [one.names for one in self.targets] == [one.names for one in others.targets]
 
     def halves(self) -> tuple[Labels, Labels]:
         """Two halves of the rows, drawn by the IDs alone. Rows of a cluster stay together if there are enough
@@ -133,13 +133,8 @@ def drawn_units(keys: Keys, units: Keys) -> Keys:
 def read(file: str | Path, columns: Columns, metric: Metric, others: Labels | None = None) -> Labels:
     """The labels in a CSV table. Rows without a label of each target are left out. With `others`, rows may lack
     classes."""
-    return of_table(tables.read(file), columns, metric, others)
-
-
-def of_table(table: Table, columns: Columns, metric: Metric, others: Labels | None = None) -> Labels:
-    """The labels in a table; see `read`."""
     known = [[] for _ in columns.targets()] if others is None else [one.names or [] for one in others.targets]
-    return _among(table, columns, metric, known)
+    return _among(tables.read(file), columns, metric, known)
 
 
 def _among(table: Table, columns: Columns, metric: Metric, known: Sequence[Sequence[str]]) -> Labels:
@@ -236,12 +231,12 @@ def _truth(target: str, cells: Text, rows: Array, metric: Metric, positive: str 
 def _amounts(metric: Metric, labels: Text, names: list[str], positive: str | None) -> NDArray[np.float64]:
     """What a metric of order compares: numbers, or 1 for the positive one of two classes."""
     no_number = next((name for name in names if tables.as_number(name) is None), None)
-    if no_number is None and (positive is None or len(names) != 2):
-        return tables.numbers(labels)
-    if len(names) == 2:
+    if len(names) == 2 and (no_number is not None or positive is not None):
         return np.asarray(labels == names[positive_of(names, positive)], dtype=np.float64)
-    said = f"{metric.name} needs numbers or two classes, but there are {len(names)} labels such as"
-    raise Refused(f"{said} {shown(no_number or '')}")
+    if no_number is not None:
+        said = f"{metric.name} needs numbers or two classes, but there are {len(names)} labels such as"
+        raise Refused(f"{said} {shown(no_number)}")
+    return tables.numbers(labels)
 
 
 def positive_of(names: Sequence[str], given: str | None) -> int:

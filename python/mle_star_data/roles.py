@@ -196,12 +196,9 @@ class Task:
         return (sample.names[0], f"the first column of {sample.file}") if is_known else None
 
     def _id_by_name(self) -> tuple[str, str] | None:
-        """A column of both tables; without a sample, one of the test table alone can be the ID, too."""
-        folder, test = self.folder, self.folder.test
-        found = [name for name in folder.train.names if _is_id(folder.train, name)]
-        found = [name for name in found if test is None or name in test]
-        if test is not None and folder.sample is None:
-            found += [name for name in test.names if name not in folder.train and _is_id(test, name)]
+        """A column of both tables."""
+        train, test = self.folder.train, self.folder.test
+        found = [name for name in train.names if (test is None or name in test) and _is_id(train, name)]
         return (found[0], "its name says so, and no two rows share a value") if found else None
 
     def _id_by_position(self) -> tuple[str, str] | None:
@@ -271,10 +268,9 @@ class Task:
             (of_both, True, f"the column {of_sample}"),
             (open_ if test else [], True, f"the only column of {train} that {test and test.file} lacks"),
             (self._with_classes(open_, asked), False, "its values are the columns of the sample submission"),
-            (named if open_ else [], True, why),
+            (named, True, why),
             ([name for name in open_ if name.lower() in USUAL_TARGETS], False, "targets are usually called so"),
             (empty, True, f"the only column that {test and test.file} has without values"),
-            (named, True, why),
         ]
         return next(
             ((found[0], why) for found, is_one, why in tries if found and not (is_one and len(found) > 1)), None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from html.parser import HTMLParser
+from html import unescape
 from typing import Literal
 
 Section = Literal["evaluation", "aside", "references", "other"]
@@ -21,8 +21,14 @@ _REFERENCES = r"\b(?:referenc|citation|literature|bibliograph|cite|citing)"
 _LONGEST_HEADING = 6
 #: The most characters of a sentence, and of a description.
 _LONGEST, _MOST = 2_000, 200_000
-_BLOCKS = {"p", "div", "br", "li", "ul", "ol", "table", "tr", "section", "article", "pre", "blockquote", "hr"}
 _ABBREVIATIONS = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bcf)(?<!\bapprox)(?<!\bfig)(?<!\beq)(?<!\bet al)(?<!\b[A-Za-z])"
+#: What tags of HTML are in Markdown; all others are left out.
+_TAGS = {
+    r"<(script|style|del|s)\b[^<>]*>.*?</\1\s*>|<!--.*?-->": "",
+    r"</?(?:p|div|br|li|ul|ol|table|tr|section|article|pre|blockquote|hr)\b[^<>]*>|</h[1-6]>": "\n\n",
+    r"<t[dh]\b[^<>]*>": " | ",
+    r"</code>": "`",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,38 +44,6 @@ class Sentence:
         """The sentence in quotation marks, not much longer than two lines."""
         text = " ".join(self.text.split())
         return f'"{text}"' if len(text) <= 240 else f'"{text[:240].rstrip()}…"'
-
-
-class _Plain(HTMLParser):
-    """HTML as Markdown."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=False)
-        self.parts: list[str] = []
-        self.hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.hidden += tag in ("script", "style", "del", "s")
-        if re.fullmatch(r"h[1-6]", tag):
-            self.parts.append("\n\n" + "#" * int(tag[1]) + " ")
-        elif tag in _BLOCKS:
-            self.parts.append("\n\n")
-        elif tag in ("td", "th"):
-            self.parts.append(" | ")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.hidden -= tag in ("script", "style", "del", "s") and self.hidden > 0
-        if tag in _BLOCKS or re.fullmatch(r"h[1-6]", tag):
-            self.parts.append("\n\n")
-        elif tag == "code":
-            self.parts.append("`")
-
-    def handle_data(self, data: str) -> None:
-        if not self.hidden:
-            self.parts.append(data)
-
-    def handle_entityref(self, name: str) -> None:
-        self.handle_data({"lt": "<", "gt": ">", "amp": "&", "nbsp": " ", "quot": '"'}.get(name, " "))
 
 
 @lru_cache(maxsize=4)
@@ -106,10 +80,10 @@ def _without_html(text: str) -> str:
     if not re.search(r"</?(?:p|h[1-6]|div|li|br|b|table|del|s|span|a|strong|em|ul)\b[^<>]*>", text, re.IGNORECASE):
         return text
     # A sign before a number or a name of a label, such as `<=50K`, begins no tag.
-    plain = _Plain()
-    plain.feed(re.sub(r"<(?![a-zA-Z/!])", "&lt;", text))
-    plain.close()
-    return "".join(plain.parts)
+    for tags, instead in _TAGS.items():
+        text = re.sub(tags, instead, text, flags=re.IGNORECASE | re.DOTALL)
+    text = re.sub(r"<h([1-6])\b[^<>]*>", lambda tag: "\n\n" + "#" * int(tag[1]) + " ", text, flags=re.IGNORECASE)
+    return unescape(re.sub(r"</?[a-zA-Z][^<>]*>", "", text))
 
 
 def _blocks(text: str) -> list[tuple[int, str]]:

@@ -242,22 +242,16 @@ def test_names_say_something(name: str) -> None:
 
 
 SAID = [
-    ("Office is EU, NA or AP.", "NA", ["EU", "AP"], False, True),
-    ("Missing values are written NA, like EU.", "NA", ["EU"], False, False),
-    ("Predict `None`.", "None", ["x"], True, True),
-    ("Predict `None`.", "None", ["x"], False, False),
-    ("Predict `NA` (not available).", "NA", ["EU"], True, False),
-    ("- EU: Europe\n- NA: America\n", "NA", ["EU"], False, True),
-    ("None of it. EU is another.", "None", ["EU"], False, False),
-    ("NATO or EU", "NA", ["EU"], False, False),
+    ("Office is EU, NA or AP.", "NA", ["EU", "AP"], True),
+    ("Missing values are written NA, like EU.", "NA", ["EU"], False),
+    ("None of it. EU is another.", "None", ["EU"], False),
+    ("NATO or EU", "NA", ["EU"], False),
 ]
 
 
-@pytest.mark.parametrize(("text", "word", "others", "is_predicted", "expected"), SAID)
-def test_a_description_has_a_word_among_values(
-    text: str, word: str, others: list[str], is_predicted: bool, expected: bool
-) -> None:
-    assert facts.is_said(text, word, others, is_predicted) is expected
+@pytest.mark.parametrize(("text", "word", "others", "expected"), SAID)
+def test_a_description_has_a_word_among_values(text: str, word: str, others: list[str], expected: bool) -> None:
+    assert facts.is_said(text, word, others) is expected
 
 
 TEST = lines("id,a", "{n+90},{n%7}", 30)
