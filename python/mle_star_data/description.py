@@ -82,8 +82,6 @@ class _Fact:
     is_strong: bool
     others: tuple[str, ...] = ()
     lacks: str = ""
-    is_beside: bool = False
-    """Whether it is about another evaluation, and may be about this one."""
 
 
 #: A sentence with one of these says what is scored; below a heading about evaluation, any other may.
@@ -128,12 +126,10 @@ def _fact(found: Sequence[Sentence], at: int, known: frozenset[str], has_weights
     named = mentions(text)
     rest = without(text, named, "~")
     is_evaluation, is_strong = sentence.section == "evaluation", bool(_SAYS.search(rest))
-    if not named:
-        return None if _ELSEWHERE.search(rest) else _claim(sentence, text, known)
-    # "It diverges from the original metric: ..." is about this one, too.
-    is_beside = bool(_ELSEWHERE.search(rest))
-    if is_beside and not (is_evaluation and is_strong and _odd(text, named, known)):
+    if _ELSEWHERE.search(rest):
         return None
+    if not named:
+        return _claim(sentence, text, known)
     if not is_strong and not is_evaluation:
         return None
     if not any(one.name or one.lacks for one in named):
@@ -150,7 +146,7 @@ def _fact(found: Sequence[Sentence], at: int, known: frozenset[str], has_weights
     own = [is_own(formula, names[0]) for formula in formulas]
     odd = odd or _odd(text, named, known, _DEFINES if any(own) else frozenset())
     odd = odd or ("" if all(own) else "a formula") or _changed_below(found, at, names[0])
-    return _Fact(sentence, names[0], odd, is_strong, tuple(names[1:]), lacks, is_beside)
+    return _Fact(sentence, names[0], odd, is_strong, tuple(names[1:]), lacks)
 
 
 def _claim(sentence: Sentence, text: str, known: frozenset[str]) -> _Fact | None:
@@ -203,8 +199,6 @@ _DEFINES = listed("square root mean average sum squared")
 def _odd(text: str, named: list[Mention], known: frozenset[str], allowed: frozenset[str] = frozenset()) -> str:
     """The first word that may change the metric; empty if none does."""
     rest = without(text, named)
-    if found := re.search(r"\bnot (?:by|on|the|a)\b|\bno longer\b|\b(?:is|are) not\b", rest):
-        return found[0]
     changing = next((word for word in rest.split() if word in CHANGING - allowed - known), "")
     before = (odd for one in named if (odd := _odd_before(text[: one.start].split(), known)))
     return changing or next(before, "") or _odd_behind(_behind(text, named), known)
@@ -244,8 +238,6 @@ def _odd_behind(words: list[str], known: frozenset[str]) -> str:
             or word in _CLAUSES
         ):
             return ""
-        if word == "-" and words[1:2] and words[1] in _EXPLAINS | _CLAUSES:
-            return ""
         if (word in _OPERATORS and place == "name") or (before == "," and not _is_harmless(word, known)):
             return word
         if word in ("(", ")"):
@@ -254,8 +246,6 @@ def _odd_behind(words: list[str], known: frozenset[str]) -> str:
             place = "limits"
         elif word == "between":
             place = "begin"
-        elif word == "and" and place == "name":
-            return word
         elif (place == "name" and word in BOUNDARIES) or (place == "limits" and word in ("is", "are", "that", "to")):
             place = "free"
         elif place != "free" and not _is_harmless(word, known):
@@ -292,8 +282,6 @@ def _changed_below(found: Sequence[Sentence], at: int, name: str) -> str:
 
 def _decided(facts: list[_Fact], targets: Sequence[Column]) -> Taken | Question:
     """One metric of all sentences, none of which has anything odd beside it; else the question."""
-    own = [fact.name for fact in facts if fact.name and not fact.is_beside]
-    facts = [fact for fact in facts if not fact.is_beside or fact.name in own or not own]
     names = _most_exact([fact.name for fact in facts if fact.name])
     odd = next((fact for fact in facts if fact.odd or fact.others), None)
     if odd is not None:
@@ -428,32 +416,28 @@ def misfit(taken: Taken, targets: Sequence[Column], is_given: bool) -> Question 
     """The question about a metric that the target cannot have."""
     named = parse(taken.value)
     metric = metrics.named(named.name) if named and named.name else None
-    for column in targets:
-        if metric and (why := _why_not(metric, column, is_given)):
-            return _ask(*why)
-    return None
+    found = (_why_not(metric, column, is_given) for column in targets if metric)
+    return next((_ask(*why) for why in found if why), None)
 
 
 def _why_not(metric: metrics.Metric, column: Column, is_given: bool) -> tuple[str, tuple[str, ...]] | None:
     """Why not, and the metrics to take instead."""
     name, instead = f'the column "{column.name}"', ("SMAPE" if metric.name == "MAPE" else "RMSE", "MAE")
     rows, which = (column.zeros, "0") if metric.name == "MAPE" else (column.below, "-1 or less")
+    is_probability = metric.kind == "order" and column.distinct <= 2
+    of_classes = metric.kind in ("labels", "probabilities", "guesses") or is_probability
+    shown = ", ".join(f'"{label}"' for label in column.labels[:3])
+    is_log = {"log", "ln", "log1p", "log10"} & set(normal(column.name).split())
     if metric.name in ("MAPE", "RMSLE") and rows:
         has = "1 row has" if rows == 1 else f"{rows} rows have"
         why = f"{metric.name} has no value for a target of {which}, and {has} one in {name}"
         return f"{why}: take {' or '.join(instead)}", instead
-    is_probability = metric.kind == "order" and column.distinct <= 2
-    of_classes = metric.kind in ("labels", "probabilities", "guesses") or is_probability
     if of_classes and column.kind == "numbers" and column.has_fractions:
         return f"{metric.name} compares classes, and {name} has {column.distinct} different numbers", ("RMSE",)
     if of_classes and column.kind == "sets":
-        seen = f'cells of {name} hold several labels, such as "{column.labels[0]}"'
-        return f"{seen}, and {metric.name} takes one label of each row", ("sample-averaged F1",)
+        return f"{metric.name} takes one label, and cells of {name} several labels: {shown}", ("sample-averaged F1",)
     if not of_classes and metric.kind != "sets" and column.kind in ("classes", "sets"):
-        words = ", ".join(f'"{label}"' for label in column.labels[:3])
-        return f"{metric.name} compares numbers, and {name} has words such as {words}", ("accuracy",)
-    is_log = {"log", "ln", "log1p", "log10"} & set(normal(column.name).split())
+        return f"{metric.name} compares numbers, and {name} has words such as {shown}", ("accuracy",)
     if metric.name == "RMSLE" and is_log and not is_given:
-        seen = "the description scores by the error of logarithms"
-        return f"{seen}, and {name} may hold logarithms already", ("RMSE", "RMSLE")
+        return f"the score is an error of logarithms, and {name} may hold logarithms already", ("RMSE", "RMSLE")
     return None

@@ -108,9 +108,7 @@ def open_folder(path: Path, only: Sequence[str] | None = None, **known: Any) -> 
         raise Refused(f"no train.csv in {path}", "give the folder that holds train.csv, or the table itself")
     opened = {role: read(path / found[role], found[role]) for role in ROLES if role in found}
     folder = Folder(path, opened["train"], opened.get("test"), opened.get("sample"))
-    for name in files:
-        if name in found.values():
-            continue
+    for name in [name for name in files if name not in found.values()]:
         try:
             folder.auxiliary += [read(path / name, name)] if name in tables else []
             folder.other_files += [] if name in tables else [name]
@@ -247,62 +245,41 @@ class TextColumns:
     def _id_column(self) -> str | None:
         """The given one, the first of the sample that the table to predict has, or one that is called an ID."""
         folder = self.folder
-        predicted = (folder.test or folder.train).names
+        predicted = {name.strip().lower(): name for name in reversed((folder.test or folder.train).names)}
         for name in (self.id, *folder.asked()[:1]):
-            if name is not None and (has := [one for one in predicted if _bare(one) == _bare(name)]):
-                return has[0]
+            if name is not None and (known := predicted.get(name.strip().lower())):
+                return known
         rows = min(folder.train.rows, LOOKED_AT)
         called = (folder.train.column(name) for name in folder.train.names if names.says_id(name.strip()))
         return next((one.name for one in called if one.distinct + one.missing == rows), None)
 
     def _of_ids(self, name: str) -> dict[str, Any] | None:
         """The words that name rows. A word that several rows of a table have names none of them."""
-        words, respelled = set(), False
-        for table in self.folder.tables():
-            if name in table:
-                words |= {word for word, rows in _words(table.column(name)).items() if rows == 1}
-                respelled |= table.column(name).facts["respelled"] or table.column(name).facts["long"]
-        why = "IDs are text unless all are numbers in one notation"
-        return _text_column(name, words, why) if respelled or words else None
+        own = [table.column(name) for table in self.folder.tables() if name in table]
+        words = {word for column in own for word, rows in _words(column).items() if rows == 1}
+        is_text = words or any(column.facts["respelled"] or column.facts["long"] for column in own)
+        return _text_column(name, words, "IDs are text unless all are numbers in one notation") if is_text else None
 
     def _of_values(self, column: Column) -> dict[str, Any] | None:
         """The words that are values of a column of the training table."""
-        sample, is_number = self.folder.sample, column.kind in NUMBERS
-        # Only the sample can tell that a word among numbers is a value.
-        present = [] if is_number and (sample is None or column.name not in sample) else list(_words(column))
+        present = [] if column.kind in NUMBERS else list(_words(column))
         if not present:
             return None
-        of_sample, why = self._of_sample(column, present), "the description has it among the values"
-        others = [value for value, _ in column.facts["top_values"]]
-        said = (
-            set()
-            if is_number
-            else {word for word in present if self.marks_missing or is_said(self.description, word, others)}
-        )
-        if of_sample:
-            why = f"{self.folder.asked_in()} has it"
-        elif self.marks_missing:
-            why = "the file of the training table marks missing cells"
-        return _text_column(column.name, of_sample | said, why) if of_sample | said else None
+        found, why = set(present), "the file of the training table marks missing cells"
+        if not self.marks_missing:
+            values = [value for value, _ in column.facts["top_values"]]
+            of_sample = self._of_sample(column.name, present, values)
+            found = of_sample.union(word for word in present if is_said(self.description, word, values))
+            why = f"{self.folder.asked_in()} has it" if of_sample else "the description has it among the values"
+        return _text_column(column.name, found, why) if found else None
 
-    def _of_sample(self, column: Column, present: list[str]) -> set[str]:
+    def _of_sample(self, name: str, present: list[str], values: list[str]) -> set[str]:
         """Those of these words that the sample uses as values of a column, or as names of classes."""
-        sample, is_number = self.folder.sample, column.kind in NUMBERS
-        if sample is not None and column.name in sample:
-            twin = sample.column(column.name)
-            # One word in all rows among numbers says that nothing is predicted yet.
-            return set() if is_number and twin.distinct == 0 else set(present).intersection(_words(twin))
-        if sample is None or is_number:
-            return set()
+        sample = self.folder.sample
+        if sample is None or name in sample:
+            return set() if sample is None else set(present).intersection(_words(sample.column(name)))
         asked = [name for name in sample.names if not self.folder.in_test(name)]
-        values = [value for value, _ in column.facts["top_values"]]
-        # The test table may lack the ID in the first column.
-        either = [names for names in (asked, asked[1:]) if values]
-        return {word for word in present if any(class_places(names, [*values, word]) for names in either)}
-
-
-def _bare(name: str) -> str:
-    return name.strip().lower()
+        return {word for word in present if values and class_places(asked, [*values, word])}
 
 
 def _words(column: Column) -> dict[str, int]:

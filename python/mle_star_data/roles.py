@@ -369,8 +369,7 @@ class Task:
             return given
         if column.distinct != 2:
             raise Refused(
-                f'--positive-class "{given}": the column "{column.name}" holds {column.distinct} different values, '
-                "not two labels",
+                f'--positive-class "{given}": "{column.name}" holds {column.distinct} different values, not two labels',
                 "leave out --positive-class (positive_class in the task file)",
             )
         takes_a_side = metric is not None and (metric.kind in ("probabilities", "order") or metric.name == "F1")
@@ -400,33 +399,30 @@ class Task:
     def _modality(self) -> str:
         if self.told.data_modality is not None:
             return self.told.data_modality
-        features = self._features()
+        features, train = self._features(), self.folder.train.file
         texts = [one for one in features if one["kind"] == "text"]
-        long = sum(one["mean_length"] >= LONG_TEXT for one in texts)
         others, count = len(features) - len(texts), len(features)
-        found, reason = "tabular", f"{self.folder.train.file} has {count} features"
-        reason = "no training table was read" if self.told.without_tables else reason
+        found = "tabular", "no training table was read" if self.told.without_tables else f"{train} has {count} features"
         if of_files := self._modality_of_files():
-            found, reason = of_files
-            found = "mixed" if others >= MANY_FEATURES else found
+            found = "mixed" if others >= MANY_FEATURES else of_files[0], of_files[1]
         elif rewritten := self._rewritten():
-            found, reason = "text", rewritten
+            found = "text", rewritten
         elif texts and others <= len(texts):
-            found, reason = "text", f"{len(texts)} of {count} features hold free text"
-        elif long and others >= MANY_FEATURES:
-            found, reason = "mixed", f"{long} of {count} features hold long texts"
-        return self._guess("data_modality", found, reason)
+            found = "text", f"{len(texts)} of {count} features hold free text"
+        elif others >= MANY_FEATURES and (long := sum(one["mean_length"] >= LONG_TEXT for one in texts)):
+            found = "mixed", f"{long} of {count} features hold long texts"
+        return self._guess("data_modality", *found)
 
     def _modality_of_files(self) -> tuple[str, str] | None:
         images, sounds, pictured = (self.folder.media[kind] for kind in ("images", "sounds", "pictured"))
-        holds = "the data folder holds"
-        if images >= MANY_FILES and sounds >= MANY_FILES:
-            if pictured * 2 >= sounds:
-                return "audio", f"{holds} {sounds} sound files, and images of them"
-            return "mixed", f"{holds} {images} images and {sounds} sound files"
-        if images >= MANY_FILES:
-            return "image", f"{holds} {images} images"
-        return ("audio", f"{holds} {sounds} sound files") if sounds >= MANY_FILES else None
+        many = [
+            f"{count} {kind}" for count, kind in ((images, "images"), (sounds, "sound files")) if count >= MANY_FILES
+        ]
+        kind = "image" if sounds < MANY_FILES else "audio"
+        # Sounds may have images of their spectra.
+        if len(many) == 2 and pictured * 2 < sounds:
+            kind = "mixed"
+        return (kind, f"the data folder holds {' and '.join(many)}") if many else None
 
     def _task_type(self) -> str:
         if self.told.task_type is not None:
@@ -460,15 +456,12 @@ class Task:
         target = self.column(self.target)
         if target is None or target.kind not in ("category", "text") or target.distinct <= MOST_CLASSES:
             return None
-        frequent = {value for value, _ in target.facts["top_values"]}
         for one in self._features():
-            same = frequent.intersection(value for value, _ in one["top_values"])
-            may_be = one["kind"] in ("category", "text") and one["distinct"] > MOST_CLASSES
-            if not may_be or len(same) * 2 < len(frequent):
-                continue
-            equal = (target.values == self.folder.train.column(one["name"]).values).head(LOOKED_AT).drop_nulls()
-            if equal.sum() * 2 > len(equal):
-                return f'"{target.name}" is "{one["name"]}" in most rows'
+            if one["kind"] in ("category", "text") and one["distinct"] > MOST_CLASSES:
+                values = self.folder.train.column(one["name"]).looked
+                equal = (target.looked == values).drop_nulls()
+                if equal.sum() * 2 > len(equal):
+                    return f'"{target.name}" is "{one["name"]}" in most rows'
         return None
 
 

@@ -18,7 +18,7 @@ _ASIDE = (
     r"\b(?:related|background|baseline|benchmark|previous|histor|acknowledg|paper|prize|timeline|licen|starter|past)"
 )
 _REFERENCES = r"\b(?:referenc|citation|literature|bibliograph|cite|citing)"
-_LONGEST_HEADING = 6
+_LONGEST_HEADING = 12
 #: The most characters of a sentence, and of a description.
 _LONGEST, _MOST = 2_000, 200_000
 _ABBREVIATIONS = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bcf)(?<!\bapprox)(?<!\bfig)(?<!\beq)(?<!\bet al)(?<!\b[A-Za-z])"
@@ -55,10 +55,7 @@ def sentences(text: str) -> tuple[Sentence, ...]:
         if level > 0:
             above = [one for one in above if one[0] < level]
             inherited: Section = above[-1][1] if above else "other"
-            is_title = level == 1 and not above and not found and len(block.split()) > 1
             section = _below(block) or inherited
-            if is_title and section in ("aside", "references") and not _below(block.split()[0]):
-                section = "other"
             above.append((level, section))
             found.append(Sentence(block, section, is_heading=True))
             continue
@@ -68,7 +65,7 @@ def sentences(text: str) -> tuple[Sentence, ...]:
         if level < 0:
             found.append(Sentence(block, section, is_code=True))
         else:
-            found += [Sentence(one, section) for one in _split(block) if not _is_citation(one)]
+            found += [Sentence(one, section) for one in _split(block)]
     return tuple(found)
 
 
@@ -93,7 +90,6 @@ def _blocks(text: str) -> list[tuple[int, str]]:
         if at % 2:
             blocks.append((-1, part.strip()))
             continue
-        part = re.sub(r"^([^\n#|>*-][^\n]*)\n(=+|-{3,})[ \t]*$", r"# \1\n", part, flags=re.MULTILINE)
         begins = r"\n[ \t]*\n|\n(?=[ \t]*(?:#{1,6} |[-*+] |\d+[.)] |\||>))|(?<=\|)\n|(?<=\\\n)"
         for one in re.split(begins, _headings_end(part)):
             blocks += [block for block in [_block(one)] if block[1]]
@@ -113,16 +109,10 @@ def _block(text: str) -> tuple[int, str]:
         cells = [cell.strip() for cell in plain.strip("|").split("|")]
         is_rule = all(re.fullmatch(r":?-*:?", cell) for cell in cells)
         return 0, "" if is_rule else ": ".join(cells) if len(cells) == 2 else "; ".join(cells)
-    words = len(plain.split())
-    is_short = (
-        words <= _LONGEST_HEADING and "\n" not in plain and not re.search(r"[.!?`$=,;]$|[:=`$|]", plain.rstrip(":"))
-    )
     if mark:
         return len(mark[1]), plain
-    is_own = is_short and text == plain and (_below(plain) is not None) and not plain.endswith((".", "!", "?"))
-    if (is_strong and words <= 2 * _LONGEST_HEADING and not plain.endswith((".", "!"))) or (is_own and words <= 3):
-        return 7, plain
-    return 0, plain
+    is_heading = is_strong and len(plain.split()) <= _LONGEST_HEADING and not plain.endswith((".", "!"))
+    return (7, plain) if is_heading else (0, plain)
 
 
 def _unmarked(text: str) -> str:
@@ -161,12 +151,3 @@ def _below(heading: str) -> Section | None:
     if aside and not (evaluation and re.match(rf"{_EVALUATION}\w*\s*(?:and|&|/|,|\+)", heading)):
         return "aside"
     return "evaluation" if evaluation else None
-
-
-def _is_citation(text: str) -> bool:
-    """An entry of a list of literature: initials or a journal, and a year."""
-    has_year = re.search(r"\b(?:18|19|20)\d\d\b", text)
-    marks = r"\b(?:et al|journal|proceedings|proc|vol|pp|doi|arxiv|conference|press)\b|\d+[:(]\d+|\b[A-Z]\. ?[A-Z]\."
-    names = r"^[^\w]*(?:\d+\W+)?(?:[A-Z][\w-]+,? [A-Z]{1,2}\b[.,]|[A-Z]\. [A-Z][\w-]+)"
-    is_about_scores = re.search(r"\b(?:submissions?|evaluated|scored|ranked|metric|we|your)\b", text.lower())
-    return not is_about_scores and bool((has_year and re.search(marks, text)) or re.search(names, text))

@@ -273,7 +273,7 @@ def test_an_input_of_the_corpus_is_read_right(name: str) -> None:
         (
             "# CommonLit Readability Prize\n\nBuild it with good accuracy.\n\n## Overview\nSubmissions are "
             "scored on RMSE.",
-            "RMSE",
+            "?",
         ),
         ("Scored by RMSE.\n\n# Evaluation of the baseline\nIt is evaluated by accuracy.", "RMSE"),
         ("High accuracy.\n\n# Evaluation\n**See the baseline.**\n\nSubmissions are scored by RMSE.", "RMSE"),
