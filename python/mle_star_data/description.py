@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from . import metrics
 from .formulas import is_own, without_formulas
-from .readings import Column, Direction, Question, Reading, Taken, Target, Told
+from .readings import Column, Direction, Question, Reading, Taken, Told
 from .sentences import Sentence, sentences
 from .spellings import (
     BOUNDARIES,
@@ -30,45 +30,44 @@ from .spellings import (
 )
 
 
-def _ask(seen: str, *readings: Reading) -> Question:
+def _ask(seen: str, names: Sequence[str] = (), means: str = "") -> Question:
+    """Which metric counts: one of these, or another one."""
     own = Reading("NAME", "another one, by its name and --direction, which agents compute, or --metric-file FILE")
-    return Question("evaluation_metric", seen, "--metric", (*readings, own))
+    return Question(
+        "evaluation_metric", seen, "--metric", (*(Reading(name, means or f"plain {name}") for name in names), own)
+    )
 
 
 # ---------------------------------------------------------------- the metric
 
 
-def read_metric(text: str, told: Told, target: Target) -> Taken | Question:
+def read_metric(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question:
     """The metric that is given, else the one that the description says, else the usual one."""
-    taken = _metric(text, told, target)
+    is_given = told.file is not None or told.metric is not None
+    taken = _given(text, told, targets) if is_given else _described(text, told, targets)
     if isinstance(taken, Question):
         return taken
     if told.direction not in (None, taken.direction):
         seen = f"metric {taken.value} and direction {told.direction} contradict each other"
         right = Reading(str(taken.direction), f"as {taken.value} is")
         return Question("metric_direction", seen, "--direction", (right,))
-    return misfit(taken, target, is_given=told.metric is not None) or taken
+    return misfit(taken, targets, is_given=told.metric is not None) or taken
 
 
-def _metric(text: str, told: Told, target: Target) -> Taken | Question:
-    if told.file is not None or told.metric is not None:
-        return _given(text, told, target)
+def _described(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question:
     found = sentences(text)
-    known = frozenset(word for column in target.columns for word in normal(column.name).split())
+    known = frozenset(word for column in targets for word in normal(column.name).split())
     facts = [fact for at in range(len(found)) if (fact := _fact(found, at, known, told.has_weights))]
     for is_strong in (True, False):
         if decisive := [fact for fact in facts if fact.is_strong is is_strong and (fact.name or is_strong)]:
-            return _decided(decisive, target)
-    if any(_speaks(one) for one in found):
-        return _nothing(found)
-    return _usual(target, told)
+            return _decided(decisive, targets)
+    return _nothing(found) if any(_speaks(one) for one in found) else _usual(targets, told)
 
 
 def _speaks(sentence: Sentence) -> bool:
     """Whether a sentence is about scores at all, clear or not."""
-    return bool(
-        re.search(_SPEAKS, sentence.text.lower()) or (not sentence.is_heading and mentions(normal(sentence.text)))
-    )
+    is_about = re.search(_SPEAKS, sentence.text.lower())
+    return bool(is_about or (not sentence.is_heading and mentions(normal(sentence.text))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +82,6 @@ class _Fact:
     is_strong: bool
     others: tuple[str, ...] = ()
     lacks: str = ""
-    is_weighted: bool = False
-    is_beside: bool = False
-    """Whether it is about another evaluation, and may be about this one."""
 
 
 #: A sentence with one of these says what is scored; below a heading about evaluation, any other may.
@@ -130,24 +126,27 @@ def _fact(found: Sequence[Sentence], at: int, known: frozenset[str], has_weights
     named = mentions(text)
     rest = without(text, named, "~")
     is_evaluation, is_strong = sentence.section == "evaluation", bool(_SAYS.search(rest))
-    if not named:
-        return None if _ELSEWHERE.search(rest) else _claim(sentence, text, known)
-    # "It diverges from the original metric: ..." is about this one, too.
-    is_beside = bool(_ELSEWHERE.search(rest))
-    if is_beside and not (is_evaluation and is_strong and _odd(text, named, known)):
+    if _ELSEWHERE.search(rest):
         return None
+    if not named:
+        return _claim(sentence, text, known)
     if not is_strong and not is_evaluation:
         return None
     if not any(one.name or one.lacks for one in named):
         is_strong = is_strong and bool(_CLAIM.search(text) or re.search(r"\bmetric\b", text))
     names = _most_exact([one.name for one in named])
-    is_weighted = any(one.weighted for one in named)
     lacks = next((one.lacks for one in named if one.lacks), "")
-    odd = "weighted" if is_weighted and not has_weights else "" if names[0] else text[named[0].start : named[0].end]
+    odd = (
+        "weighted"
+        if any(one.weighted for one in named) and not has_weights
+        else ""
+        if names[0]
+        else text[named[0].start : named[0].end]
+    )
     own = [is_own(formula, names[0]) for formula in formulas]
     odd = odd or _odd(text, named, known, _DEFINES if any(own) else frozenset())
     odd = odd or ("" if all(own) else "a formula") or _changed_below(found, at, names[0])
-    return _Fact(sentence, names[0], odd, is_strong, tuple(names[1:]), lacks, is_weighted, is_beside)
+    return _Fact(sentence, names[0], odd, is_strong, tuple(names[1:]), lacks)
 
 
 def _claim(sentence: Sentence, text: str, known: frozenset[str]) -> _Fact | None:
@@ -200,8 +199,6 @@ _DEFINES = listed("square root mean average sum squared")
 def _odd(text: str, named: list[Mention], known: frozenset[str], allowed: frozenset[str] = frozenset()) -> str:
     """The first word that may change the metric; empty if none does."""
     rest = without(text, named)
-    if found := re.search(r"\bnot (?:by|on|the|a)\b|\bno longer\b|\b(?:is|are) not\b", rest):
-        return found[0]
     changing = next((word for word in rest.split() if word in CHANGING - allowed - known), "")
     before = (odd for one in named if (odd := _odd_before(text[: one.start].split(), known)))
     return changing or next(before, "") or _odd_behind(_behind(text, named), known)
@@ -241,8 +238,6 @@ def _odd_behind(words: list[str], known: frozenset[str]) -> str:
             or word in _CLAUSES
         ):
             return ""
-        if word == "-" and words[1:2] and words[1] in _EXPLAINS | _CLAUSES:
-            return ""
         if (word in _OPERATORS and place == "name") or (before == "," and not _is_harmless(word, known)):
             return word
         if word in ("(", ")"):
@@ -251,8 +246,6 @@ def _odd_behind(words: list[str], known: frozenset[str]) -> str:
             place = "limits"
         elif word == "between":
             place = "begin"
-        elif word == "and" and place == "name":
-            return word
         elif (place == "name" and word in BOUNDARIES) or (place == "limits" and word in ("is", "are", "that", "to")):
             place = "free"
         elif place != "free" and not _is_harmless(word, known):
@@ -287,20 +280,17 @@ def _changed_below(found: Sequence[Sentence], at: int, name: str) -> str:
     return ""
 
 
-def _decided(facts: list[_Fact], target: Target) -> Taken | Question:
+def _decided(facts: list[_Fact], targets: Sequence[Column]) -> Taken | Question:
     """One metric of all sentences, none of which has anything odd beside it; else the question."""
-    own = [fact.name for fact in facts if fact.name and not fact.is_beside]
-    facts = [fact for fact in facts if not fact.is_beside or fact.name in own or not own]
     names = _most_exact([fact.name for fact in facts if fact.name])
     odd = next((fact for fact in facts if fact.odd or fact.others), None)
     if odd is not None:
         return _odd_question(odd)
+    seen = {name: next(fact.sentence.quoted() for fact in facts if fact.name == name) for name in names}
     if len(names) > 1:
-        seen = [next(f"{name} in {fact.sentence.quoted()}" for fact in facts if fact.name == name) for name in names]
-        readings = [Reading(name, "this one counts") for name in names]
-        return _ask(f"the description can be read in {len(names)} ways: {', and '.join(seen)}", *readings)
-    fact = next(fact for fact in facts if fact.name == names[0])
-    return _taken(names[0], f"from {fact.sentence.quoted()}", fact.sentence.quoted(), target)
+        ways = ", and ".join(f"{name} in {quoted}" for name, quoted in seen.items())
+        return _ask(f"the description can be read in {len(names)} ways: {ways}", names)
+    return _taken(names[0], f"from {seen[names[0]]}", seen[names[0]], targets)
 
 
 def _odd_question(fact: _Fact) -> Question:
@@ -309,16 +299,15 @@ def _odd_question(fact: _Fact) -> Question:
         return _ask(f"the description leaves open {fact.lacks}: {quoted}")
     if not fact.name:
         return _ask(f'the description scores by "{fact.odd}", which is no built-in metric: {quoted}')
-    if fact.is_weighted and fact.odd == "weighted":
-        reading = Reading(fact.name, "with --weight-column COLUMN, whose values are the weights")
-        return _ask(f"the description scores by a weighted {fact.name}: {quoted}", reading)
+    if fact.odd == "weighted":
+        means = "with --weight-column COLUMN, whose values are the weights"
+        return _ask(f"the description scores by a weighted {fact.name}: {quoted}", [fact.name], means)
     why = f'"{fact.odd}" may make another metric of {fact.name}' if fact.odd else "two metrics are named"
-    plain = [Reading(name, f"plain {name}") for name in (fact.name, *fact.others) if name]
-    return _ask(f"the description says: {quoted}; {why}", *plain)
+    return _ask(f"the description says: {quoted}; {why}", [name for name in (fact.name, *fact.others) if name])
 
 
-def _taken(name: str, reason: str, sentence: str, target: Target, is_chosen: bool = False) -> Taken:
-    if any(column.kind == "sets" for column in target.columns) and name in ("micro F1", "macro F1"):
+def _taken(name: str, reason: str, sentence: str, targets: Sequence[Column], is_chosen: bool = False) -> Taken:
+    if any(column.kind == "sets" for column in targets) and name in ("micro F1", "macro F1"):
         name = f"{name} of sets"
     return Taken("evaluation_metric", name, reason, sentence, direction_of(name), is_chosen)
 
@@ -329,34 +318,33 @@ def direction_of(name: str) -> Direction | None:
     return None if metric is None else "minimize" if metric.is_error else "maximize"
 
 
-def _usual(target: Target, told: Told) -> Taken | Question:
+def _usual(targets: Sequence[Column], told: Told) -> Taken | Question:
     """The metric of targets for which nothing names one."""
-    columns = target.columns
-    are_numbers = [told.task == "regression" if told.task else column.kind == "numbers" for column in columns]
-    if not columns or any(column.kind == "sets" for column in columns) or (len(columns) > 1 and not all(are_numbers)):
+    is_told = told.is_regression is not None
+    are_numbers = [told.is_regression if is_told else column.kind == "numbers" for column in targets]
+    if not targets or any(column.kind == "sets" for column in targets) or (len(targets) > 1 and not all(are_numbers)):
         return _nothing([])
-    first = columns[0]
+    first = targets[0]
+    name = "ROC-AUC" if first.distinct == 2 else "log loss"
     if are_numbers[0]:
-        name = "RMSE" if len(columns) == 1 else "MCRMSE"
-    else:
-        name = "ROC-AUC" if first.distinct == 2 else "log loss"
+        name = "RMSE" if len(targets) == 1 else "MCRMSE"
     different = f"{first.distinct} different {'numbers' if first.kind == 'numbers' else 'values'}"
     holds = "fractions" if first.has_fractions else different
     reason = f'the usual one, since "{first.name}" holds {holds}; --metric sets another'
-    return _taken(name, reason, "", target, is_chosen=True)
+    return _taken(name, reason, "", targets, is_chosen=True)
 
 
 def _nothing(found: Sequence[Sentence]) -> Question:
     about = [one.quoted() for one in found if not one.is_heading and _speaks(one)][:2]
     what = "the description does not name one clearly" if found else "nothing describes it"
     seen = f"the evaluation metric is not given, and {what}" + (f": {' '.join(about)}" if about else "")
-    return _ask(seen, Reading("RMSE", "for example"))
+    return _ask(seen, ["RMSE"])
 
 
 # ---------------------------------------------------------------- what the user gave, and what the target can have
 
 
-def _given(text: str, told: Told, target: Target) -> Taken | Question:
+def _given(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question:
     name = told.file or told.metric or ""
     named = None if told.file else parse(name)
     if named and named.lacks:
@@ -366,18 +354,21 @@ def _given(text: str, told: Told, target: Target) -> Taken | Question:
     if named is None or not named.name:
         return _own_direction(text, name, told)
     better = "smaller" if direction_of(named.name) == "minimize" else "larger"
-    return _taken(named.name, f"as given; {named.name} is better when it is {better}", "", target)
+    return _taken(named.name, f"as given; {named.name} is better when it is {better}", "", targets)
 
 
 def _own_direction(text: str, name: str, told: Told) -> Taken | Question:
     if told.direction:
         return Taken("evaluation_metric", name, "as given", direction=told.direction)
     said = direction_said(text, name)
-    if isinstance(said, tuple):
-        return Taken("evaluation_metric", name, f"as given; the direction is from {said[1]}", said[1], said[0])
-    seen = said or f'it is not known whether a larger or a smaller "{name}" is better'
-    meant = nearest(name) if said is None and not told.file else None
-    seen += f"; did you mean {meant}?" if meant else ""
+    if len(said) == 1:
+        ((direction, sentence),) = said.items()
+        return Taken("evaluation_metric", name, f"as given; the direction is from {sentence}", sentence, direction)
+    seen = f'it is not known whether a larger or a smaller "{name}" is better'
+    if said:
+        seen = f'the description says of "{name}" both {" and ".join(said.values())}'
+    elif not told.file and (meant := nearest(name)):
+        seen += f"; did you mean {meant}?"
     readings = (Reading("maximize", "larger scores are better"), Reading("minimize", "smaller scores are better"))
     return Question("metric_direction", seen, "--direction", readings)
 
@@ -391,66 +382,62 @@ _BAD = r"(?:worse|worst|bad)"
 _SCORES = r"\b(?:scores?|metric|errors?|loss|it|value)\b"
 
 
-def direction_said(text: str, name: str) -> tuple[Direction, str] | str | None:
-    """Which scores win, with the sentence; both sentences where they disagree."""
+def direction_said(text: str, name: str) -> dict[Direction, str]:
+    """Which scores win, with the first sentence that says so."""
     found = [one for one in sentences(text) if one.section != "aside"]
-    own = normal(name)
-    is_about = [one.section == "evaluation" or bool(_SAYS.search(t := normal(one.text))) or own in t for one in found]
-    said: list[tuple[Direction, str]] = []
+    texts = [normal(one.text) for one in found]
+    about = [
+        one.section == "evaluation" or bool(_SAYS.search(text)) or normal(name) in text
+        for one, text in zip(found, texts, strict=True)
+    ]
+    said: dict[Direction, str] = {}
     for at, one in enumerate(found):
-        if any(is_about[max(at - 1, 0) : at + 2]):
-            said += [(direction, one.quoted()) for direction in _directions(normal(one.text))]
-    if len({direction for direction, _ in said}) > 1:
-        both = dict(reversed(said))
-        return f'the description says of "{name}" both {both["minimize"]} and {both["maximize"]}'
-    return said[0] if said else None
+        for direction in _directions(texts[at]) if any(about[max(at - 1, 0) : at + 2]) else ():
+            said.setdefault(direction, one.quoted())
+    return said
 
 
-def _directions(text: str) -> set[Direction]:
-    found: set[Direction] = set()
+def _directions(text: str) -> list[Direction]:
+    found: list[Direction] = []
     clauses = [one for one in re.split(r"[.,;()]", text) if not re.search(r"\b(?:not?|never)\b", one)]
-    ordered = re.search(r"\b(?:ranked|sorted|leaderboard|ordered)\b", text)
-    for way, size in _SIZES.items():
-        other: Direction = "maximize" if way == "minimize" else "minimize"
-        for verdict, direction in ((_GOOD, way), (_BAD, other)):
-            compared = rf"\b(?:{size}(?: \S+){{0,5}} {verdict}|{verdict}(?: \S+){{0,5}} {size})\b"
-            found |= {direction} if any(re.search(compared, clause) for clause in clauses) else set()
+    ways: tuple[Direction, Direction] = ("minimize", "maximize")
+    for way, other, order in zip(ways, ways[::-1], ("ascending", "descending"), strict=True):
+        size, opposite = _SIZES[way], _SIZES[other]
+        pairs = [(size, _GOOD), (_GOOD, size), (opposite, _BAD), (_BAD, opposite)]
+        compared = "|".join(rf"\b{one}(?: \S+){{0,5}} {two}\b" for one, two in pairs)
         is_aim = re.search(rf"\b{way[:-2]}[sz]\w*\b", text) and re.search(_SCORES, text)
-        is_order = ordered and re.search(r"\bascending\b" if way == "minimize" else r"\bdescending\b", text)
-        found |= {way} if is_aim or is_order else set()
+        is_order = re.search(rf"\b{order}\b", text) and re.search(r"\b(?:ranked|sorted|leaderboard|ordered)\b", text)
+        if is_aim or is_order or any(re.search(compared, clause) for clause in clauses):
+            found.append(way)
     return found
 
 
-def misfit(taken: Taken, target: Target, is_given: bool) -> Question | None:
+def misfit(taken: Taken, targets: Sequence[Column], is_given: bool) -> Question | None:
     """The question about a metric that the target cannot have."""
     named = parse(taken.value)
     metric = metrics.named(named.name) if named and named.name else None
-    for column in target.columns:
-        if metric and (why := _why_not(metric, column, is_given)):
-            return _ask(why[0], *(Reading(other, "another metric") for other in why[1]))
-    return None
+    found = (_why_not(metric, column, is_given) for column in targets if metric)
+    return next((_ask(*why) for why in found if why), None)
 
 
 def _why_not(metric: metrics.Metric, column: Column, is_given: bool) -> tuple[str, tuple[str, ...]] | None:
     """Why not, and the metrics to take instead."""
     name, instead = f'the column "{column.name}"', ("SMAPE" if metric.name == "MAPE" else "RMSE", "MAE")
     rows, which = (column.zeros, "0") if metric.name == "MAPE" else (column.below, "-1 or less")
+    is_probability = metric.kind == "order" and column.distinct <= 2
+    of_classes = metric.kind in ("labels", "probabilities", "guesses") or is_probability
+    shown = ", ".join(f'"{label}"' for label in column.labels[:3])
+    is_log = {"log", "ln", "log1p", "log10"} & set(normal(column.name).split())
     if metric.name in ("MAPE", "RMSLE") and rows:
         has = "1 row has" if rows == 1 else f"{rows} rows have"
         why = f"{metric.name} has no value for a target of {which}, and {has} one in {name}"
         return f"{why}: take {' or '.join(instead)}", instead
-    is_probability = metric.kind == "order" and column.distinct <= 2
-    of_classes = metric.kind in ("labels", "probabilities", "guesses") or is_probability
     if of_classes and column.kind == "numbers" and column.has_fractions:
         return f"{metric.name} compares classes, and {name} has {column.distinct} different numbers", ("RMSE",)
     if of_classes and column.kind == "sets":
-        seen = f'cells of {name} hold several labels, such as "{column.labels[0]}"'
-        return f"{seen}, and {metric.name} takes one label of each row", ("sample-averaged F1",)
+        return f"{metric.name} takes one label, and cells of {name} several labels: {shown}", ("sample-averaged F1",)
     if not of_classes and metric.kind != "sets" and column.kind in ("classes", "sets"):
-        words = ", ".join(f'"{label}"' for label in column.labels[:3])
-        return f"{metric.name} compares numbers, and {name} has words such as {words}", ("accuracy",)
-    is_log = {"log", "ln", "log1p", "log10"} & set(normal(column.name).split())
+        return f"{metric.name} compares numbers, and {name} has words such as {shown}", ("accuracy",)
     if metric.name == "RMSLE" and is_log and not is_given:
-        seen = "the description scores by the error of logarithms"
-        return f"{seen}, and {name} may hold logarithms already", ("RMSE", "RMSLE")
+        return f"the score is an error of logarithms, and {name} may hold logarithms already", ("RMSE", "RMSLE")
     return None

@@ -32,11 +32,7 @@ SAYS_MISSING = re.compile(
     "missing|unknown|unavailable|not (?:available|known|recorded|measured|provided|given|reported)"
     "|no (?:data|value|answer|information)|absent|blank|empty|unlabelled"
 )
-"""What says, in the same clause, that a word stands for a missing value."""
-QUOTES = "`\"'*\u201c\u201d"
-BULLETS = "-*+|\u2022#"
-AROUND = 15
-"""Lines around a line of a list in which other values are looked for."""
+"""What says, in the same sentence, that a word stands for a missing value."""
 
 
 @dataclass
@@ -82,19 +78,14 @@ class Folder:
         """The class that each of these columns of the sample is about, if every class of the training rows has one."""
         classes = self.classes(target) or []
         found = class_places(asked, classes) if len(classes) > 1 else None
-        return (
-            None
-            if found is None
-            else [{"column": name, "class": place} for name, place in zip(asked, found, strict=True)]
-        )
+        pairs = zip(asked, found or (), strict=True) if found else ()
+        return [{"column": name, "class": one} for name, one in pairs] or None
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
-        if self.test is None:
-            return []
-        shared = [name for name in self.train.names if name in self.test]
-        found = [group(self.train.column(name), self.test.column(name)) for name in shared]
-        return [one for one in found if one is not None]
+        test = self.test
+        shared = [] if test is None else [name for name in self.train.names if name in test]
+        return [one for name in shared if test and (one := group(self.train.column(name), test.column(name)))]
 
     @cached_property
     def media(self) -> dict[str, int]:
@@ -117,9 +108,7 @@ def open_folder(path: Path, only: Sequence[str] | None = None, **known: Any) -> 
         raise Refused(f"no train.csv in {path}", "give the folder that holds train.csv, or the table itself")
     opened = {role: read(path / found[role], found[role]) for role in ROLES if role in found}
     folder = Folder(path, opened["train"], opened.get("test"), opened.get("sample"))
-    for name in files:
-        if name in found.values():
-            continue
+    for name in [name for name in files if name not in found.values()]:
         try:
             folder.auxiliary += [read(path / name, name)] if name in tables else []
             folder.other_files += [] if name in tables else [name]
@@ -157,15 +146,14 @@ def without_tables(path: Path) -> Folder:
 
 def files_by_role(path: Path) -> dict[str, str]:
     """The files of the training table, the test table and the sample."""
-    return _roles([name for name in list_files(path) if "/" not in name and name.lower().endswith(".csv")])
+    return _roles(sorted(name for name in os.listdir(path) if name.lower().endswith(".csv") and name[0] != "."))
 
 
 def table_of(folder: Path, role: str) -> str:
     """The file of a table of a folder."""
-    found = _roles(sorted(name for name in os.listdir(folder) if name.lower().endswith(".csv") and name[0] != "."))
-    if role not in found:
-        raise Refused(f"the data has no {role} table")
-    return found[role]
+    if found := files_by_role(folder).get(role):
+        return found
+    raise Refused(f"the data has no {role} table")
 
 
 def _roles(tables: Sequence[str]) -> dict[str, str]:
@@ -259,65 +247,41 @@ class TextColumns:
     def _id_column(self) -> str | None:
         """The given one, the first of the sample that the table to predict has, or one that is called an ID."""
         folder = self.folder
-        predicted = (folder.test or folder.train).names
+        predicted = {name.strip().lower(): name for name in reversed((folder.test or folder.train).names)}
         for name in (self.id, *folder.asked()[:1]):
-            if name is not None and (has := [one for one in predicted if _bare(one) == _bare(name)]):
-                return has[0]
+            if name is not None and (known := predicted.get(name.strip().lower())):
+                return known
         rows = min(folder.train.rows, LOOKED_AT)
         called = (folder.train.column(name) for name in folder.train.names if names.says_id(name.strip()))
         return next((one.name for one in called if one.distinct + one.missing == rows), None)
 
     def _of_ids(self, name: str) -> dict[str, Any] | None:
         """The words that name rows. A word that several rows of a table have names none of them."""
-        words, respelled = set(), False
-        for table in self.folder.tables():
-            if name in table:
-                words |= {word for word, rows in _words(table.column(name)).items() if rows == 1}
-                respelled |= table.column(name).facts["respelled"] or table.column(name).facts["long"]
-        why = "IDs are text unless all are numbers in one notation"
-        return _text_column(name, words, why) if respelled or words else None
+        own = [table.column(name) for table in self.folder.tables() if name in table]
+        words = {word for column in own for word, rows in _words(column).items() if rows == 1}
+        is_text = words or any(column.facts["respelled"] or column.facts["long"] for column in own)
+        return _text_column(name, words, "IDs are text unless all are numbers in one notation") if is_text else None
 
     def _of_values(self, column: Column) -> dict[str, Any] | None:
         """The words that are values of a column of the training table."""
-        sample, is_number = self.folder.sample, column.kind in NUMBERS
-        in_sample = sample is not None and column.name in sample
-        # Only the sample can tell that a word among numbers is a value.
-        present = [] if is_number and not in_sample else list(_words(column))
+        present = [] if column.kind in NUMBERS else list(_words(column))
         if not present:
             return None
-        of_sample = self._of_sample(column, present)
-        said = set() if is_number or self.marks_missing else set(self._said(column, present))
-        said |= set(present) if self.marks_missing and not is_number else set()
-        why = "the description has it among the values"
-        if of_sample and self.folder.sample:
-            why = f"{self.folder.sample.file} has it"
-        elif self.marks_missing:
-            why = "the file of the training table marks missing cells"
-        return _text_column(column.name, of_sample | said, why) if of_sample | said else None
+        found, why = set(present), "the file of the training table marks missing cells"
+        if not self.marks_missing:
+            values = [value for value, _ in column.facts["top_values"]]
+            of_sample = self._of_sample(column.name, present, values)
+            found = of_sample.union(word for word in present if is_said(self.description, word, values))
+            why = f"{self.folder.asked_in()} has it" if of_sample else "the description has it among the values"
+        return _text_column(column.name, found, why) if found else None
 
-    def _of_sample(self, column: Column, present: list[str]) -> set[str]:
+    def _of_sample(self, name: str, present: list[str], values: list[str]) -> set[str]:
         """Those of these words that the sample uses as values of a column, or as names of classes."""
-        sample, is_number = self.folder.sample, column.kind in NUMBERS
-        if sample is not None and column.name in sample:
-            twin = sample.column(column.name)
-            # One word in all rows among numbers says that nothing is predicted yet.
-            return set() if is_number and twin.distinct == 0 else set(present).intersection(_words(twin))
-        if sample is None or is_number:
-            return set()
+        sample = self.folder.sample
+        if sample is None or name in sample:
+            return set() if sample is None else set(present).intersection(_words(sample.column(name)))
         asked = [name for name in sample.names if not self.folder.in_test(name)]
-        values = [value for value, _ in column.facts["top_values"]]
-        # The test table may lack the ID in the first column.
-        either = [names for names in (asked, asked[1:]) if values]
-        return {word for word in present if any(class_places(names, [*values, word]) for names in either)}
-
-    def _said(self, column: Column, present: list[str]) -> list[str]:
-        others = [value for value, _ in column.facts["top_values"]]
-        is_predicted = not self.folder.in_test(column.name)
-        return [word for word in present if is_said(self.description, word, others, is_predicted)]
-
-
-def _bare(name: str) -> str:
-    return name.strip().lower()
+        return {word for word in present if values and class_places(asked, [*values, word])}
 
 
 def _words(column: Column) -> dict[str, int]:
@@ -329,50 +293,14 @@ def _words(column: Column) -> dict[str, int]:
     return dict(sorted(found.iter_rows()))
 
 
-def is_said(text: str, word: str, others: Sequence[str], is_predicted: bool) -> bool:
-    """Whether a description has a word among `others`, values of the same column, or between quotes if the column is
-    to be predicted. A word that the description calls missing is none."""
-    places = [found.start() for found in _alone(word).finditer(text)]
+def is_said(text: str, word: str, others: Sequence[str]) -> bool:
+    """Whether a sentence of a description has a word among `others`, values of the same column, and says nothing of
+    missing ones."""
     # Numbers and single letters are everywhere.
-    telling = [_alone(other) for other in others if sum(letter.isalpha() for letter in other) > 1]
-    if not places or any(_says_missing(text, at, at + len(word)) for at in places):
-        return False
-    lines = text.splitlines()
-    for at in places:
-        end = at + len(word)
-        sentence = _around(text, at, end, ".?!;\n")
-        is_quoted = is_predicted and text[at - 1 : at] in tuple(QUOTES) and text[end : end + 1] in tuple(QUOTES)
-        number = text[:at].count("\n")
-        near = lines[max(number - AROUND, 0) : number + AROUND]
-        is_item = number < len(lines) and _begins(lines[number], _alone(word))
-        is_item = is_item and any(_begins(line, other) for line in near for other in telling)
-        if is_quoted or is_item or any(other.search(sentence) for other in telling):
-            return True
-    return False
-
-
-def _alone(word: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
-
-
-def _around(text: str, at: int, end: int, ends: str) -> str:
-    """The part of a text around a place, up to these letters."""
-    start = max(text.rfind(one, 0, at) for one in ends) + 1
-    found = [place for one in ends if (place := text.find(one, end)) >= 0]
-    return text[start : min(found, default=len(text))]
-
-
-def _says_missing(text: str, at: int, end: int) -> bool:
-    """Whether the clause around a word, or what follows it in brackets, says that it stands for a missing value."""
-    after = text[end:].lstrip(QUOTES).lstrip()
-    in_brackets = after[1:].split(")")[0] if after.startswith("(") else ""
-    clause = _around(text, at, end, ",;.()\n")
-    return any(SAYS_MISSING.search(part.lower()) for part in (clause, in_brackets))
-
-
-def _begins(line: str, value: re.Pattern[str]) -> bool:
-    bare = line.strip().lstrip(BULLETS).lstrip().lstrip(QUOTES)
-    return value.match(bare) is not None
+    telling = "|".join(re.escape(other) for other in others if sum(letter.isalpha() for letter in other) > 1)
+    wanted, known = (re.compile(rf"(?<!\w)(?:{one})(?!\w)") for one in (re.escape(word), telling or "$^"))
+    said = [one for one in re.split(r"[.?!;\n]", text) if wanted.search(one) and known.search(one)]
+    return any(not SAYS_MISSING.search(one.lower()) for one in said)
 
 
 def _hardly_any(part: int, whole: int) -> bool:
@@ -382,7 +310,7 @@ def _hardly_any(part: int, whole: int) -> bool:
 def group(train: Column, test: Column) -> dict[str, Any] | None:
     """What is known of a column that groups rows: its values repeat in the training table, and hardly any test row has
     one of them. If rows had been drawn at random, values of several training rows would also be in the test table."""
-    looked = min(train.table.rows, LOOKED_AT)
+    rows, looked = train.table.rows, min(train.table.rows, LOOKED_AT)
     known = {value for value, _ in train.facts["top_values"]}
     shared = sum(rows for value, rows in test.facts["top_values"] if value in known)
     repeats = FEWEST_GROUPS <= train.distinct < looked and train.kind in ("integer", "category") and not train.missing
@@ -391,20 +319,15 @@ def group(train: Column, test: Column) -> dict[str, Any] | None:
     first = train.looked.head(REFUTING).drop_nulls().unique()
     if not _hardly_any(int(test.values.is_in(first.implode()).sum()), test.table.rows):
         return None
-    values = test.values.drop_nulls()
-    is_known = values.is_in(train.unique.implode())
-    if len(values) < FEWEST_TEST_ROWS or not _hardly_any(int(is_known.sum()), len(values)):
-        return None
-    rows = train.table.rows
-    counts = train.values.value_counts()["count"]
+    values, name = test.values.drop_nulls(), train.name
+    is_known, counts = values.is_in(train.unique.implode()), train.values.value_counts()["count"]
+    is_other = len(values) >= FEWEST_TEST_ROWS and _hardly_any(int(is_known.sum()), len(values))
+    are_groups = len(counts) >= FEWEST_GROUPS and (counts == 1).sum() * 2 <= rows and not (counts * 2 > rows).any()
     fractions = any(_has_fractions(column.unique) for column in (train, test))
-    if train.values.null_count() or fractions or len(counts) < FEWEST_GROUPS:
+    if not is_other or not are_groups or fractions or train.values.null_count():
         return None
-    if (counts == 1).sum() * 2 > rows or (counts * 2 > rows).any():
-        return None
-    ordered, name = _is_ordered(train.unique, values.filter(~is_known)), train.name
-    found = {"column": name, "groups": len(counts), "ordered": ordered}
-    return found | group_by_name(name, train.kind, ordered)
+    ordered = _is_ordered(train.unique, values.filter(~is_known))
+    return {"column": name, "groups": len(counts), "ordered": ordered} | group_by_name(name, train.kind, ordered)
 
 
 def group_by_name(name: str, kind: str, ordered: bool) -> dict[str, bool]:

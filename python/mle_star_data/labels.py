@@ -95,7 +95,7 @@ class Labels:
         return replace(self, targets=[one.among(other.names or []) for one, other in pairs])
 
     def has_classes_of(self, others: Labels) -> bool:
-        return all(one.names == other.names for one, other in zip(self.targets, others.targets, strict=True))
+        return [one.names for one in self.targets] == [one.names for one in others.targets]
 
     def halves(self) -> tuple[Labels, Labels]:
         """Two halves of the rows, drawn by the IDs alone. Rows of a cluster stay together if there are enough
@@ -133,20 +133,20 @@ def drawn_units(keys: Keys, units: Keys) -> Keys:
 def read(file: str | Path, columns: Columns, metric: Metric, others: Labels | None = None) -> Labels:
     """The labels in a CSV table. Rows without a label of each target are left out. With `others`, rows may lack
     classes."""
-    return of_table(tables.read(file), columns, metric, others)
+    known = [[] for _ in columns.targets()] if others is None else [one.names or [] for one in others.targets]
+    return _among(tables.read(file), columns, metric, known)
 
 
-def of_table(table: Table, columns: Columns, metric: Metric, others: Labels | None = None) -> Labels:
-    """The labels in a table; see `read`."""
+def _among(table: Table, columns: Columns, metric: Metric, known: Sequence[Sequence[str]]) -> Labels:
+    """The labels in a table, among these classes of each target, which may lack rows, too."""
     rows, keys, units = labelled(table, columns, metric.kind in ("numbers", "intervals"))
-    weights = None if columns.weight is None else _weights(table, columns.weight, rows)
     positive = None if columns.positive is None else canonical(columns.positive)
-    targets = []
-    for at, target in enumerate(columns.targets()):
-        known = [] if others is None else others.targets[at].names or []
-        targets.append(_truth(target, table[target][rows], rows, metric, positive, known))
-    found = Labels(metric, keys, units, targets, weights, positive).at(np.argsort(keys, kind="stable"))
-    return found if others is None else found.among_classes_of(others)
+    targets = [
+        _truth(target, table[target][rows], rows, metric, positive, others).among(others)
+        for target, others in zip(columns.targets(), known, strict=True)
+    ]
+    weights = _weights(table, columns.weight, rows)
+    return Labels(metric, keys, units, targets, weights, positive).at(np.argsort(keys, kind="stable"))
 
 
 def labelled(table: Table, columns: Columns, are_numbers: bool = False) -> tuple[Array, Keys, Keys]:
@@ -180,22 +180,27 @@ def named_rows(table: Table, id_column: str | None, rows: Array) -> Keys:
     return keys
 
 
-def _weights(table: Table, column: str, rows: Array) -> NDArray[np.float64]:
+def _weights(table: Table, column: str | None, rows: Array) -> NDArray[np.float64] | None:
+    if column is None:
+        return None
     table.needs([column])
     cells = table[column][rows]
     weights = tables.numbers(cells)
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if len(wrong):
-        row, cell = int(rows[wrong[0]]) + 1, cells[wrong[0]].strip()
-        if not cell:
-            raise Refused(f"row {row} has no weight in column {shown(column)}")
-        said = f"row {row} has the weight {shown(cell)} in column {shown(column)}"
-        raise Refused(f"{said}, which is no finite number of at least 0")
-    if weights.max() <= 0:
-        raise Refused(f"no row has a weight above 0 in column {shown(column)}")
+    check_weights(weights, cells, rows, column)
     # Divided by the largest first, since the sum may be infinite.
     weights = weights / weights.max()
     return np.asarray(weights / weights.mean())
+
+
+def check_weights(weights: NDArray[np.float64], cells: Text, rows: Array, column: str, where: str = "") -> None:
+    """Refuses the weights of these rows if one is no number from 0 on, or none is above 0."""
+    hint = "weights are numbers from 0 on; correct the row, or give another column with --weight-column"
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(wrong):
+        said = f"row {int(rows[wrong[0]]) + 1}{where} has the weight {shown(cells[wrong[0]].strip())}"
+        raise Refused(f"{said} in column {shown(column)}, which is no finite number of at least 0", hint)
+    if not weights.any():
+        raise Refused(f"no row{where} has a weight above 0 in column {shown(column)}", hint)
 
 
 def _truth(target: str, cells: Text, rows: Array, metric: Metric, positive: str | None, others: Sequence[str]) -> Truth:
@@ -226,12 +231,12 @@ def _truth(target: str, cells: Text, rows: Array, metric: Metric, positive: str 
 def _amounts(metric: Metric, labels: Text, names: list[str], positive: str | None) -> NDArray[np.float64]:
     """What a metric of order compares: numbers, or 1 for the positive one of two classes."""
     no_number = next((name for name in names if tables.as_number(name) is None), None)
-    if no_number is None and (positive is None or len(names) != 2):
-        return tables.numbers(labels)
-    if len(names) == 2:
+    if len(names) == 2 and (no_number is not None or positive is not None):
         return np.asarray(labels == names[positive_of(names, positive)], dtype=np.float64)
-    said = f"{metric.name} needs numbers or two classes, but there are {len(names)} labels such as"
-    raise Refused(f"{said} {shown(no_number or '')}")
+    if no_number is not None:
+        said = f"{metric.name} needs numbers or two classes, but there are {len(names)} labels such as"
+        raise Refused(f"{said} {shown(no_number)}")
+    return tables.numbers(labels)
 
 
 def positive_of(names: Sequence[str], given: str | None) -> int:
@@ -245,38 +250,23 @@ def positive_of(names: Sequence[str], given: str | None) -> int:
 
 def read_per_class(file: str | Path, columns: Columns, classes: Sequence[str], metric: Metric) -> Labels:
     """The labels in a CSV table with a column for each class, which is 1 for the class of a row and else 0."""
-    if metric.kind in ("numbers", "order", "intervals"):
-        raise Refused(f"{metric.name} needs numbers, not one column per class")
-    if metric.kind == "sets" or metric.name == "quadratic weighted kappa":
-        form = "sets" if metric.kind == "sets" else "classes in order"
-        raise Refused(f"{metric.name} needs one column with {form}, not one column per class")
+    if metric.kind not in ("labels", "probabilities", "guesses") or metric.name == "quadratic weighted kappa":
+        raise Refused(f"{metric.name} needs one column with labels, not one column per class")
     table = tables.read(file)
-    table.needs([*classes, *(name for name in (columns.id, columns.weight) if name is not None)])
-    if len(classes) < 2:
-        raise Refused(ONE_CLASS)
-    forms = [
-        tables.mapped(table[name], lambda cell: "" if tables.is_missing(cell) else canonical(cell)) for name in classes
-    ]
-    rows = np.flatnonzero(np.all([form != "" for form in forms], axis=0))
-    if not len(rows):
-        raise Refused(f"no row has labels in the columns {listed(classes)}")
-    cells = np.stack([form[rows] for form in forms], axis=1)
-    is_one, is_zero = np.isin(cells, ["1", "true"]), np.isin(cells, ["0", "false"])
-    for row, at in zip(*np.nonzero(~(is_one | is_zero)), strict=True):
-        cell = shown(table[classes[at]][rows[row]].strip())
-        raise Refused(f"row {int(rows[row]) + 1} has {cell}, where a column per class has 1 or 0")
-    ones = is_one.sum(axis=1)
-    if len(several := np.flatnonzero(ones > 1)):
-        raise Refused(f"row {int(rows[several[0]]) + 1} has several classes, but the metric is about one for each row")
-    if len(none := np.flatnonzero(ones == 0)):
-        raise Refused(f"row {int(rows[none[0]]) + 1} has no class: none of its columns is 1")
-    keys = named_rows(table, columns.id, rows)
-    weights = None if columns.weight is None else _weights(table, columns.weight, rows)
-    names = tables.in_order(canonical(name) for name in classes)
-    place = np.array([names.index(canonical(name)) for name in classes])
-    truth = Truth("", place[is_one.argmax(axis=1)], names)
+    table.needs(classes)
+    lacks = [tables.mapped(table[name], tables.is_missing).astype(bool) for name in classes]
+    forms = np.stack([tables.mapped(table[name], canonical) for name in classes], axis=1)
+    has, is_one, is_zero = ~np.any(lacks, axis=0), np.isin(forms, ["1", "true"]), np.isin(forms, ["0", "false"])
+    for row, at in np.argwhere(has[:, None] & ~(is_one | is_zero))[:1]:
+        cell = shown(table[classes[at]][row].strip())
+        raise Refused(f"row {row + 1} has {cell}, where a column per class has 1 or 0")
+    for row in np.flatnonzero(has & (is_one.sum(axis=1) != 1))[:1]:
+        raise Refused(f"row {row + 1} has {is_one[row].sum()} classes, but the metric is about one for each row")
+    label = np.where(has, np.array(classes, dtype=object)[is_one.argmax(axis=1)], "")
     positive = None if columns.positive is None else _named_like(columns.positive, classes)
-    return Labels(metric, keys, keys, [truth], weights, positive).at(np.argsort(keys, kind="stable"))
+    columns = replace(columns, target="\0", positive=positive, words=classes)
+    made = Table([columns.target, *table.names], [label, *table.cells])
+    return _among(made, columns, metric, [[canonical(name) for name in classes]])
 
 
 def _named_like(label: str, columns: Sequence[str]) -> str | None:

@@ -23,6 +23,8 @@ Known = dict[str, Any]
 """What is known of a column; see `kinds.describe`."""
 Fits = Callable[[Known, Known], bool]
 
+NAMEABLE = ("integer", "boolean", "date", "category", "empty")
+"""Kinds of columns that may name something: neither measured numbers nor sentences."""
 BARE = ("id", "index", "no", "row", "unnamed0")
 """Names of columns that number the rows of any table."""
 NAMES = ("code", "id", "key", "name")
@@ -64,24 +66,18 @@ def letters(text: str) -> str:
 
 def same_type(one: Known, other: Known) -> bool:
     """Whether both columns hold numbers, or both texts; a day never equals a day with a time."""
-    return (one["kind"] in NUMBERS) == (other["kind"] in NUMBERS) and _has_clock(one) == _has_clock(other)
-
-
-def _has_clock(known: Known) -> bool:
-    return known["kind"] == "date" and any(":" in value for value, _ in known["top_values"])
-
-
-def is_nameable(known: Known) -> bool:
-    return known["kind"] not in ("number", "text")
+    has_clock = [
+        known["kind"] == "date" and any(":" in value for value, _ in known["top_values"]) for known in (one, other)
+    ]
+    return (one["kind"] in NUMBERS) == (other["kind"] in NUMBERS) and has_clock[0] == has_clock[1]
 
 
 def could_be(one: Known, named: Known) -> bool:
     """Whether values of one column can be those of the other. Scripts read truth values unlike other words."""
-    overlap = True
-    if one["range"] and named["range"]:
-        overlap = one["range"][0] <= named["range"][1] and named["range"][0] <= one["range"][1]
-    same_kind = (one["kind"] == "boolean") == (named["kind"] == "boolean")
-    return overlap and same_kind and is_nameable(one) and same_type(one, named)
+    low, high = one["range"] or (-np.inf, np.inf)
+    least, most = named["range"] or (-np.inf, np.inf)
+    same_kind = (one["kind"] == "boolean") == (named["kind"] == "boolean") and same_type(one, named)
+    return same_kind and one["kind"] in NAMEABLE and low <= most and least <= high
 
 
 class _Named:
@@ -89,11 +85,11 @@ class _Named:
 
     def __init__(self, table: Table, train: Table, targets: Sequence[str]) -> None:
         self.table, self.train = table, train
-        wanted = [one for one in table.facts.values() if is_nameable(one) and one["name"] not in targets]
+        wanted = [one for one in table.facts.values() if one["kind"] in NAMEABLE and one["name"] not in targets]
         self.columns = {letters(one["name"]): one for one in wanted if letters(one["name"])}
         stem = letters(Path(table.file).stem)
-        self.names = [stem.removesuffix(end) + instead for end, instead in PLURALS if stem.endswith(end)] + [stem]
-        self.names = [name for name in self.names if name]
+        singular = [stem.removesuffix(end) + instead for end, instead in PLURALS if stem.endswith(end)]
+        self.names = [name for name in (*singular, stem) if name]
         self.place = {name: at for at, name in enumerate(table.names)}
         self.is_whole = table.rows <= LOOKED_AT
 
@@ -169,32 +165,27 @@ class _Links:
         self.by_roles = 0
 
     def all(self) -> list[Link]:
-        rows = sum(side.rows for side in self.sides)
-        # Every table may call its rows `id`, and have some of every day: such a name alone is nearly the last resort.
-        by_id = {at: abs(named.table.rows - rows) * 100 <= rows for at, named in enumerate(self.tables)}
-        self.by_name(lambda at, id: letters(id) not in BARE or by_id[at], lambda link: not self.is_of_times(link))
+        self.by_name(is_last=False)
         self.by_role()
         self.summaries()
         self.indirect_ones()
-        self.by_name(lambda at, id: True, lambda link: True)
+        self.by_name(is_last=True)
         self.indirect_ones()
         self.shared()
         return self.found
 
-    def is_of_times(self, link: Link) -> bool:
-        return self.tables[link.table].is_of_times(link)
-
     def is_linked(self, at: int) -> bool:
         return any(link.table == at for link in self.found)
 
-    def by_name(self, joins_by_id: Callable[[int, str], bool], is_wanted: Callable[[Link], bool]) -> None:
-        for at in range(len(self.tables)):
-            if not self.is_linked(at):
-                id = self.id if self.id is not None and joins_by_id(at, self.id) else None
-                link = self.direct(at, id)
-                if link and is_wanted(link):
-                    self.by_names.add(at)
-                    self.found.append(link)
+    def by_name(self, is_last: bool) -> None:
+        """Every table may call its rows `id`, and have some of every day: such a name alone is the last resort."""
+        rows = sum(side.rows for side in self.sides)
+        for at in [at for at in range(len(self.tables)) if not self.is_linked(at)]:
+            has_all_rows = abs(self.tables[at].table.rows - rows) * 100 <= rows
+            link = self.direct(at, is_last or has_all_rows or letters(self.id or "") not in BARE)
+            if link and (is_last or not self.tables[at].is_of_times(link)):
+                self.by_names.add(at)
+                self.found.append(link)
 
     def indirect_ones(self) -> None:
         """Adds the tables that join those that are linked, those that join these, and so on."""
@@ -206,19 +197,15 @@ class _Links:
     def shared(self) -> None:
         """Adds links of tables that several tables look up. Who joins by the same key has the row already, and tables
         with a row for the same key have nothing to tell."""
-        left = MOST_SHARED
+        added: list[Link] = []
         for to in sorted({link.table for link in self.found}):
-            named = self.tables[to]
-            joined = {name for link in self.found if link.table == to and link.to is None for name in link.own}
-
-            def is_lookup(link: Link, named: _Named = named, joined: set[str] = joined) -> bool:
-                column = link.columns[0]
-                return link.unique and column not in joined and not named.names_its_rows(named.table.facts[column])
-
-            found = [self.indirect(at, to) for at in range(len(self.tables)) if self.is_shared(at, to)]
-            added = [link for link in found if link and is_lookup(link)][:left]
-            left -= len(added)
-            self.found += added
+            named, own = self.tables[to], [link for link in self.found if link.table == to and link.to is None]
+            joined = {name for link in own for name in link.own}
+            for link in [self.indirect(at, to) for at in range(len(self.tables)) if self.is_shared(at, to)]:
+                column = named.table.facts[link.columns[0]] if link and link.unique else None
+                if link and column and column["name"] not in joined and not named.names_its_rows(column):
+                    added.append(link)
+        self.found += added[:MOST_SHARED]
 
     def is_shared(self, at: int, by: int) -> bool:
         own = [link for link in self.found if link.table == at]
@@ -229,37 +216,36 @@ class _Links:
         ways = [link.to for link in self.found if link.table == at and link.to is not None]
         return at == other or any(self.leads_to(to, other) for to in ways)
 
-    def direct(self, at: int, id: str | None) -> Link | None:
-        """The link to the training table and the test table. `id` is the ID if the table may join by it."""
-        same = self.key(at, [*self.targets, *([self.id] if self.id and id is None else [])])
+    def direct(self, at: int, may_join_by_id: bool) -> Link | None:
+        """The link to the training table and the test table."""
+        same = self.key(at, [*self.targets, *([] if may_join_by_id else [self.id])])
         if same is None or same.columns != (self.id,):
             return same or self.by_similar_name(at)
         if letters(same.columns[0]) in BARE:
             return same if self.names_rows_of_both(same) else None
         return self.by_similar_name(at) or same
 
-    def key(self, at: int, excluded: Sequence[str]) -> Link | None:
+    def key(self, at: int, excluded: Collection[str | None]) -> Link | None:
         """A single column of all tables that names the rows of the further one, or else all that look like keys."""
         named = self.tables[at]
         shared = [
             name
             for name, one in named.table.facts.items()
-            if is_nameable(one) and one["distinct"] > 0 and name not in excluded
+            if one["kind"] in NAMEABLE and one["distinct"] > 0 and name not in excluded
             if all(name in side.facts and same_type(one, side.facts[name]) for side in self.sides)
         ]
         keys = tuple(next(([name] for name in shared if named.are_key([name])), shared))
         return Link(at, None, keys, keys, named.are_key(keys)) if keys else None
 
     def names_rows_of_both(self, link: Link) -> bool:
+        """Whether numbers of rows are those of the further table, too."""
         named, name = self.tables[link.table], link.columns[0]
         own = named.table.column(link.own[0])
         is_small = all(table.rows <= LOOKED_AT for table in [*self.sides, named.table])
-
-        def fits(side: Table) -> bool:
-            share = side.column(name).share_in(own) if is_small else None
-            return could_be(side.facts[name], own.facts) and (share is None or share >= FEW)
-
-        return all(fits(side) for side in self.sides if name in side.facts)
+        sides = [side for side in self.sides if name in side.facts]
+        shares = [side.column(name).share_in(own) if is_small else None for side in sides]
+        has_most = all(share is None or share >= FEW for share in shares)
+        return has_most and all(could_be(side.facts[name], own.facts) for side in sides)
 
     def by_similar_name(self, at: int) -> Link | None:
         test = self.folder.test
@@ -295,7 +281,7 @@ class _Links:
         """Adds links to tables of which a column names the row, alone or with the keys of a link that is there."""
         for at, named in enumerate(self.tables):
             found = next((link for link in self.found if link.table == at and link.to is None), None)
-            natural = found or self.direct(at, None)
+            natural = found or self.direct(at, may_join_by_id=False)
             if natural and natural.columns == (self.id,):
                 continue  # A table by the ID tells about one row each.
             tried = [self.in_role(at, role, natural, named) for role in self.roles(at, natural)]
@@ -315,8 +301,8 @@ class _Links:
     def summaries(self) -> None:
         """Adds links to tables that have several rows for what a column refers to, if nothing else links them."""
         for at, named in enumerate(self.tables):
-            other = self.direct(at, self.id)
-            is_free = (other is None or self.is_of_times(other)) and not self.is_linked(at)
+            other = self.direct(at, may_join_by_id=True)
+            is_free = (other is None or named.is_of_times(other)) and not self.is_linked(at)
             if is_free and named.is_whole:
                 self.add([_link(at, None, role, False) for role in self.roles(at, None)[:MOST_ROLES]])
 
@@ -429,10 +415,10 @@ def _cutoff(
     if test is None or not own_dates or (way and any(is_date)) or (link.unique and not any(is_date)):
         return None
     name = link.columns[is_date.index(True)] if any(is_date) else _date_of(folder.train, test, time)
-    sides = [side.facts[name] for side in (folder.train, test) if name in side.facts] if name else []
-    if name is None or not all(_have_numbers(side) for side in sides):
+    told = [side.facts[name] for side in (folder.train, test) if name in side.facts] if name else []
+    if name is None or not all(_have_numbers(one) for one in told):
         return None
-    date = Date(name, any(side["day_first"] for side in sides))
+    date = Date(name, any(one["day_first"] for one in told))
     is_date = is_date if way is None else [False] * len(direct.own)
     both = [both for both, no in zip(zip(direct.own, direct.columns, strict=True), is_date, strict=True) if not no]
     own, columns = tuple(one for one, _ in both), tuple(other for _, other in both)
@@ -446,11 +432,15 @@ def _cutoff(
         between = folder.auxiliary[way.table]
         pairs = pl.DataFrame({"key": keys(between, way.columns), "to": keys(between, own)}).drop_nulls()
         rows = rows.join(pairs.unique("key", keep="last"), on="key").select(key="to", at="at")
-    if not rows.height:
+    sides = [_moments(side, columns, (date,)) for side in (folder.train, test)]
+    if not all(len(one) for one in (rows, *sides)):
         return None
-    found = [_Matches(rows, _moments(side, columns, (date,))) for side in (folder.train, test)]
-    lag = max(0.0, (found[1].median - float(rows["at"].max())) / dates.DAY)  # type: ignore[arg-type]
-    return Cutoff(date, own_dates, own, columns, way, lag), _is_needed(found, any(is_date))
+    (together, earlier, later, variance), of_test = (_met(rows, side) for side in sides)
+    is_needed = abs(later - of_test[2]) > SHIFT + 2.0 * (variance + of_test[3]) ** 0.5
+    if any(is_date):
+        is_needed = together < ENOUGH <= earlier or of_test[0] < ENOUGH <= of_test[1]
+    middle, end = sides[1]["at"].sort()[len(sides[1]) // 2], rows["at"].to_numpy().max()
+    return Cutoff(date, own_dates, own, columns, way, max(0.0, float(middle - end) / dates.DAY)), is_needed
 
 
 def _have_numbers(known: Known) -> bool:
@@ -482,33 +472,16 @@ def _moments(table: Table, columns: Sequence[str], moments: Sequence[Date]) -> p
     return frame.filter(pl.col("key").is_not_null() & pl.col("at").is_not_nan())
 
 
-class _Matches:
-    """What the rows of a table find in a further one."""
-
-    def __init__(self, known: pl.DataFrame, rows: pl.DataFrame) -> None:
-        codes = known.select(pl.col("key").unique()).with_row_index("code")
-        of_known = known.join(codes, on="key")["code"].to_numpy().astype(np.int64)
-        at = known.join(codes, on="key")["at"].to_numpy()
-        found = rows.join(codes, on="key", how="left", maintain_order="left")
-        code = found["code"].fill_null(codes.height).to_numpy().astype(np.int64)
-        moments = found["at"].to_numpy()
-        times = np.unique(at)
-        wide = len(times) + 1
-        # One number for key and moment, so that a place among them tells how many are before.
-        order = np.sort(of_known * wide + np.searchsorted(times, at))
-        first, end = np.searchsorted(order, code * wide), np.searchsorted(order, (code + 1) * wide)
-        earlier = np.searchsorted(order, code * wide + np.searchsorted(times, moments)) - first
-        not_later = np.searchsorted(order, code * wide + np.searchsorted(times, moments, "right")) - first
-        later = (end - first - not_later) / np.maximum(end - first, 1)
-        self.rows = max(len(moments), 1)
-        self.together, self.earlier = float(np.sum(not_later > earlier)), float(np.sum(earlier > 0))
-        self.later, self.squares = float(later.sum()), float((later**2).sum())
-        self.median = float(np.sort(moments)[len(moments) // 2]) if len(moments) else -np.inf
-
-
-def _is_needed(found: Sequence[_Matches], by_date: bool) -> bool:
-    if by_date:
-        return any(one.together / one.rows < ENOUGH <= one.earlier / one.rows for one in found)
-    train, test = (one.later / one.rows for one in found)
-    variance = sum((one.squares / one.rows - (one.later / one.rows) ** 2) / one.rows for one in found)
-    return bool(abs(train - test) > SHIFT + 2.0 * max(variance, 0.0) ** 0.5)
+def _met(known: pl.DataFrame, rows: pl.DataFrame) -> tuple[float, float, float, float]:
+    """The shares of rows that find a row of the same moment in a further table, and an earlier one; the mean share of
+    later ones, with its variance."""
+    known = known.sort("at").with_columns(n=pl.int_range(1, pl.len() + 1).over("key"))
+    rows = rows.sort("at").join(known.group_by("key").len(), on="key", how="left", maintain_order="left")
+    until, before = (
+        rows.join_asof(known, on="at", by="key", allow_exact_matches=is_with, check_sortedness=False)["n"]
+        for is_with in (True, False)
+    )
+    counts = [one.cast(pl.Float64).fill_null(0.0).to_numpy() for one in (rows["len"], until, before)]
+    later = (counts[0] - counts[1]) / np.maximum(counts[0], 1)
+    together, earlier = np.mean(counts[1] > counts[2]), np.mean(counts[2] > 0)
+    return float(together), float(earlier), float(np.mean(later)), float(np.var(later)) / len(later)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .readings import Question, Reading, Taken, Told
+from .readings import Question, Reading, Taken
 from .sentences import sentences
 from .spellings import listed
 
@@ -20,39 +20,41 @@ _ENDINGS = r"(?:s|es|e|d|ed|ing|ers?|ly|n|en|ions?|al|t|ce|y|ures?|ment|ations?|
 
 
 def positive_class(
-    text: str, labels: tuple[str, str], sample_name: str | None, told: Told, chose: bool
+    text: str, labels: tuple[str, str], sample_name: str | None, given: str | None, chose: bool
 ) -> Taken | Question:
     """The label that is given, else the one that a sentence, the sample's column or the labels tell.
 
     `chose` says that the program chose the metric, so that it may choose the label, too.
     """
     one, other = sorted(labels, key=lambda label: (as_number(label) is None, as_number(label) or 0.0, label))
+    holds, found, sentence = f'the column holds "{one}" and "{other}"', None, ""
+    if given is not None:
+        seen = f'--positive-class "{given}" is no label, as {holds}'
+        same = [label for label in (one, other) if _is_same(label, given)]
+        found = (same[0], "as given") if len(same) == 1 else None
+    else:
+        said = _said(text, (one, other))
+        seen = f"{holds}, and the metric needs to know whose probability is predicted: "
+        seen += "the description names both: " if said else "nothing says which"
+        seen += ", and ".join(dict.fromkeys(quoted for _, quoted in said))
+        if len({label for label, _ in said}) == 1:
+            label, sentence = said[0]
+            found = (label, f"from {sentence}")
+        elif not said:
+            tries = (
+                (
+                    _in_name(sample_name or "", (one, other)),
+                    f'the sample submission\'s column is called "{sample_name}"',
+                ),
+                (_usual_label(one, other), "which is the usual meaning"),
+                (other if as_number(other) is not None else None, "the larger number, since nothing says which"),
+                (other if chose else None, "the later of the two; --positive-class sets the other"),
+            )
+            found = next(((label, why) for label, why in tries if label), None)
+    if found:
+        return Taken("positive_class", found[0], f'higher means "{found[0]}", {found[1]}', sentence)
     readings = tuple(Reading(f'"{label}"', f'higher means "{label}"') for label in (one, other))
-    if told.positive is not None:
-        same = [label for label in (one, other) if _is_same(label, told.positive)]
-        if len(same) == 1:
-            return _positive(same[0], "as given")
-        seen = f'--positive-class "{told.positive}" is no label of the column, which holds "{one}" and "{other}"'
-        return Question("positive_class", seen, "--positive-class", readings)
-    said = _said(text, (one, other))
-    if isinstance(said, tuple):
-        return _positive(said[0], f"from {said[1]}", said[1])
-    are_numbers = as_number(one) is not None and as_number(other) is not None
-    if sample_name and (label := _in_name(sample_name, (one, other))):
-        return _positive(label, f'the sample submission\'s column is called "{sample_name}"')
-    if said is None:
-        if label := _usual_label(one, other):
-            return _positive(label, "which is the usual meaning")
-        if are_numbers:
-            return _positive(other, "the larger number, since nothing says which")
-        if chose:
-            return _positive(other, "the later of the two; --positive-class sets the other")
-    seen = f'the column holds "{one}" and "{other}", and the metric needs to know whose probability is predicted: '
-    return Question("positive_class", seen + (said or "nothing says which"), "--positive-class", readings)
-
-
-def _positive(label: str, why: str, sentence: str = "") -> Taken:
-    return Taken("positive_class", label, f'higher means "{label}", {why}', sentence)
+    return Question("positive_class", seen, "--positive-class", readings)
 
 
 def as_number(label: str) -> float | None:
@@ -106,16 +108,13 @@ def _word(word: str) -> str:
     return rf"\b{re.escape(stem)}{re.escape(stem[-1])}?{_ENDINGS}\b"
 
 
-def _said(text: str, labels: tuple[str, str]) -> tuple[str, str] | str | None:
-    """The label that sentences ask for, with one of them; what is seen where they name both; nothing."""
+def _said(text: str, labels: tuple[str, str]) -> list[tuple[str, str]]:
+    """The labels that sentences ask for, each with its sentence, by the first rule by which any does."""
     found = [one for one in sentences(text) if one.section != "aside" and not one.is_code]
     for rule in (_by_role, _by_probability, _by_question):
-        said = [(label, one.quoted()) for one in found for label in _labels_by(rule, one.text.lower(), labels)]
-        if len({label for label, _ in said}) > 1:
-            return "the description names both: " + ", and ".join(dict.fromkeys(quoted for _, quoted in said))
-        if said:
-            return said[0]
-    return None
+        if said := [(label, one.quoted()) for one in found for label in _labels_by(rule, one.text.lower(), labels)]:
+            return said
+    return []
 
 
 def _labels_by(rule: Callable[[str], list[str]], text: str, labels: tuple[str, str]) -> list[str]:
@@ -131,38 +130,26 @@ def _labels_by(rule: Callable[[str], list[str]], text: str, labels: tuple[str, s
 
 
 def _by_role(label: str) -> list[str]:
-    """`the positive class is X`, `1 means X`, `X counts as 1`, `higher values mean X`."""
+    """`the positive class is X`, `X is the positive class`, `higher values mean X`, `X counts as 1`."""
     name = _label(label)
     role = r"(?:positive (?:class|label|outcome|category|event|target|case)|class of interest)"
     means = r"(?:means?|indicates?|correspond\w*|impl\w+|suggests?|likely)"
     size = rf"\b(?:higher|larger|greater|bigger|high|large)\b(?:\W+\w+){{0,3}}\W+{means}"
-    roles = [rf"{role}(?P<between>[^.;:]{{0,20}}?){name}", rf"{name}\W+(?:is|as|be|are)(?P<between>)\W+(?:the )?{role}"]
-    roles.append(rf"{size}\b(?P<between>[^;()]{{0,50}}?){name}")
-    if as_number(label) is not None:
-        return roles
-    raw = rf"[`'\"“]?{re.escape(label.strip().lower())}[`'\"”]?"
-    zero = r"(?:(?!\b(?:0|zero|otherwise|else)\b)[^;])"
-    if_one = r"(?: (?:if|when|where|for|means?|is|stands for|denotes|indicates)\b| ?[=:(])"
-    one = rf"(?<!fold )(?<!table )(?<!stage )(?<![\d.])\b(?:1|one){if_one}"
-    counts = r"(?:count|code|encode|mark|treat|take|regard)[sdn]*(?:ed)?"
     return [
-        *roles,
-        rf"{one}(?P<between>{zero}{{0,60}}?){name}",
-        rf"{raw} ?[(=:] ?1\b(?P<between>)",
-        rf"{name}\W+{counts} as (?P<between>)(?:a |an )?(?:1|one)\b",
-        rf"\b(?:0|zero)\W+and (?:a |an |the )?{raw} as (?P<between>)(?:1|one)\b",
+        rf"{role}(?P<between>[^.;:]{{0,20}}?){name}",
+        rf"{name}\W+(?:is|as|be|are)(?P<between>)\W+(?:the )?{role}",
+        rf"{size}\b(?P<between>[^;()]{{0,50}}?){name}",
+        rf"{name}\W+counts? as (?P<between>)(?:a |an )?(?:1|one)\b",
     ]
 
 
 def _by_probability(label: str) -> list[str]:
-    """`the probability that it is X`, `P(X)`, `the risk of X`."""
+    """`the probability that it is X`, `P(X)`, `F1 of class 1`."""
     name, clause = _label(label), r"[^.;:]" if as_number(label) is not None else r"[^.;:()]"
-    scores = [rf"\b(?:f1|auc|precision|recall) (?P<between>of ){name}"] if as_number(label) is not None else []
     return [
         rf"\b{_PROBABILITY}\b(?P<between>{clause}{{0,90}}?){name}",
         rf"\bpr?\((?P<between>[^)]*?){name}",
-        rf"{name}(?P<between>) {_PROBABILITY}\b",
-        *scores,
+        *([rf"\b(?:f1|auc|precision|recall) (?P<between>of ){name}"] if as_number(label) is not None else []),
     ]
 
 
@@ -185,7 +172,7 @@ def target_named(text: str, columns: list[str]) -> Taken | None:
     The first name behind `predict` counts, up to words such as `based on`, which features follow, and a name
     beside `target`.
     """
-    named: list[tuple[str, str]] = []
+    named: dict[str, str] = {}
     for sentence in sentences(text):
         if sentence.section == "aside" or sentence.is_code:
             continue
@@ -193,27 +180,21 @@ def target_named(text: str, columns: list[str]) -> Taken | None:
         if role := _TARGET.search(text):
             parts += [" ".join(text[role.end() :].split()[:5]), " ".join(text[: role.start()].split()[-5:])]
         if asked := _ASKS.search(text):
-            if re.search(r"\b(?:be|is|are) $", text[: asked.start()].lower()):
-                parts.append(text[: asked.start()])
             parts.append(_FEATURES.split(text[asked.end() :])[0])
-        column = next((column for part in parts if (column := _first_column(part, columns))), None)
-        if column:
-            named.append((column, sentence.quoted()))
-    if len({column for column, _ in named}) != 1:
+        if column := next((column for part in parts if (column := _first_column(part, columns))), None):
+            named.setdefault(column, sentence.quoted())
+    if len(named) != 1:
         return None
-    return Taken("target_column", named[0][0], f"from {named[0][1]}", named[0][1])
+    column, quoted = named.popitem()
+    return Taken("target_column", column, f"from {quoted}", quoted)
 
 
 def _first_column(text: str, columns: list[str]) -> str | None:
-    """The column that stands first in a text, the longest of several; one of a single letter only if it is marked."""
+    """The column that stands first in a text, the longest of several; single letters name none."""
     found: list[tuple[int, int, str]] = []
     for column in columns:
-        words = [
-            re.escape(word) for word in re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).lower())
-        ]
-        pattern = r"[\W_]*".join(words)
-        if len(column) == 1:
-            pattern = rf"(?<=[`'\"“*_]){pattern}"
-        if words and (match := re.search(rf"(?<!\w){pattern}(?!\w)", text.lower())):
+        words = re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).lower())
+        pattern = r"[\W_]*".join(map(re.escape, words))
+        if len(column) > 1 and words and (match := re.search(rf"(?<!\w){pattern}(?!\w)", text.lower())):
             found.append((match.start(), -len(column), column))
     return min(found)[2] if found else None

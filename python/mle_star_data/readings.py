@@ -10,7 +10,7 @@ Direction = Literal["minimize", "maximize"]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the user gave."""
+    """What the user gave of the metric."""
 
     metric: str | None = None
     direction: Direction | None = None
@@ -18,8 +18,7 @@ class Told:
     """Whether a column of weights is given."""
     file: str | None = None
     """The name of the metric that a file of the user's own computes."""
-    task: Literal["regression", "classification"] | None = None
-    positive: str | None = None
+    is_regression: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +35,6 @@ class Column:
     below: int = 0
     """Rows of -1 or less, which have no logarithm of one more."""
     has_fractions: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """All columns to predict."""
-
-    columns: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +66,3 @@ class Question:
     seen: str
     option: str
     readings: tuple[Reading, ...] = ()
-
-    def __str__(self) -> str:
-        choices = "".join(f"; {self.option} {one.value}: {one.means}" for one in self.readings)
-        return f"{self.seen} ({self.option}{choices})"

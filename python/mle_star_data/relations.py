@@ -60,13 +60,10 @@ def relations(folder: str, facts: Mapping[str, Any]) -> dict[str, Any]:
 def _test_groups(data: Data) -> dict[str, dict[str, float]]:
     """The rows of the test table in groups, by each column that may name groups: as many groups of equal size would be
     as certain."""
-    split, test = data.split, data.folder.test
-    columns = dict.fromkeys([split.get("column"), split.get("groups"), *(split.get("series") or [])])
-    found = {}
-    for name in columns:
-        if name is not None and test is not None and name in test:
-            found[name] = intervals.grouped(test.column(name).text.value_counts()["count"].to_numpy())
-    return found
+    test, split = data.folder.test, data.split
+    wanted = dict.fromkeys([split.get("column"), split.get("groups"), *(split.get("series") or [])])
+    counts = {name: test.column(name).text.value_counts()["count"] for name in wanted if test and name in test}
+    return {name: intervals.grouped(rows.to_numpy()) for name, rows in counts.items()}
 
 
 @dataclass(frozen=True)
@@ -98,14 +95,16 @@ class Data:
 
     def role(self, name: str) -> str:
         """What part in the task a column that is no target has; `feature` for none."""
-        roles = self.told.get("roles", {})
+        roles, split = self.told.get("roles", {}), self.split
+        if name == self.told.get("id"):
+            return "id"
         for role in ("weight", "group", "time"):
-            if name != self.told.get("id") and name == roles.get(role):
+            if name == roles.get(role):
                 return role
-        if name == self.told.get("id") or name in (roles.get("ignored") or ()):
-            return "id" if name == self.told.get("id") else "ignored"
-        if name == self.split.get("column") and self.split.get("kind") in ("time", "groups"):
-            return "later" if self.split["kind"] == "time" else "others"
+        if name in (roles.get("ignored") or ()):
+            return "ignored"
+        if name == split.get("column") and split.get("kind") in ("time", "groups"):
+            return "later" if split["kind"] == "time" else "others"
         return "others" if any(group["column"] == name for group in self.folder.groups) else "feature"
 
     @property

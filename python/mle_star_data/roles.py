@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from . import dates, description, facts, mentions, metrics, names, readings
+from . import dates, description, facts, labels, mentions, metrics, names, readings
 from .facts import Folder
 from .frames import Column, Table
 from .kinds import LOOKED_AT, NUMBERS
@@ -75,17 +75,14 @@ class Told:
 
     def spelled(self, folder: Folder) -> Told:
         """The same with columns as the tables spell them: case and blanks around names do not count."""
-        target = [_spelled(folder, name) for name in _listed(self.target)] or None
-        id = None if self.id is None else _spelled(folder, self.id)
+        known = list(folder.tables())
+        target = [_spelled(known, name) for name in _listed(self.target)] or None
+        id = None if self.id is None else _spelled(known, self.id)
         if self.makes_ids and id is not None and id.rstrip("_") == MADE_ID and id not in folder.train:
             id = None
-        folds = None if self.folds is None else _spelled(folder, self.folds)
+        folds = None if self.folds is None else _spelled(known, self.folds)
         ignored = [*self.ignored, *([folds] if folds is not None and folds in folder.train else [])]
         return replace(self, target=target, id=id, folds=folds, ignored=ignored)
-
-    def others(self) -> dict[str, str]:
-        found = {"group": self.group, "time": self.time, "weight": self.weight}
-        return {role: name for role, name in found.items() if name is not None}
 
 
 def inspect(folder: str, told: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,8 +108,10 @@ class Task:
         self.folder, self.told = folder, told
         self.guesses: list[dict[str, str]] = []
         self.questions: list[Question] = []
-        self.roles: dict[str, str] = {role: self._of_train(name, role) for role, name in told.others().items()}
-        self.ignored = list(dict.fromkeys(self._of_any(name) for name in told.ignored))
+        train, further = [folder.train], [one for one in (folder.test, *folder.auxiliary) if one is not None]
+        named = {"group": told.group, "time": told.time, "weight": told.weight}
+        self.roles = {role: _found(train, name, role) for role, name in named.items() if name is not None}
+        self.ignored = list(dict.fromkeys(_found(train + further, name, "ignored") for name in told.ignored))
         self.id = self._id()
         self.targets = self._targets()
         self.target = self.targets[0] if self.targets else None
@@ -178,37 +177,29 @@ class Task:
 
     def _id(self) -> str | None:
         folder, given = self.folder, self.told.id
-        if self.told.without_tables:
-            own = folder.sample.names if folder.sample and len(folder.sample.names) > 1 else []
-            return given or (
-                self._guess("id_column", own[0], f"the first column of {folder.asked_in()}") if own else None
-            )
         if given is None:
-            guess = self._id_of_sample() or self._id_by_name() or self._id_by_position()
+            guess = self._id_of_sample()
+            if not self.told.without_tables:
+                guess = guess or self._id_by_name() or self._id_by_position()
             return guess and self._guess("id_column", *guess)
-        for table in [one for one in (folder.sample, folder.test) if one is not None] or [folder.train]:
-            _check_column(table, given, "id")
+        if not self.told.without_tables:
+            for table in [one for one in (folder.sample, folder.test) if one is not None] or [folder.train]:
+                _found([table], given, "id")
         return given
 
     def _id_of_sample(self) -> tuple[str, str] | None:
-        sample = self.folder.sample
+        sample, predicted = self.folder.sample, self.folder.test or self.folder.train
         # An only column is what is asked for.
-        if sample is None or len(sample.names) < 2 or sample.names[0] not in (self.folder.test or self.folder.train):
+        if sample is None or len(sample.names) < 2:
             return None
-        return sample.names[0], f"the first column of {sample.file}"
+        is_known = self.told.without_tables or sample.names[0] in predicted
+        return (sample.names[0], f"the first column of {sample.file}") if is_known else None
 
     def _id_by_name(self) -> tuple[str, str] | None:
-        """A column of both tables; without a sample, one of the test table alone can be the ID, too."""
-        folder = self.folder
-        found = [name for name in folder.train.names if _is_id(folder.train, name)]
-        of_both = [(name, "training") for name in found if folder.test is None or name in folder.test]
-        own = folder.test.names if folder.test is not None and folder.sample is None else []
-        of_test = [
-            (name, "test") for name in own if name not in folder.train and folder.test and _is_id(folder.test, name)
-        ]
-        for name, rows in (of_both + of_test)[:1]:
-            return name, f"its name says so, and no two {rows} rows share a value"
-        return None
+        """A column of both tables."""
+        train, test = self.folder.train, self.folder.test
+        found = [name for name in train.names if (test is None or name in test) and _is_id(train, name)]
+        return (found[0], "its name says so, and no two rows share a value") if found else None
 
     def _id_by_position(self) -> tuple[str, str] | None:
         """Without a sample, the first column if it counts or names rows."""
@@ -235,66 +226,55 @@ class Task:
     def _given_targets(self, given: list[str]) -> list[str]:
         train, sample = self.folder.train, self.folder.sample
         if len(given) == 1 and given[0] not in train:
-            given = [name.strip() for name in given[0].split(",")]
-        for name in given:
-            _check_column(train, name, "target")
-        if len(given) == 1:
-            return self.folder.targets(given[0], self.id)
-        if repeated := [name for at, name in enumerate(given) if name in given[:at]]:
-            raise Refused(f'the target column "{repeated[0]}" is given twice', "name each column once")
-        if sample is None:
-            return given
+            given = given[0].split(",")
+        given = [_found([train], name, "target") for name in given]
         asked = self.folder.targets(given[0], self.id)
-        if odd := [name for name in asked if name not in given] + [name for name in given if name not in asked]:
+        if len(given) == 1:
+            return asked
+        if len(set(given)) < len(given) or (sample is not None and set(asked) != set(given)):
             raise Refused(
-                f'the given targets are not those of {sample.file}: "{odd[0]}" is only one of either',
-                f"give all target columns of {sample.file} with --target, separated by commas",
+                f"the given targets are {', '.join(given)}, and those of the sample {', '.join(asked)}",
+                "give each target column once with --target, separated by commas, and all that the sample asks for",
             )
-        return asked
+        return asked if sample is not None else given
 
     def _target_of_sample(self) -> tuple[str, str] | None:
         others = [name for name in self.folder.asked() if name != self.id]
-        reason = f"the column of {self.folder.asked_in()} beside the ID; no training table has it"
-        return (others[0], reason) if len(others) == 1 else None
+        return (others[0], f"the column of {self.folder.asked_in()} beside the ID") if len(others) == 1 else None
 
     def _guessed_target(self) -> tuple[str, str] | None:
-        folder, train = self.folder, self.folder.train.file
+        folder, train, sample = self.folder, self.folder.train.file, self.folder.asked_in()
+        test = folder.test
         taken = {self.id, *self.roles.values(), *self.ignored}
         every = [name for name in folder.train.names if name not in taken]
         open_ = [name for name in every if not folder.in_test(name)]
         asked = [name for name in folder.asked() if name != self.id]
-        sample = folder.sample.file if folder.sample else ""
-        text = self.told.description.lower()
+        wanted = set(asked)
+        both, of_both = ([name for name in names if name in wanted] for names in (open_, every))
+        in_order = sorted(both, key=asked.index)
+        shown = ", ".join(f"`{name}`" for name in in_order[:NAMED])
+        shown += f" and {len(in_order) - NAMED} more" if len(in_order) > NAMED else ""
+        of_sample = f"of {sample} that {train} also has"
         # Of 20,000 names, hardly any begins with a word of the text.
-        begun = [name for name in open_ or every if _first_word(name) in text]
-        said = mentions.target_named(self.told.description, begun)
-        by_name = [name for name in open_ if name.lower() in USUAL_TARGETS]
-        test = folder.test
+        text = self.told.description
+        begun = [name for name in open_ or every if _first_word(name) in text.lower()]
+        said = mentions.target_named(text, begun)
+        named, why = ([said.value], said.reason) if said else ([], "")
         empty = [name for name in every if test and name in test and not test.column(name).distinct]
         empty = [name for name in empty if folder.train.column(name).distinct]
-        is_asked = set(asked)
-        both, any_of_both = ([name for name in of if name in is_asked] for of in (open_, every))
-        in_order = sorted(both, key=asked.index) if len(both) > 1 else []
-        shown = ", ".join(f"`{name}`" for name in in_order[:NAMED])
-        more = f" and {len(in_order) - NAMED} more" if len(in_order) > NAMED else ""
-        tries: list[tuple[Sequence[str], str]] = [
-            (both if len(both) == 1 else [], f"the column of {sample} that {train} also has"),
-            (
-                in_order[:1] if len(in_order) > 1 else [],
-                f"the first of the columns of {sample} that {train} also has; all are targets: {shown}{more}",
-            ),
-            (any_of_both if len(any_of_both) == 1 else [], f"the column of {sample} that {train} also has"),
-            (open_ if test and len(open_) == 1 else [], f"the only column of {train} that {test and test.file} lacks"),
-            (
-                [] if not asked else self._with_classes(open_, asked),
-                "its values are the columns of the sample submission",
-            ),
-            ([said.value] if said and open_ else [], said.reason if said else ""),
-            (by_name, "targets are usually called so"),
-            (empty if len(empty) == 1 else [], f"the only column that {test and test.file} has without values"),
-            ([said.value] if said else [], said.reason if said else ""),
+        tries: list[tuple[list[str], bool, str]] = [
+            (both, True, f"the column {of_sample}"),
+            (in_order, False, f"the first of the columns {of_sample}; all are targets: {shown}"),
+            (of_both, True, f"the column {of_sample}"),
+            (open_ if test else [], True, f"the only column of {train} that {test and test.file} lacks"),
+            (self._with_classes(open_, asked), False, "its values are the columns of the sample submission"),
+            (named, True, why),
+            ([name for name in open_ if name.lower() in USUAL_TARGETS], False, "targets are usually called so"),
+            (empty, True, f"the only column that {test and test.file} has without values"),
         ]
-        return next(((found[0], why) for found, why in tries if found), None)
+        return next(
+            ((found[0], why) for found, is_one, why in tries if found and not (is_one and len(found) > 1)), None
+        )
 
     def _with_classes(self, open_: Iterable[str], asked: list[str]) -> list[str]:
         """The columns whose values the sample has columns for."""
@@ -304,100 +284,49 @@ class Task:
                 return all(any(name.endswith(value) for name in asked) for value, _ in column["top_values"])
             return column["distinct"] < len(asked) and self.folder.class_columns(column["name"], asked) is not None
 
-        known = (self.folder.train.column(name).facts for name in open_)
+        known = (self.folder.train.column(name).facts for name in open_ if asked)
         return [one["name"] for one in known if one["distinct"] >= 2 and holds(one)]
 
     def _unknown_target(self) -> Question:
         folder, taken = self.folder, {self.id, *self.roles.values(), *self.ignored}
         left = [name for name in folder.train.names if name not in taken and not folder.in_test(name)]
         seen = "the column to predict is not given and cannot be inferred"
-        if self.told.without_tables:
-            return Question("target_column", "there is no training table to find the target in", "--target", ())
-        if not left and folder.test is None:
-            seen += f": no column of {folder.train.file} is left beside those with other roles"
-        elif not left and folder.test:
-            seen += f": every column of {folder.train.file} is in {folder.test.file} too"
+        if not left:
+            seen += f": no column of {folder.train.file} is left that has no other role and is to be predicted"
         readings = tuple(Reading(name, f"a column of {folder.train.file}") for name in left[:LISTED])
         return Question("target_column", seen, "--target", readings)
 
     # ------------------------------------------------------------ roles that the user named
 
-    def _find(self, table: Table, name: str, role: str) -> str | None:
-        """The column of this name, whatever capitals and surrounding blanks it is given with."""
-        if name in table:
-            return name
-        alike = [one for one in table.names if one.strip().lower() == name.strip().lower()]
-        if len(alike) > 1:
-            raise Refused(
-                f'the {role} column "{name}" can be `{alike[0]}` or `{alike[1]}` of {table.file}',
-                f"give the exact name with {ROLES[role]}",
-            )
-        return alike[0] if alike else None
-
-    def _of_train(self, name: str, role: str) -> str:
-        train = self.folder.train
-        if found := self._find(train, name, role):
-            return found
-        for table in [self.folder.test, *self.folder.auxiliary]:
-            if table is not None and (found := self._find(table, name, role)):
-                raise Refused(
-                    f"the {role} column `{found}` is in {table.file}, but not in {train.file}",
-                    f"give a column of {train.file} with {ROLES[role]}",
-                )
-        raise self._in_no_table([train], name, role)
-
-    def _of_any(self, name: str) -> str:
-        tables = [self.folder.train, *([self.folder.test] if self.folder.test else []), *self.folder.auxiliary]
-        for table in tables:
-            if found := self._find(table, name, "ignored"):
-                return found
-        raise self._in_no_table(tables, name, "ignored")
-
-    def _in_no_table(self, tables: list[Table], name: str, role: str) -> Refused:
-        known = list(dict.fromkeys(one for table in tables for one in table.names))
-        if self.told.without_tables:
-            message = f'there is no training table to find the {role} column "{name}" in'
-            return Refused(message, f"leave out {ROLES[role]}")
-        lower = {one.lower(): one for one in reversed(known)}
-        close = difflib.get_close_matches(name.lower(), lower, 1, 0.0)
-        meant = f"did you mean `{lower[close[0]]}`? " if close else ""
-        listed = ", ".join(known[:LISTED])
-        return Refused(
-            f'the {role} column "{name}" is in no table',
-            f"{meant}give one of the columns with {ROLES[role]}: {listed}",
-        )
-
     def _check(self) -> None:
         """Refuses columns that have two roles or do not hold what their role needs."""
+        beside_weights = {"id": self.id, "group": self.roles.get("group"), "time": self.roles.get("time")}
         for role, name in [*self.roles.items(), *(("ignored", name) for name in self.ignored)]:
-            if name in self.targets:
-                raise _two_roles(name, role, "the target", "target")
-        weight = self.roles.get("weight")
-        for role in ("group", "time"):
-            if weight is not None and self.roles.get(role) == weight:
-                raise _two_roles(weight, "weight", f"the {role} column", role)
-        if weight is not None and weight == self.id:
-            raise _two_roles(weight, "weight", "the row ID", "id")
-        if weight is not None:
-            self._check_weights(self.folder.train.column(weight))
-        for role in ("group", "time"):
-            if role in self.roles and self.folder.train.column(self.roles[role]).distinct < 2:
+            others = dict.fromkeys(self.targets, "target")
+            others |= {one: other for other, one in beside_weights.items() if one and role == "weight"}
+            if name in others:
+                hint = f"give another column with {ROLES[role]} or {ROLES[others[name]]}"
+                raise Refused(f"`{name}` cannot be the {role} column and the {others[name]} column", hint)
+        for role, name in self.roles.items():
+            column = self.folder.train.column(name)
+            if role == "weight":
+                self._check_weights(column)
+            elif column.distinct < 2:
                 raise Refused(
-                    f"the {role} column `{self.roles[role]}` has fewer than two values in {self.folder.train.file}",
+                    f"the {role} column `{name}` has fewer than two values in {column.table.file}",
                     f"give another column with {ROLES[role]}, or leave it out",
                 )
-        if "time" in self.roles:
-            self._check_times(self.folder.train.column(self.roles["time"]))
+            elif role == "time":
+                self._check_times(column)
 
     def _check_times(self, column: Column) -> None:
         """Refuses times of which not all can be put in order."""
-        has, odd, values = column.values.is_not_null().to_numpy(), [], column.values
-        for times in (column.numbers, column.times, dates.seconds(values, False), dates.seconds(values, True)):
-            wrong = np.flatnonzero(has & ~np.isfinite(times))
-            if not len(wrong):
-                return
-            odd.append(int(wrong[0]))
-        row = max(odd)
+        values = column.values
+        read = (column.numbers, column.times, dates.seconds(values, False), dates.seconds(values, True))
+        odd = [np.flatnonzero(values.is_not_null().to_numpy() & ~np.isfinite(times)) for times in read]
+        if not all(len(rows) for rows in odd):
+            return
+        row = max(int(rows[0]) for rows in odd)
         raise Refused(
             f'the time column `{column.name}` has "{column.values[row][:40]}" in row {row + 1} of {column.table.file}, '
             "which is no number and no date",
@@ -409,31 +338,16 @@ class Task:
         labelled = np.ones(column.table.rows, dtype=bool)
         for name in self.targets:
             labelled &= self.folder.train.column(name).values.is_not_null().to_numpy()
-        fits = np.isfinite(column.numbers) & (column.numbers >= 0)
-        file, odd = column.table.file, np.flatnonzero(labelled & ~fits)
-        if len(odd):
-            value, row = column.values[int(odd[0])], odd[0] + 1
-            message = f"row {row} of {file} has no weight in column `{column.name}`"
-            if value is not None:
-                message = f'row {row} of {file} has the weight "{value[:40]}" in column `{column.name}`'
-        elif column.numbers[labelled].sum() > 0:
-            return
-        else:
-            message = f"all weights in column `{column.name}` of {file} are 0"
-        hint = "weights are numbers from 0 on; correct the row, or give another column with --weight-column"
-        raise Refused(message, hint)
+        rows, cells = np.flatnonzero(labelled), column.values.fill_null("").to_numpy()
+        labels.check_weights(column.numbers[rows], cells[rows], rows, column.name, f" of {column.table.file}")
 
     # ------------------------------------------------------------ metric and positive class
 
     def _metric(self) -> tuple[str | None, str | None]:
         told = self.told
-        task: Literal["regression", "classification"] | None = None
-        if told.task_type is not None:
-            task = "regression" if told.task_type == "regression" else "classification"
-        asked = readings.Told(
-            told.metric, told.direction, "weight" in self.roles, told.metric_file, task, told.positive_class
-        )
-        held = readings.Target(tuple(_as_target(column) for name in self.targets if (column := self.column(name))))
+        is_regression = None if told.task_type is None else told.task_type == "regression"
+        asked = readings.Told(told.metric, told.direction, "weight" in self.roles, told.metric_file, is_regression)
+        held = [_as_target(column) for name in self.targets if (column := self.column(name))]
         found = description.read_metric(told.description, asked, held)
         self._chose = isinstance(found, Taken) and found.is_chosen
         if isinstance(found, Question):
@@ -449,16 +363,13 @@ class Task:
         return found.value, found.direction
 
     def _positive(self) -> str | None:
-        column, told = self.column(self.target), self.told
+        column, given = self.column(self.target), self.told.positive_class
         metric = metrics.named(self.metric) if self.metric else None
-        given = told.positive_class
         if column is None or (given is None and (column.distinct != 2 or metric is None)):
             return given
-        labels = [value for value, _ in column.facts["top_values"]]
         if column.distinct != 2:
             raise Refused(
-                f'--positive-class "{given}": the column "{column.name}" holds {column.distinct} different values, '
-                "not two labels",
+                f'--positive-class "{given}": "{column.name}" holds {column.distinct} different values, not two labels',
                 "leave out --positive-class (positive_class in the task file)",
             )
         takes_a_side = metric is not None and (metric.kind in ("probabilities", "order") or metric.name == "F1")
@@ -466,11 +377,10 @@ class Task:
         asked = [name for name in asked if name == self.target or not self.folder.in_test(name)]
         if given is None and (not takes_a_side or len(asked) > 1):
             return None
-        are_numbers = all(mentions.as_number(label) is not None for label in labels)
+        one, other = (value for value, _ in column.facts["top_values"])
+        are_numbers = mentions.as_number(one) is not None and mentions.as_number(other) is not None
         name = asked[0] if asked and not (are_numbers and asked[0] == self.target) else None
-        found = mentions.positive_class(
-            told.description, (labels[0], labels[1]), name, readings.Told(positive=given), self._chose
-        )
+        found = mentions.positive_class(self.told.description, (one, other), name, given, self._chose)
         if takes_a_side or isinstance(found, Question):
             taken = self._take(found)
             return taken.value if taken else None
@@ -489,33 +399,30 @@ class Task:
     def _modality(self) -> str:
         if self.told.data_modality is not None:
             return self.told.data_modality
-        features = self._features()
+        features, train = self._features(), self.folder.train.file
         texts = [one for one in features if one["kind"] == "text"]
-        long = sum(one["mean_length"] >= LONG_TEXT for one in texts)
         others, count = len(features) - len(texts), len(features)
-        found, reason = "tabular", f"{self.folder.train.file} has {count} features"
-        reason = "no training table was read" if self.told.without_tables else reason
+        found = "tabular", "no training table was read" if self.told.without_tables else f"{train} has {count} features"
         if of_files := self._modality_of_files():
-            found, reason = of_files
-            found = "mixed" if others >= MANY_FEATURES else found
+            found = "mixed" if others >= MANY_FEATURES else of_files[0], of_files[1]
         elif rewritten := self._rewritten():
-            found, reason = "text", rewritten
+            found = "text", rewritten
         elif texts and others <= len(texts):
-            found, reason = "text", f"{len(texts)} of {count} features hold free text"
-        elif long and others >= MANY_FEATURES:
-            found, reason = "mixed", f"{long} of {count} features hold long texts"
-        return self._guess("data_modality", found, reason)
+            found = "text", f"{len(texts)} of {count} features hold free text"
+        elif others >= MANY_FEATURES and (long := sum(one["mean_length"] >= LONG_TEXT for one in texts)):
+            found = "mixed", f"{long} of {count} features hold long texts"
+        return self._guess("data_modality", *found)
 
     def _modality_of_files(self) -> tuple[str, str] | None:
         images, sounds, pictured = (self.folder.media[kind] for kind in ("images", "sounds", "pictured"))
-        holds = "the data folder holds"
-        if images >= MANY_FILES and sounds >= MANY_FILES:
-            if pictured * 2 >= sounds:
-                return "audio", f"{holds} {sounds} sound files, and images of them"
-            return "mixed", f"{holds} {images} images and {sounds} sound files"
-        if images >= MANY_FILES:
-            return "image", f"{holds} {images} images"
-        return ("audio", f"{holds} {sounds} sound files") if sounds >= MANY_FILES else None
+        many = [
+            f"{count} {kind}" for count, kind in ((images, "images"), (sounds, "sound files")) if count >= MANY_FILES
+        ]
+        kind = "image" if sounds < MANY_FILES else "audio"
+        # Sounds may have images of their spectra.
+        if len(many) == 2 and pictured * 2 < sounds:
+            kind = "mixed"
+        return (kind, f"the data folder holds {' and '.join(many)}") if many else None
 
     def _task_type(self) -> str:
         if self.told.task_type is not None:
@@ -549,15 +456,12 @@ class Task:
         target = self.column(self.target)
         if target is None or target.kind not in ("category", "text") or target.distinct <= MOST_CLASSES:
             return None
-        frequent = {value for value, _ in target.facts["top_values"]}
         for one in self._features():
-            same = frequent.intersection(value for value, _ in one["top_values"])
-            may_be = one["kind"] in ("category", "text") and one["distinct"] > MOST_CLASSES
-            if not may_be or len(same) * 2 < len(frequent):
-                continue
-            equal = (target.values == self.folder.train.column(one["name"]).values).head(LOOKED_AT).drop_nulls()
-            if equal.sum() * 2 > len(equal):
-                return f'"{target.name}" is "{one["name"]}" in most rows'
+            if one["kind"] in ("category", "text") and one["distinct"] > MOST_CLASSES:
+                values = self.folder.train.column(one["name"]).looked
+                equal = (target.looked == values).drop_nulls()
+                if equal.sum() * 2 > len(equal):
+                    return f'"{target.name}" is "{one["name"]}" in most rows'
         return None
 
 
@@ -565,15 +469,21 @@ def _described(table: Table) -> dict[str, Any]:
     return {"file": table.file, "rows": table.rows, "columns": list(table.facts.values())}
 
 
-def _spelled(folder: Folder, name: str) -> str:
-    tables = list(folder.tables())
+def _spelled(tables: Sequence[Table], name: str) -> str:
+    """The name as the first of these tables with one such column spells it."""
     if any(name in table for table in tables):
         return name
+    alike = [[one for one in table.names if one.strip().lower() == name.strip().lower()] for table in tables]
+    return next((found[0] for found in alike if len(found) == 1), name)
+
+
+def _found(tables: Sequence[Table], name: str, role: str) -> str:
+    """The column of this name in one of these tables, whatever capitals and surrounding blanks it is given with."""
+    spelled = _spelled(tables, name)
     for table in tables:
-        alike = [one for one in table.names if one.strip().lower() == name.strip().lower()]
-        if len(alike) == 1:
-            return alike[0]
-    return name
+        if spelled in table:
+            return spelled
+    raise _not_in(tables[0], name, role)
 
 
 def _first_word(name: str) -> str:
@@ -585,11 +495,12 @@ def _listed(target: str | list[str] | None) -> list[str]:
     return [] if target is None else [target] if isinstance(target, str) else list(target)
 
 
-def _check_column(table: Table, name: str, role: str) -> None:
-    if name not in table:
-        listed = ", ".join(table.names[:LISTED])
-        hint = f"give one of its columns with {ROLES[role]}: {listed}"
-        raise Refused(f'the {role} column "{name}" is not in {table.file}', hint)
+def _not_in(table: Table, name: str, role: str) -> Refused:
+    lower = {one.lower(): one for one in reversed(table.names)}
+    close = difflib.get_close_matches(name.lower(), lower, 1)
+    meant = f"did you mean `{lower[close[0]]}`? " if close else ""
+    hint = f"{meant}give one of its columns with {ROLES[role]}: {', '.join(table.names[:LISTED])}"
+    return Refused(f'the {role} column "{name}" is not in {table.file}', hint)
 
 
 def _is_id(table: Table, name: str) -> bool:
@@ -606,11 +517,6 @@ def _names_rows(table: Table, rows: int) -> bool:
         low, high = column.facts["range"]
         return bool(high - low < 2 * rows)
     return column.kind == "category" and not any(" " in value for value, _ in column.facts["top_values"])
-
-
-def _two_roles(name: str, role: str, other: str, as_role: str) -> Refused:
-    hint = f"give another column with {ROLES[role]} or {ROLES[as_role]}"
-    return Refused(f"`{name}` cannot be the {role} column, as it is {other}", hint)
 
 
 def _has_fractions(known: Known) -> bool:

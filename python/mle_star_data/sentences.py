@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from html.parser import HTMLParser
+from html import unescape
 from typing import Literal
 
 Section = Literal["evaluation", "aside", "references", "other"]
@@ -18,11 +18,17 @@ _ASIDE = (
     r"\b(?:related|background|baseline|benchmark|previous|histor|acknowledg|paper|prize|timeline|licen|starter|past)"
 )
 _REFERENCES = r"\b(?:referenc|citation|literature|bibliograph|cite|citing)"
-_LONGEST_HEADING = 6
+_LONGEST_HEADING = 12
 #: The most characters of a sentence, and of a description.
 _LONGEST, _MOST = 2_000, 200_000
-_BLOCKS = {"p", "div", "br", "li", "ul", "ol", "table", "tr", "section", "article", "pre", "blockquote", "hr"}
 _ABBREVIATIONS = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bcf)(?<!\bapprox)(?<!\bfig)(?<!\beq)(?<!\bet al)(?<!\b[A-Za-z])"
+#: What tags of HTML are in Markdown; all others are left out.
+_TAGS = {
+    r"<(script|style|del|s)\b[^<>]*>.*?</\1\s*>|<!--.*?-->": "",
+    r"</?(?:p|div|br|li|ul|ol|table|tr|section|article|pre|blockquote|hr)\b[^<>]*>|</h[1-6]>": "\n\n",
+    r"<t[dh]\b[^<>]*>": " | ",
+    r"</code>": "`",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,38 +46,6 @@ class Sentence:
         return f'"{text}"' if len(text) <= 240 else f'"{text[:240].rstrip()}…"'
 
 
-class _Plain(HTMLParser):
-    """HTML as Markdown."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=False)
-        self.parts: list[str] = []
-        self.hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.hidden += tag in ("script", "style", "del", "s")
-        if re.fullmatch(r"h[1-6]", tag):
-            self.parts.append("\n\n" + "#" * int(tag[1]) + " ")
-        elif tag in _BLOCKS:
-            self.parts.append("\n\n")
-        elif tag in ("td", "th"):
-            self.parts.append(" | ")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.hidden -= tag in ("script", "style", "del", "s") and self.hidden > 0
-        if tag in _BLOCKS or re.fullmatch(r"h[1-6]", tag):
-            self.parts.append("\n\n")
-        elif tag == "code":
-            self.parts.append("`")
-
-    def handle_data(self, data: str) -> None:
-        if not self.hidden:
-            self.parts.append(data)
-
-    def handle_entityref(self, name: str) -> None:
-        self.handle_data({"lt": "<", "gt": ">", "amp": "&", "nbsp": " ", "quot": '"'}.get(name, " "))
-
-
 @lru_cache(maxsize=4)
 def sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences in order; of literature there are none."""
@@ -81,10 +55,7 @@ def sentences(text: str) -> tuple[Sentence, ...]:
         if level > 0:
             above = [one for one in above if one[0] < level]
             inherited: Section = above[-1][1] if above else "other"
-            is_title = level == 1 and not above and not found and len(block.split()) > 1
             section = _below(block) or inherited
-            if is_title and section in ("aside", "references") and not _below(block.split()[0]):
-                section = "other"
             above.append((level, section))
             found.append(Sentence(block, section, is_heading=True))
             continue
@@ -94,7 +65,7 @@ def sentences(text: str) -> tuple[Sentence, ...]:
         if level < 0:
             found.append(Sentence(block, section, is_code=True))
         else:
-            found += [Sentence(one, section) for one in _split(block) if not _is_citation(one)]
+            found += [Sentence(one, section) for one in _split(block)]
     return tuple(found)
 
 
@@ -106,10 +77,10 @@ def _without_html(text: str) -> str:
     if not re.search(r"</?(?:p|h[1-6]|div|li|br|b|table|del|s|span|a|strong|em|ul)\b[^<>]*>", text, re.IGNORECASE):
         return text
     # A sign before a number or a name of a label, such as `<=50K`, begins no tag.
-    plain = _Plain()
-    plain.feed(re.sub(r"<(?![a-zA-Z/!])", "&lt;", text))
-    plain.close()
-    return "".join(plain.parts)
+    for tags, instead in _TAGS.items():
+        text = re.sub(tags, instead, text, flags=re.IGNORECASE | re.DOTALL)
+    text = re.sub(r"<h([1-6])\b[^<>]*>", lambda tag: "\n\n" + "#" * int(tag[1]) + " ", text, flags=re.IGNORECASE)
+    return unescape(re.sub(r"</?[a-zA-Z][^<>]*>", "", text))
 
 
 def _blocks(text: str) -> list[tuple[int, str]]:
@@ -119,7 +90,6 @@ def _blocks(text: str) -> list[tuple[int, str]]:
         if at % 2:
             blocks.append((-1, part.strip()))
             continue
-        part = re.sub(r"^([^\n#|>*-][^\n]*)\n(=+|-{3,})[ \t]*$", r"# \1\n", part, flags=re.MULTILINE)
         begins = r"\n[ \t]*\n|\n(?=[ \t]*(?:#{1,6} |[-*+] |\d+[.)] |\||>))|(?<=\|)\n|(?<=\\\n)"
         for one in re.split(begins, _headings_end(part)):
             blocks += [block for block in [_block(one)] if block[1]]
@@ -139,16 +109,10 @@ def _block(text: str) -> tuple[int, str]:
         cells = [cell.strip() for cell in plain.strip("|").split("|")]
         is_rule = all(re.fullmatch(r":?-*:?", cell) for cell in cells)
         return 0, "" if is_rule else ": ".join(cells) if len(cells) == 2 else "; ".join(cells)
-    words = len(plain.split())
-    is_short = (
-        words <= _LONGEST_HEADING and "\n" not in plain and not re.search(r"[.!?`$=,;]$|[:=`$|]", plain.rstrip(":"))
-    )
     if mark:
         return len(mark[1]), plain
-    is_own = is_short and text == plain and (_below(plain) is not None) and not plain.endswith((".", "!", "?"))
-    if (is_strong and words <= 2 * _LONGEST_HEADING and not plain.endswith((".", "!"))) or (is_own and words <= 3):
-        return 7, plain
-    return 0, plain
+    is_heading = is_strong and len(plain.split()) <= _LONGEST_HEADING and not plain.endswith((".", "!"))
+    return (7, plain) if is_heading else (0, plain)
 
 
 def _unmarked(text: str) -> str:
@@ -187,12 +151,3 @@ def _below(heading: str) -> Section | None:
     if aside and not (evaluation and re.match(rf"{_EVALUATION}\w*\s*(?:and|&|/|,|\+)", heading)):
         return "aside"
     return "evaluation" if evaluation else None
-
-
-def _is_citation(text: str) -> bool:
-    """An entry of a list of literature: initials or a journal, and a year."""
-    has_year = re.search(r"\b(?:18|19|20)\d\d\b", text)
-    marks = r"\b(?:et al|journal|proceedings|proc|vol|pp|doi|arxiv|conference|press)\b|\d+[:(]\d+|\b[A-Z]\. ?[A-Z]\."
-    names = r"^[^\w]*(?:\d+\W+)?(?:[A-Z][\w-]+,? [A-Z]{1,2}\b[.,]|[A-Z]\. [A-Z][\w-]+)"
-    is_about_scores = re.search(r"\b(?:submissions?|evaluated|scored|ranked|metric|we|your)\b", text.lower())
-    return not is_about_scores and bool((has_year and re.search(marks, text)) or re.search(names, text))

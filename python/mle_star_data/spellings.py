@@ -162,47 +162,42 @@ def normal(text: str) -> str:
 def _named(name: str, found: re.Match[str]) -> str | None:
     """The name with the number that was read; none if the number makes no sense."""
     number = next((text for text in found.groups() if text), "")
-    if name not in ("MAP@", "top- accuracy", "pinball loss ", "interval score "):
+    if not number or not name.endswith(("@", " ", "top- accuracy")):
         return name
-    value = float(NUMBERS.index(number) + 1) if number in NUMBERS else float(number)
+    value = float(NUMBERS.index(number) + 1 if number in NUMBERS else number)
     if name in ("MAP@", "top- accuracy"):
-        most = int(value) if value.is_integer() and 1 <= value <= 100 and "." not in number else 0
-        if name == "MAP@":
-            return f"MAP@{most}" if most else None
-        return None if not most else f"top-{most} accuracy" if most > 1 else "accuracy"
-    is_percentage = "perc" in found[0] or ("." not in number and value > 1)
-    share = value / 100 if is_percentage else value
-    if name == "interval score " and "alpha" in found[0]:
-        share = 1 - share
-    share = round(share, 6)
+        if not value.is_integer() or not 1 <= value <= 100:
+            return None
+        return "accuracy" if name != "MAP@" and value == 1 else re.sub("[@-]", lambda mark: f"{mark[0]}{value:g}", name)
+    share = round(value / 100 if "perc" in found[0] or (number.isdigit() and value > 1) else value, 6)
     is_fine = 0 < share < 1 and round(share, 4) == share and (name == "pinball loss " or share >= 0.5)
     return f"{name}{share:g}" if is_fine else None
 
 
-def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    number = r"((?:\d*\.)?\d+(?! ?(?:,|and|or) ?\d)|" + "|".join(NUMBERS) + ")"
-    return [
-        (name, re.compile(rf"(?<!\S)(?:{pattern.replace('#', number)})(?!\S)")) for name, pattern in SPELLINGS.items()
-    ]
+def _whole(pattern: str) -> re.Pattern[str]:
+    """Whole words."""
+    return re.compile(rf"(?<!\S)(?:{pattern})(?!\S)")
 
 
-_PATTERNS = _patterns()
-_LACKS = [(re.compile(rf"(?<!\S)(?:{pattern})(?!\S)"), what) for pattern, what in LACKS.items()]
-_OTHERS = re.compile(rf"(?<!\S)(?:{OTHERS})(?!\S)".replace("\n", ""))
+_NUMBER = r"((?:\d*\.)?\d+(?! ?(?:,|and|or) ?\d)|" + "|".join(NUMBERS) + ")"
+_PATTERNS = {name: _whole(pattern.replace("#", _NUMBER)) for name, pattern in SPELLINGS.items()}
+_LACKS = {what: _whole(pattern) for pattern, what in LACKS.items()}
+_OTHERS = _whole(OTHERS.replace("\n", ""))
 _COLUMN_WISE = re.compile(rf"(?<!\S)(?:{COLUMN_WISE})$")
 _WEIGHTED = re.compile(rf"(?<!\S){WEIGHTED}$")
 
 
 def mentions(text: str) -> list[Mention]:
     """The metrics in a normal text, in order; of those that overlap, the longest."""
-    found: list[Mention] = []
-    for name, pattern in _PATTERNS:
-        for match in pattern.finditer(text):
-            if full := _named(name, match):
-                found.append(Mention(full, match.start(), match.end()))
-    for pattern, what in _LACKS:
-        found += [Mention("", match.start(), match.end(), lacks=what) for match in pattern.finditer(text)]
+    found = [
+        Mention("", match.start(), match.end(), lacks=what)
+        for what, pattern in _LACKS.items()
+        for match in pattern.finditer(text)
+    ]
     found += [Mention("", match.start(), match.end()) for match in _OTHERS.finditer(text)]
+    for name, pattern in _PATTERNS.items():
+        named = ((_named(name, match), match) for match in pattern.finditer(text))
+        found += [Mention(full, match.start(), match.end()) for full, match in named if full]
     found.sort(key=lambda one: (one.start - one.end, one.name == ""))
     kept: list[Mention] = []
     for one in found:
