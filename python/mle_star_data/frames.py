@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -27,7 +27,6 @@ Numbers = dates.Numbers
 
 LARGE = 1 << 27
 """Files of more bytes are read by columns."""
-AT_ONCE = 1 << 24
 ROW = "number of the row"
 READABLE = "check that the file is complete and readable"
 
@@ -41,11 +40,10 @@ def read(path: str | Path, shown: str | None = None) -> Table:
         if path.stat().st_size > LARGE and (large := _large(path, name, names)):
             return large
         frame = pl.read_csv(path, infer_schema=False, empty_string_is_null=False, new_columns=names)
+        if _has_blank_rows(frame):
+            frame = _by_rows(path, name, names)
     except pl.exceptions.PolarsError:
         frame = _by_rows(path, name, names)
-    except OSError as error:
-        raise Refused(f"cannot open {name}: {error.strerror}", "check that the file is there and readable") from None
-    frame = _without_blank_lines(path, frame)
     if frame.height == 0:
         raise Refused(f"{name} has no rows below its header", "check that the file is complete")
     loaded = dict(zip(names, frame.get_columns(), strict=True))
@@ -57,70 +55,51 @@ def _large(path: Path, name: str, names: list[str]) -> Table | None:
     source = pl.scan_csv(path, infer_schema=False, empty_string_is_null=False, new_columns=names)
     rows = int(source.select(pl.len()).collect().item())
     looked_at = kinds.looked_at(rows)
-    if looked_at is None or _has_blank_lines(path):
+    if looked_at is None:
         return None
     wanted = pl.col(ROW).is_in(pl.Series(looked_at).cast(pl.UInt32).implode())
-    looked = source.with_row_index(ROW).filter(wanted).drop(ROW).collect(engine="streaming")
-    return Table(name, Source(looked, source, rows, {}, path))
+    found = source.with_row_index(ROW).filter(wanted | (pl.col(names[0]) == "")).collect(engine="streaming")
+    looked = found.filter(wanted).drop(ROW)
+    return None if _has_blank_rows(found.drop(ROW)) else Table(name, Source(looked, source, rows, {}, path))
 
 
 def header(path: Path, name: str) -> list[str]:
     """The names of the columns. One without a name is named by its position, as in pandas."""
-    csv.field_size_limit(LONGEST_ROW)
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            names = next((row for row in csv.reader(file) if row), [])
-    except UnicodeDecodeError:
-        raise Refused(f"row {undecodable(path)} of {name} is not UTF-8 text", READABLE) from None
-    except (OSError, csv.Error) as error:
-        raise Refused(f"cannot read {name}: {error}", READABLE) from None
+    names = next(_rows(path, name), [])
     if not names:
         raise Refused(f"{name} is empty", "check that the file is complete")
     names = [one or f"Unnamed: {at}" for at, one in enumerate(names)]
     if len(set(names)) < len(names):
         twice = next(one for at, one in enumerate(names) if one in names[:at])
-        raise Refused(
-            f'{name} has two columns named "{twice}"', "rename or remove one of them; column names must be unique"
-        )
+        hint = "rename or remove one of them; column names must be unique"
+        raise Refused(f'{name} has two columns named "{twice}"', hint)
     return names
 
 
-def _by_rows(path: Path, name: str, names: list[str]) -> pl.DataFrame:
-    """A table with quotes inside of cells, which polars does not read."""
+def _rows(path: Path, name: str) -> Iterator[list[str]]:
+    """All rows, with the header; an empty line is none."""
+    csv.field_size_limit(LONGEST_ROW)
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if row][1:]
+            yield from (row for row in csv.reader(file) if row)
     except UnicodeDecodeError:
         raise Refused(f"row {undecodable(path)} of {name} is not UTF-8 text", READABLE) from None
-    except csv.Error as error:
+    except (OSError, csv.Error) as error:
         raise Refused(f"cannot read {name}: {error}", READABLE) from None
+
+
+def _by_rows(path: Path, name: str, names: list[str]) -> pl.DataFrame:
+    """A table with quotes inside of cells, which polars does not read, or with empty lines, which it takes for rows."""
+    rows = list(_rows(path, name))[1:]
     odd = next((at for at, row in enumerate(rows) if len(row) != len(names)), None)
     if odd is not None:
-        raise Refused(
-            f"row {odd + 1} of {name} has {len(rows[odd])} cells, the header has {len(names)}",
-            "correct that row; a comma inside a value needs quotes around the value",
-        )
+        hint = "correct that row; a comma inside a value needs quotes around the value"
+        raise Refused(f"row {odd + 1} of {name} has {len(rows[odd])} cells, the header has {len(names)}", hint)
     return pl.DataFrame(dict(zip(names, zip(*rows, strict=True), strict=True)), dict.fromkeys(names, pl.String))
 
 
-def _without_blank_lines(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
-    blank = np.ones(frame.height, dtype=bool)
-    for column in frame.iter_columns():
-        blank &= (column == "").to_numpy()
-        if not blank.any():
-            return frame
-    return frame.filter(pl.Series(~blank)) if _has_blank_lines(path) else frame
-
-
-def _has_blank_lines(path: Path) -> bool:
-    with open(path, "rb") as file:
-        twice, last = (b"\n\r\n" if file.readline().endswith(b"\r\n") else b"\n\n"), b"\n"
-        while part := file.read(AT_ONCE):
-            # An empty line may lie between two parts.
-            if twice in part or twice in last + part[:2]:
-                return True
-            last = part[-2:]
-    return False
+def _has_blank_rows(frame: pl.DataFrame) -> bool:
+    return any(not any(row) for row in frame.filter(frame.to_series(0) == "").iter_rows())
 
 
 @dataclass
