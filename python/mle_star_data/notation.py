@@ -10,26 +10,8 @@ import polars as pl
 BLANKS = " \u00a0\u202f\u2009'\u2019"
 """The marks that may stand between groups of three digits, besides point and comma."""
 MISSING = [
-    "",
-    *[
-        "na",
-        "n/a",
-        "#n/a",
-        "nan",
-        "-nan",
-        "null",
-        "none",
-        "nil",
-        "missing",
-        "-",
-        "--",
-        "?",
-        ".",
-        "inf",
-        "-inf",
-        "infinity",
-        "-infinity",
-    ],
+    *("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "nil", "missing", "-", "--", "?", "."),
+    *("inf", "-inf", "infinity", "-infinity"),
 ]
 """Words for missing numbers, in lower case."""
 SIGNS = "$€£%\u2212"
@@ -74,9 +56,6 @@ class Notation:
 
     numbers: list[Numbers] = field(default_factory=list)
     ambiguous: list[Ambiguous] = field(default_factory=list)
-
-    def decimals(self) -> dict[str, str]:
-        return {key(one.name): one.decimal for one in self.numbers if one.decimal}
 
 
 @dataclass(frozen=True)
@@ -139,11 +118,9 @@ class Tally:
 
 
 def _number(decimal: str, between: str) -> str:
-    """The pattern of numbers with this decimal mark, and this mark between thousands, or between them as in India."""
+    """The pattern of numbers with this decimal mark, and this mark between thousands."""
     point, mark = f"[{decimal}]", f"[{between}]"
     groups = rf"[1-9][0-9]{{0,2}}({mark}[0-9]{{3}})+"
-    if between == ",":
-        groups += "|[1-9][0-9]?(,[0-9]{2})+,[0-9]{3}"
     plain = rf"((0|[1-9][0-9]*)({point}[0-9]*)?|{point}[0-9]+)([eE][-+]?[0-9]{{1,3}})?"
     return rf"^[-+]?(({groups})({point}[0-9]*)?|{plain})$"
 
@@ -200,7 +177,7 @@ def decide(frame: pl.DataFrame, delimiter: str, like: Notation | None) -> Notati
         for at, one in tallies.items()
         if one.may_be_lists() and not (delimiter == ";" and one.has_comma and one.fits[","])
     }
-    known = like.decimals() if like else {}
+    known = {key(one.name): one.decimal for one in (like.numbers if like else []) if one.decimal}
     seen = {one.certain() for at, one in tallies.items() if at not in lists} - {None} or set(known.values())
     found = Notation()
     for at, one in tallies.items():
