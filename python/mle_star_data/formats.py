@@ -373,7 +373,7 @@ def _in_one_notation(table: Table, like: Notation | None) -> Table:
     table.notation = decide(table.frame, table.delimiter, like)
     for how in table.notation.numbers:
         if how.is_translated:
-            table.frame.replace_column(how.at, translated(table.frame.to_series(how.at), how))
+            table.frame = table.frame.with_columns(translated(table.frame[how.name], how))
             table.notes.append(how.note())
             table.is_plain = False
     table.is_plain &= not table.notation.ambiguous

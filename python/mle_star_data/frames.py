@@ -189,14 +189,12 @@ class Table:
         return {one["name"]: one for one in kinds.describe(self.source.looked, self.words, self._exact)}
 
 
+@dataclass(eq=False, repr=False)
 class Column:
     """A column, by row."""
 
-    def __init__(self, table: Table, name: str) -> None:
-        self.table, self.name = table, name
-
-    def __repr__(self) -> str:
-        return f"Column({self.name})"
+    table: Table
+    name: str
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -251,18 +249,11 @@ class Column:
         """Seconds since the beginning of 1970, if these are dates or name parts of years; else not a number."""
         if self.kind == "date":
             return dates.seconds(self.values, bool(self.facts["day_first"]))
-        if self.unit is None:
+        if (unit := self.facts["unit"]) is None:
             return np.full(self.table.rows, np.nan)
-        unique = self.values.drop_nulls().unique()
-        seconds = [dates.part_of_year(value, self.unit) for value in unique]
-        found = self.values.replace_strict(unique, seconds, default=None, return_dtype=pl.Float64)
+        seconds = [dates.part_of_year(value, unit) for value in self.unique]
+        found = self.values.replace_strict(self.unique, seconds, default=None, return_dtype=pl.Float64)
         return found.fill_null(np.nan).to_numpy()
-
-    @property
-    def unit(self) -> str | None:
-        """The part of a year that the most frequent texts name, such as `week` for `2021-W44`."""
-        found: str | None = self.facts["unit"]
-        return found
 
     @cached_property
     def unique(self) -> pl.Series:

@@ -276,7 +276,7 @@ def read_rows(
     them. The answer has the names of the rows: their own, or their numbers, from 0; and what is odd about the cells."""
     path, id = Path(file), layout["id"]
     known = [(",", name) for name in reading["commas"]] + [(".", name) for name in reading["points"]]
-    like = Notation([Numbers(name, 0, decimal, None, "", "") for decimal, name in known])
+    like = Notation([Numbers(name, decimal) for decimal, name in known])
     table = _read(path, path.name, reading["sheet"], like)
     given = {name: _alike(table.frame.columns, name) for name in [*layout["columns"], *([id] if id else [])]}
     if lacking := [name for name, one in given.items() if one is None and name != id]:

@@ -171,9 +171,10 @@ UNITS = [
 def test_a_part_of_a_year_has_a_first_day(text: str, unit: str, days: int, tmp_path: Path) -> None:
     assert dates.part_of_year(text, unit) == days * dates.DAY
     found = column(tmp_path, [text, ""])
-    assert found.unit == next(one for one in dates.ALL_UNITS if dates.part_of_year(text, one) is not None)
+    unit_found = found.facts["unit"]
+    assert unit_found == next(one for one in dates.ALL_UNITS if dates.part_of_year(text, one) is not None)
     assert np.isnan(found.times[1])
-    assert found.unit != unit or found.times[0] == days * dates.DAY
+    assert unit_found != unit or found.times[0] == days * dates.DAY
 
 
 @pytest.mark.parametrize("text", ["X2021", "2021-W54", "2021Q5", "a much longer text than a time", "12-34", "2021-367"])
