@@ -129,11 +129,13 @@ def open_folder(path: Path, only: Sequence[str] | None = None, **known: Any) -> 
     new = {name for name in folder.train.names if folder.test is not None and name not in folder.test}
     predicted = {name for name in folder.asked() if not folder.in_test(name)} | new
     _keep(folder, {}, predicted - ({folder.asked()[0]} if folder.asked() and folder.test is None else set()))
-    # Read together: what words are looked for in, and what is predicted.
-    train, wanted = folder.train, {*predicted, *folder.asked()[:1]}
-    train.select([name for name, one in train.facts.items() if one["kind"] not in NUMBERS or name in wanted])
     decided: list[dict[str, Any]] | None = known.pop("text_columns", None)
-    folder.text_columns = TextColumns(folder, **known).decide() if decided is None else decided
+    if decided is None:
+        # Read together: what words are looked for in, and what is predicted.
+        train, wanted = folder.train, {*predicted, *folder.asked()[:1]}
+        train.select([name for name, one in train.facts.items() if one["kind"] not in NUMBERS or name in wanted])
+        decided = TextColumns(folder, **known).decide()
+    folder.text_columns = decided
     _keep(folder, {one["column"]: one.get("words", []) for one in folder.text_columns}, None)
     folder.text_columns += _long(folder)
     return folder

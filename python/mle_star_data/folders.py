@@ -17,11 +17,11 @@ import polars as pl
 from .dates import DAY
 from .facts import table_of
 from .files import link
-from .frames import Table, opened
+from .frames import Table
 from .frames import read as read_table
 from .holdout import Plan, names_rows
 from .periods import Timeline
-from .rows import Array, at, codes, drawn, keys, numbered, write
+from .rows import Array, at, codes, copy, drawn, keys, numbered, write
 from .split import Split, Tables, read, series
 from .tables import MISSING, Refused
 
@@ -75,11 +75,11 @@ def search(tables: Tables, plan: Plan, folds: Array | None, into: Path, labels: 
     kept = plan.kept(train.rows)
     is_held = np.zeros(train.rows, dtype=bool)
     is_held[plan.held] = True
-    held = at(train, is_held).collect()
+    held = at(train, is_held)
 
     def fill(part: Path) -> None:
         link(tables.folder, part, {train.file, test.file, sample.file, FOLDS if folds is not None else train.file})
-        write(at(train, kept), part / train.file)
+        copy(train, kept, part / train.file)
         turns = _turns(plan, 0 if plan.is_period else test.rows)
         for table, donors in ((test, 0), (sample, DONORS)):
             write(_extended(table, held, tables.roles.targets, turns, plan.seed, donors), part / table.file)
@@ -232,14 +232,14 @@ def divide(
     kept[held] = False
     is_held = np.zeros(train.rows, dtype=bool)
     is_held[held] = True
-    test = at(train, is_held).collect()
+    test = at(train, is_held)
     if not tables.roles.id:
         test.insert_column(0, pl.Series(id, held).cast(pl.String))
     further = [name for name in dict.fromkeys([by, tables.roles.weight]) if name and name not in (id, *targets)]
     complete(into / "labels.csv", lambda part: _secret(test.select(id, *targets, *further), part))
     write(test.drop(targets), into / "test.csv")
     test.select(id, *(pl.lit(value).alias(name) for name, value in sample)).write_csv(into / "sample_submission.csv")
-    cells = at(train, ~has_label).select(targets).collect()
+    cells = at(train, ~has_label).select(targets)
     words = sorted({cell.strip() for name in targets for cell in cells[name].unique()} - {""})
     rest = (train.source.lazy if tables.roles.id else train.source.lazy.with_row_index(id)).filter(
         pl.lit(pl.Series(kept))
@@ -330,7 +330,7 @@ def permuted(folder: Path, ids: Path, id: str, kept: Sequence[str], into: Path |
 
 
 def _whole(path: Path) -> pl.DataFrame:
-    return opened(path, os.stat(path).st_mtime_ns).lazy.collect().fill_null("")
+    return read_table(path).source.lazy.collect().fill_null("")
 
 
 def _shuffled(count: int, use: str) -> Array:

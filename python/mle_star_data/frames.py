@@ -10,15 +10,18 @@ blanks around them and null where missing. What is asked of a column is computed
 from __future__ import annotations
 
 import csv
+import mmap
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from . import dates, kinds
 from .tables import LONGEST_ROW, MISSING, Refused, undecodable
@@ -27,17 +30,26 @@ Numbers = dates.Numbers
 
 LARGE = 1 << 27
 """Files of more bytes are read by columns."""
-ROW = "number of the row"
+AT_ONCE = 1 << 24
 READABLE = "check that the file is complete and readable"
 
 
 def read(path: str | Path, shown: str | None = None) -> Table:
-    """The table in a file, which messages call `shown`. Of a large one, the rows that are looked at are in memory, and
-    the columns that are asked for."""
+    """The table in a file, which messages call `shown`. It is opened once, as long as the file is the same. Of a large
+    one, the rows that are looked at are in memory, and the columns that are asked for."""
     path, name = Path(path), shown or Path(path).name
+    try:
+        file = path.stat()
+    except OSError as error:
+        raise Refused(f"cannot open {name}: {error.strerror}", "check that the file is there and readable") from None
+    return Table(name, _opened(path, name, file.st_mtime_ns, file.st_size))
+
+
+@lru_cache(maxsize=8)
+def _opened(path: Path, name: str, changed: int, size: int) -> Source:
     names = header(path, name)
     try:
-        if path.stat().st_size > LARGE and (large := _large(path, name, names)):
+        if size > LARGE and (large := _large(path, names)):
             return large
         frame = pl.read_csv(path, infer_schema=False, empty_string_is_null=False, new_columns=names)
         if _has_blank_rows(frame):
@@ -46,21 +58,62 @@ def read(path: str | Path, shown: str | None = None) -> Table:
         frame = _by_rows(path, name, names)
     if frame.height == 0:
         raise Refused(f"{name} has no rows below its header", "check that the file is complete")
-    loaded = dict(zip(names, frame.get_columns(), strict=True))
-    return Table(name, Source(frame, frame.lazy(), frame.height, loaded, path))
+    return Source(frame, frame.lazy(), frame.height, dict(zip(names, frame.get_columns(), strict=True)), path)
 
 
-def _large(path: Path, name: str, names: list[str]) -> Table | None:
+def _large(path: Path, names: list[str]) -> Source | None:
     """A table of many rows; None for one that has few, or empty lines."""
-    source = pl.scan_csv(path, infer_schema=False, empty_string_is_null=False, new_columns=names)
-    rows = int(source.select(pl.len()).collect().item())
-    looked_at = kinds.looked_at(rows)
-    if looked_at is None:
+    lines = Lines(path, names)
+    looked_at = kinds.looked_at(len(lines))
+    if looked_at is None or lines.has_blank:
         return None
-    wanted = pl.col(ROW).is_in(pl.Series(looked_at).cast(pl.UInt32).implode())
-    found = source.with_row_index(ROW).filter(wanted | (pl.col(names[0]) == "")).collect(engine="streaming")
-    looked = found.filter(wanted).drop(ROW)
-    return None if _has_blank_rows(found.drop(ROW)) else Table(name, Source(looked, source, rows, {}, path))
+    source = pl.scan_csv(path, infer_schema=False, empty_string_is_null=False, new_columns=names)
+    return Source(lines.frame(looked_at), source, len(lines), {}, path, lines)
+
+
+class Lines:
+    """Where the rows of a file lie, which can then be read and copied without reading the others."""
+
+    def __init__(self, path: Path, names: Sequence[str]) -> None:
+        self.path, self.names = path, names
+        ends, at, quotes = [], 0, 0
+        with open(path, "rb") as file:
+            self.has_returns = file.readline().endswith(b"\r\n")
+            file.seek(0)
+            while part := file.read(AT_ONCE):
+                cells = np.frombuffer(part, np.uint8)
+                found = np.flatnonzero(cells == ord("\n"))
+                if quotes or b'"' in part:
+                    # A line that ends inside of quotes goes on.
+                    of = np.flatnonzero(cells == ord('"'))
+                    found = found[(np.searchsorted(of, found) + quotes) % 2 == 0]
+                    quotes = (quotes + len(of)) % 2
+                ends.append(found + at + 1)
+                at += len(part)
+        if not ends[-1].size or ends[-1][-1] < at:
+            ends.append(np.array([at]))
+        self.bounds = np.concatenate(ends)
+        self.has_blank = bool((np.diff(self.bounds) <= 1 + self.has_returns).any())
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def frame(self, rows: NDArray[Any]) -> pl.DataFrame:
+        """Some rows."""
+        with open(self.path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+            part = b"".join([text[self.bounds[row] : self.bounds[row + 1]] for row in rows])
+        names, io = list(self.names), BytesIO(part)
+        return pl.read_csv(io, has_header=False, infer_schema=False, empty_string_is_null=False, new_columns=names)
+
+    def copy(self, is_wanted: NDArray[Any], into: Path) -> None:
+        """Writes some rows as they lie there."""
+        edges = np.flatnonzero(np.diff(is_wanted, prepend=False, append=False))
+        with open(self.path, "rb") as file, open(into, "wb") as out:
+            out.write(pl.DataFrame(schema=list(self.names)).write_csv().encode())
+            for first, end in self.bounds[edges].reshape(-1, 2).tolist():
+                file.seek(first)
+                for at in range(first, end, AT_ONCE):
+                    out.write(file.read(min(AT_ONCE, end - at)))
 
 
 def header(path: Path, name: str) -> list[str]:
@@ -112,12 +165,9 @@ class Source:
     rows: int
     loaded: dict[str, pl.Series]
     path: Path = Path()
-
-
-@lru_cache(maxsize=4)
-def opened(path: Path, changed: int) -> Source:
-    """A table as it is on the disk, opened once."""
-    return read(path).source
+    lines: Lines | None = None
+    """Those of a large table."""
+    described: dict[Any, dict[str, dict[str, Any]]] = field(default_factory=dict)
 
 
 class Table:
@@ -186,7 +236,11 @@ class Table:
     @cached_property
     def facts(self) -> dict[str, dict[str, Any]]:
         """What is known of each column from the rows that are looked at: see `kinds.describe`."""
-        return {one["name"]: one for one in kinds.describe(self.source.looked, self.words, self._exact)}
+        known, asked = self.source.described, repr((sorted(self.words.items()), sorted(self._exact)))
+        if asked not in known:
+            described = kinds.describe(self.source.looked, self.words, self._exact)
+            known[asked] = {one["name"]: one for one in described}
+        return known[asked]
 
 
 @dataclass(eq=False, repr=False)

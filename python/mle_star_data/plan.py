@@ -11,9 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from . import folders, holdout, metrics, periods
+from . import folders, frames, holdout, metrics, periods
 from .describe import describe as describe_folder
-from .frames import Table, opened
+from .frames import Table
 from .holdout import Plan, Share
 from .kinds import LOOKED_AT, NUMBERS
 from .metrics import Metric
@@ -85,9 +85,9 @@ def read(question: Answer) -> Tables:
 def _table(folder: Path, facts: Answer | None) -> Table | None:
     if facts is None:
         return None
-    path, columns = folder / facts["file"], {one["name"]: one for one in facts["columns"]}
+    columns = {one["name"]: one for one in facts["columns"]}
     words = {name: one["words"] for name, one in columns.items() if one.get("words")}
-    table = Table(facts["file"], opened(path, path.stat().st_mtime_ns), words)
+    table = Table(facts["file"], frames.read(folder / facts["file"]).source, words)
     if table.rows != facts["rows"]:
         raise Refused(f"{table.file} is another table than the one that was looked at")
     table.facts = columns

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from . import facts, intervals, links, split
 from .facts import Folder
 from .frames import Column, Source, Table
-from .kinds import NUMBERS
+from .kinds import LOOKED_AT, NUMBERS
 from .links import Known
 from .tables import Refused
 
@@ -115,8 +115,8 @@ class Data:
 
 
 def opened(folder: str, told: Mapping[str, Any]) -> Data:
-    """The data of a question. What is known of a table holds for one with as many rows; held-out rows that a folder for
-    scripts has in its test table are seen there."""
+    """The data of a question. What is known of a table holds for one with as many rows, and for one of which it is
+    known from a part; else held-out rows that a folder for scripts has in its test table are seen there."""
     tables = {role: told[role] for role in ("train", "test", "sample") if told.get(role)}
     if "train" not in tables:
         raise Refused("there is no training table")
@@ -126,7 +126,8 @@ def opened(folder: str, told: Mapping[str, Any]) -> Data:
     data = Data(_open(folder, tuple(words), (*known, *told.get("other_files", ()))), told)
     for table in [*data.folder.tables(), *data.folder.auxiliary]:
         one = known.get(table.file)
-        if one and one["rows"] == table.rows and [column["name"] for column in one["columns"]] == table.names:
+        is_same = one is not None and (one["rows"] == table.rows or min(one["rows"], table.rows) > LOOKED_AT)
+        if one and is_same and [column["name"] for column in one["columns"]] == table.names:
             table.facts = {column["name"]: column for column in one["columns"]}
     return data
 

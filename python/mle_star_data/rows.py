@@ -69,9 +69,19 @@ def in_classes(numbers: Keys, classes: Keys) -> tuple[Array, Array]:
     return order[np.argsort(small[order], kind="stable")], at
 
 
-def at(table: Table, is_wanted: Array) -> pl.LazyFrame:
-    """Some rows as they are written."""
-    return table.source.lazy.filter(pl.lit(pl.Series(is_wanted)))
+def at(table: Table, is_wanted: Array) -> pl.DataFrame:
+    """Some rows."""
+    if table.source.lines:
+        return table.source.lines.frame(np.flatnonzero(is_wanted))
+    return table.source.lazy.filter(pl.lit(pl.Series(is_wanted))).collect()
+
+
+def copy(table: Table, is_wanted: Array, into: Path) -> None:
+    """Writes some rows as they are written there."""
+    if table.source.lines:
+        table.source.lines.copy(is_wanted, into)
+    else:
+        write(at(table, is_wanted), into)
 
 
 def write(frame: pl.DataFrame | pl.LazyFrame, into: Path) -> None:

@@ -104,7 +104,9 @@ class Tables:
 
     def ids(self, table: Table) -> Keys:
         id = self.roles.id
-        return self.keys_of(table, id) if id and id in table else numbered(table.rows)
+        if not id or id not in table:
+            return numbered(table.rows)
+        return self.keys(id)[0] if table is self.train else self.keys_of(table, id)
 
     @cached_property
     def labelled(self) -> Array:
@@ -207,11 +209,16 @@ def describe(tables: Tables) -> Split:
         return _of_named_group(tables, roles.group)
     if tables.test is None:
         return at_random(tables, "there is no test table to compare with")
+    # In one go.
+    codes = may_have_unseen(tables, tables.is_taken)
     for table in (tables.train, tables.test):
-        # In one go.
-        codes = may_have_unseen(tables, tables.is_taken)
         table.load([*(name for name in (roles.id, *roles.targets) if name), *_candidates(tables), *codes])
-    return by_time(tables) or _by_groups(tables) or _bynew_groups(tables) or at_random(tables, _told(tables))
+    if found := by_time(tables) or _by_groups(tables):
+        return found
+    new = new_groups(tables)
+    if new is not None and new.share >= MOST_NEW:
+        return {"kind": "groups", "column": new.columns[0], "why": _new_words(tables, new)}
+    return at_random(tables, _told(tables, new))
 
 
 def at_random(tables: Tables, why: str) -> Split:
@@ -509,17 +516,10 @@ def _new_words(tables: Tables, found: Unseen) -> str:
     return f"{have} a value of `{found.columns[0]}` that no row of {train} has"
 
 
-def _bynew_groups(tables: Tables) -> Split | None:
-    found = new_groups(tables)
-    if found is None or found.share < MOST_NEW:
-        return None
-    return {"kind": "groups", "column": found.columns[0], "why": _new_words(tables, found)}
-
-
 # What may tell rows apart, although the program does not split by it
 
 
-def _told(tables: Tables) -> str:
+def _told(tables: Tables, new: Unseen | None) -> str:
     """What may tell the rows of both tables apart, with the option that decides."""
     train, test = files(tables)
     found = _courses_of_candidates(tables)
@@ -536,7 +536,7 @@ def _told(tables: Tables) -> str:
             f"the rows of {test} are later by {listed(columns)} together: write them in one column, such as 2024-01, "
             "and name it with --time-column"
         )
-    if new := new_groups(tables):
+    if new:
         return f"{_new_words(tables, new)}: to validate on other values, name it with --group-column"
     return f"nothing tells the rows of {test} from those of {train}"
 

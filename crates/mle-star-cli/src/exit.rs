@@ -91,7 +91,7 @@ impl Failure {
     /// Adds the command that resumes the run to the hint, if the run can be resumed.
     #[must_use]
     pub fn resumed_by(self, command: &str) -> Self {
-        let Self { exit, trouble: Trouble { message, hint, then_resume } } = self;
+        let Self { exit, trouble: Trouble { message, hint, then_resume, .. } } = self;
         let hint = match (then_resume, hint.as_str()) {
             (false, _) => hint,
             (true, "") => format!("continue with: {command}"),

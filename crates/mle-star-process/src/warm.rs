@@ -204,7 +204,8 @@ const READ_AT_IMPORT: [&str; 9] = [
 
 /// Does the script behave the same in a worker? One that changes settings before it imports libraries does not.
 pub fn suits(script: &str) -> bool {
-    let sets_variables = script.contains("environ") || script.contains("putenv");
+    let may_set = |after: &str| !after.starts_with(".get(");
+    let sets_variables = script.split("environ").skip(1).any(may_set) || script.contains("putenv");
     let early = sets_variables && READ_AT_IMPORT.iter().any(|name| script.contains(name));
     !early && !script.contains('\0')
 }
@@ -219,6 +220,7 @@ mod tests {
         check("import os; print(os.environ['HOME'])", true);
         check("import os; os.environ['CUDA_LAUNCH_BLOCKING'] = '1'", true);
         check("print('OMP_NUM_THREADS')", true);
+        check("import os; threads = int(os.environ.get('OMP_NUM_THREADS') or 1)", true);
         check("import os; os.environ['OMP_NUM_THREADS'] = '1'", false);
         check("import os; os.environ.setdefault('MPLBACKEND', 'Agg')", false);
         check("print('\0')", false);

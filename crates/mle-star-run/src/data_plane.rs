@@ -1,6 +1,5 @@
 //! Questions to the data plane outside a run.
 
-use std::collections::HashMap;
 use std::io;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +10,6 @@ use mle_star_backends::script::network;
 use mle_star_backends::script::plane::{Plane, Unanswered};
 use mle_star_domain::config::{Config, Switch};
 use mle_star_domain::trouble::Trouble;
-use mle_star_offline::OfflineAgents;
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::Isolation;
 use mle_star_tables::walk::walk;
@@ -21,33 +19,11 @@ use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::RunError;
-use crate::python_environment::{Say, environment, environment_of_plane};
+use crate::python_environment::{Say, environment_of_plane};
 use crate::runtime::cannot_start;
 
 /// How long an answer may take.
 const ANSWERING: Duration = Duration::from_secs(900);
-
-/// The text that scripts of these agents compute the metric with; `None` if there are none. If a Python environment has to be
-/// created first, `say` is told.
-///
-/// # Errors
-/// The environment cannot be created, or lacks what scores are computed with.
-pub async fn source_of_metric(
-    config: &Config,
-    agents: Option<&OfflineAgents>,
-    say: Say<'_>,
-) -> Result<Option<String>, RunError> {
-    let Some(agents) = agents else { return Ok(None) };
-    // That a given interpreter cannot be used is said when scripts are to run.
-    if config.python.is_some() && environment(config.python.as_ref(), say).await.is_err() {
-        return Ok(None);
-    }
-    let answer = ask(config, [], agents.question_of_metric(), say).await?;
-    let hint = "name another metric with --metric, or another interpreter with --python";
-    let unknown = |why| Trouble::new(format!("scripts cannot compute the metric: {why}"), hint);
-    let mut answer: HashMap<String, String> = answer.map_err(unknown)?;
-    Ok(answer.remove("source"))
-}
 
 /// The process that answers questions outside a run. It starts with the first one.
 #[derive(Debug)]
@@ -155,6 +131,14 @@ impl Questions {
     /// What was asked about is wrong, or there is no answer.
     pub fn ask<T: DeserializeOwned>(&self, question: Value) -> Result<T, RunError> {
         self.runtime.block_on(self.asker.ask(question))
+    }
+
+    /// As [`Asker::try_ask`].
+    ///
+    /// # Errors
+    /// As [`Asker::try_ask`].
+    pub fn try_ask<T: DeserializeOwned>(&self, question: Value) -> Result<Result<T, String>, RunError> {
+        self.runtime.block_on(self.asker.try_ask(question))
     }
 
     /// As [`Asker::ask_for`].

@@ -16,7 +16,6 @@ use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::digest::digest;
 
-use crate::data_plane::source_of_metric;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::prepare::intake::Record;
@@ -85,14 +84,12 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
         let message = format!("the data in {} has changed since the run started", recorded.display());
         return Err(Trouble::new(message, "restore it, or start a new run").into());
     }
-    let Data { facts, profile, .. } = Data::of_run(inputs::read_facts(folder))?;
+    let made_with = journal.made_with().map_err(|error| RunError::journal(&error))?;
+    let begun_by = made_with.first().map(|first| first.mle_star.as_str());
+    let Data { facts, profile, .. } = Data::of_run(inputs::read_facts(folder), begun_by)?;
     let protocol = frozen.protocol.as_ref();
     let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), protocol)?;
-    // Runs of earlier builds froze no text.
-    let unfrozen = rules.as_ref().filter(|_| frozen.metric_source.is_none());
-    let asked = wait_for(source_of_metric(&frozen.config, unfrozen, &|_| ()))??;
-    let source = asked.or_else(|| frozen.metric_source.clone());
-    let rules = rules.map(|rules| rules.with_metric(source));
+    let rules = rules.map(|rules| rules.with_metric(frozen.metric_source.clone()));
     let runners = runners(options, folder, &frozen.config)?;
     // Nothing is refused any more.
     inputs::write_runners(folder, &runners).map_err(RunError::failed)?;

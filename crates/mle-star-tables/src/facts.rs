@@ -6,7 +6,7 @@ use std::fmt;
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{ColumnRoles, DataModality, Targets, TaskType, TextColumn};
-use mle_star_domain::trouble::Trouble;
+use mle_star_domain::trouble::{OpenQuestion, Trouble};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -67,28 +67,6 @@ impl fmt::Display for Guess {
     }
 }
 
-/// What only the user can decide.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Question {
-    /// The task's field.
-    pub field: String,
-    /// What was seen.
-    pub seen: String,
-    /// The option that decides.
-    pub option: String,
-    /// The answers.
-    pub readings: Vec<Answer>,
-}
-
-/// An answer to a question.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Answer {
-    /// The value of the option.
-    pub value: String,
-    /// What it means.
-    pub means: String,
-}
-
 /// The task as told and inferred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inferred {
@@ -115,7 +93,7 @@ pub struct Inferred {
     /// Why the target is unknown and how to set it, for agents that need it.
     pub target_unknown: Option<Trouble>,
     /// What only the user can decide.
-    pub questions: Vec<Question>,
+    pub questions: Vec<OpenQuestion>,
 }
 
 /// The part of the facts that is about the task.
@@ -130,7 +108,7 @@ struct OfTask {
     roles: ColumnRoles,
     folds: Option<String>,
     guesses: Vec<Guess>,
-    questions: Vec<Question>,
+    questions: Vec<OpenQuestion>,
 }
 
 impl Inferred {
@@ -140,8 +118,8 @@ impl Inferred {
     /// Questions are open. That of the target is none for those who can do without.
     pub fn of(facts: &Value) -> Result<Self, Trouble> {
         let found = Self::with_questions(facts)?;
-        let is_open = found.questions.iter().any(|question| !question.is_of_target());
-        if is_open { Err(asked(&found.questions)) } else { Ok(found) }
+        let is_open = found.questions.iter().any(|question| !is_of_target(question));
+        if is_open { Err(Trouble::asking(found.questions)) } else { Ok(found) }
     }
 
     /// The task in these facts, in which a metric that is asked about is empty.
@@ -150,7 +128,7 @@ impl Inferred {
     /// They are of another build.
     pub fn with_questions(facts: &Value) -> Result<Self, Trouble> {
         let found = OfTask::deserialize(facts).map_err(|error| unreadable(&error))?;
-        let of_target = found.questions.iter().find(|question| question.is_of_target());
+        let of_target = found.questions.iter().find(|question| is_of_target(question)).cloned();
         Ok(Self {
             task_type: found.task_type,
             data_modality: found.data_modality,
@@ -162,7 +140,7 @@ impl Inferred {
             roles: found.roles,
             folds: found.folds,
             guesses: found.guesses,
-            target_unknown: of_target.map(|question| asked(std::slice::from_ref(question))),
+            target_unknown: of_target.map(|question| Trouble::asking(vec![question])),
             questions: found.questions,
         })
     }
@@ -174,27 +152,8 @@ impl Inferred {
     }
 }
 
-/// All open questions in one sentence, with the options that decide.
-fn asked(questions: &[Question]) -> Trouble {
-    let seen: Vec<&str> = questions.iter().map(|question| question.seen.as_str()).collect();
-    let hints: Vec<String> = questions.iter().map(Question::hint).collect();
-    Trouble::new(seen.join(", and "), hints.join("; "))
-}
-
-impl Question {
-    fn is_of_target(&self) -> bool {
-        self.field == "target_column"
-    }
-
-    fn hint(&self) -> String {
-        let option = &self.option;
-        if self.readings.is_empty() {
-            return format!("give it with {option}");
-        }
-        let readings =
-            self.readings.iter().map(|Answer { value, means }| format!("{option} {value}: {means}"));
-        readings.collect::<Vec<_>>().join("; ")
-    }
+fn is_of_target(question: &OpenQuestion) -> bool {
+    question.field == "target_column"
 }
 
 pub(crate) fn unreadable(error: &serde_json::Error) -> Trouble {

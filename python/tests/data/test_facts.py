@@ -464,3 +464,21 @@ def test_the_corpus_is_read_right(case: corpus.Case, tmp_path: Path) -> None:
         if kind == "column":
             name, _, of = text.rsplit(" ", 2)
             assert columns[name] == of
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("at_once", [3, 1 << 24])
+def test_a_large_table_is_read_and_copied_by_lines(tmp_path: Path, end: str, at_once: int, monkeypatch: Any) -> None:
+    rows = ['1,"a\n""b"",c"', "2,", "3,x", ',"\n\n"', "5,é"]
+    (tmp_path / "t.csv").write_text(end.join(["n,text", *rows]), newline="")
+    monkeypatch.setattr(frames, "AT_ONCE", at_once)
+    whole = frames.read(tmp_path / "t.csv").frame
+    lines = frames.Lines(tmp_path / "t.csv", whole.columns)
+    assert len(lines) == len(rows)
+    assert not lines.has_blank
+    wanted = np.array([True, False, True, True, False])
+    assert lines.frame(np.flatnonzero(wanted)).equals(whole.filter(pl.Series(wanted)))
+    lines.copy(wanted, tmp_path / "copy.csv")
+    assert frames.read(tmp_path / "copy.csv").frame.equals(whole.filter(pl.Series(wanted)))
+    (tmp_path / "t.csv").write_text(end.join(["n,text", "1,a", "", "2,b"]), newline="")
+    assert frames.Lines(tmp_path / "t.csv", whole.columns).has_blank

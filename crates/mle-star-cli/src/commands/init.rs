@@ -7,7 +7,7 @@ use std::path::Path;
 use mle_star::shell;
 use mle_star_domain::config::Config;
 use mle_star_domain::task::ColumnRoles;
-use mle_star_domain::trouble::Trouble;
+use mle_star_domain::trouble::{OpenQuestion, Reading, Trouble};
 use mle_star_run::columns::{self, KnownColumns};
 use mle_star_run::error::RunError;
 use mle_star_run::prepare::RunOptions;
@@ -17,7 +17,6 @@ use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::prepare::{self, InferredFolder};
 use mle_star_run::protocol;
 use mle_star_run::settings::{Invocation, Settings, process_environment, resolve};
-use mle_star_tables::facts::{Answer, Question};
 
 use crate::args::{InitArgs, RunArgs};
 use crate::exit::{Exit, Failure};
@@ -61,7 +60,7 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         output::talk("columns:");
         told.columns.iter().for_each(|line| output::talk(&format!("  {line}")));
     }
-    for Question { seen, field, .. } in &inferred.inferred.questions {
+    for OpenQuestion { seen, field, .. } in &inferred.inferred.questions {
         output::talk(&format!("{field} is open: {seen}"));
     }
     // A run of a table reads no task file.
@@ -170,12 +169,12 @@ fn comments(heading: &str, lines: &[String]) -> String {
 }
 
 /// A field with its reason, or with the answers to the question about it.
-fn entry(name: &str, value: Option<String>, why: &str, question: Option<&Question>) -> String {
+fn entry(name: &str, value: Option<String>, why: &str, question: Option<&OpenQuestion>) -> String {
     let why = question.map_or(why, |question| question.seen.as_str()).replace('\n', " ");
     let lines = match question.map(|question| question.readings.as_slice()) {
         Some(readings @ [_, ..]) => {
             let choice =
-                |answer: &Answer| format!("# {name}: {}  # {}\n", quoted(&answer.value), answer.means);
+                |reading: &Reading| format!("# {name}: {}  # {}\n", quoted(&reading.value), reading.means);
             readings.iter().map(choice).collect()
         }
         _ => match value {

@@ -38,7 +38,12 @@ impl<T: Serialize> Answer<T> {
 /// An error as the program prints it.
 pub fn failed(trouble: &Trouble) -> Value {
     let hint = if trouble.hint.is_empty() { String::new() } else { format!("\nhint: {}", trouble.hint) };
-    json!({"content": content(&format!("error: {}{hint}", trouble.message)), "isError": true})
+    let mut result =
+        json!({"content": content(&format!("error: {}{hint}", trouble.message)), "isError": true});
+    if !trouble.questions.is_empty() {
+        result["structuredContent"] = json!({"questions": trouble.questions});
+    }
+    result
 }
 
 fn content(text: &str) -> Value {

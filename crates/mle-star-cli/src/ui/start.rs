@@ -91,8 +91,9 @@ fn looked_at(entered: &Entered) -> Value {
         Ok(prepared) => {
             json!({"entered": entered.with(&prepared), "seen": seen(&prepared), "trouble": null, "tasks": []})
         }
-        Err(Trouble { message, hint, .. }) => {
-            json!({"entered": entered, "seen": null, "trouble": {"message": message, "hint": hint}, "tasks": []})
+        Err(Trouble { message, hint, questions, .. }) => {
+            let trouble = json!({"message": message, "hint": hint, "questions": questions});
+            json!({"entered": entered, "seen": null, "trouble": trouble, "tasks": []})
         }
     }
 }

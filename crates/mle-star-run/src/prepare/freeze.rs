@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
 use mle_star_domain::config::Context;
+use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::digest::digest;
 use serde_json::{Value, json};
@@ -14,13 +15,11 @@ use super::Prepared;
 use super::intake::Intake;
 use super::metric_trial::try_own_metric;
 use super::summary::described;
-use crate::data_plane::source_of_metric;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::provider;
 use crate::python_environment::Say;
 use crate::runs::{self, absolute, inputs};
-use crate::runtime::wait_for;
 use crate::seen::Seen;
 
 /// Writes the inputs into a new run folder and creates its journal.
@@ -35,7 +34,7 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
     let linked_tables = prepared.profile.as_ref().is_some_and(|profile| !profile.relations.links.is_empty());
     let data_id = digest(&task.data_dir)?;
     // Before the run has a folder: others take a folder with a lock for a run that goes on.
-    let source = wait_for(source_of_metric(&config, rules.as_ref().or(own.as_ref()), say))??;
+    let source = source_of_metric(rules.as_ref().or(own.as_ref()), &prepared.intake)?;
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();
     let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
@@ -98,6 +97,16 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
         runners,
         opening,
     })
+}
+
+/// The text that scripts of these agents compute the metric with.
+fn source_of_metric(agents: Option<&OfflineAgents>, intake: &Intake) -> Result<Option<String>, RunError> {
+    let (Some(agents), Some(questions)) = (agents, intake.questions()) else { return Ok(None) };
+    let hint = "name another metric with --metric, or another interpreter with --python";
+    let unknown = |why| Trouble::new(format!("scripts cannot compute the metric: {why}"), hint);
+    let mut answer: BTreeMap<String, String> =
+        questions.try_ask(agents.question_of_metric())?.map_err(unknown)?;
+    Ok(answer.remove("source"))
 }
 
 /// What agents are told of data that scripts see as it was given.

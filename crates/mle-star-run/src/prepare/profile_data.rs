@@ -43,11 +43,12 @@ impl Data {
     /// What was known when a run began.
     ///
     /// # Errors
-    /// The facts are of another build.
-    pub fn of_run(facts: Option<Value>) -> Result<Self, Trouble> {
+    /// The build that began the run kept no facts.
+    pub fn of_run(facts: Option<Value>, begun_by: Option<&str>) -> Result<Self, Trouble> {
         let facts = facts.ok_or_else(|| {
-            let hint = "use the version of mle-star that started the run, or start a new run";
-            Trouble::new("an earlier version of mle-star began this run, and kept no facts of its data", hint)
+            let build = begun_by.unwrap_or("of an earlier version");
+            let message = format!("mle-star {build} began this run, and kept no facts of its data");
+            Trouble::new(message, "use that version, or start a new run")
         })?;
         Ok(Self { profile: Profile::of(&facts)?, unread: None, facts })
     }
