@@ -14,11 +14,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -40,6 +39,13 @@ ENCODINGS = {
     "cp1252": "Windows-1252 (Latin-1)",
 }
 PANDAS_INDEX = "__index_level_"
+
+
+class Dialect(NamedTuple):
+    """How cells and rows of a text are found."""
+
+    delimiter: str
+    header: list[str]
 
 
 def read(path: Path, sheet: str | None = None, like: Notation | None = None) -> Table:
@@ -80,7 +86,7 @@ def plain_names(path: Path) -> list[str] | None:
     is_text = content.format == "text" and not content.is_packed and _encoding(data) == "utf-8"
     if not is_text or not is_utf8 or has_nul or _ends_with_cr(head):
         return None
-    dialect = Dialect.of(head, is_whole, "")
+    dialect = _dialect(head, is_whole)
     if dialect.delimiter != ",":
         return None
     parts = [head if is_whole else head[: head.rfind(b"\n") + 1]]
@@ -130,28 +136,20 @@ def _ends_with_cr(head: bytes) -> bool:
     return b"\r" in head and b"\n" not in head
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """How cells and rows of a text are found."""
-
-    delimiter: str
-    header: list[str]
-
-    @staticmethod
-    def of(head: bytes, is_whole: bool, preferred: str) -> Dialect:
-        """The delimiter is the one with which most rows have as many cells as the header, if it is in the header at
-        all; among equals the one with the most cells."""
-        text, found = head.decode("utf-8", "replace"), {}
-        for delimiter in dict.fromkeys(preferred + DELIMITERS):
-            rows = list(islice(_rows(text, delimiter), ROWS))
-            if not is_whole and 1 < len(rows) < ROWS:
-                # The last row may be cut off.
-                rows.pop()
-            header, counts = rows[0] if rows else [], [len(row) for row in rows[1:]]
-            share = counts.count(len(header)) / len(counts) if counts else 1.0
-            rank = (share, len(header)) if len(header) > 1 else (-1.0, 0)
-            found[delimiter] = rank, Dialect(delimiter, header)
-        return max(found.values(), key=lambda one: one[0])[1]
+def _dialect(head: bytes, is_whole: bool, preferred: str = "") -> Dialect:
+    """The delimiter is the one with which most rows have as many cells as the header, if it is in the header at all;
+    among equals the one with the most cells."""
+    text, found = head.decode("utf-8", "replace"), []
+    for delimiter in dict.fromkeys(preferred + DELIMITERS):
+        rows = list(islice(_rows(text, delimiter), ROWS))
+        if not is_whole and 1 < len(rows) < ROWS:
+            # The last row may be cut off.
+            rows.pop()
+        header, counts = rows[0] if rows else [], [len(row) for row in rows[1:]]
+        share = counts.count(len(header)) / len(counts) if counts else 1.0
+        rank = (share, len(header)) if len(header) > 1 else (-1.0, 0)
+        found.append((rank, Dialect(delimiter, header)))
+    return max(found, key=lambda one: one[0])[1]
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
@@ -174,7 +172,7 @@ def _delimited(content: Content, path: Path) -> Table:
         line = data[: data.find(b"\0")].count(b"\n") + 1
         raise Refused(f"a NUL character stands in the row at line {line}", DAMAGED)
     preferred = {"tsv": "\t", "tab": "\t", "psv": "|"}.get(packing.unpacked(path.name).lower().rpartition(".")[2], "")
-    dialect = Dialect.of(data[:HEAD], len(data) <= HEAD, preferred)
+    dialect = _dialect(data[:HEAD], len(data) <= HEAD, preferred)
     table = _parsed(data, dialect, None if data is not content.data or content.is_packed else path)
     separated = "tab-separated" if dialect.delimiter == "\t" else f"separated by `{dialect.delimiter}`"
     unusual = [separated] if dialect.delimiter != "," else []
