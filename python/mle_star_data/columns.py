@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .tables import as_number, canonical
+from .tables import canonical
 
 
 def classes_of(columns: Sequence[str], classes: Sequence[str]) -> list[str] | None:
@@ -24,7 +24,7 @@ def by_name(columns: Sequence[str], classes: Sequence[str]) -> list[str] | None:
         for at in range(len(column)):
             if canonical(column[at:]) in classes and (found := _after(column[:at], columns, classes)):
                 return found
-    return _at_an_end(columns, classes) or _between(columns, classes)
+    return _at_an_end(columns, classes)
 
 
 def _after(prefix: str, columns: Sequence[str], classes: Sequence[str]) -> list[str] | None:
@@ -52,35 +52,12 @@ def _at_an_end(columns: Sequence[str], classes: Sequence[str]) -> list[str] | No
     return [classes[at] for at in found] if is_whole else None
 
 
-def _between(columns: Sequence[str], classes: Sequence[str]) -> list[str] | None:
-    """More columns than classes, each between one beginning and one end, whatever its capitals."""
-    more = len(columns) - len(classes)
-    known = {one.lower(): one for one in classes}
-    if more <= 0 or len(classes) < 2 or len(known) < len(classes):
-        return None
-    lower = [one.lower() for one in columns]
-    frames = [tuple(column.split(name, 1)) for column in lower[: more + 1] for name in known if name in column]
-    for start, end in frames:
-        inner = [re.fullmatch(re.escape(start) + "(.*)" + re.escape(end), column) for column in lower]
-        if all(one is not None and one[1].strip() for one in inner):
-            names = [one[1].strip() for one in inner if one is not None]
-            if found := _each_once([known.get(name, name) for name in names], classes):
-                return found
-    return None
-
-
 def bounds(columns: Sequence[str]) -> list[str] | None:
-    """The columns with the lower and with the upper bound: by words or quantiles in their names, else in their
-    order."""
+    """The columns with the lower and with the upper bound: by words in their names, else in their order."""
     if len(columns) != 2:
         return None
-    is_lower, is_upper = ([_says(one, words) for one in columns] for words in (("lo", "min"), ("hi", "upp", "max")))
-    by_words = (is_upper[0] and not is_upper[1]) or (is_lower[1] and not is_lower[0])
-    are_alike = is_lower[0] == is_lower[1] and is_upper[0] == is_upper[1]
-    one, other = (as_number(re.sub(r"[^0-9.]", "", name)) for name in columns)
-    by_quantiles = are_alike and one is not None and other is not None and one > other
-    return [columns[1], columns[0]] if by_words or by_quantiles else list(columns)
-
-
-def _says(name: str, starts: tuple[str, ...]) -> bool:
-    return any(word.startswith(starts) for word in re.split(r"[^a-z]+", name.lower()) if word)
+    is_lower, is_upper = (
+        [bool(re.search(rf"(?i)(?:^|[^a-z])(?:{words})", one)) for one in columns] for words in ("lo|min", "hi|upp|max")
+    )
+    is_turned = (is_upper[0] and not is_upper[1]) or (is_lower[1] and not is_lower[0])
+    return list(columns)[:: -1 if is_turned else 1]

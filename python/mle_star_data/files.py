@@ -24,9 +24,8 @@ RUN = ("journal.lock", "journal.db")
 """The files of a run. They are no data, wherever its folder lies."""
 DEEPEST = 32
 SHOWS = {"sample", "example", "template", "format"}
-SUBMITTED = ["submissions?", "entry", "entries", "answers?", "results?", "solution", "predictions?"]
+SUBMITTED = re.compile("submissions?|entry|entries|answers?|results?|solution|predictions?")
 """What names say that a table shows what to submit: `sample_entry`, `exampleSolution`, `submission_format`."""
-PAIR = re.compile(rf"({'|'.join(SHOWS)})({'|'.join(SUBMITTED)})|({'|'.join(SUBMITTED)})({'|'.join(SHOWS)})")
 
 
 @dataclass(frozen=True)
@@ -106,11 +105,11 @@ def usual(name: str) -> str | None:
 
 def likely(name: str) -> tuple[str, int] | None:
     """The role of a table with such a name if none has the usual one; of several, the one with the least rank has it"""
-    words = re.findall(r"[^\W\d_]+", name.lower())
+    words, apart = (re.findall(r"[^\W\d_]+", one.lower()) for one in (name, re.sub("([a-z])([A-Z])", r"\1 \2", name)))
     letters, has = "".join(words), set(words).intersection
     if "sample" in name.lower() and "submission" in name.lower():
         return "sample", 0
-    if PAIR.fullmatch(letters) or (has(SHOWS) and any(re.fullmatch("|".join(SUBMITTED), word) for word in words)):
+    if SHOWS.intersection(apart) and any(map(SUBMITTED.fullmatch, apart)):
         return "sample", 1
     if letters in ("trainlabels", "traininglabels", "labels"):
         return "train", int(letters == "labels")
@@ -144,10 +143,11 @@ def _place(files: Files, found: Found) -> None:
         elif known.packs(found):
             files.copies.append(found.file)
         return
-    first = files.roles.get(role)
-    if first is None or (first.is_rare and not found.is_rare and not first.packs(found)):
-        files.roles[role] = found
-    elif found.is_rare or first.packs(found) or _are_equal(files.folder / first.file, files.folder / found.file):
+    first = files.roles.setdefault(role, found)
+    if first is found:
+        return
+    are_equal = filecmp.cmp(files.folder / first.file, files.folder / found.file, shallow=False)
+    if are_equal or found.is_rare or first.packs(found):
         files.copies.append(found.file)
     else:
         message = f"both {first.file} and {found.file} can be the {ROLES[role]}"
@@ -165,23 +165,15 @@ def _is_table(path: Path) -> bool:
     return table.format != "text" or len(table.names) > 1
 
 
-def _are_equal(one: Path, other: Path) -> bool:
-    try:
-        return filecmp.cmp(one, other, shallow=False)
-    except OSError:
-        return False
-
-
 def _fill(files: Files, are_all: bool) -> None:
     """Gives a role that no table has to the one table whose name is the most likely; that of the training table to a
     table that is alone in its folder."""
     for role in ROLES:
-        ranks = [
-            (rank[1], at) for at, other in enumerate(files.others) if (rank := likely(other.stem)) and rank[0] == role
-        ]
-        best = [at for rank, at in ranks if rank == min(ranks)[0]]
+        ranks = {other: rank[1] for other in files.others if (rank := likely(other.stem)) and rank[0] == role}
+        best = [other for other, rank in ranks.items() if rank == min(ranks.values())]
         if role not in files.roles and len(best) == 1:
-            files.roles[role] = files.others.pop(best[0])
+            files.roles[role] = best[0]
+            files.others.remove(best[0])
     if are_all and not files.roles and len(files.others) == 1:
         files.roles["train"] = Found(files.others.pop().file, "train.csv")
 

@@ -14,10 +14,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -35,11 +35,17 @@ DELIMITERS = ",;\t|"
 """In the order in which they are preferred."""
 ENCODINGS = {
     "utf-8-sig": "UTF-8 with a byte order mark",
-    "utf-16-le": "UTF-16",
-    "utf-16-be": "UTF-16",
+    "utf-16": "UTF-16",
     "cp1252": "Windows-1252 (Latin-1)",
 }
 PANDAS_INDEX = "__index_level_"
+
+
+class Dialect(NamedTuple):
+    """How cells and rows of a text are found."""
+
+    delimiter: str
+    header: list[str]
 
 
 def read(path: Path, sheet: str | None = None, like: Notation | None = None) -> Table:
@@ -64,6 +70,8 @@ def read(path: Path, sheet: str | None = None, like: Notation | None = None) -> 
         lines = str(error).splitlines() or [type(error).__name__]
         hint = f"{DAMAGED}, or save it in another format"
         raise Refused(f"the file cannot be read: {lines[0][:200]}", hint) from None
+    if not table.frame.columns:
+        raise Refused("the table has no columns", "give a table with a header and rows")
     table.format = content.format
     table.is_plain &= content.format == "text"
     return _in_one_notation(table, like)
@@ -78,8 +86,8 @@ def plain_names(path: Path) -> list[str] | None:
     is_text = content.format == "text" and not content.is_packed and _encoding(data) == "utf-8"
     if not is_text or not is_utf8 or has_nul or _ends_with_cr(head):
         return None
-    dialect = Dialect.of(head, is_whole, "")
-    if dialect.delimiter != "," or dialect.skipped or dialect.has_row_names:
+    dialect = _dialect(head, is_whole)
+    if dialect.delimiter != ",":
         return None
     parts = [head if is_whole else head[: head.rfind(b"\n") + 1]]
     for at in range(1, 1 if is_whole else PARTS + 1):
@@ -120,53 +128,28 @@ def survey(data: Bytes) -> tuple[bool, bool]:
 
 def _encoding(data: Bytes) -> str:
     """The encoding that the first bytes say; UTF-8 if they say none."""
-    head = data[: packing.HEAD]
-    marks = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-    if found := next((name for mark, name in marks.items() if head.startswith(mark)), None):
-        return found
-    # Most characters of a table are ASCII, whose high byte is zero.
-    even, odd, enough = head[::2].count(0), head[1::2].count(0), max(len(head) // 4, 1)
-    if even > enough and odd <= even // 8:
-        return "utf-16-be"
-    return "utf-16-le" if odd > enough and even <= odd // 8 else "utf-8"
+    marks = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+    return next((name for mark, name in marks.items() if data[: len(mark)] == mark), "utf-8")
 
 
 def _ends_with_cr(head: bytes) -> bool:
     return b"\r" in head and b"\n" not in head
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """How cells and rows of a text are found."""
-
-    delimiter: str
-    header: tuple[str, ...]
-    skipped: int = 0
-    """The length of a first line that only names the delimiter (`sep=;`), as Excel reads it."""
-    has_row_names: bool = False
-    """Whether all rows have one cell more than the header, so that the first column has no name."""
-
-    @staticmethod
-    def of(head: bytes, is_whole: bool, preferred: str) -> Dialect:
-        """The delimiter is the one with which most rows have as many cells as the header, if it is in the header at
-        all; among equals the one with the most cells."""
-        text = head.decode("utf-8", "replace")
-        if named := re.match(r'"?sep=(.)"?(\r\n|\n|\r|$)', text, re.IGNORECASE):
-            return Dialect._by(text[named.end() :], is_whole, named[1], len(named[0].encode()))[1]
-        found = [Dialect._by(text, is_whole, delimiter) for delimiter in dict.fromkeys(preferred + DELIMITERS)]
-        return max(found, key=lambda one: one[0])[1]
-
-    @staticmethod
-    def _by(text: str, is_whole: bool, delimiter: str, skipped: int = 0) -> tuple[tuple[int, int], Dialect]:
+def _dialect(head: bytes, is_whole: bool, preferred: str = "") -> Dialect:
+    """The delimiter is the one with which most rows have as many cells as the header, if it is in the header at all;
+    among equals the one with the most cells."""
+    text, found = head.decode("utf-8", "replace"), []
+    for delimiter in dict.fromkeys(preferred + DELIMITERS):
         rows = list(islice(_rows(text, delimiter), ROWS))
         if not is_whole and 1 < len(rows) < ROWS:
             # The last row may be cut off.
             rows.pop()
-        header, counts = tuple(rows[0] if rows else ()), [len(row) for row in rows[1:]]
-        share = 100 * counts.count(len(header)) // len(counts) if counts else 100
-        has_row_names = bool(counts) and set(counts) == {len(header) + 1}
-        rank = (share, len(header)) if len(header) > 1 else (-1, 0)
-        return rank, Dialect(delimiter, header, skipped, has_row_names)
+        header, counts = rows[0] if rows else [], [len(row) for row in rows[1:]]
+        share = counts.count(len(header)) / len(counts) if counts else 1.0
+        rank = (share, len(header)) if len(header) > 1 else (-1.0, 0)
+        found.append((rank, Dialect(delimiter, header)))
+    return max(found, key=lambda one: one[0])[1]
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
@@ -178,10 +161,8 @@ def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
 
 def _delimited(content: Content, path: Path) -> Table:
     data, encoding = content.data, _encoding(content.data)
-    if encoding.startswith("utf-16"):
-        data = _decoded(data, encoding).removeprefix("\ufeff").encode()
-    elif encoding == "utf-8-sig":
-        data = data[3:]
+    if encoding != "utf-8":
+        data = _in_utf8(data, encoding)
     is_utf8, has_nul = survey(data)
     if not is_utf8:
         data, encoding = _other_bytes(data[:], encoding), "cp1252"
@@ -190,24 +171,25 @@ def _delimited(content: Content, path: Path) -> Table:
     if has_nul:
         line = data[: data.find(b"\0")].count(b"\n") + 1
         raise Refused(f"a NUL character stands in the row at line {line}", DAMAGED)
-    preferred = "\t" if re.search(r"\.(tsv|tab)\b", path.name.lower()) else "|" if ".psv" in path.name.lower() else ""
-    dialect = Dialect.of(data[:HEAD], len(data) <= HEAD, preferred)
-    table = _parsed(
-        data, dialect, path if data is content.data and not (content.is_packed or dialect.skipped) else None
-    )
-    unusual = [] if dialect.delimiter == "," else [f"separated by `{dialect.delimiter}`"]
-    unusual = ["tab-separated"] if dialect.delimiter == "\t" else unusual
+    preferred = {"tsv": "\t", "tab": "\t", "psv": "|"}.get(packing.unpacked(path.name).lower().rpartition(".")[2], "")
+    dialect = _dialect(data[:HEAD], len(data) <= HEAD, preferred)
+    table = _parsed(data, dialect, None if data is not content.data or content.is_packed else path)
+    separated = "tab-separated" if dialect.delimiter == "\t" else f"separated by `{dialect.delimiter}`"
+    unusual = [separated] if dialect.delimiter != "," else []
     unusual += [ENCODINGS[encoding]] if encoding in ENCODINGS else []
     notes = [f"the text is {', '.join(unusual)}"] if unusual else []
     notes += ["lines end with CR"] if is_cr else []
-    table.is_plain &= not notes and not dialect.skipped and not content.is_packed
+    table.is_plain &= not notes and not content.is_packed
     table.notes = notes + table.notes
     return table
 
 
-def _decoded(data: Bytes, encoding: str) -> str:
+def _in_utf8(data: Bytes, encoding: str) -> bytes:
+    """A text without its byte order mark in UTF-8. Damaged UTF-8 stays so."""
+    if encoding == "utf-8-sig":
+        return data[len(codecs.BOM_UTF8) :]
     try:
-        return data[:].decode(encoding)
+        return data[:].decode(encoding).encode()
     except UnicodeDecodeError:
         raise Refused(f"the text is {ENCODINGS[encoding]}, but a character is damaged or cut off", DAMAGED) from None
 
@@ -216,63 +198,53 @@ def _other_bytes(data: bytes, encoding: str) -> bytes:
     """A text that is not UTF-8 in UTF-8. A byte order mark, or more letters of UTF-8 than others, says that it should
     be."""
     text = data.decode("utf-8", "surrogateescape")
-    invalid, wide = re.compile("[\udc80-\udcff]"), re.compile("[^\0-\x7f\udc80-\udcff]")
-    count = len(invalid.findall(text))
-    if encoding == "utf-8-sig" or len(wide.findall(text)) > count:
-        first = invalid.search(text)
-        line = text.count("\n", 0, first.start() if first else 0) + 1
-        what = "one byte is not" if count == 1 else f"{count} bytes are not"
-        raise Refused(f"the text is UTF-8, but {what}, the first of them near line {line}", DAMAGED)
+    invalid = re.findall("[\udc80-\udcff]", text)
+    if encoding == "utf-8-sig" or len(re.findall("[^\0-\x7f\udc80-\udcff]", text)) > len(invalid):
+        line = text.count("\n", 0, text.index(invalid[0])) + 1
+        raise Refused(f"the text is UTF-8, but has other bytes, the first of them near line {line}", DAMAGED)
     return data.decode("cp1252", "replace").encode()
 
 
-def _parsed(data: Bytes, dialect: Dialect, path: Path | None = None, is_clean: bool = False) -> Table:
+def _parsed(data: Bytes, dialect: Dialect, path: Path | None = None) -> Table:
     """The table in a text, without empty columns and rows at the end. `path` is the file that has just this text."""
-    header, body = (
-        [""] * dialect.has_row_names + list(dialect.header),
-        data[dialect.skipped :] if dialect.skipped else data,
-    )
-    width = len(header)
+    delimiter, header = dialect.delimiter, dialect.header
     if not any(name.strip(BLANKS) for name in header):
         raise Refused("the table has no header", HEADER)
-    schema = {f"c{at}": pl.String for at in range(width)}
-    delimiter = dialect.delimiter
+    schema = {f"c{at}": pl.String for at in range(len(header))}
+    read = partial(
+        pl.read_csv,
+        has_header=False,
+        schema=schema,
+        separator=delimiter,
+        extra_columns="raise",
+        missing_columns="insert",
+    )
     try:
-        frame = pl.read_csv(
-            path or body[:],
-            has_header=False,
-            schema=schema,
-            separator=delimiter,
-            extra_columns="raise",
-            missing_columns="insert",
-        )
-    except pl.exceptions.PolarsError as error:
-        if refused := _irregular(body, dialect):
+        frame = read(path or data[:])
+    except pl.exceptions.PolarsError:
+        if refused := _irregular(data, dialect):
             raise refused from None
-        if is_clean:
-            raise Refused(f"the file cannot be read: {str(error).splitlines()[0][:200]}", DAMAGED) from None
         # A quote within a cell that has none around it (`5" pipe`) confuses the library in large files.
-        return _parsed(_rewritten(body, delimiter), replace(dialect, skipped=0), is_clean=True)
-    count = sum(body[at : at + HEAD].count(delimiter.encode()) for at in range(0, len(body), HEAD))
-    if body.find(b'"') >= 0:
-        within = frame.select(pl.all().str.count_matches(delimiter, literal=True).sum())
-        count -= sum(one or 0 for one in within.row(0)) if within.height else 0
-    blank = pl.all_horizontal(pl.all().is_null() | (pl.all().str.strip_chars(BLANKS) == ""))
-    if width == 1:
+        data = _rewritten(data, delimiter)
+        frame = read(data)
+    filled = pl.any_horizontal(pl.all().str.strip_chars(BLANKS) != "")
+    if len(header) == 1:
         # An empty cell is quoted; a line of blanks is no row.
-        frame = frame.filter(
-            pl.col("c0").is_not_null() & ~((pl.col("c0") != "") & (pl.col("c0").str.strip_chars(BLANKS) == ""))
-        )
-    elif count != frame.height * (width - 1) - dialect.has_row_names:
-        # Lines without cells are no rows.
-        frame = frame.filter(~blank)
-        if count < frame.height * (width - 1) - dialect.has_row_names:
-            raise _irregular(body, dialect) or Refused("rows have fewer cells than the header", DAMAGED)
-    frame = frame.slice(1)
-    notes = ["rows have one cell more than the header, so the first column has no name"] * dialect.has_row_names
-    table = without_empty_ends(frame, header, notes)
+        frame = frame.filter(filled | (pl.col("c0") == ""))
+    else:
+        between = sum(data[at : at + HEAD].count(delimiter.encode()) for at in range(0, len(data), HEAD))
+        if data.find(b'"') >= 0:
+            within = frame.select(pl.all().str.count_matches(delimiter, literal=True).sum())
+            between -= sum(one or 0 for one in within.row(0)) if within.height else 0
+        expected = frame.height * (len(header) - 1)
+        if between != expected:
+            # Lines without cells are no rows.
+            frame = frame.filter(filled.fill_null(False))
+            if between < frame.height * (len(header) - 1):
+                raise _irregular(data, dialect) or Refused("rows have fewer cells than the header", DAMAGED)
+    table = without_empty_ends(frame.slice(1), header, [])
     table.delimiter = delimiter
-    table.may_have_marks = delimiter != "," or any(body.find(bytes([one])) >= 0 for one in RARE)
+    table.may_have_marks = delimiter != "," or any(data.find(bytes([one])) >= 0 for one in RARE)
     return table
 
 
@@ -280,24 +252,18 @@ def _irregular(data: Bytes, dialect: Dialect) -> Refused | None:
     """Why a text is no table: its first row that has more or fewer cells than the header, or an open quote."""
     text = io.TextIOWrapper(io.BytesIO(data[:]), encoding="utf-8", errors="replace", newline="")
     rows, width, line = csv.reader(text, delimiter=dialect.delimiter, strict=True), len(dialect.header), 1
-    is_header = True
     try:
         for row in rows:
-            expected = width + dialect.has_row_names - (is_header and dialect.has_row_names)
-            if len(row) != expected and any(cell.strip(BLANKS) for cell in row):
-                hint = "correct the row, or quote cells that contain the delimiter"
-                if width < 3 and len(row) > width + 1:
-                    hint = f"remove lines above the header; {HEADER}"
+            if len(row) != width and any(cell.strip(BLANKS) for cell in row):
                 plural = "" if len(row) == 1 else "s"
+                hint = f"correct the row, or quote cells that contain the delimiter; {HEADER}"
                 return Refused(f"the row at line {line} has {len(row)} cell{plural}, but the header has {width}", hint)
-            is_header, line = is_header and not row, rows.line_num + 1
+            line = rows.line_num + 1
     except csv.Error as wrong:
-        if "field larger" in str(wrong):
-            message = f"the row at line {line} is longer than {LONGEST_ROW >> 20} MiB"
-            return Refused(message, "check the line ends and the quotes; large contents belong into files of their own")
-        is_open = "unexpected end" in str(wrong)
-        what = "that is never closed" if is_open else "within a quoted cell"
         hint = "the file may be incomplete; a quote within a quoted cell is written twice"
+        if "field larger" in str(wrong):
+            return Refused(f"the row at line {line} is longer than {LONGEST_ROW >> 20} MiB", hint)
+        what = "that is never closed" if "unexpected end" in str(wrong) else "within a quoted cell"
         return Refused(f"the row at line {line} has a quote {what}", hint)
     return None
 
@@ -329,10 +295,7 @@ def _columnar(content: Content) -> pl.DataFrame:
 def _typed(frame: pl.DataFrame) -> Table:
     """The columns of a typed file as text."""
     dropped = [name for name in frame.columns if name.startswith(PANDAS_INDEX)]
-    frame = frame.drop(dropped)
-    if not frame.columns:
-        raise Refused("the table has no columns", "give a table with a header and rows")
-    made = [_text(frame.to_series(at)) for at in range(frame.width)]
+    made = [_text(column) for column in frame.drop(dropped).iter_columns()]
     notes = [f"the column `{name}`, the index of a pandas frame, is left out" for name in dropped]
     return Table(pl.DataFrame(made), notes)
 
@@ -352,62 +315,52 @@ def _text(cells: pl.Series) -> pl.Series:
         return (cells.cast(pl.Int64) if is_whole else cells).cast(pl.String)
     if isinstance(kind, pl.Duration):
         return _text((cells.dt.total_nanoseconds() / 10**9).alias(cells.name))
-    if kind == pl.Time:
-        return times(cells.dt.strftime("%H:%M:%S%.6f"))
-    return times(cells.cast(pl.String)) if isinstance(kind, pl.Datetime) else cells.cast(pl.String)
+    if kind.is_temporal():
+        return times(cells.dt.to_string("iso"))
+    return cells.cast(pl.String)
 
 
 def _objects(content: Content) -> Table:
     """JSON lines, and JSON lists of objects. Fields that an object lacks are empty; lists and objects within it are
     JSON text."""
     encoding = _encoding(content.data)
-    data = content.data[:] if encoding == "utf-8" else _decoded(content.data, encoding).removeprefix("\ufeff").encode()
+    data = content.data[:] if encoding == "utf-8" else _in_utf8(content.data, encoding)
     try:
         if data.lstrip(b" \t\r\n").startswith(b"{"):
             kinds = pl.read_ndjson(data, infer_schema_length=None).schema
             frame = pl.read_ndjson(data, schema=dict.fromkeys(kinds, pl.String))
             truths = [name for name, kind in kinds.items() if kind == pl.Boolean]
-            if frame.height == 1 and kinds and all(kind.is_nested() for kind in kinds.values()):
-                hint = 'write one object for each row, as pandas does with orient="records"'
-                raise Refused("it holds one object of lists or objects, not rows", hint)
-            frame = frame.with_columns(pl.col(truths).replace({"true": "True", "false": "False"}))
-        else:
-            frame = _of_objects(json.loads(data, parse_int=str, parse_float=str))
+            return Table(frame.with_columns(pl.col(truths).replace({"true": "True", "false": "False"})))
+        return Table(_of_objects(_loaded(data)))
     except (pl.exceptions.PolarsError, ValueError):
-        frame = _of_objects(list(_lines(data)))
-    if not frame.columns:
-        raise Refused("the table has no columns", "give a table with a header and rows")
-    for name in frame.columns:
-        if frame[name].str.contains("\0", literal=True).any():
-            raise Refused(f"the column {shown(name)} has a NUL character", DAMAGED)
-    return Table(frame)
+        return Table(_of_objects(list(_lines(data))))
+
+
+def _loaded(text: bytes) -> Any:
+    return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
 
 
 def _lines(data: bytes) -> Iterator[Any]:
     for number, line in enumerate(data.splitlines(), 1):
         try:
             if line.strip():
-                yield json.loads(line, parse_int=str, parse_float=str)
+                yield _loaded(line)
         except ValueError as error:
             hint = 'each line must hold one JSON object; pandas writes so with orient="records", lines=True'
             raise Refused(f"line {number} is no row: {error}", hint) from None
 
 
 def _of_objects(rows: Any) -> pl.DataFrame:
-    wrong = (
-        next((at for at, row in enumerate(rows, 1) if not isinstance(row, dict)), None) if isinstance(rows, list) else 1
-    )
-    if wrong is not None:
-        raise Refused(f"object {wrong} is no row", "the file must hold a JSON list of objects, one a row")
-    names = dict.fromkeys(name for row in rows for name in row)
+    objects = rows if isinstance(rows, list) else [rows]
+    if (odd := next((at for at, row in enumerate(objects, 1) if not isinstance(row, dict)), None)) is not None:
+        raise Refused(f"object {odd} is no row", "the file must hold a JSON list of objects, one a row")
+    names = dict.fromkeys(name for row in objects for name in row)
     return pl.DataFrame(
-        {name: [_cell(row.get(name)) for row in rows] for name in names}, schema=dict.fromkeys(names, pl.String)
+        {name: [_cell(row.get(name)) for row in objects] for name in names}, schema=dict.fromkeys(names, pl.String)
     )
 
 
 def _cell(value: Any) -> str | None:
-    if isinstance(value, float):
-        return None if value != value else str(value)
     return json.dumps(value) if isinstance(value, list | dict) else None if value is None else str(value)
 
 
@@ -418,8 +371,8 @@ def _in_one_notation(table: Table, like: Notation | None) -> Table:
     table.notation = decide(table.frame, table.delimiter, like)
     for how in table.notation.numbers:
         if how.is_translated:
-            table.frame.replace_column(how.at, translated(table.frame.to_series(how.at), how))
-            table.notes.insert(len(table.notes) - ("at the end left out" in "".join(table.notes[-1:])), how.note())
+            table.frame = table.frame.with_columns(translated(table.frame[how.name], how))
+            table.notes.append(how.note())
             table.is_plain = False
     table.is_plain &= not table.notation.ambiguous
     return table

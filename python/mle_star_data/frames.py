@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import mmap
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from io import BytesIO
@@ -52,11 +52,10 @@ def _opened(path: Path, name: str, changed: int, size: int) -> Source:
         if size > LARGE and (large := _large(path, names)):
             return large
         frame = pl.read_csv(path, infer_schema=False, empty_string_is_null=False, new_columns=names)
+        if _has_blank_rows(frame):
+            frame = _by_rows(path, name, names)
     except pl.exceptions.PolarsError:
         frame = _by_rows(path, name, names)
-    except OSError as error:
-        raise Refused(f"cannot open {name}: {error.strerror}", "check that the file is there and readable") from None
-    frame = _without_blank_lines(path, frame)
     if frame.height == 0:
         raise Refused(f"{name} has no rows below its header", "check that the file is complete")
     return Source(frame, frame.lazy(), frame.height, dict(zip(names, frame.get_columns(), strict=True)), path)
@@ -119,61 +118,41 @@ class Lines:
 
 def header(path: Path, name: str) -> list[str]:
     """The names of the columns. One without a name is named by its position, as in pandas."""
-    csv.field_size_limit(LONGEST_ROW)
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            names = next((row for row in csv.reader(file) if row), [])
-    except UnicodeDecodeError:
-        raise Refused(f"row {undecodable(path)} of {name} is not UTF-8 text", READABLE) from None
-    except (OSError, csv.Error) as error:
-        raise Refused(f"cannot read {name}: {error}", READABLE) from None
+    names = next(_rows(path, name), [])
     if not names:
         raise Refused(f"{name} is empty", "check that the file is complete")
     names = [one or f"Unnamed: {at}" for at, one in enumerate(names)]
     if len(set(names)) < len(names):
         twice = next(one for at, one in enumerate(names) if one in names[:at])
-        raise Refused(
-            f'{name} has two columns named "{twice}"', "rename or remove one of them; column names must be unique"
-        )
+        hint = "rename or remove one of them; column names must be unique"
+        raise Refused(f'{name} has two columns named "{twice}"', hint)
     return names
 
 
-def _by_rows(path: Path, name: str, names: list[str]) -> pl.DataFrame:
-    """A table with quotes inside of cells, which polars does not read."""
+def _rows(path: Path, name: str) -> Iterator[list[str]]:
+    """All rows, with the header; an empty line is none."""
+    csv.field_size_limit(LONGEST_ROW)
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if row][1:]
+            yield from (row for row in csv.reader(file) if row)
     except UnicodeDecodeError:
         raise Refused(f"row {undecodable(path)} of {name} is not UTF-8 text", READABLE) from None
-    except csv.Error as error:
+    except (OSError, csv.Error) as error:
         raise Refused(f"cannot read {name}: {error}", READABLE) from None
+
+
+def _by_rows(path: Path, name: str, names: list[str]) -> pl.DataFrame:
+    """A table with quotes inside of cells, which polars does not read, or with empty lines, which it takes for rows."""
+    rows = list(_rows(path, name))[1:]
     odd = next((at for at, row in enumerate(rows) if len(row) != len(names)), None)
     if odd is not None:
-        raise Refused(
-            f"row {odd + 1} of {name} has {len(rows[odd])} cells, the header has {len(names)}",
-            "correct that row; a comma inside a value needs quotes around the value",
-        )
+        hint = "correct that row; a comma inside a value needs quotes around the value"
+        raise Refused(f"row {odd + 1} of {name} has {len(rows[odd])} cells, the header has {len(names)}", hint)
     return pl.DataFrame(dict(zip(names, zip(*rows, strict=True), strict=True)), dict.fromkeys(names, pl.String))
 
 
-def _without_blank_lines(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
-    blank = np.ones(frame.height, dtype=bool)
-    for column in frame.iter_columns():
-        blank &= (column == "").to_numpy()
-        if not blank.any():
-            return frame
-    return frame.filter(pl.Series(~blank)) if _has_blank_lines(path) else frame
-
-
-def _has_blank_lines(path: Path) -> bool:
-    with open(path, "rb") as file:
-        twice, last = (b"\n\r\n" if file.readline().endswith(b"\r\n") else b"\n\n"), b"\n"
-        while part := file.read(AT_ONCE):
-            # An empty line may lie between two parts.
-            if twice in part or twice in last + part[:2]:
-                return True
-            last = part[-2:]
-    return False
+def _has_blank_rows(frame: pl.DataFrame) -> bool:
+    return any(not any(row) for row in frame.filter(frame.to_series(0) == "").iter_rows())
 
 
 @dataclass
@@ -264,14 +243,12 @@ class Table:
         return known[asked]
 
 
+@dataclass(eq=False, repr=False)
 class Column:
     """A column, by row."""
 
-    def __init__(self, table: Table, name: str) -> None:
-        self.table, self.name = table, name
-
-    def __repr__(self) -> str:
-        return f"Column({self.name})"
+    table: Table
+    name: str
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -326,18 +303,11 @@ class Column:
         """Seconds since the beginning of 1970, if these are dates or name parts of years; else not a number."""
         if self.kind == "date":
             return dates.seconds(self.values, bool(self.facts["day_first"]))
-        if self.unit is None:
+        if (unit := self.facts["unit"]) is None:
             return np.full(self.table.rows, np.nan)
-        unique = self.values.drop_nulls().unique()
-        seconds = [dates.part_of_year(value, self.unit) for value in unique]
-        found = self.values.replace_strict(unique, seconds, default=None, return_dtype=pl.Float64)
+        seconds = [dates.part_of_year(value, unit) for value in self.unique]
+        found = self.values.replace_strict(self.unique, seconds, default=None, return_dtype=pl.Float64)
         return found.fill_null(np.nan).to_numpy()
-
-    @property
-    def unit(self) -> str | None:
-        """The part of a year that the most frequent texts name, such as `week` for `2021-W44`."""
-        found: str | None = self.facts["unit"]
-        return found
 
     @cached_property
     def unique(self) -> pl.Series:

@@ -8,8 +8,10 @@ are linked, not copied.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
@@ -27,9 +29,8 @@ Answer = dict[str, Any]
 
 FURTHER = 256 << 20
 """The largest file beside the tables with a role that becomes CSV, in bytes. Scripts read larger ones as they are."""
-ROW_ID = "row_id"
 MOST_PARTS, LONGEST, TRIED = 40, 3, 50
-"""Columns that are tried as parts of an ID, the longest text between them, and the rows that are tried before all."""
+"""Columns that are tried as parts of an ID, the longest text between two, and the rows that are tried before all."""
 NOTATION = "write numbers with a decimal point and without marks between thousands, and labels with blanks between them"
 
 
@@ -37,62 +38,52 @@ NOTATION = "write numbers with a decimal point and without marks between thousan
 class Taken:
     """A table with a role, and its columns as scripts see them."""
 
-    role: str
     found: Found
     path: Path
     given: list[str]
     """The names of the columns in the file."""
-    table: Table | None
+    table: Table | None = None
     """The table, if it was read: a plain file need not be."""
-    is_plain: bool
-    """Whether the file is what scripts read."""
+    damaged: Refused | None = None
+    """Why it cannot be read. Agents that explore the data by themselves may still use it."""
     is_changed: bool = False
-    """Whether columns were renamed, added or left out."""
+    """Whether columns were renamed, added or left out, or the file is not what scripts read."""
     names: dict[str, str] = field(default_factory=dict)
     """The name for scripts of each column that is kept, by its name in the file."""
-    added: dict[str, pl.Series] = field(default_factory=dict)
-    """Columns that are put before the others."""
     index: tuple[str, pl.Series] | None = None
     """An unnamed first column of row numbers, which was left out."""
 
     def __post_init__(self) -> None:
         self.names = {name: name for name in self.given}
+        self.is_changed = self.table is not None and not self.table.is_plain
 
     @property
     def is_other_file(self) -> bool:
         """Whether scripts see another file than the user's."""
-        return self.is_changed or not self.is_plain or self.found.file != self.found.plain
+        return self.is_changed or self.found.file != self.found.plain
 
     def all(self) -> list[str]:
-        return [*self.added, *self.names.values()]
+        return list(self.names.values())
 
     def find(self, name: str) -> str | None:
         """The column with this name, compared without case and blanks around it."""
-        alike = [one for one in self.all() if key(one) == key(name)]
-        return name if name in alike else next(iter(alike), None)
+        return _alike(self.all(), name)
 
     def read(self) -> Table:
         if self.table is None:
             self.table = _read(self.path, self.found.file)
         return self.table
 
-    def cells(self, name: str) -> pl.Series:
-        """A column, by its name for scripts."""
-        given = next(given for given, one in self.names.items() if one == name)
-        return self.read().frame[given]
-
     def plain(self) -> pl.DataFrame:
-        frame = self.read().frame.select(list(self.names)).rename(self.names)
-        return pl.DataFrame([cells.alias(name) for name, cells in self.added.items()] + frame.get_columns())
+        return self.read().frame.select(list(self.names)).rename(self.names)
 
     def add(self, name: str, cells: pl.Series) -> None:
-        self.added = {name: cells.cast(pl.String)} | self.added
-        self.is_changed = True
+        """Puts a column before the others."""
+        self.read().frame.insert_column(0, cells.alias(name))
+        self.names, self.is_changed = {name: name} | self.names, True
 
-    def commas(self) -> set[str]:
-        """The columns, by their names in the file, whose numbers have decimal commas."""
-        numbers = self.table.notation.numbers if self.table else []
-        return {one.name for one in numbers if one.is_translated and one.decimal == ","}
+    def numbers(self) -> list[Numbers]:
+        return self.table.notation.numbers if self.table else []
 
 
 class Look:
@@ -102,13 +93,10 @@ class Look:
         self.files, self.sheet = find(data), sheet
         self.tables: dict[str, Taken] = {}
         self.told: list[str] = []
-        self.made_of: dict[str, str] = {}
-        """The names in the user's sample of columns that were added to it."""
-        self.damaged: Refused | None = None
         self.id_unknown: Refused | None = None
         for role in ROLES:
             if found := self.files.roles.get(role):
-                self.tables[role] = self._taken(role, found)
+                self.tables[role] = self._taken(found)
         self.further = list(self._further())
         for found, table in [
             *((one.found, one.table) for one in self.tables.values() if one.is_other_file),
@@ -124,62 +112,46 @@ class Look:
         if (sample := self.tables.get("sample")) and (test := self.tables.get("test")):
             _find_ids(self, sample, test, asked_id)
 
-    def _taken(self, role: str, found: Found) -> Taken:
-        path, is_csv = self.files.folder / found.file, found.file.lower().endswith(".csv")
+    def _taken(self, found: Found) -> Taken:
+        path, train = self.files.folder / found.file, self.tables.get("train")
         try:
-            names = formats.plain_names(path) if is_csv else None
-        except Refused:
-            names = None
-        if names is not None:
-            return Taken(role, found, path, names, None, True)
-        train = self.tables.get("train")
-        like = train.table.notation if train and train.table else None
-        try:
-            table = _read(path, found.file, self.sheet, like)
+            is_csv = found.file.lower().endswith(".csv")
+            names = _named(found.file, lambda: formats.plain_names(path)) if is_csv else None
+            if names is not None:
+                return Taken(found, path, names)
+            table = _read(path, found.file, self.sheet, train.table.notation if train and train.table else None)
+            return Taken(found, path, table.frame.columns, table)
         except Refused as refused:
             if not found.is_plain_by_name:
                 raise
-            # Agents that explore the data by themselves may still use it.
-            self.damaged = self.damaged or refused
-            return Taken(role, found, path, _named(found.file, lambda: formats.header(path)), None, True)
-        return Taken(role, found, path, table.names, table, table.is_plain)
+            return Taken(found, path, _named(found.file, lambda: formats.header(path)), damaged=refused)
 
     def _further(self) -> Iterator[tuple[Found, Table]]:
         """The tables without a role that are not plain and can become so."""
         for found in self.files.others:
             path = self.files.folder / found.file
-            try:
+            with suppress(Refused, OSError):
                 if found.is_rare or path.stat().st_size > FURTHER:
                     continue
                 if found.is_plain_by_name and formats.plain_names(path) is not None:
                     continue
                 table = _read(path, found.file, self.sheet)
-            except (Refused, OSError):
-                continue
-            if not (found.file == found.plain and table.is_plain):
-                yield found, table
+                if not (found.file == found.plain and table.is_plain):
+                    yield found, table
 
     def _drop_indices(self) -> None:
         """Leaves out an unnamed first column of whole numbers, no two of them equal."""
         dropped = []
         for one in self.tables.values():
-            if len(one.given) < 2 or one.given[0].strip() not in ("", "Unnamed: 0") or self._is_damaged(one):
+            if len(one.given) < 2 or one.given[0].strip() not in ("", "Unnamed: 0") or one.damaged:
                 continue
-            numbers = one.read().frame.to_series(0).str.strip_chars().cast(pl.Int64, strict=False)
-            if (
-                numbers.len()
-                and not numbers.null_count()
-                and (numbers >= 0).all()
-                and numbers.n_unique() == numbers.len()
-            ):
+            numbers = one.read().frame.to_series(0).str.strip_chars().cast(pl.UInt64, strict=False)
+            if numbers.len() and not numbers.null_count() and numbers.is_unique().all():
                 del one.names[one.given[0]]
                 one.index, one.is_changed = (one.given[0], numbers), True
                 dropped.append(one.found.file)
         if dropped:
             self.told.append(f"the unnamed first column of {', '.join(dropped)} numbers the rows; it is no feature")
-
-    def _is_damaged(self, one: Taken) -> bool:
-        return self.damaged is not None and str(self.damaged).startswith(f"{one.found.file}: ")
 
     def _spell_alike(self) -> None:
         """Names that differ only in case and blanks become those of the training table, or else of the test table."""
@@ -201,7 +173,7 @@ class Look:
             test = self.tables.get("test")
             if test is None or (name := test.find(target)) is None:
                 continue
-            is_empty = is_blank(test.cells(name))
+            is_empty = is_blank(test.plain()[name])
             test.names = {given: one for given, one in test.names.items() if one != name}
             test.is_changed = True
             self.told.append(
@@ -224,18 +196,17 @@ class Look:
         sample = self.tables.get("sample")
         if sample is None:
             return None
-        commas, index = sample.commas(), None
+        commas = {one.name for one in sample.numbers() if one.is_translated and one.decimal == ","}
+        index = None
         if sample.index and (start := _counts_from(sample.index[1])) is not None:
             index = [sample.index[0], start]
-        fields = [{"name": name, "given": self.made_of.get(name, name), "has_comma": False} for name in sample.added]
-        fields += [{"name": name, "given": given, "has_comma": given in commas} for given, name in sample.names.items()]
+        fields = [{"name": name, "given": given, "has_comma": given in commas} for given, name in sample.names.items()]
         differs = index or any(one["name"] != one["given"] or one["has_comma"] for one in fields)
         return {"index": index, "columns": fields} if differs else None
 
     def reading(self) -> Answer:
         """How later files with rows to predict are read."""
-        train = self.tables.get("train")
-        numbers = train.table.notation.numbers if train and train.table else []
+        numbers = self.tables["train"].numbers() if "train" in self.tables else []
         # Numbers that need no translation say nothing of other files.
         numbers = numbers if any(one.is_translated for one in numbers) else []
         commas, points = ([one.name for one in numbers if one.decimal == decimal] for decimal in ",.")
@@ -258,7 +229,7 @@ class Look:
             "submission": self.submission(),
             "reading": self.reading(),
             "id_unknown": _as_answer(self.id_unknown),
-            "damaged": _as_answer(self.damaged),
+            "damaged": _as_answer(next((one.damaged for one in tables.values() if one.damaged), None)),
         }
 
     def write(self, into: Path) -> None:
@@ -269,7 +240,7 @@ class Look:
             if files.is_folder:
                 link(files.folder, into, [*(found.file.split("/")[0] for found in written), *files.copies])
             for one in self.tables.values():
-                if one.is_changed or not one.is_plain:
+                if one.is_changed:
                     _write(one.plain(), into / one.found.plain)
                 elif one.is_other_file or not files.is_folder:
                     (into / one.found.plain).symlink_to(one.path.resolve())
@@ -303,29 +274,25 @@ def read_rows(
 ) -> Answer:
     """Writes the columns of the test table of a table in any format as plain CSV, with cells as the run's tables spell
     them. The answer has the names of the rows: their own, or their numbers, from 0; and what is odd about the cells."""
-    path, known = Path(file), [(",", name) for name in reading["commas"]] + [(".", name) for name in reading["points"]]
-    like = Notation([Numbers(name, 0, decimal, None, "", "") for decimal, name in known])
-    try:
-        table = _read(path, path.name, reading["sheet"], like)
-    except Refused:
-        if reading["sheet"] is None:
-            raise
-        table = _read(path, path.name, None, like)
-    places = {name: _place_of(table.names, name) for name in layout["columns"]}
-    id_column = layout["id"]
-    own = None if id_column is None else _place_of(table.names, id_column)
-    if lacking := [name for name, place in places.items() if place is None and name != id_column]:
-        others = ", ".join(name for name in places if name != id_column)
+    path, id = Path(file), layout["id"]
+    known = [(",", name) for name in reading["commas"]] + [(".", name) for name in reading["points"]]
+    like = Notation([Numbers(name, decimal) for decimal, name in known])
+    table = _read(path, path.name, reading["sheet"], like)
+    given = {name: _alike(table.frame.columns, name) for name in [*layout["columns"], *([id] if id else [])]}
+    if lacking := [name for name, one in given.items() if one is None and name != id]:
+        others = ", ".join(name for name in layout["columns"] if name != id)
         raise Refused(f'{path.name} has no column "{lacking[0]}"', f"the run predicts rows with the columns {others}")
     for column in table.notation.ambiguous:
         # A point stays a decimal point, as in plain tables, and lists of labels stay texts.
-        if column.at in places.values() and "," in column.example and not column.may_be_lists:
+        if column.name in given.values() and "," in column.example and not column.may_be_lists:
             raise ambiguous(path.name, column)
-    numbers = pl.int_range(table.frame.height, eager=True).cast(pl.String)
-    named = numbers if own is None or names == "numbers" else table.frame.to_series(own).fill_null("")
+    own = given.get(id)
+    named = pl.int_range(table.frame.height, eager=True).cast(pl.String)
+    if own is not None and names != "numbers":
+        named = table.frame[own].fill_null("")
     cells = [
-        (named if place is None or place == own else table.frame.to_series(place)).alias(name)
-        for name, place in places.items()
+        (named if (one := given[name]) in (None, own) else table.frame[str(one)]).alias(name)
+        for name in layout["columns"]
     ]
     frame, notes = other_rows.spelled(pl.DataFrame(cells), spellings or {})
     _write(frame, Path(into))
@@ -360,10 +327,10 @@ def _as_answer(refused: Refused | None) -> Answer | None:
     return None if refused is None else {"message": str(refused), "hint": refused.hint or ""}
 
 
-def _place_of(names: Sequence[str], name: str) -> int | None:
-    """The place of the column with this name or, without one, of the only one but for case and blanks around it."""
-    alike = [at for at, other in enumerate(names) if key(other) == key(name)]
-    return list(names).index(name) if name in names else alike[0] if len(alike) == 1 else None
+def _alike(names: Sequence[str], name: str) -> str | None:
+    """The column with this name or, without one, the only one but for case and blanks around it."""
+    alike = [other for other in names if key(other) == key(name)]
+    return name if name in alike else alike[0] if len(alike) == 1 else None
 
 
 def _by_key(names: Sequence[str]) -> dict[str, str]:
@@ -377,51 +344,29 @@ def _listed(names: Any) -> str:
 
 def _counts_from(numbers: pl.Series) -> int | None:
     """The first number, if the others go on from it one by one."""
-    if not numbers.len() or numbers.null_count():
-        return None
     first = int(numbers[0])
-    return first if (numbers - pl.int_range(first, first + numbers.len(), eager=True) == 0).all() else None
+    return first if (numbers == pl.int_range(first, first + numbers.len(), eager=True)).all() else None
 
 
 def _find_ids(look: Look, sample: Taken, test: Taken, asked: str | None) -> None:
-    """Finds the row IDs of the sample submission in the test table: in a column, in an unnamed one, in several columns,
-    or as the number of the row. Adds the column where the tables lack it."""
-    # In a sample with one further column, the unnamed one has the IDs.
-    is_only = len(sample.names) == 1 and sample.index is not None
-    if not is_only and len(sample.names) < 2:
+    """Finds the row IDs of the sample submission in the test table: in a column, or in two columns together, which get
+    a column with them."""
+    if len(sample.names) < 2:
         return
-    name = ROW_ID if is_only else (sample.find(asked) if asked else None) or sample.all()[0]
+    name = (sample.find(asked) if asked else None) or sample.all()[0]
     if of_test := test.find(name) or (test.find(asked) if asked else None):
         _check_shown(look, sample, test, name, of_test)
         return
-    if is_only and sample.index is not None:
-        ids = sample.index[1].cast(pl.String)
-        sample.add(name, ids)
-        look.made_of, sample.index = {name: sample.index[0]}, None
-    else:
-        ids = sample.cells(name).fill_null("")
+    train, ids = look.tables.get("train"), sample.plain()[name].fill_null("")
     if not ids.len():
         return
-    train, frame = look.tables.get("train"), test.read().frame
-    start = _counts_from(ids.str.strip_chars().cast(pl.Int64, strict=False))
-    if test.index is not None and _are_equal(test.index[1].cast(pl.String), ids):
-        _name_rows(look, name, test.index[1])
-        test.index = None
-        look.told.append(f"the unnamed first column of {test.found.file} is the ID `{name}`")
-    elif joined := _joined(frame.select(list(test.names)[:MOST_PARTS]), ids):
+    if joined := _joined(test.plain().select(list(test.names.values())[:MOST_PARTS]), ids):
         parts, between = joined
-        named = [test.names[part] for part in parts]
-        test.add(name, _join(frame, parts, between))
-        if train is not None:
-            of_train = [next((given for given, one in train.names.items() if one == part), None) for part in named]
-            if None not in of_train:
-                train.add(name, _join(train.read().frame, [part for part in of_train if part is not None], between))
+        for table in (test, train):
+            if table is not None and set(parts) <= set(table.names.values()):
+                table.add(name, _join(table.plain(), parts, between))
         by = f", joined by `{between}`" if between else ""
-        made_of = " and ".join(f"`{part}`" for part in named)
-        look.told.append(f"the ID `{name}`, such as `{ids[0]}`, is made of {made_of}{by}")
-    elif start in (0, 1) and ids.len() == frame.height:
-        _name_rows(look, name, ids.str.strip_chars().cast(pl.Int64))
-        look.told.append(f"the ID `{name}` counts the rows of {test.found.file} from {start}")
+        look.told.append(f"the ID `{name}`, such as `{ids[0]}`, is made of `{parts[0]}` and `{parts[1]}`{by}")
     elif train is None or train.find(name) is None:
         message = (
             f"`{name}` of {sample.found.file} names rows, such as `{ids[0]}`, but {test.found.file} "
@@ -434,7 +379,7 @@ def _check_shown(look: Look, sample: Taken, test: Taken, name: str, of_test: str
     """Tells apart the IDs that a workbook shows as 0000221 and holds as 221."""
     if test.table is None or test.table.format == "text" or sample.find(name) is None:
         return
-    shown, held = sample.cells(name), test.cells(of_test)
+    shown, held = sample.plain()[name], test.plain()[of_test]
     other = shown.filter(~shown.is_in(held.unique().implode()))
     if other.len() and shown.str.replace("^0+([0-9])", "$1").is_in(held.unique().implode()).all():
         short = other.str.replace("^0+([0-9])", "$1")[0]
@@ -443,54 +388,20 @@ def _check_shown(look: Look, sample: Taken, test: Taken, name: str, of_test: str
         look.id_unknown = Refused(message, hint)
 
 
-def _name_rows(look: Look, name: str, numbers: pl.Series) -> None:
-    """Adds an ID column to the test table; the rows of the training table go on."""
-    look.tables["test"].add(name, numbers)
-    train = look.tables.get("train")
-    if train is not None and train.find(name) is None:
-        first, rows = int(numbers.max()) + 1, train.read().frame.height  # type: ignore[arg-type]
-        train.add(name, pl.int_range(first, first + rows, eager=True))
-
-
-def _are_equal(one: pl.Series, ids: pl.Series) -> bool:
-    return one.n_unique() == ids.n_unique() and bool(one.is_in(ids.unique().implode()).all())
-
-
 def _join(frame: pl.DataFrame, parts: Sequence[str], between: str) -> pl.Series:
     return frame.select(pl.concat_str([pl.col(part).fill_null("") for part in parts], separator=between)).to_series()
 
 
-def _joined(frame: pl.DataFrame, ids: pl.Series) -> tuple[list[str], str] | None:
-    """The columns that make the IDs together, and the text between them. Fewer parts come first."""
-    if not frame.height:
-        return None
-    first = {name: cell for name, cell in zip(frame.columns, frame.row(0), strict=True) if cell}
-    found = sorted(_ways(first, ids.unique()), key=lambda way: len(way[0]))
-    tried = frame.head(TRIED)
-    for parts, between in found:
-        if _join(tried, parts, between).is_in(ids.implode()).all():
-            made = _join(frame, parts, between)
-            if made.n_unique() == made.len() and _are_equal(made, ids):
-                return parts, between
+def _joined(frame: pl.DataFrame, ids: pl.Series) -> tuple[tuple[str, str], str] | None:
+    """The two columns that make the IDs together, and the text between them."""
+    wanted = ids.unique()
+    cells = frame.fill_null("").row(0) if frame.height else ()
+    for (one, begin), (last, end) in permutations(zip(frame.columns, cells, strict=False), 2):
+        # Texts with a letter or digit between the cells are IDs of other rows.
+        middle = wanted.str.extract(f"^{re.escape(begin)}([^\\pL\\pN]{{0,{LONGEST}}}){re.escape(end)}$").drop_nulls()
+        for between in middle.unique(maintain_order=True) if begin and end else ():
+            if _join(frame.head(TRIED), (one, last), between).is_in(wanted.implode()).all():
+                made = _join(frame, (one, last), between)
+                if made.n_unique() == made.len() == wanted.len() and made.is_in(wanted.implode()).all():
+                    return (one, last), between
     return None
-
-
-def _ways(first: dict[str, str], ids: pl.Series) -> Iterator[tuple[list[str], str]]:
-    """The ways to make an ID of two or three cells of the first row."""
-    for one, last in permutations(first, 2):
-        begin, end = first[one], first[last]
-        rests = ids.filter(
-            ids.str.starts_with(begin) & ids.str.ends_with(end) & (ids.str.len_chars() >= len(begin) + len(end))
-        )
-        for id in rests.head(1000):
-            between = id[len(begin) : len(id) - len(end)]
-            if _is_between(between):
-                yield [one, last], between
-            for middle in first.keys() - {one, last}:
-                before, cell, after = between.partition(first[middle])
-                if cell and before == after and _is_between(before):
-                    yield [one, middle, last], before
-
-
-def _is_between(text: str) -> bool:
-    return len(text) <= LONGEST and not any(letter.isalnum() for letter in text)

@@ -6,7 +6,7 @@ that 20,000 short columns take as long as a few long ones.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -61,9 +61,15 @@ def describe(frame: pl.DataFrame, words: Mapping[str, Collection[str]], exact: C
     facts: list[Facts] = []
     for first in range(0, frame.width, wide):
         part = frame[:, first : first + wide]
-        facts += _described(part if rows is None else part[rows], words, exact)
+        part = part if rows is None else part[rows]
+        cells = pl.concat([column.alias("") for column in part.get_columns()], rechunk=True)
+        at = np.repeat(np.arange(part.width, dtype=np.uint32), part.height)
+        found = _Columns(part.columns, at, cells, words, {*exact, *filter(says_time, part.columns)})
+        described = found.facts()
+        _add_parts(found, described)
+        facts += described
     for one in facts:
-        one |= {"unit": _unit(one), **said_by_name(one, min(frame.height, LOOKED_AT))}
+        one |= {"unit": _unit(one), **_said_by_name(one, min(frame.height, LOOKED_AT))}
     return facts
 
 
@@ -74,7 +80,7 @@ def _unit(about: Facts) -> str | None:
     return next(fits, None) if values else None
 
 
-def said_by_name(about: Mapping[str, Any], rows: int) -> dict[str, bool]:
+def _said_by_name(about: Mapping[str, Any], rows: int) -> dict[str, bool]:
     """Whether numbers of this name are codes, so that their order may mean nothing, and whether whole numbers name
     things, such as shops, with several rows each: their column says so, or they are scattered."""
     says_code = says(about["name"], CODE)
@@ -85,21 +91,11 @@ def said_by_name(about: Mapping[str, Any], rows: int) -> dict[str, bool]:
     return {"says_code": says_code, "names_things": is_name}
 
 
-def _described(frame: pl.DataFrame, words: Mapping[str, Collection[str]], exact: Collection[str]) -> list[Facts]:
-    cells = pl.concat([column.alias("") for column in frame.get_columns()], rechunk=True)
-    at = np.repeat(np.arange(frame.width, dtype=np.uint32), frame.height)
-    exact = {name for name in frame.columns if name in exact or says_time(name)}
-    found = _Columns(frame.columns, at, cells, words, exact)
-    facts = found.facts()
-    _add_parts(found, facts)
-    return facts
-
-
 class _Columns:
     """The different values of each column, in the order of their first cells, and how often each is there."""
 
     def __init__(
-        self, names: Sequence[str], at: Array, cells: pl.Series, words: Mapping[str, Collection[str]], exact: set[str]
+        self, names: list[str], at: Array, cells: pl.Series, words: Mapping[str, Collection[str]], exact: set[str]
     ) -> None:
         self.names, self.words, self.exact = names, words, exact
         values = cells.str.strip_chars()
@@ -186,8 +182,7 @@ class _Columns:
             "scattered": self._scattered(kinds == "integer"),
             "day_first": self._day_first(kinds == "date"),
         }
-        rows = zip(*(one.tolist() for one in found.values()), strict=True)
-        facts = [dict(zip(found, row, strict=True)) for row in rows]
+        facts: list[Facts] = pl.DataFrame(found).to_dicts()
         bounds, mean = np.stack([low, high], axis=1).tolist(), mean.tolist()
         for at, (one, top) in enumerate(zip(facts, self._top(kinds), strict=True)):
             one["name"], one["words"] = self.names[at], sorted(self.words.get(self.names[at], ()))

@@ -10,26 +10,8 @@ import polars as pl
 BLANKS = " \u00a0\u202f\u2009'\u2019"
 """The marks that may stand between groups of three digits, besides point and comma."""
 MISSING = [
-    "",
-    *[
-        "na",
-        "n/a",
-        "#n/a",
-        "nan",
-        "-nan",
-        "null",
-        "none",
-        "nil",
-        "missing",
-        "-",
-        "--",
-        "?",
-        ".",
-        "inf",
-        "-inf",
-        "infinity",
-        "-infinity",
-    ],
+    *("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "nil", "missing", "-", "--", "?", "."),
+    *("inf", "-inf", "infinity", "-infinity"),
 ]
 """Words for missing numbers, in lower case."""
 SIGNS = "$€£%\u2212"
@@ -50,11 +32,10 @@ class Numbers:
     """A column whose numbers have marks, and how they are read."""
 
     name: str
-    at: int
     decimal: str | None
-    thousands: str | None
-    signs: str
-    example: str
+    thousands: str | None = None
+    signs: str = ""
+    example: str = ""
 
     @property
     def is_translated(self) -> bool:
@@ -75,16 +56,12 @@ class Notation:
     numbers: list[Numbers] = field(default_factory=list)
     ambiguous: list[Ambiguous] = field(default_factory=list)
 
-    def decimals(self) -> dict[str, str]:
-        return {key(one.name): one.decimal for one in self.numbers if one.decimal}
-
 
 @dataclass(frozen=True)
 class Ambiguous:
     """A column whose numbers can be read in two ways, such as `1,234`. Its cells stay as they are."""
 
     name: str
-    at: int
     example: str
     may_be_lists: bool
     fits_comma: bool
@@ -123,12 +100,9 @@ class Tally:
         return self.certain() == "." and not (self.has_comma or self.blanks or self.signs)
 
     def may_be_lists(self) -> bool:
-        """Whether the cells with marks may as well be labels: `2,7`, or `250 401` beside `414`."""
-        if len(self.marked) < ENOUGH:
-            return False
-        if _all(self.numbers, rf"^[0-9]{{3}}([,{BLANKS}][0-9]{{3}})*$"):
-            return self.numbers.str.len_chars().n_unique() > 1
-        if self.fits["."] or not _all(self.marked, r"^(0|[1-9][0-9]{0,17}),(0|[1-9][0-9]{0,17})$"):
+        """Whether the cells with marks may as well be two labels each, such as `2,7`."""
+        are_pairs = _all(self.marked, r"^(0|[1-9][0-9]{0,17}),(0|[1-9][0-9]{0,17})$")
+        if len(self.marked) < ENOUGH or self.fits["."] or not are_pairs:
             return False
         first, second = (self.marked.str.replace(cut, "").cast(pl.Int64) for cut in (",.*", ".*,"))
         return bool((first < second).all()) and first.n_unique() > 1
@@ -139,11 +113,9 @@ class Tally:
 
 
 def _number(decimal: str, between: str) -> str:
-    """The pattern of numbers with this decimal mark, and this mark between thousands, or between them as in India."""
+    """The pattern of numbers with this decimal mark, and this mark between thousands."""
     point, mark = f"[{decimal}]", f"[{between}]"
     groups = rf"[1-9][0-9]{{0,2}}({mark}[0-9]{{3}})+"
-    if between == ",":
-        groups += "|[1-9][0-9]?(,[0-9]{2})+,[0-9]{3}"
     plain = rf"((0|[1-9][0-9]*)({point}[0-9]*)?|{point}[0-9]+)([eE][-+]?[0-9]{{1,3}})?"
     return rf"^[-+]?(({groups})({point}[0-9]*)?|{plain})$"
 
@@ -194,31 +166,26 @@ def decide(frame: pl.DataFrame, delimiter: str, like: Notation | None) -> Notati
     other columns, those of `like`, the delimiter. What may be lists of labels (`2,7`) is text where other columns have
     decimal points, numbers where they have decimal commas."""
     marked = frame.select(pl.all().str.contains(MARK).any()).row(0) if frame.height else ()
-    tallies = {at: one for at, is_marked in enumerate(marked) if is_marked and (one := tally(frame.to_series(at)))}
-    lists = {
-        at
-        for at, one in tallies.items()
-        if one.may_be_lists() and not (delimiter == ";" and one.has_comma and one.fits[","])
+    tallies = {
+        name: one
+        for name, is_marked in zip(frame.columns, marked, strict=False)
+        if is_marked and (one := tally(frame[name]))
     }
-    known = like.decimals() if like else {}
-    seen = {one.certain() for at, one in tallies.items() if at not in lists} - {None} or set(known.values())
+    lists = {name for name, one in tallies.items() if delimiter != ";" and one.may_be_lists()}
+    known = {key(one.name): one.decimal for one in (like.numbers if like else []) if one.decimal}
+    seen = {one.certain() for name, one in tallies.items() if name not in lists} - {None} or set(known.values())
     found = Notation()
-    for at, one in tallies.items():
-        name, fits_comma = frame.columns[at], one.fits[","]
-        if at in lists and not (one.has_comma and fits_comma and "," in seen):
-            if one.has_comma and "." not in seen:
-                found.ambiguous.append(Ambiguous(name, at, one.example, True, fits_comma))
-            continue
-        of_name = known.get(key(name))
-        decimal = (
-            one.certain() or (of_name if of_name and one.fits[of_name] else None) or _of_others(one, seen, delimiter)
-        )
+    for name, one in tallies.items():
+        is_list, of_name = name in lists and "," not in seen, known.get(key(name), "")
+        decimal = one.certain() or (of_name if one.fits.get(of_name) else _of_others(one, seen, delimiter))
         shows = one.has_point or one.has_comma
-        if decimal is None and shows:
-            found.ambiguous.append(Ambiguous(name, at, one.example, at in lists, fits_comma))
+        if is_list and "." in seen:
+            continue
+        if is_list or (decimal is None and shows):
+            found.ambiguous.append(Ambiguous(name, one.example, name in lists, one.fits[","]))
             continue
         thousands = one.thousands(decimal or ".")
-        found.numbers.append(Numbers(name, at, decimal if shows else None, thousands, one.signs, one.example))
+        found.numbers.append(Numbers(name, decimal if shows else None, thousands, one.signs, one.example))
     return found
 
 
@@ -230,9 +197,9 @@ def _of_others(one: Tally, seen: set[str | None], delimiter: str) -> str | None:
         return next(iter(seen))
     if seen:
         return None if one.has_comma else "."
-    return {(";", True): ",", (",", True): ".", (";", False): None}.get(
-        (delimiter, one.has_comma), None if one.has_comma else "."
-    )
+    if one.has_comma:
+        return {";": ",", ",": "."}.get(delimiter)
+    return None if delimiter == ";" else "."
 
 
 def translated(cells: pl.Series, how: Numbers) -> pl.Series:

@@ -4,6 +4,7 @@ test table."""
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -68,29 +69,23 @@ def spelled(frame: pl.DataFrame, spellings: Mapping[str, Any]) -> tuple[pl.DataF
     """The cells as the tables of a run have them, where that is unique, and a sentence for each column of which most
     values are unknown."""
     notes: list[str] = []
-    for name, known in (spellings.get("columns") or {}).items():
-        if name not in frame.columns:
-            continue
-        counts = frame.group_by(name, maintain_order=True).len().rows()
-        given = [(cell, count) for cell, count in counts if cell is not None and cell.strip() not in MISSING]
-        values = set(known["values"])
+    known_columns = spellings.get("columns") or {}
+    for name in filter(known_columns.__contains__, frame.columns):
+        values, numbers = set(known_columns[name]["values"]), known_columns[name]["numbers"]
         is_boolean = all(value.strip().lower() in TRUTHS for value in values)
-        forms: dict[str, set[str]] = {}
-        for value in values:
-            forms.setdefault(_form(value, is_boolean), set()).add(value)
-        like = {form: next(iter(same)) for form, same in forms.items() if len(same) == 1}
-        written: dict[str, str] = {}
-        unknown, example = 0, ""
-        for cell, count in given:
-            if cell in values:
-                continue
-            written[cell] = like.get(_form(cell, is_boolean), cell)
-            if _form(cell, is_boolean) not in like and not (known["numbers"] and as_number(cell.strip()) is not None):
-                unknown, example = unknown + count, cell.strip()
+        forms = Counter(_form(value, is_boolean) for value in values)
+        like = {form: value for value in values if forms[form := _form(value, is_boolean)] == 1}
+        given = Counter(cell for cell in frame[name] if cell is not None and cell.strip() not in MISSING)
+        written = {cell: like.get(_form(cell, is_boolean), cell) for cell in given if cell not in values}
+        unknown = [
+            cell
+            for cell in written
+            if _form(cell, is_boolean) not in like and not (numbers and as_number(cell.strip()) is not None)
+        ]
         frame = frame.with_columns(frame[name].replace(written)) if written else frame
-        if 2 * unknown > sum(count for _, count in given):
-            what = "are no numbers, unlike" if known["numbers"] else "were never seen"
-            notes.append(f"most values of `{name}` {what} in training, such as `{example}`")
+        if 2 * sum(given[cell] for cell in unknown) > given.total():
+            what = "are no numbers, unlike" if numbers else "were never seen"
+            notes.append(f"most values of `{name}` {what} in training, such as `{unknown[-1].strip()}`")
     return frame, notes
 
 
@@ -183,9 +178,7 @@ def same_predictions(expected: str, predicted: str, id: str | None) -> Answer:
     for name in one.columns:
         if name != id:
             first, second = (frame[name].str.strip_chars().cast(pl.Float64, strict=False) for frame in (one, other))
-            near = np.isclose(
-                first.fill_null(0).to_numpy(), second.fill_null(1).to_numpy(), RELATIVE, 0, equal_nan=True
-            )
-            are_numbers = (first.is_not_null() & second.is_not_null()).to_numpy()
-            differs |= ~((one[name] == other[name]).to_numpy() | (near & are_numbers))
+            # A number is near no cell that is none.
+            pair = first.fill_null(np.inf).to_numpy(), second.fill_null(-np.inf).to_numpy()
+            differs |= ~((one[name] == other[name]).to_numpy() | np.isclose(*pair, RELATIVE, 0, equal_nan=True))
     return {"rows": one.height, "different": int(differs.sum())}

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from .frames import Table
 from .resampled import mixed
+from .tables import hashed
 
 Array = NDArray[Any]
 Keys = NDArray[np.uint64]
 """A hash of each cell; 0 where it is missing."""
-
-WORD = 8
 
 
 def keys(texts: pl.Series, as_numbers: bool) -> Keys:
@@ -26,21 +25,7 @@ def keys(texts: pl.Series, as_numbers: bool) -> Keys:
     if as_numbers:
         numbers = texts.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy() + 0.0
         return np.where(np.isnan(numbers), np.uint64(0), mixed(numbers.view(np.uint64)))
-    found = np.zeros(len(texts), dtype=np.uint64)
-    missing, at = texts.is_null().to_numpy(), None
-    data = (texts.fill_null("") + "\0" * WORD).cast(pl.Binary)
-    place = 0
-    while len(data):
-        words = data.bin.slice(place, WORD).bin.reinterpret(dtype=pl.UInt64, endianness="little").to_numpy()
-        if at is None:
-            found = mixed(words)
-        else:
-            found[at] = mixed(found[at] ^ words)
-        place += WORD
-        is_longer = (data.bin.size() >= place + WORD).to_numpy()
-        at = np.flatnonzero(is_longer) if at is None else at[is_longer]
-        data = data.filter(pl.Series(is_longer))
-    return np.where(missing, np.uint64(0), found)
+    return np.where(texts.is_null().to_numpy(), np.uint64(0), hashed(texts.fill_null("")))
 
 
 def together(several: Sequence[Keys]) -> Keys:

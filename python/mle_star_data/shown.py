@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import floor, log10
 
 NAME, PATH, VALUE = 40, 80, 24
 """Characters of a column's name, of a path, of a value."""
@@ -37,10 +36,7 @@ def number(value: float) -> str:
     size = abs(value)
     if value % 1 == 0 and size < 1e15:
         return f"{value + 0.0:.0f}"
-    if not 1e-4 <= size < 1e7:
-        mantissa, _, power = f"{value:.3e}".partition("e")
-        return f"{mantissa}e{int(power)}" if power else mantissa
-    return f"{value:.1f}" if size >= 1_000 else repr(float(f"{value:.3e}")).removesuffix(".0")
+    return f"{value:.1f}" if 1_000 <= size < 1e7 else f"{value:.4g}"
 
 
 def counted(number: int, word: str) -> str:
@@ -92,19 +88,3 @@ def fit(lines: Sequence[str], room: int) -> list[str]:
 def section(title: str, lines: Sequence[str], room: int) -> str:
     """Empty without lines."""
     return f"## {title}\n\n" + "\n".join(fit(lines, max(room - len(title) - 5, 0))) if lines else ""
-
-
-def decimals(error: float) -> int:
-    """The decimals of a number with this error: two digits of the error, one from 3 on."""
-    power = floor(log10(error))
-    return int(min(max((1 if error / 10.0**power < 2.95 else 0) - power, 0), 8))
-
-
-def mean(value: float, error: float, is_share: bool) -> str:
-    """A mean and its error, with as many digits as it has; shares in percent."""
-    scale, unit = (100.0, "%") if is_share else (1.0, "")
-    value, error = value * scale, error * scale
-    if not 0 < error < float("inf"):
-        return f"{number(value)}{unit}"
-    places = decimals(error)
-    return f"{round(value, places) + 0.0:.{places}f}{unit} ±{error:.{places}f}"

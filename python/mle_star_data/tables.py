@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from .resampled import mixed
@@ -39,8 +39,8 @@ LONGEST_SHOWN = 40
 """In characters."""
 
 
-LONGEST_KEY = 64
-"""The longest ID that is hashed as it is, in bytes."""
+WORD = 8
+"""Bytes that are hashed at once."""
 
 
 class Refused(Exception):
@@ -177,26 +177,23 @@ def as_number(text: str) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def canonical_ids(ids: Text) -> Text:
-    """IDs agree whatever blanks are around them, or if they are the same whole number."""
-    joined = "".join(ids)
-    is_plain = joined.isascii() and joined.isdigit()
-    if is_plain and not any(one == "" or (one[0] == "0" and len(one) > 1) for one in ids):
-        return ids
-    return np.array([whole(one.strip()) for one in ids], dtype=object)
-
-
 def keys(ids: Text) -> NDArray[np.uint64]:
-    """A hash of each ID: millions of rows need little memory, and their order is random."""
-    texts = [one.encode() for one in canonical_ids(ids)]
-    texts = [one if len(one) <= LONGEST_KEY else hashlib.blake2b(one).digest() for one in texts]
-    widths = np.array([len(one) // 8 + 1 for one in texts], dtype=np.int64)
-    width = int(widths.max(initial=1))
-    words = np.array(texts, dtype=f"S{8 * width}").reshape(-1, 1).view(np.uint64).reshape(-1, width)
-    found = np.zeros(len(texts), dtype=np.uint64)
-    for at in range(width):
-        # The key of an ID depends on no other ID.
-        found = np.where(at < widths, mixed(found ^ words[:, at]), found)
+    """A hash of each ID: millions of rows need little memory, and their order is random. IDs agree whatever blanks are
+    around them, or if they are the same whole number."""
+    texts = pl.Series(ids, dtype=pl.String).str.strip_chars()
+    return hashed(texts.str.replace(r"^\+?(-?)0*([0-9]+)(?:\.0*)?$", "$1$2").str.replace("^-0$", "0"))
+
+
+def hashed(texts: pl.Series) -> NDArray[np.uint64]:
+    """A hash of each text, which depends on no other one."""
+    found, at = np.zeros(len(texts), dtype=np.uint64), np.arange(len(texts))
+    data, place = (texts + "\0" * WORD).cast(pl.Binary), 0
+    while len(data):
+        words = data.bin.slice(place, WORD).bin.reinterpret(dtype=pl.UInt64, endianness="little").to_numpy()
+        found[at] = mixed(found[at] ^ words)
+        place += WORD
+        is_longer = (data.bin.size() >= place + WORD).to_numpy()
+        at, data = at[is_longer], data.filter(pl.Series(is_longer))
     return found
 
 
@@ -222,19 +219,8 @@ def mapped(cells: Text, form: Callable[[str], Any]) -> Text:
 
 def numbers(cells: Text) -> NDArray[np.float64]:
     """Cells as numbers; not a number for others."""
-    try:
-        found = cells.astype(np.float64)
-    except ValueError:
-        found = np.array([_number(cell) for cell in cells], dtype=np.float64)
-    # Python takes 1_000 for a number.
-    return np.where(["_" in cell for cell in cells], np.nan, found) if "_" in "".join(cells) else found
-
-
-def _number(cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        return float("nan")
+    texts = pl.Series(cells, dtype=pl.String).str.strip_chars()
+    return texts.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
 
 
 def is_missing(cell: str) -> bool:

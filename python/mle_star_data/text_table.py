@@ -57,11 +57,9 @@ def is_blank(cells: pl.Series) -> bool:
 def check_names(names: list[str]) -> None:
     places: dict[str, int] = {}
     for at, name in enumerate(names, 1):
-        if (first := places.setdefault(name, at)) == at:
-            continue
-        if name:
-            raise Refused(f"columns {first} and {at} are both called {shown(name)}", f"rename one of them; {HEADER}")
-        raise Refused(f"columns {first} and {at} have no name", "give all columns a name, or remove them")
+        if (first := places.setdefault(name, at)) != at:
+            what = f"are both called {shown(name)}" if name else "have no name"
+            raise Refused(f"columns {first} and {at} {what}", f"rename one of them; {HEADER}")
 
 
 def times(cells: pl.Series) -> pl.Series:

@@ -25,26 +25,18 @@ def read(data: bytes, asked: str | None) -> Table:
             raise Refused("the workbook has more than 2 GB", "save it as CSV")
         book = fastexcel.read_excel(data)
         names = book.sheet_names
-        if not names:
-            raise Refused("the workbook has no sheet with cells", "check the workbook")
         if asked is not None and asked not in names:
             listed = ", ".join(f"`{name}`" for name in names)
             raise Refused(f"the workbook has no sheet `{asked}`", f"choose with --sheet one of {listed}")
         name = asked or names[0]
         xml = _xml(archive, name)
     cells = book.load_sheet(name, header_row=None, dtypes="string").to_polars()
-    first = (
-        cells.select(pl.any_horizontal(pl.all().str.strip_chars(BLANKS) != "").arg_true().first())
-        if cells.width
-        else cells
-    )
-    if first.width == 0 or first.item() is None:
+    has_content = pl.any_horizontal(pl.all().str.strip_chars(BLANKS) != "")
+    first = cells.select(has_content.arg_true().first()).item() if cells.width else None
+    if first is None:
         raise Refused(f"the sheet `{name}` is empty", "choose another one with --sheet")
     _check_sheet(xml, name)
-    begin = re.search(rb'<row [^>]*r="([0-9]+)"[^>]*>\s*<c ', xml)
-    letters = re.search(rb'<dimension ref="([A-Z]+)[0-9]', xml)
-    column = ord(letters[1]) - ord("A") if letters and len(letters[1]) == 1 else 0
-    table = _below_header(_exact(cells, book, name), first.item(), (int(begin[1]) - 1 if begin else 0, column))
+    table = _below_header(_exact(cells, book, name), first)
     if len(names) > 1 and asked is None:
         table.notes.append(f"the sheet `{name}` is read, the first of {len(names)}: --sheet chooses another")
     if hidden := len(re.findall(rb'<row [^>]*hidden="(?:1|true)"', xml)):
@@ -71,44 +63,27 @@ def _exact(cells: pl.DataFrame, book: Any, sheet: str) -> pl.DataFrame:
     if not any(cells.select(pl.all().str.contains(cut).any()).row(0)):
         return cells
     numbers = book.load_sheet(sheet, header_row=None, dtypes="float").to_polars()
-    numbers.columns = [f"{name} as number" for name in cells.columns]
-    both = cells.hstack(numbers)
     made = []
-    for name, number in zip(cells.columns, numbers.columns, strict=True):
-        is_cut = pl.col(name).str.contains(cut) & (pl.col(number) != pl.col(name).cast(pl.Float64, strict=False))
-        made.append(pl.when(is_cut).then(pl.col(number).cast(pl.String)).otherwise(pl.col(name)).alias(name))
-    return both.select(made)
+    for text, number in zip(cells.iter_columns(), numbers.iter_columns(), strict=True):
+        is_cut = text.str.contains(cut) & (number != text.cast(pl.Float64, strict=False))
+        made.append(text.zip_with(~is_cut.fill_null(False), number.cast(pl.String)))
+    return pl.DataFrame(made)
 
 
-def _below_header(cells: pl.DataFrame, at: int, start: tuple[int, int]) -> Table:
+def _below_header(cells: pl.DataFrame, at: int) -> Table:
     """The table below the first row with content, which names all columns. One column before them may have no name."""
     header = [(name or "").strip(BLANKS) for name in cells.row(at)]
-    named = [place for place, name in enumerate(header) if name]
-    first, last, body = named[0], named[-1], cells.slice(at + 1)
-    filled = [not is_blank(body.to_series(place)) for place in range(cells.width)]
-
-    def address(row: int, column: int) -> str:
-        letters, left = "", column + start[1] + 1
-        while left:
-            left, letter = divmod(left - 1, 26)
-            letters = chr(ord("A") + letter) + letters
-        return f"{letters}{row + start[0] + 1}"
-
-    outside = [place for place, is_filled in enumerate(filled) if is_filled and (place > last or place + 1 < first)]
-    if outside:
-        rows = {place: (body.to_series(place).str.strip_chars(BLANKS) != "").arg_true()[0] for place in outside}
-        place = min(outside, key=lambda one: (rows[one], one))
-        begin, end = address(at, first), address(at, last)
-        range_ = f"only {begin} ({shown(header[first])})" if first == last else f"{begin}:{end}"
+    named, body = [place for place, name in enumerate(header) if name], cells.slice(at + 1)
+    first, last = named[0], named[-1]
+    filled = [place for place in range(cells.width) if not is_blank(body.to_series(place))]
+    first -= first - 1 in filled
+    unnamed = [place for place in range(first, last + 1) if not header[place]]
+    if len(unnamed) > 1 or not set(filled) <= set(range(first, last + 1)):
+        known = ", ".join(shown(header[place]) for place in named[:3])
         hint = f"{NAMES}: remove titles above the header and cells beside the table"
-        cell = address(at + 1 + int(rows[place]), place)
-        raise Refused(f"the cell {cell} has no column name: the header has {range_}", hint)
-    places = range(first - (first > 0 and filled[first - 1]), last + 1)
-    unnamed = [place for place in places if not header[place]]
-    if len(unnamed) > 1:
-        raise Refused(f"the cell {address(at, unnamed[1])} of the header is empty", NAMES)
-    names = [re.sub(" 00:00:00$", "", header[place]) for place in places]
-    columns = [_cells_of_sheet(body.to_series(place)) for place in places]
+        raise Refused(f"a column of the sheet has cells, but no name: the first row with content has {known}", hint)
+    names = [re.sub(" 00:00:00$", "", name) for name in header[first : last + 1]]
+    columns = [_cells_of_sheet(body.to_series(place)) for place in range(first, last + 1)]
     return without_empty_ends(pl.DataFrame(columns), names, [])
 
 
