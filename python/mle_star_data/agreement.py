@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import metrics
 from .measure import together
 from .predictions import Predicted
-from .resampled import Ranking
 
 Array = NDArray[Any]
 
@@ -42,7 +42,7 @@ def errors(predicted: Predicted) -> Array:
     if predicted.cells.form == "per class":
         found = 1.0 - values[np.arange(len(values)), predicted.truth]
     elif predicted.metric.by_order:
-        found = Ranking(values[:, 0]).ranks(np.ones((1, len(values))))[0]
+        found = metrics.ranks(metrics.ties(values[:, 0]))
     else:
         found = values[:, 0].copy()
     for one in np.unique(predicted.truth):

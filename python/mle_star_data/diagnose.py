@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import tables
-from .divisions import Division
+from .divisions import Division, even_parts
 from .labels import Labels, positive_of
 from .measure import Rows, score_at
 from .predictions import Layout, Others, Predicted, of_table, read
@@ -76,12 +77,9 @@ def diagnose(
 
 
 def _class_scores(labels: Labels, file: str | None, layout: Layout, others: Others) -> list[Predicted]:
-    if file is None:
-        return []
-    try:
-        return read(file, labels, Layout(class_columns(file, layout.id), layout.id), others)
-    except Refused:
-        return []
+    with suppress(Refused):
+        return [] if file is None else read(file, labels, Layout(class_columns(file, layout.id), layout.id), others)
+    return []
 
 
 def _parts(predicted: Sequence[Predicted], by: Division) -> dict[str, Any] | None:
@@ -100,8 +98,7 @@ def _parts(predicted: Sequence[Predicted], by: Division) -> dict[str, Any] | Non
     if not by.is_ordered:
         sign = predicted[0].metric.sign()
         parts.sort(key=lambda part: np.inf if part["score"] is None else sign * part["score"])
-    left_out = max(len(filled) - MOST_PARTS, 0)
-    return {"of": "validation", "by": by.by, "parts": parts, "left_out": left_out}
+    return {"of": "validation", "by": by.by, "parts": parts, "left_out": max(len(filled) - MOST_PARTS, 0)}
 
 
 def _worst(losses: Array, ids: Text, words: Callable[[int], tuple[str, str]]) -> list[dict[str, Any]]:
@@ -117,8 +114,6 @@ def _worst(losses: Array, ids: Text, words: Callable[[int], tuple[str, str]]) ->
 
 def _numbers(own: Predicted, ids: Text) -> dict[str, Any]:
     truth = own.truth
-    if own.cells.form not in ("number", "bounds") or not len(truth):
-        return {}
     middle = own.values.mean(axis=1)
     errors = middle - truth
     sizes = np.sort(np.abs(errors))
@@ -259,15 +254,9 @@ def _calibration(scores: _Scores, truth: Array) -> list[dict[str, Any]]:
     """How often probabilities come true: of the class that a binary metric is about, or of the most probable class."""
     told = scores.most_likely() if scores.positive is None else np.full(len(truth), scores.positive)
     probabilities = scores.values[np.arange(len(truth)), told]
-    different, group, sizes = np.unique(probabilities, return_inverse=True, return_counts=True)
-    size = max(-(-len(truth) // BINS), FEWEST)
-    bin_of, rows = np.zeros(len(different), dtype=np.int64), 0
+    _, group, sizes = np.unique(probabilities, return_inverse=True, return_counts=True)
     # Rows with the same probability are in one bin.
-    for at, same in enumerate(sizes.tolist()):
-        is_next = at > 0 and rows + same // 2 >= size
-        bin_of[at] = bin_of[at - 1] + is_next if at else 0
-        rows = same if is_next else rows + same
-    bins = bin_of[group]
+    bins = even_parts(sizes, max(-(-len(truth) // BINS), FEWEST))[group]
     counts = np.bincount(bins)
     predicted, observed = (np.bincount(bins, weights=one) / counts for one in (probabilities, told == truth))
     return [

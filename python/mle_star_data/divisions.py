@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from . import tables
 from .facts import table_of
 from .frames import Table, read
-from .tables import Refused
 
 Numbers = NDArray[np.float64]
 
@@ -94,18 +93,11 @@ class Divided:
         times = next((one[~np.isnan(one)] for one in both if np.isfinite(one).sum() == len(ids)), None)
         if times is None:
             return
-        moments, first, part, counts = np.unique(times, return_index=True, return_inverse=True, return_counts=True)
-        size = -(-len(ids) // TIMES)
-        ends: list[list[int]] = []
-        part_of = np.zeros(len(moments), dtype=np.int64)
-        for at, count in enumerate(counts.tolist()):
-            if ends and ends[-1][2] + count // 2 < size:
-                ends[-1][1:] = [at, ends[-1][2] + count]
-            else:
-                ends.append([at, at, count])
-            part_of[at] = len(ends) - 1
-        said = [_range(values[int(first[start])], values[int(first[end])]) for start, end, _ in ends]
-        yield Division(str(name), ids, part_of[part].tolist(), said, True)
+        _, first, part, counts = np.unique(times, return_index=True, return_inverse=True, return_counts=True)
+        of_moment = even_parts(counts, -(-len(ids) // TIMES))
+        own = (np.flatnonzero(of_moment == one) for one in range(of_moment[-1] + 1))
+        said = [_range(values[int(first[at[0]])], values[int(first[at[-1]])]) for at in own]
+        yield Division(str(name), ids, of_moment[part].tolist(), said, True)
 
     def cells(self, wanted: Sequence[str], but: Sequence[str]) -> list[list[tuple[str, str]]]:
         """A few cells of rows, each with its column, so that people recognize them."""
@@ -116,25 +108,28 @@ class Divided:
         return [[(name, rows[name][place][:LONGEST]) for name in names] if is_known else [] for place, is_known in both]
 
 
+def even_parts(counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Divides values in order, which have so many rows, into parts of about this size."""
+    found, rows = np.zeros(len(counts), dtype=np.int64), 0
+    for at, count in enumerate(counts.tolist()):
+        is_next = at > 0 and rows + count // 2 >= size
+        found[at] = found[at - 1] + is_next
+        rows = count if is_next else rows + count
+    return found
+
+
 def _texts(values: Sequence[str] | pl.Series) -> tables.Text:
     return np.array(list(values), dtype=object)
 
 
 def _by_folds(file: str, periods: Sequence[Any] | None) -> Iterator[Division]:
-    try:
-        table = read(file)
-    except Refused:
-        return
-    id = next((name for name in table.names if name != "fold"), None)
-    if "fold" not in table or id is None:
-        return
+    table = read(file)
+    id = next(name for name in table.names if name != "fold")
     folds = table.column("fold").numbers
-    if not np.isfinite(folds).all():
-        return
     count = int(folds.max()) + 1
-    has_periods = periods is not None and len(periods) >= count
-    names = [_range(one["from"], one["to"]) for one in periods or []] if has_periods else []
-    names = names[:count] or [str(fold + 1) for fold in range(count)]
+    has_periods = len(periods or []) >= count
+    names = [_range(one["from"], one["to"]) for one in (periods or [])[:count]]
+    names = names if has_periods else [str(fold + 1) for fold in range(count)]
     ids = table.column(id).text.str.strip_chars().to_list()
     yield Division(PERIOD if has_periods else "fold", ids, folds.astype(int).tolist(), names, True)
 

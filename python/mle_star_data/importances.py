@@ -35,8 +35,6 @@ def importance(
     table.needs([layout.id or ""])
     each = [_named(table.at(np.arange(at * len(ids), (at + 1) * len(ids))), layout, ids) for at in range(count)]
     own, permuted = each[0], each[1:]
-    if not permuted:
-        raise Refused("there are no copies of rows")
     if all(_same(copy, own, layout) for copy in permuted):
         raise Refused("the script predicts the same whatever the columns of the test table hold")
 
@@ -102,9 +100,7 @@ def _of_column(column: str, before: Measured, after: list[Measured], sign: float
     difference, times = float(np.mean(by)), len(after)
     of_rows = intervals.deviation(np.mean([one.replicates - before.replicates for one in after], axis=0))
     of_permutations = (intervals.deviation(by) or 0.0) / times**0.5
-    interval = None
-    if of_rows is not None:
-        reach = intervals.HALF_WIDTH * float(np.hypot(of_rows, of_permutations))
-        interval = [difference - reach + 0.0, difference + reach + 0.0]
+    reach = None if of_rows is None else intervals.HALF_WIDTH * float(np.hypot(of_rows, of_permutations))
+    interval = None if reach is None else [difference - reach + 0.0, difference + reach + 0.0]
     # No difference is no negative zero.
     return {"column": column, "difference": difference + 0.0, "interval": interval}

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from . import intervals, resampled, tables
 from .intervals import Scale, Target
 from .labels import Keys, clusters_if_few, drawn_units
-from .metrics import Metric
-from .predictions import Predicted, checked
-from .tables import Refused, Table, shown
+from .predictions import Predicted
+from .tables import Refused
 
 Array = NDArray[Any]
 
@@ -37,15 +36,8 @@ class Folds:
     def read(cls, file: str) -> Folds:
         """The folds in a CSV table that has the row ID, and `fold`, from 0."""
         table = tables.read(file)
-        table.needs(["fold"])
-        ids = [name for name in table.names if name != "fold"]
-        if not ids:
-            raise Refused("the folds have no column with row IDs")
-        folds = tables.numbers(table["fold"])
-        wrong = np.flatnonzero(~((folds >= 0) & (folds % 1 == 0)))
-        if len(wrong):
-            raise Refused(f"{shown(table['fold'][wrong[0]])} is no number of a fold")
-        return cls(tables.keys(table[ids[0]]), folds.astype(np.int64))
+        ids = next(name for name in table.names if name != "fold")
+        return cls(tables.keys(table[ids]), tables.numbers(table["fold"]).astype(np.int64))
 
     def of(self, keys: Keys) -> Array:
         """The fold of each row; -1 for none."""
@@ -120,10 +112,6 @@ class Measured:
         return {"by": self.score - other.score, "standard_error": spread / share**0.5 if share > 0 else 0.0}
 
 
-def scale_of(metric: Metric) -> Scale:
-    return Scale(metric.least, metric.most, metric.is_error)
-
-
 @lru_cache(maxsize=8)
 def _draws(units: bytes, replicates: int) -> NDArray[np.uint8]:
     """The draws of these units, which scripts often share."""
@@ -139,32 +127,16 @@ def drawn(units: Keys, replicates: int) -> NDArray[np.uint8]:
 
 def of_target(predicted: Predicted, replicates: int, units: Keys | None = None) -> Measured:
     """The score of one target with its replicates."""
-    score = predicted.exact()
-    metric, truth, values = predicted.compared()
-    checked(metric, truth, values)
-    formula = metric.resampled(truth, values)
+    score = predicted.score()
     counts = drawn(drawn_units(predicted.keys, predicted.units) if units is None else units, replicates)
-    weights = counts if predicted.weights is None else counts * predicted.weights
-    if predicted.folds is None:
-        found = formula(weights)
-    else:
-        own = np.ones(len(predicted)) if predicted.weights is None else predicted.weights
-        parts = [predicted.folds == fold for fold in np.unique(predicted.folds)]
-        parts = [part for part in parts if np.isfinite(formula((own * part)[None, :]))[0]]
-        found = np.mean([formula(weights * part) for part in parts], axis=0) if parts else formula(weights)
+    found = predicted.scores(counts if predicted.weights is None else counts * predicted.weights)
     is_defined = np.isfinite(found)
     return Measured(score, np.where(is_defined, found, score), is_defined)
 
 
 def together(predicted: Sequence[Predicted], replicates: int, alone: bool = False) -> Measured:
     """The mean score over the targets. With `alone`, each row is drawn by itself."""
-    each = []
-    for one in predicted:
-        try:
-            each.append(of_target(one, replicates, one.keys if alone else None))
-        except Refused as error:
-            about = "" if len(predicted) == 1 else f" (target {shown(one.target)})"
-            raise Refused(f"{error}{about}") from None
+    each = [of_target(one, replicates, one.keys if alone else None) for one in predicted]
     if len(each) == 1:
         return each[0]
     worst = min(each, key=lambda one: one.is_defined.sum())
@@ -182,14 +154,14 @@ def measurement(predicted: Sequence[Predicted], rows: Rows, replicates: int) -> 
     metric = predicted[0].metric
     measured = together(predicted, replicates)
     keys, units = predicted[0].keys, predicted[0].units
-    scale, error = scale_of(metric), measured.error()
+    scale, error = Scale(metric.least, metric.most, metric.is_error), measured.error()
     if error is None:
         raise Refused(f"{metric.name} has no standard error, since there are too few rows")
     found = described(measured, keys, units, scale)
     found["mean_over_periods"] = predicted[0].folds is not None
-    constants = [constant(one) for one in predicted]
-    if all(one is not None for one in constants):
-        found["constant"] = float(np.mean([one for one in constants if one is not None]))
+    constants = [one for one in map(constant, predicted) if one is not None]
+    if len(constants) == len(predicted):
+        found["constant"] = float(np.mean(constants))
     if len(predicted) == 1 and (naive := _naive(predicted[0], rows)) is not None:
         found["seasonal_naive"] = naive
 
@@ -326,7 +298,7 @@ def _constants(predicted: Predicted) -> list[list[float]]:
 
 def forecasts(file: str) -> tuple[Keys, Array]:
     """The forecasts in a CSV table with the row ID and the target."""
-    table: Table = tables.read(file)
+    table = tables.read(file)
     return tables.keys(table.cells[0]), tables.numbers(table.cells[1])
 
 

@@ -21,7 +21,7 @@ from . import labels, measure, resampled, tables
 from .intervals import Scale
 from .labels import Columns, Keys
 from .measure import Measured, Rows
-from .metric_child import FILE, Answer, Child, Function, Wrong
+from .metric_child import FILE, Answer, Function, Wrong, answer
 from .metric_tables import Form, Known, Truth
 from .predictions import Layout, Others
 from .tables import Refused, Table, Text
@@ -263,7 +263,7 @@ class MetricFile:
                 function = Function.load(folder, truth.id, heard)
                 return work(*(Scorer(function, pair, truth.id, keys, units) for pair in frames))
 
-            return Child(self.name, self.limit, folder, called).answer()
+            return answer(self.name, self.limit, folder, called)
 
 
 def _tried(scorer: Scorer) -> Answer:

@@ -20,16 +20,14 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from . import resampled
-from .resampled import Resampled
 
 if TYPE_CHECKING:
     from sklearn import metrics
@@ -48,6 +46,9 @@ else:
 Array = NDArray[Any]
 Weight = NDArray[np.float64] | None
 Kind = Literal["numbers", "labels", "probabilities", "order", "guesses", "sets", "intervals"]
+
+
+SMALLEST = float(np.finfo(np.float64).eps)
 
 
 class Function(Protocol):
@@ -99,47 +100,63 @@ def mape(truth: Array, predicted: Array, weight: Weight = None) -> float:
 
 def smape(truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The mean of 200 * |error| / (|truth| + |prediction|), in percent, where 0/0 counts as 0."""
+    return float(np.average(symmetric_shares(truth, predicted), weights=weight))
+
+
+def symmetric_shares(truth: Array, predicted: Array) -> Array:
+    """200 * |error| / (|truth| + |prediction|) of each row."""
     sizes = np.abs(truth) + np.abs(predicted)
-    errors = 200.0 * np.abs(np.asarray(predicted) - truth) / np.where(sizes > 0, sizes, 1.0)
-    return float(np.average(errors, weights=weight))
+    return np.asarray(200.0 * np.abs(np.asarray(predicted) - truth) / np.where(sizes > 0, sizes, 1.0))
 
 
 def pearson(truth: Array, predicted: Array, weight: Weight = None) -> float:
-    """The linear correlation of truth and prediction."""
-    return float(np.clip(weighted_correlation(truth, predicted, weight), -1.0, 1.0))
+    """The linear correlation of truth and prediction; not a number where a side is constant."""
+    variances = [covariance(side, side, weight) for side in (truth, predicted)]
+    sizes = [np.average(np.square(side), weights=weight) for side in (truth, predicted)]
+    if min(variances[0] - 1e-28 * sizes[0], variances[1] - 1e-28 * sizes[1]) <= 0:
+        return float("nan")
+    found = covariance(truth, predicted, weight) / np.sqrt(variances[0] * variances[1])
+    return float(np.clip(found, -1.0, 1.0))
 
 
 def spearman(truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The rank correlation of truth and prediction."""
-    return float(np.clip(weighted_correlation(ranks(truth, weight), ranks(predicted, weight), weight), -1.0, 1.0))
+    return spearman_of_ties(ties(truth), ties(predicted), weight)
+
+
+def spearman_of_ties(truth: Array, predicted: Array, weight: Weight = None) -> float:
+    """The rank correlation of two orders."""
+    return pearson(ranks(truth, weight), ranks(predicted, weight), weight)
 
 
 def gini(truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The normalized Gini coefficient: how the truth goes with the rank of the prediction, compared with its own
     rank."""
-    own, others = ranks(truth, weight), ranks(predicted, weight)
-    return float(covariance(truth, others, weight) / covariance(truth, own, weight))
+    return gini_of_ties(truth, ties(truth), ties(predicted), weight)
 
 
-def ranks(values: Array, weight: Weight = None) -> Array:
+def gini_of_ties(truth: Array, own: Array, other: Array, weight: Weight = None) -> float:
+    """How the truth goes with another order, compared with its own; not a number where the truth is constant."""
+    best = covariance(truth, ranks(own, weight), weight)
+    least = 1e-12 * np.abs(truth).max() * (len(truth) if weight is None else np.sum(weight))
+    return covariance(truth, ranks(other, weight), weight) / best if best > least else float("nan")
+
+
+def ties(values: Array) -> Array:
+    """The place of each value among the different ones."""
+    return np.unique(values, return_inverse=True)[1]
+
+
+def ranks(places: Array, weight: Weight = None) -> Array:
     """The rank of each value, if it were repeated as often as its weight says; equal values share the mean rank."""
-    codes = np.unique(values, return_inverse=True)[1]
-    tied = np.bincount(codes, weights=weight)
-    return np.asarray((np.cumsum(tied) - tied / 2)[codes])
+    tied = np.bincount(places, weights=weight)
+    return np.asarray((np.cumsum(tied) - tied / 2)[places])
 
 
 def covariance(one: Array, other: Array, weight: Weight = None) -> float:
     """The weighted covariance."""
     one, other = one - np.average(one, weights=weight), other - np.average(other, weights=weight)
     return float(np.average(one * other, weights=weight))
-
-
-def weighted_correlation(one: Array, other: Array, weight: Weight = None) -> float:
-    """The weighted linear correlation; not a number where a side is constant."""
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
-        return float("nan")
-    spread = covariance(one, one, weight) * covariance(other, other, weight)
-    return covariance(one, other, weight) / float(np.sqrt(spread))
 
 
 def pinball(quantile: float, truth: Array, predicted: Array, weight: Weight = None) -> float:
@@ -149,9 +166,14 @@ def pinball(quantile: float, truth: Array, predicted: Array, weight: Weight = No
 
 def interval_score(covered: float, truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The width of intervals that should cover this share of the values, and what values outside cost."""
+    return float(np.average(interval_costs(covered, truth, predicted), weights=weight))
+
+
+def interval_costs(covered: float, truth: Array, predicted: Array) -> Array:
+    """The width of each interval, and what a value outside costs."""
     lower, upper = predicted[:, 0], predicted[:, 1]
     outside = np.maximum(lower - truth, 0.0) + np.maximum(truth - upper, 0.0)
-    return float(np.average(upper - lower + 2.0 / (1.0 - covered) * outside, weights=weight))
+    return np.asarray(upper - lower + 2.0 / (1.0 - covered) * outside)
 
 
 def accuracy(truth: Array, predicted: Array, weight: Weight = None) -> float:
@@ -199,19 +221,15 @@ def quadratic_kappa(truth: Array, predicted: Array, weight: Weight = None) -> fl
 def roc_auc(truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The area under the ROC curve: of the second of two classes, else of each class against the rest, averaged."""
     columns = [1] if predicted.shape[1] == 2 else np.unique(truth)
-    return float(
-        np.mean([metrics.roc_auc_score(truth == one, predicted[:, one], sample_weight=weight) for one in columns])
-    )
+    found = [metrics.roc_auc_score(truth == one, predicted[:, one], sample_weight=weight) for one in columns]
+    return float(np.mean(found))
 
 
 def average_precision(truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The average precision: of the second of two classes, else of each class against the rest, averaged."""
     columns = [1] if predicted.shape[1] == 2 else np.unique(truth)
-    return float(
-        np.mean(
-            [metrics.average_precision_score(truth == one, predicted[:, one], sample_weight=weight) for one in columns]
-        )
-    )
+    found = [metrics.average_precision_score(truth == one, predicted[:, one], sample_weight=weight) for one in columns]
+    return float(np.mean(found))
 
 
 def gini_of_classes(truth: Array, predicted: Array, weight: Weight = None) -> float:
@@ -227,40 +245,42 @@ def log_loss(truth: Array, predicted: Array, weight: Weight = None) -> float:
 
 def brier(truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The squared error of the class probabilities; of two classes, that of the second."""
+    return float(np.average(squares_of_classes(truth, predicted), weights=weight))
+
+
+def squares_of_classes(truth: Array, predicted: Array) -> Array:
+    """The squared error of each row's class probabilities; of two classes, that of the second."""
     squares = (predicted - np.eye(predicted.shape[1])[truth]) ** 2
-    errors = squares[:, 1] if predicted.shape[1] == 2 else squares.sum(axis=1)
-    return float(np.average(errors, weights=weight))
+    return np.asarray(squares[:, 1] if predicted.shape[1] == 2 else squares.sum(axis=1))
 
 
 def column_roc_auc(truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The area under the ROC curve of each class against the rest, averaged."""
-    return float(
-        np.mean(
-            [metrics.roc_auc_score(truth == one, predicted[:, one], sample_weight=weight) for one in np.unique(truth)]
-        )
-    )
+    columns = np.unique(truth)
+    found = [metrics.roc_auc_score(truth == one, predicted[:, one], sample_weight=weight) for one in columns]
+    return float(np.mean(found))
 
 
 def column_log_loss(truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The logarithmic loss of each class against the rest, averaged."""
-    classes = range(predicted.shape[1])
-    losses = [
-        metrics.log_loss(truth == one, predicted[:, one], labels=[False, True], sample_weight=weight) for one in classes
-    ]
-    return float(np.mean(losses))
+    both, options = range(predicted.shape[1]), {"labels": [False, True], "sample_weight": weight}
+    return float(np.mean([metrics.log_loss(truth == one, predicted[:, one], **options) for one in both]))
 
 
 def map_at(most: int, truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The mean of one divided by the place of the class among so many guesses."""
-    found = predicted[:, :most] == np.asarray(truth)[:, None]
-    places = np.where(found.any(axis=1), found.argmax(axis=1) + 1.0, np.inf)
-    return float(np.average(1.0 / places, weights=weight))
+    return float(np.average(gains(most, truth, predicted), weights=weight))
 
 
 def top_accuracy(most: int, truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The share of rows whose class is among so many guesses."""
+    return float(np.average(gains(most, truth, predicted) > 0, weights=weight))
+
+
+def gains(most: int, truth: Array, predicted: Array) -> Array:
+    """One divided by the place of each row's class among so many guesses."""
     found = predicted[:, :most] == np.asarray(truth)[:, None]
-    return float(np.average(found.any(axis=1), weights=weight))
+    return np.asarray(found.any(axis=1) / (found.argmax(axis=1) + 1.0))
 
 
 def sample_f1(truth: Array, predicted: Array, weight: Weight = None) -> float:
@@ -275,10 +295,164 @@ def set_micro_f1(truth: Array, predicted: Array, weight: Weight = None) -> float
 
 def set_macro_f1(truth: Array, predicted: Array, weight: Weight = None) -> float:
     """The mean F1 of the labels, each of which is in a row's set or not."""
-    has_rows = np.flatnonzero((np.asarray(truth) + np.asarray(predicted)).any(axis=0))
-    return float(
-        metrics.f1_score(truth, predicted, labels=has_rows, average="macro", sample_weight=weight, zero_division=0.0)
-    )
+    labels = np.flatnonzero((np.asarray(truth) + np.asarray(predicted)).any(axis=0))
+    options = {"labels": labels, "average": "macro", "sample_weight": weight, "zero_division": 0.0}
+    return float(metrics.f1_score(truth, predicted, **options))
+
+
+Resampled = Callable[[Array], float]
+"""The score of the same rows by their weights."""
+Prepare = Callable[[Array, Array], Resampled]
+
+
+def of_means(rows: Callable[[Array, Array], Sequence[Array]], score: Callable[..., Any]) -> Prepare:
+    """A score that follows from weighted means of what each row has."""
+
+    def prepare(truth: Array, predicted: Array) -> Resampled:
+        values = np.stack(rows(truth, predicted)).astype(np.float64)
+        return lambda weight: float(score(*(values @ weight / weight.sum())))
+
+    return prepare
+
+
+def mean_of(rows: Callable[[Array, Array], Array], is_root: bool = False) -> Prepare:
+    """The weighted mean of what each row has, or its root."""
+    return of_means(lambda truth, predicted: [rows(truth, predicted)], np.sqrt if is_root else float)
+
+
+def mean_of_errors(name: str, is_root: bool = False, **options: float) -> Prepare:
+    """The same by a function of the library, to which each row is an output of its own."""
+
+    def rows(truth: Array, predicted: Array) -> Array:
+        found: Array = getattr(metrics, name)(truth[None], predicted[None], multioutput="raw_values", **options)
+        return found
+
+    return mean_of(rows, is_root)
+
+
+def log_losses(truth: Array, predicted: Array) -> Array:
+    own = predicted[np.arange(len(truth)), truth]
+    return np.asarray(-np.log(np.clip(own, SMALLEST, 1.0 - SMALLEST)))
+
+
+def column_log_losses(truth: Array, predicted: Array) -> Array:
+    own = np.where(np.eye(predicted.shape[1], dtype=bool)[truth], predicted, 1.0 - predicted)
+    return np.asarray(-np.log(np.clip(own, SMALLEST, 1.0 - SMALLEST)).mean(axis=1))
+
+
+def f1_of_sets(truth: Array, predicted: Array) -> Array:
+    both, sizes = hits_of_sets(truth, predicted)
+    return np.asarray(np.where(sizes > 0, 2.0 * both / np.maximum(sizes, 1), 1.0))
+
+
+def hits_of_sets(truth: Array, predicted: Array) -> list[Array]:
+    return [(truth & predicted).sum(axis=1), truth.sum(axis=1) + predicted.sum(axis=1)]
+
+
+def sets(truth: Array, predicted: Array) -> Resampled:
+    """The mean F1 of the labels of sets."""
+    both, sizes = (truth & predicted).astype(np.float64), truth.astype(np.float64) + predicted
+
+    def score(weight: Array) -> float:
+        hits, size = weight @ both, weight @ sizes
+        return float(np.mean(2.0 * hits[size > 0] / size[size > 0])) if size.any() else 0.0
+
+    return score
+
+
+def ratio(hits: float, sizes: float) -> float:
+    """F1 of what is right and of what is there and predicted."""
+    return 2.0 * hits / sizes if sizes > 0 else 0.0
+
+
+def hits_of_second(truth: Array, predicted: Array) -> list[Array]:
+    one, other = truth == 1, predicted == 1
+    return [one & other, one * 1.0 + other]
+
+
+def moments(truth: Array, predicted: Array) -> list[Array]:
+    """What correlations, kappa and R2 follow from."""
+    one, other = truth - truth.mean(), predicted - truth.mean()
+    return [one, other, one**2, other**2, one * other]
+
+
+def r2_of(one: float, other: float, squares: float, others: float, product: float) -> float:
+    spread, error = squares - one**2, squares + others - 2.0 * product
+    if spread <= 1e-13 * squares:
+        return float(error <= 0)
+    return 1.0 - error / spread
+
+
+def kappa_of(one: float, other: float, squares: float, others: float, product: float) -> float:
+    by_chance = squares + others - 2.0 * one * other
+    right = (squares + others - 2.0 * product) / by_chance if by_chance > 1e-13 * (squares + others) else np.nan
+    return 1.0 - right
+
+
+def counts(score: Callable[[Array, Array, Array], Any]) -> Prepare:
+    """A score by the weights of each class: of rows that are right, that have it, and for which it is predicted."""
+
+    def prepare(truth: Array, predicted: Array) -> Resampled:
+        most, right = int(max(truth.max(), predicted.max())) + 1, truth == predicted
+
+        def counted(weight: Array) -> float:
+            of_right = np.bincount(truth, weights=weight * right, minlength=most)
+            own, told = (np.bincount(side, weights=weight, minlength=most) for side in (truth, predicted))
+            is_known = own + told > 0
+            return float(score(of_right[is_known], own[is_known], told[is_known]))
+
+        return counted
+
+    return prepare
+
+
+def mcc_of(right: Array, own: Array, told: Array) -> float:
+    total = own.sum()
+    spread = (own @ (total - own)) * (told @ (total - told))
+    return float((right.sum() * total - own @ told) / np.sqrt(spread)) if spread > 0 else 0.0
+
+
+def medians(truth: Array, predicted: Array) -> Resampled:
+    # To sort what is in order takes no time.
+    order = np.argsort(np.abs(predicted - truth))
+    truth, predicted = truth[order], predicted[order]
+    return lambda weight: median_absolute_error(truth, predicted, weight[order])
+
+
+def spearmans(truth: Array, predicted: Array) -> Resampled:
+    return partial(spearman_of_ties, ties(truth), ties(predicted))
+
+
+def ginis(truth: Array, predicted: Array) -> Resampled:
+    return partial(gini_of_ties, truth, ties(truth), ties(predicted))
+
+
+def areas(curve: Prepare, each: bool = False) -> Prepare:
+    """The area under the curve of the second of two classes, else of each class with rows, averaged."""
+
+    def prepare(truth: Array, predicted: Array) -> Resampled:
+        count = predicted.shape[1]
+        classes = [1] if count == 2 and not each else range(count)
+        curves = [curve((truth == one).astype(np.float64), predicted[:, one]) for one in classes]
+        return lambda weight: float(np.nanmean([area(weight) for area in curves]))
+
+    return prepare
+
+
+def roc_curve(is_own: Array, scores: Array) -> Resampled:
+    of_order = ginis(is_own, scores)
+    return lambda weight: (1.0 + of_order(weight)) / 2.0
+
+
+def precision_curve(is_own: Array, scores: Array) -> Resampled:
+    places = ties(-scores)
+
+    def area(weight: Array) -> float:
+        own, all_of = np.bincount(places, weights=weight * is_own), np.bincount(places, weights=weight)
+        above = np.cumsum(all_of)
+        return float((own * np.cumsum(own) / np.where(above > 0, above, 1.0)).sum() / own.sum())
+
+    return area
 
 
 @dataclass(frozen=True)
@@ -289,8 +463,8 @@ class Metric:
     kind: Kind
     function: Function
     """The score of rows."""
-    resampled: Callable[[Array, Array], Resampled]
-    """The same score for any weights of the same rows, for many at once."""
+    resampled: Prepare | None = None
+    """The same score for many weights of the same rows, if the function is too slow for that."""
     least: float = 0.0
     """The smallest possible score."""
     most: float = 1.0
@@ -326,6 +500,30 @@ class Metric:
         """What turns a score into one that is better if it is larger."""
         return -1.0 if self.is_error else 1.0
 
+    def score(self, truth: Array, predicted: Array, weight: Weight = None) -> float:
+        """The score by the function; not a number where it is undefined."""
+        if weight is not None:
+            # A row of weight zero counts like none.
+            rows = np.flatnonzero(weight > 0)
+            truth, predicted, weight = truth[rows], predicted[rows], weight[rows]
+        if not len(truth) or (self.by_order and self.kind == "probabilities" and len(np.unique(truth)) < 2):
+            return float("nan")
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                return self.function(truth, predicted, weight)
+            except (ValueError, ZeroDivisionError):
+                return float("nan")
+
+    def scores(self, truth: Array, predicted: Array, weights: Array) -> Array:
+        """The score for each line of weights; not a number where it is undefined."""
+        if self.resampled is None:
+            return np.array([self.score(truth, predicted, line) for line in weights])
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            score = self.resampled(truth, predicted)
+            return np.array([score(line) if line.any() else np.nan for line in weights])
+
 
 IMPORTS = {"np": "import numpy as np", "metrics": "from sklearn import metrics"}
 """What a text of a function imports for the names that it uses."""
@@ -352,100 +550,100 @@ def _names(text: str) -> set[str]:
 INFINITE = float("inf")
 
 
-def _error(name: str, function: Function, rows: Any, *, most: float = INFINITE, kind: Kind = "numbers") -> Metric:
-    return Metric(name, kind, function, rows, most=most, is_error=True)
+def _error(
+    name: str,
+    function: Function,
+    rows: Prepare,
+    of_column: str | None = None,
+    *,
+    most: float = INFINITE,
+    kind: Kind = "numbers",
+) -> Metric:
+    return Metric(name, kind, function, rows, most=most, is_error=True, of_column=of_column)
 
-
-_OF_ROWS = resampled.mean_of_rows
 
 TABLE: list[Metric] = [
-    Metric("accuracy", "labels", accuracy, _OF_ROWS(resampled.hits)),
-    Metric("balanced accuracy", "labels", balanced_accuracy, resampled.counts("balanced accuracy")),
-    Metric("F1", "labels", f1, resampled.counts("f1")),
-    Metric("macro F1", "labels", macro_f1, resampled.counts("macro f1")),
-    Metric("micro F1", "labels", micro_f1, _OF_ROWS(resampled.hits)),
-    Metric("weighted F1", "labels", weighted_f1, resampled.counts("weighted f1")),
-    Metric("ROC-AUC", "probabilities", roc_auc, resampled.curves("roc"), by_order=True),
-    Metric("average precision", "probabilities", average_precision, resampled.curves("precision"), by_order=True),
-    _error("log loss", log_loss, _OF_ROWS(resampled.log_losses), kind="probabilities"),
-    _error("Brier score", brier, _OF_ROWS(resampled.squares_of_classes), most=2.0, kind="probabilities"),
-    Metric("MCC", "labels", mcc, resampled.counts("mcc"), least=-1.0),
-    Metric("quadratic weighted kappa", "labels", quadratic_kappa, resampled.counts("kappa"), least=-1.0),
-    _error("RMSE", rmse, resampled.mean_of_rows(resampled.squares, is_root=True)),
-    _error("MSE", mse, _OF_ROWS(resampled.squares)),
-    _error("MAE", mae, _OF_ROWS(resampled.sizes)),
-    _error("median absolute error", median_absolute_error, resampled.medians),
-    Metric("R2", "numbers", r2, resampled.r2, least=-INFINITE),
-    _error("RMSLE", rmsle, resampled.mean_of_rows(resampled.log_squares, is_root=True)),
-    _error("MAPE", mape, _OF_ROWS(resampled.shares)),
-    _error("SMAPE", smape, _OF_ROWS(resampled.symmetric_shares), most=200.0),
-    Metric("Spearman correlation", "numbers", spearman, resampled.correlations(True), least=-1.0, by_order=True),
-    Metric("Pearson correlation", "numbers", pearson, resampled.correlations(False), least=-1.0),
-    Metric("normalized Gini", "order", gini, resampled.ginis, least=-1.0, by_order=True),
-    Metric("sample-averaged F1", "sets", sample_f1, _OF_ROWS(resampled.f1_of_sets)),
-    Metric("micro F1 of sets", "sets", set_micro_f1, resampled.sets(is_micro=True)),
-    Metric("macro F1 of sets", "sets", set_macro_f1, resampled.sets(is_micro=False)),
+    Metric("accuracy", "labels", accuracy, mean_of(np.equal)),
     Metric(
-        "mean column-wise ROC-AUC",
-        "probabilities",
-        column_roc_auc,
-        resampled.curves("roc", each=True),
-        by_order=True,
-        of_column="ROC-AUC",
+        "balanced accuracy",
+        "labels",
+        balanced_accuracy,
+        counts(lambda right, own, _: np.mean(right[own > 0] / own[own > 0])),
     ),
-]
-_RMSE = next(one for one in TABLE if one.name == "RMSE")
-TABLE += [
-    Metric("MCRMSE", "numbers", rmse, _RMSE.resampled, most=INFINITE, is_error=True, of_column="RMSE"),
+    Metric("F1", "labels", f1, of_means(hits_of_second, ratio)),
+    Metric("macro F1", "labels", macro_f1, counts(lambda right, own, told: np.mean(2.0 * right / (own + told)))),
+    Metric("micro F1", "labels", micro_f1, mean_of(np.equal)),
     Metric(
-        "mean column-wise log loss",
-        "probabilities",
-        column_log_loss,
-        _OF_ROWS(resampled.column_log_losses),
-        most=INFINITE,
-        is_error=True,
-        of_column="log loss",
+        "weighted F1",
+        "labels",
+        weighted_f1,
+        counts(lambda right, own, told: own @ (2.0 * right / (own + told)) / own.sum()),
     ),
+    Metric("ROC-AUC", "probabilities", roc_auc, areas(roc_curve), by_order=True),
+    Metric("average precision", "probabilities", average_precision, areas(precision_curve), by_order=True),
+    _error("log loss", log_loss, mean_of(log_losses), kind="probabilities"),
+    _error("Brier score", brier, mean_of(squares_of_classes), most=2.0, kind="probabilities"),
+    Metric("MCC", "labels", mcc, counts(mcc_of), least=-1.0),
+    Metric("quadratic weighted kappa", "labels", quadratic_kappa, of_means(moments, kappa_of), least=-1.0),
+    _error("RMSE", rmse, mean_of_errors("mean_squared_error", is_root=True)),
+    _error("MSE", mse, mean_of_errors("mean_squared_error")),
+    _error("MAE", mae, mean_of_errors("mean_absolute_error")),
+    _error("median absolute error", median_absolute_error, medians),
+    Metric("R2", "numbers", r2, of_means(moments, r2_of), least=-INFINITE),
+    _error("RMSLE", rmsle, mean_of_errors("mean_squared_log_error", is_root=True)),
+    _error("MAPE", mape, mean_of_errors("mean_absolute_percentage_error")),
+    _error("SMAPE", smape, mean_of(symmetric_shares), most=200.0),
+    Metric("Spearman correlation", "numbers", spearman, spearmans, least=-1.0, by_order=True),
+    Metric("Pearson correlation", "numbers", pearson, least=-1.0),
+    Metric("normalized Gini", "order", gini, ginis, least=-1.0, by_order=True),
+    Metric("sample-averaged F1", "sets", sample_f1, mean_of(f1_of_sets)),
+    Metric("micro F1 of sets", "sets", set_micro_f1, of_means(hits_of_sets, ratio)),
+    Metric("macro F1 of sets", "sets", set_macro_f1, sets),
+    _error("MCRMSE", rmse, mean_of_errors("mean_squared_error", is_root=True), of_column="RMSE"),
+    _error("mean column-wise log loss", column_log_loss, mean_of(column_log_losses), "log loss", kind="probabilities"),
 ]
+_COLUMNS_AUC = areas(roc_curve, each=True)
+TABLE.append(
+    Metric(
+        "mean column-wise ROC-AUC", "probabilities", column_roc_auc, _COLUMNS_AUC, by_order=True, of_column="ROC-AUC"
+    )
+)
+BY_NAME = {one.name: one for one in TABLE}
+
+
+PARAMETERS: dict[str, Callable[[str, float], Metric]] = {
+    r"MAP@(\d+)": lambda name, most: _of_guesses(name, map_at, int(most)),
+    r"top-(\d+) accuracy": lambda name, most: _of_guesses(name, top_accuracy, int(most)),
+    r"pinball loss ([\d.]+)": lambda name, share: _error(
+        name, partial(pinball, share), mean_of_errors("mean_pinball_loss", alpha=share)
+    ),
+    r"interval score ([\d.]+)": lambda name, share: _error(
+        name, partial(interval_score, share), mean_of(partial(interval_costs, share)), kind="intervals"
+    ),
+}
+"""Metrics with a parameter in their names."""
+
+
+def _of_guesses(name: str, function: Callable[..., float], most: int) -> Metric:
+    return Metric(name, "guesses", partial(function, most), guesses=most)
 
 
 def named(name: str) -> Metric | None:
     """The metric of this name, such as `RMSE`, `MAP@3` or `pinball loss 0.9`."""
-    found = [one for one in TABLE if one.name == name]
-    return found[0] if found else _with_parameter(name)
-
-
-def _with_parameter(name: str) -> Metric | None:
-    if found := re.fullmatch(r"MAP@(\d+)", name):
-        most = int(found[1])
-        rows = partial(resampled.gains, most, True)
-        return Metric(name, "guesses", partial(map_at, most), _OF_ROWS(rows), guesses=most)
-    if found := re.fullmatch(r"top-(\d+) accuracy", name):
-        most = int(found[1])
-        rows = partial(resampled.gains, most, False)
-        return Metric(name, "guesses", partial(top_accuracy, most), _OF_ROWS(rows), guesses=most)
-    if found := re.fullmatch(r"pinball loss ([\d.]+)", name):
-        share = float(found[1])
-        return _error(name, partial(pinball, share), _OF_ROWS(partial(resampled.pinballs, share)))
-    if found := re.fullmatch(r"interval score ([\d.]+)", name):
-        share = float(found[1])
-        rows = partial(resampled.interval_scores, share)
-        return _error(name, partial(interval_score, share), _OF_ROWS(rows), kind="intervals")
-    return None
+    found = ((re.fullmatch(pattern, name), made) for pattern, made in PARAMETERS.items())
+    return BY_NAME.get(name) or next((made(name, float(match[1])) for match, made in found if match), None)
 
 
 def for_classes(metric: Metric, classes: int) -> Metric:
     """The metric of a target with so many classes, or 0 for numbers: F1 of more than two is their mean, two classes are
     put in order by probabilities, and a mean over the columns of classes needs three."""
     if metric.name == "F1" and classes != 2:
-        return next(one for one in TABLE if one.name == "macro F1")
+        return BY_NAME["macro F1"]
     if metric.kind == "order" and classes == 2:
         return of_two_classes(metric)
-    if metric.of_column is not None and classes <= 2:
-        return next(one for one in TABLE if one.name == metric.of_column)
-    return metric
+    return BY_NAME[metric.of_column] if metric.of_column is not None and classes <= 2 else metric
 
 
 def of_two_classes(metric: Metric) -> Metric:
     """A metric of order for a target of two classes, which scripts predict by one score."""
-    return Metric(metric.name, "probabilities", gini_of_classes, resampled.curves("gini"), least=-1.0, by_order=True)
+    return replace(metric, kind="probabilities", function=gini_of_classes, resampled=areas(ginis))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import importlib
 import io
@@ -120,9 +119,7 @@ def opened(path: Path) -> Content:
     try:
         with open(path, "rb") as file:
             begin = file.read(4)
-            if not begin:
-                raise Refused("the file is empty", "give a table with a header and rows")
-            data: Bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            data: Bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if begin else b""
     except OSError as error:
         raise Refused(
             f"it cannot be read: {error.strerror}", "check the path and the permissions of the file"
@@ -191,9 +188,7 @@ def _format(name: str, head: bytes, is_packed: bool) -> str:
     if found is not None:
         hint = "convert it to CSV, Parquet, Arrow, .xlsx or JSON lines"
         raise Refused(f"it is no table that can be read, but {found}", hint)
-    first = (
-        head.removeprefix(b"\xef\xbb\xbf").removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff").lstrip(b"\0\t\n\r ")[:1]
-    )
+    first = head.lstrip(b"\xef\xbb\xbf\xff\xfe\0\t\n\r ")[:1]
     if by_name == "text" or (by_name is None and first not in (b"{", b"[")):
         return "text"
     if by_name in ("json", None) and first in (b"{", b"["):
@@ -206,7 +201,7 @@ def _content(head: bytes, is_packed: bool) -> str | None:
     """What the first bytes say: a format, what else it is in words for people, or nothing, as text does."""
     begin = next((begin for begin in MAGIC if head.startswith(begin)), None)
     # The header of a table may begin with a word that is all letters and digits.
-    if begin is not None and not (begin.isalnum() and _is_text(head)):
+    if begin is not None and not (begin.isalnum() and head.isascii() and b"\0" not in head):
         return MAGIC[begin]
     if head.startswith(ZIP):
         if b"opendocument" in head:
@@ -219,11 +214,3 @@ def _content(head: bytes, is_packed: bool) -> str | None:
     if start.startswith((b"<!doctype", b"<html")):
         return "a web page"
     return "an XML document" if start.startswith(b"<?xml") else None
-
-
-def _is_text(head: bytes) -> bool:
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return b"\0" not in head

@@ -159,7 +159,9 @@ class Predicted:
             positive = int(place[about])
         if form == "positive":
             of_class = values[:, 0]
-            return _binary(metric), (truth == positive).astype(np.int64), np.stack([1.0 - of_class, of_class], axis=1)
+            if metric.kind == "order":
+                metric = metrics.of_two_classes(metric)
+            return metric, (truth == positive).astype(np.int64), np.stack([1.0 - of_class, of_class], axis=1)
         if form == "per class":
             ordered = np.empty_like(values)
             ordered[:, place] = values
@@ -172,6 +174,22 @@ class Predicted:
             return metric, truth, found
         return _of_labels(metric, truth, found[:, 0], positive)
 
+    def checked(self, values: Array | None = None) -> tuple[Metric, Array, Array]:
+        """The same, if these predictions can have a score. Probabilities of a row are divided by their sum."""
+        metric, truth, predicted = self.compared(values)
+        if metric.kind == "probabilities" and not metric.by_order:
+            wrong = predicted[(predicted < 0) | (predicted > 1)]
+            if len(wrong):
+                raise Refused(f"{metric.name} needs probabilities from 0 to 1, and one is {wrong[0]:g}")
+            if metric.of_column is None:
+                sums = predicted.sum(axis=1, keepdims=True)
+                if (sums <= 0).any():
+                    raise Refused("the probabilities of a row are all zero")
+                predicted = predicted / np.where(np.abs(sums - 1.0) <= SUM_TOLERANCE, 1.0, sums)
+        if metric.name == "RMSLE" and (lowest := min(truth.min(), predicted.min())) <= -1:
+            raise Refused(f"RMSLE is undefined for values of -1 or less, and one is {lowest:g}")
+        return metric, truth, predicted
+
     def _as_sets(self, names: list[str], truth: Array, predicted: Array) -> tuple[Array, Array]:
         sets = [tables.labels_of(name, self.separator) for name in names]
         labels = sorted({label for one in sets for label in one})
@@ -181,35 +199,32 @@ class Predicted:
             has[at, [place[label] for label in one]] = True
         return has[truth], has[predicted]
 
-    def score(self, values: Array | None = None) -> float:
-        """The score of these predictions, or of other values for the same rows."""
+    def _parts(self, values: Array | None) -> list[tuple[Any, float]]:
+        """The folds that have a score, with it; or all rows, if the score is not the mean over folds or no fold has
+        one."""
+        metric, truth, predicted = self.checked(values)
         weights = np.ones(len(self)) if self.weights is None else self.weights
-        return _finite(self.metric, float(self.scores(weights[None, :], values)[0]))
+        folds = [] if self.folds is None else [self.folds == fold for fold in np.unique(self.folds)]
+        scored = [(fold, metric.score(truth[fold], predicted[fold], weights[fold])) for fold in folds]
+        known = [(fold, score) for fold, score in scored if np.isfinite(score)]
+        return known or [(slice(None), metric.score(truth, predicted, self.weights))]
+
+    def score(self, values: Array | None = None) -> float:
+        """The score of these predictions, or of other values for the same rows, by the function of the metric, which
+        is that of the field's libraries where they have one."""
+        score = float(np.mean([score for _, score in self._parts(values)]))
+        if np.isnan(score):
+            raise Refused(f"{self.metric.name} is undefined for these rows")
+        if not np.isfinite(score):
+            raise Refused(f"{self.metric.name} is not finite, since a prediction is far too large")
+        return score
 
     def scores(self, weights: Array, values: Array | None = None) -> Array:
         """The score for each line of weights of the rows, not a number where the metric is undefined."""
-        metric, truth, predicted = self.compared(values)
-        checked(metric, truth, predicted)
-        formula = metric.resampled(truth, predicted)
-        if self.folds is None:
-            return formula(weights)
-        parts = np.stack([formula(weights * (self.folds == fold)) for fold in np.unique(self.folds)])
-        known = np.isfinite(parts)
-        mean = np.where(known, parts, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        return np.where(known.any(axis=0), mean, formula(weights))
-
-    def exact(self) -> float:
-        """The same score by the function of the metric, which is that of the field's libraries where they have one."""
-        metric, truth, predicted = self.compared()
-        checked(metric, truth, predicted)
-        every = np.ones(len(self), dtype=bool)
-        parts = [every] if self.folds is None else [self.folds == fold for fold in np.unique(self.folds)]
-        weights = [None if self.weights is None else self.weights[part] for part in parts]
-        scores = [_called(metric, truth[part], predicted[part], own) for part, own in zip(parts, weights, strict=True)]
-        known = [score for score in scores if np.isfinite(score)]
-        if self.folds is not None and known:
-            return float(np.mean(known))
-        return _finite(metric, scores[0] if self.folds is None else _called(metric, truth, predicted, self.weights))
+        metric, truth, predicted = self.checked(values)
+        parts = [slice(None)] if self.folds is None else [fold for fold, _ in self._parts(values)]
+        scores = [metric.scores(truth[part], predicted[part], weights[:, part]) for part in parts]
+        return np.asarray(np.mean(scores, axis=0))
 
 
 @lru_cache(maxsize=8)
@@ -219,45 +234,11 @@ def _ordered(names: tuple[str, ...]) -> tuple[list[str], Array]:
     return order, np.array([order.index(name) for name in names], dtype=np.int64)
 
 
-def _called(metric: Metric, truth: Array, predicted: Array, weights: Array | None) -> float:
-    """The score by the metric's function; not a number where it is undefined."""
-    import warnings
-
-    if weights is not None:
-        # A row of weight zero counts like none.
-        rows = np.flatnonzero(weights > 0)
-        truth, predicted, weights = truth[rows], predicted[rows], weights[rows]
-    if not len(truth) or (metric.by_order and metric.kind == "probabilities" and len(np.unique(truth)) < 2):
-        return float("nan")
-    if metric.name == "average precision" and predicted.shape[1] == 2 and not (truth == 1).any():
-        return float("nan")
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            return metric.function(truth, predicted, weights)
-        except (ValueError, ZeroDivisionError):
-            return float("nan")
-
-
-def _finite(metric: Metric, score: float) -> float:
-    if np.isnan(score):
-        raise Refused(f"{metric.name} is undefined for these rows")
-    if not np.isfinite(score):
-        raise Refused(f"{metric.name} is not finite, since a prediction is far too large")
-    return score
-
-
-def _binary(metric: Metric) -> Metric:
-    return metrics.of_two_classes(metric) if metric.kind == "order" else metric
-
-
 def _of_labels(metric: Metric, truth: Array, predicted: Array, positive: int | None) -> tuple[Metric, Array, Array]:
     if metric.name != "F1":
         return metric, truth, predicted
     if positive is None:
-        macro = metrics.named("macro F1")
-        assert macro is not None
-        return replace(macro, name=metric.name), truth, predicted
+        return replace(metrics.BY_NAME["macro F1"], name=metric.name), truth, predicted
     return metric, (truth == positive).astype(np.int64), (predicted == positive).astype(np.int64)
 
 
@@ -270,23 +251,6 @@ def _per_class(metric: Metric, truth: Array, values: Array, positive: int | None
         rest = np.delete(values, positive, axis=1).sum(axis=1)
         return metric, (truth == positive).astype(np.int64), np.stack([rest, values[:, positive]], axis=1)
     return metric, truth, values
-
-
-def checked(metric: Metric, truth: Array, predicted: Array) -> None:
-    """Raises if these predictions cannot have a score. Rows of probabilities are divided by their sum, in place."""
-    if metric.kind == "probabilities" and not metric.by_order:
-        wrong = predicted[(predicted < 0) | (predicted > 1)]
-        if len(wrong):
-            raise Refused(f"{metric.name} needs probabilities from 0 to 1, and one is {wrong[0]:g}")
-        if metric.of_column is None:
-            sums = predicted.sum(axis=1)
-            if (sums <= 0).any():
-                raise Refused("the probabilities of a row are all zero")
-            predicted /= np.where(np.abs(sums - 1.0) <= SUM_TOLERANCE, 1.0, sums)[:, None]
-    if metric.name == "RMSLE":
-        lowest = min(truth.min(), predicted.min())
-        if lowest <= -1:
-            raise Refused(f"RMSLE is undefined for values of -1 or less, and one is {lowest:g}")
 
 
 def read(file: str | Path, labels: Labels, layout: Layout, others: Others) -> list[Predicted]:
@@ -336,8 +300,6 @@ def matched(table: Table, keys: Keys, id_column: str | None, others: Others) -> 
     """The places of the known rows that a table has, in ascending order, and its rows with them."""
     if not len(table):
         raise Refused("the file has no rows")
-    if not len(keys):
-        raise Refused("there are no rows with a label")
     place, is_known = tables.places(keys, tables.row_keys(table, id_column))
     ids = table.ids(id_column)
     unknown = [one.strip() for one in ids[~is_known][:5]]
@@ -422,7 +384,7 @@ class _Reader:
 
     def _guesses(self, cells: Text) -> NDArray[np.float64]:
         known, column, most = len(self.names), self.cells.columns[0], self.metric.guesses
-        longest = max((len(_words(name)) for name in self.names), default=1)
+        longest = min(max(len(_words(name)) for name in self.names), LONGEST_LABEL)
         found = {cell: guesses(cell.strip(), most, self.places, longest) for cell in dict.fromkeys(cells)}
         for cell, own in found.items():
             if not own or (tables.is_missing(cell) and cell.strip() not in self.places):
@@ -439,7 +401,7 @@ class _Reader:
             raise Refused(f"the predicted labels are {found}, but the classes are {classes}")
 
 
-def guesses(cell: str, most: int, known: Container[str], longest: int = LONGEST_LABEL) -> list[str]:
+def guesses(cell: str, most: int, known: Container[str], longest: int) -> list[str]:
     """The guesses in a cell, at most so many. What separates them may also stand inside a label: from left to right,
     the longest run of words that is a known label is one guess, and a word that begins no known label is a guess by
     itself."""
@@ -447,7 +409,7 @@ def guesses(cell: str, most: int, known: Container[str], longest: int = LONGEST_
     found: list[str] = []
     at = 0
     while at < len(parts) and len(found) < most:
-        ends = range(min(len(parts), at + longest, at + LONGEST_LABEL) - 1, at, -1)
+        ends = range(min(len(parts), at + longest) - 1, at, -1)
         runs = ((end, canonical(cell[parts[at][0] : parts[end][1]])) for end in ends)
         end, run = next(((end, run) for end, run in runs if run in known), (at, canonical(cell[slice(*parts[at])])))
         found.append(run)

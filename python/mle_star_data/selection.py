@@ -66,10 +66,9 @@ class _Target:
     def by_probabilities(self) -> _Target:
         """Compares by log loss instead of accuracy if all members give probabilities. The share of correct labels
         changes in steps, so its best weights are often those that fit these rows by chance."""
-        log_loss = metrics.named("log loss")
-        if self.rows.metric.name != "accuracy" or self.rows.cells.form != "per class" or log_loss is None:
+        if self.rows.metric.name != "accuracy" or self.rows.cells.form != "per class":
             return self
-        found = replace(self, rows=replace(self.rows, metric=log_loss))
+        found = replace(self, rows=replace(self.rows, metric=metrics.BY_NAME["log loss"]))
         whole = np.ones((1, len(self.rows)))
         return found if all(np.isfinite(found.goodness(one, whole)[0]) for one in self.members) else self
 
@@ -84,7 +83,7 @@ class _Target:
         whose weights differ, are compared."""
         if not self.rows.metric.by_order:
             return values
-        return np.stack([metrics.ranks(column) for column in values.T], axis=1) / len(values)
+        return np.stack([metrics.ranks(metrics.ties(column)) for column in values.T], axis=1) / len(values)
 
     def decide(self, values: Array) -> Array:
         """What a file would hold: the values, or the labels with the largest ones."""
@@ -198,16 +197,14 @@ class _Library:
     def tried(self, counts: Array, fits: Array, weights: Array) -> Array:
         """How good the mean is for each line and each member that fits, if it is chosen once more. Lines that have
         chosen the same members are worked on together."""
-        salts = resampled.mixed(np.arange(fits.shape[1], dtype=np.uint64)).astype(np.int64)
         lines, members = np.nonzero(fits)
-        codes = ((counts @ salts)[:, None] + salts)[lines, members]
-        _, first, group = np.unique(codes, return_index=True, return_inverse=True)
+        votes = counts[lines]
+        votes[np.arange(len(lines)), members] += 1
+        different, group = np.unique(votes, axis=0, return_inverse=True)
         found = np.full(fits.shape, -np.inf)
-        for number, one in enumerate(first):
-            votes = counts[lines[one]].astype(np.float64)
-            votes[members[one]] += 1.0
+        for number, one in enumerate(different):
             same = np.flatnonzero(group == number)
-            found[lines[same], members[same]] = self.goodness(votes, weights[lines[same]])
+            found[lines[same], members[same]] = self.goodness(one.astype(np.float64), weights[lines[same]])
         return found
 
 

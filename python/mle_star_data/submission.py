@@ -132,8 +132,8 @@ class _Offenders:
     def add(self, cell: str | None = None, row: int | None = None) -> None:
         self.count += 1
         if len(self.first) < NAMED:
-            parts = [None if cell is None else quoted(cell), None if row is None else f"row {row}"]
-            self.first.append(" in ".join(part for part in parts if part is not None))
+            where = [] if row is None else [f"row {row}"]
+            self.first.append(" in ".join(([] if cell is None else [quoted(cell)]) + where))
 
     def finding(self, column: str, what: str) -> list[str]:
         said = f"column {quoted(column)}: {self.count} {what}, first {', '.join(self.first)}"
@@ -194,7 +194,9 @@ def _see(cells: Text, want: _Wants, missing: _Offenders, no_numbers: _Offenders,
 def _of_columns(found: Sequence[str], wanted: Sequence[str]) -> list[str]:
     """How the columns differ."""
     missing = [f"column {quoted(name)} is missing" for name in wanted if name not in set(found)]
-    surplus = [_surplus(name) for name in found if name not in set(wanted)]
+    index = "a column without a name is not in the sample submission (write the file with index=False)"
+    others = [name for name in found if name not in set(wanted)]
+    surplus = [f"column {quoted(name)} is not in the sample submission" if name else index for name in others]
     findings = []
     for all_of, what in ((missing, "columns are missing"), (surplus, "columns are not in the sample submission")):
         more = [f"{len(all_of) - LISTED} more {what}"] if len(all_of) > LISTED else []
@@ -205,11 +207,6 @@ def _of_columns(found: Sequence[str], wanted: Sequence[str]) -> list[str]:
         here, there = ("none" if name is None else quoted(name) for name in names)
         findings.append(f"the columns are other ones than the sample's from column {at} on: {here} instead of {there}")
     return findings
-
-
-def _surplus(name: str) -> str:
-    what = f"column {quoted(name)}" if name else "a column without a name"
-    return f"{what} is not in the sample submission{'' if name else ' (write the file with index=False)'}"
 
 
 def _of_ids(column: str, found: Iterator[str], wanted: Text, other: str | None) -> list[str]:
@@ -223,15 +220,11 @@ def _of_ids(column: str, found: Iterator[str], wanted: Text, other: str | None) 
             left[one] -= 1
         else:
             repeated.add(one, row)
-    for one, count in left.items():
-        if count:
-            missing.add(one)
-    about = (
-        (missing, "ids of the sample are missing"),
-        (unknown, "ids are not in the sample"),
-        (repeated, "ids are repeated"),
-    )
-    findings = [finding for who, what in about for finding in who.finding(column, what)]
+    for one in +left:
+        missing.add(one)
+    findings = missing.finding(column, "ids of the sample are missing")
+    findings += unknown.finding(column, "ids are not in the sample")
+    findings += repeated.finding(column, "ids are repeated")
     if not findings and other is not None:
         findings.append(f"column {quoted(column)}: the ids are in another order than the sample's {other}")
     return findings

@@ -46,7 +46,7 @@ def test_a_function_and_its_resampled_form_agree(name: str, classes: int) -> Non
     truth, predicted = rows(metric, classes)
     counts = np.random.default_rng(0).integers(0, 4, len(truth))
     repeated = np.repeat(np.arange(len(truth)), counts)
-    resampled = metric.resampled(truth, predicted)(np.stack([np.ones(len(truth)), counts]))
+    resampled = metric.scores(truth, predicted, np.stack([np.ones(len(truth)), counts]))
     weighted = metric.function(truth, predicted, counts.astype(np.float64))
     assert resampled[0] == pytest.approx(metric.function(truth, predicted), abs=1e-9)
     assert resampled[1] == pytest.approx(metric.function(truth[repeated], predicted[repeated]), abs=1e-9)
