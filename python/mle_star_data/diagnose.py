@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from . import tables
@@ -84,7 +85,7 @@ def _class_scores(labels: Labels, file: str | None, layout: Layout, others: Othe
 
 def _parts(predicted: Sequence[Predicted], by: Division) -> dict[str, Any] | None:
     """The scores of the parts; `None` if there are not several."""
-    keys = tables.keys(np.array(by.ids, dtype=object))
+    keys = tables.keys(pl.Series(by.ids, dtype=pl.String))
     part_of = dict(zip(keys.tolist(), by.parts, strict=True))
     own = np.array([part_of.get(key, -1) for key in predicted[0].keys.tolist()], dtype=np.int64)
     sizes = np.bincount(own[(own >= 0) & (own < len(by.names))], minlength=len(by.names))
@@ -108,7 +109,7 @@ def _worst(losses: Array, ids: Text, words: Callable[[int], tuple[str, str]]) ->
         if losses[row] > 0:
             truth, told = words(int(row))
             loss = float(losses[row])
-            found.append({"id": ids[row].strip(), "truth": truth, "predicted": told, "loss": loss, "cells": []})
+            found.append({"id": ids[int(row)].strip(), "truth": truth, "predicted": told, "loss": loss, "cells": []})
     return found
 
 

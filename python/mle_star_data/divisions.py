@@ -102,7 +102,7 @@ class Divided:
     def cells(self, wanted: Sequence[str], but: Sequence[str]) -> list[list[tuple[str, str]]]:
         """A few cells of rows, each with its column, so that people recognize them."""
         names = [name for name in self.table.names if name not in but and name != self.id][:CELLS]
-        places, known = tables.places(tables.keys(_texts(self.ids)), tables.keys(_texts(wanted)))
+        places, known = tables.places(tables.keys(self.ids), tables.keys(pl.Series(wanted, dtype=pl.String)))
         rows = self.table.select(names)
         both = zip(places.tolist(), known.tolist(), strict=True)
         return [[(name, rows[name][place][:LONGEST]) for name in names] if is_known else [] for place, is_known in both]
@@ -116,10 +116,6 @@ def even_parts(counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
         found[at] = found[at - 1] + is_next
         rows = count if is_next else rows + count
     return found
-
-
-def _texts(values: Sequence[str] | pl.Series) -> tables.Text:
-    return np.array(list(values), dtype=object)
 
 
 def _by_folds(file: str, periods: Sequence[Any] | None) -> Iterator[Division]:

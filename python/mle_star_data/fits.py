@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from . import metrics, tables
@@ -76,7 +77,7 @@ def _numbers(cells: tables.Text) -> Array:
     found = tables.numbers(cells)
     wrong = np.flatnonzero(~np.isfinite(found))
     if len(wrong):
-        raise Refused(f"{shown(cells[wrong[0]].strip())} is not a finite number")
+        raise Refused(f"{shown(cells[int(wrong[0])].strip())} is not a finite number")
     return found
 
 
@@ -86,9 +87,11 @@ def chance(rows: int) -> float:
 
 
 def _labels(before: tables.Text, after: tables.Text) -> dict[str, Any]:
-    equal = float((before == after).mean())
-    names = {*before, *after}
-    by_chance = sum(float((before == name).mean() * (after == name).mean()) for name in names)
+    rows = pl.DataFrame({"before": before, "after": after})
+    equal = float((before == after).to_numpy().mean())
+    sizes = [rows[side].value_counts().rename({side: "label"}) for side in rows.columns]
+    both = sizes[0].join(sizes[1], on="label")
+    by_chance = float((both["count"] / len(before) * both["count_right"] / len(before)).sum())
     # Equal labels in all rows of both say nothing else.
     kappa = (equal - by_chance) / (1.0 - by_chance) if by_chance < 1 else 1.0
     is_jump = kappa < chance(len(before)) and equal < ALMOST_ALL

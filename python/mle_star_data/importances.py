@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from . import fits, intervals, measure, predictions, tables
@@ -27,7 +28,7 @@ def importance(
 ) -> dict[str, Any]:
     """How much worse the score of each column's copies is. `copies` has the IDs of the copied rows, the names of the
     columns, and how often each was permuted; the first copy has the rows as they are."""
-    ids, columns = np.array(copies["ids"], dtype=object), copies["columns"]
+    ids, columns = pl.Series(copies["ids"], dtype=pl.String), copies["columns"]
     table, times = tables.read(predicted), copies["repetitions"]
     count = 1 + len(columns) * times
     if len(table) != len(ids) * count:

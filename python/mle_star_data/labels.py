@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from . import tables
@@ -36,10 +37,6 @@ class Columns:
 
     def targets(self) -> list[str]:
         return [self.target, *self.further]
-
-    def lacks(self, label: str) -> bool:
-        """Whether this cell says that the row has no label. A word such as `None` may be one."""
-        return tables.is_missing(label) and label.strip() not in self.words
 
 
 @dataclass(frozen=True)
@@ -154,7 +151,7 @@ def labelled(table: Table, columns: Columns, are_numbers: bool = False) -> tuple
     table.needs([*columns.targets(), *(name for name in (columns.id, columns.cluster) if name is not None)])
     is_kept = np.ones(len(table), dtype=bool)
     for target in columns.targets():
-        is_kept &= ~tables.mapped(table[target], columns.lacks).astype(bool)
+        is_kept &= ~tables.are_missing(table[target], columns.words)
         if are_numbers:
             is_kept &= ~np.isinf(tables.numbers(table[target]))
     rows = np.flatnonzero(is_kept)
@@ -167,10 +164,9 @@ def labelled(table: Table, columns: Columns, are_numbers: bool = False) -> tuple
 def named_rows(table: Table, id_column: str | None, rows: Array) -> Keys:
     """The keys of these rows, which have different IDs."""
     if id_column is not None:
-        cells = table[id_column]
-        empty = next((row for row in rows if not cells[row].strip()), None)
-        if empty is not None:
-            raise Refused(f"row {empty + 1} has no ID")
+        empty = np.flatnonzero((table[id_column][rows].str.strip_chars() == "").to_numpy())
+        if len(empty):
+            raise Refused(f"row {rows[empty[0]] + 1} has no ID")
     keys = tables.row_keys(table, id_column)[rows]
     order = np.argsort(keys, kind="stable")
     same = np.flatnonzero(keys[order][1:] == keys[order][:-1])
@@ -197,7 +193,7 @@ def check_weights(weights: NDArray[np.float64], cells: Text, rows: Array, column
     hint = "weights are numbers from 0 on; correct the row, or give another column with --weight-column"
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(wrong):
-        said = f"row {int(rows[wrong[0]]) + 1}{where} has the weight {shown(cells[wrong[0]].strip())}"
+        said = f"row {int(rows[wrong[0]]) + 1}{where} has the weight {shown(cells[int(wrong[0])].strip())}"
         raise Refused(f"{said} in column {shown(column)}, which is no finite number of at least 0", hint)
     if not weights.any():
         raise Refused(f"no row{where} has a weight above 0 in column {shown(column)}", hint)
@@ -208,7 +204,7 @@ def _truth(target: str, cells: Text, rows: Array, metric: Metric, positive: str 
         values = tables.numbers(cells)
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
-            label = shown(cells[wrong[0]].strip())
+            label = shown(cells[int(wrong[0])].strip())
             raise Refused(f"row {int(rows[wrong[0]]) + 1} has the label {label}, which is not a finite number")
         return Truth(target, values)
     between = tables.separator(cells) if metric.kind == "sets" else " "
@@ -216,7 +212,7 @@ def _truth(target: str, cells: Text, rows: Array, metric: Metric, positive: str 
     if metric.kind == "sets":
         form = lambda cell: between.join(tables.labels_of(cell, between))  # noqa: E731
     formed = tables.mapped(cells, form)
-    names = tables.in_order(set(formed))
+    names = tables.in_order(formed.unique())
     if len({*names, *others}) < 2:
         raise Refused(ONE_CLASS)
     if positive is not None and positive not in names and positive not in others:
@@ -224,7 +220,7 @@ def _truth(target: str, cells: Text, rows: Array, metric: Metric, positive: str 
     if metric.kind == "order":
         return Truth(target, _amounts(metric, formed, names, positive))
     place = {name: at for at, name in enumerate(names)}
-    values = tables.mapped(formed, place.__getitem__).astype(np.int64)
+    values = formed.replace_strict(place, return_dtype=pl.Int64).to_numpy()
     return Truth(target, values, names, between)
 
 
@@ -232,7 +228,7 @@ def _amounts(metric: Metric, labels: Text, names: list[str], positive: str | Non
     """What a metric of order compares: numbers, or 1 for the positive one of two classes."""
     no_number = next((name for name in names if tables.as_number(name) is None), None)
     if len(names) == 2 and (no_number is not None or positive is not None):
-        return np.asarray(labels == names[positive_of(names, positive)], dtype=np.float64)
+        return (labels == names[positive_of(names, positive)]).cast(pl.Float64).to_numpy()
     if no_number is not None:
         said = f"{metric.name} needs numbers or two classes, but there are {len(names)} labels such as"
         raise Refused(f"{said} {shown(no_number)}")
@@ -254,15 +250,15 @@ def read_per_class(file: str | Path, columns: Columns, classes: Sequence[str], m
         raise Refused(f"{metric.name} needs one column with labels, not one column per class")
     table = tables.read(file)
     table.needs(classes)
-    lacks = [tables.mapped(table[name], tables.is_missing).astype(bool) for name in classes]
-    forms = np.stack([tables.mapped(table[name], canonical) for name in classes], axis=1)
+    lacks = [tables.are_missing(table[name]) for name in classes]
+    forms = np.stack([tables.mapped(table[name], canonical).to_numpy() for name in classes], axis=1)
     has, is_one, is_zero = ~np.any(lacks, axis=0), np.isin(forms, ["1", "true"]), np.isin(forms, ["0", "false"])
     for row, at in np.argwhere(has[:, None] & ~(is_one | is_zero))[:1]:
-        cell = shown(table[classes[at]][row].strip())
+        cell = shown(table[classes[at]][int(row)].strip())
         raise Refused(f"row {row + 1} has {cell}, where a column per class has 1 or 0")
     for row in np.flatnonzero(has & (is_one.sum(axis=1) != 1))[:1]:
         raise Refused(f"row {row + 1} has {is_one[row].sum()} classes, but the metric is about one for each row")
-    label = np.where(has, np.array(classes, dtype=object)[is_one.argmax(axis=1)], "")
+    label = pl.Series(np.where(has, np.array(classes, dtype=object)[is_one.argmax(axis=1)], ""), dtype=pl.String)
     positive = None if columns.positive is None else _named_like(columns.positive, classes)
     columns = replace(columns, target="\0", positive=positive, words=classes)
     made = Table([columns.target, *table.names], [label, *table.cells])

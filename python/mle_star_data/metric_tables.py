@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from . import columns as column_names
@@ -83,17 +83,17 @@ class Truth:
 
     def cells(self, of: Source) -> Text:
         cells = self.known.table[of[0]][self.places]
-        return cells if of[1] is None else np.where(tables.mapped(cells, canonical) == of[1], "1", "0").astype(object)
+        if of[1] is None:
+            return cells
+        return (tables.mapped(cells, canonical) == of[1]).replace_strict([True, False], ["1", "0"])
 
     def frame(self, columns: dict[str, Text]) -> Any:
         """A table as the file gets it. Words such as NA are values."""
         import pandas as pd
 
-        text = io.StringIO()
-        ids = self.known.ids[self.places]
-        csv.writer(text).writerows([(self.id, *columns), *zip(ids, *columns.values(), strict=True)])
-        text.seek(0)
-        return pd.read_csv(text, keep_default_na=False, na_values=[""], low_memory=False)
+        named = {self.id: self.known.ids[self.places]} | columns
+        text = pl.DataFrame(named).write_csv()
+        return pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""], low_memory=False)
 
     def answers(self, form: str) -> dict[str, Text]:
         forms = {"targets": self._targets, "submission": self._submission, "named": self._named, "all": self._all}
@@ -134,14 +134,14 @@ class Truth:
         return own
 
     def _classes(self, column: str) -> list[str]:
-        return tables.in_order(set(tables.mapped(self.known.table[column], canonical)))
+        return tables.in_order(tables.mapped(self.known.table[column], canonical).unique())
 
     def tried(self, form: Form) -> dict[str, Text]:
         """Predictions that are mostly right: every fifth row has the values of the next one."""
         count = len(self.places)
         if isinstance(form, list):
             pairs = zip(self.predicted(), form, strict=False)
-            return {name: np.full(count, cell, dtype=object) for name, cell in pairs}
+            return {name: pl.Series([cell]).new_from_index(0, count) for name, cell in pairs}
         try:
             columns = self._submission()
         except Refused:
@@ -152,10 +152,10 @@ class Truth:
         for name, source in columns.items():
             cells = self.cells(source)[of]
             if source[1] is not None:
-                cells = np.where(cells == "1", "0.9", other).astype(object)
+                cells = cells.replace_strict(["1", "0"], ["0.9", other])
             elif form == "probabilities" and len(classes := self._classes(source[0])) == 2:
                 given = self.known.columns.positive
                 positive = classes[1] if given is None else canonical(given)
-                cells = np.where(tables.mapped(cells, canonical) == positive, "0.9", "0.1").astype(object)
+                cells = (tables.mapped(cells, canonical) == positive).replace_strict([True, False], ["0.9", "0.1"])
             found[name] = cells
         return found

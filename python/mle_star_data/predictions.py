@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from . import columns as column_names
@@ -302,13 +303,13 @@ def matched(table: Table, keys: Keys, id_column: str | None, others: Others) -> 
         raise Refused("the file has no rows")
     place, is_known = tables.places(keys, tables.row_keys(table, id_column))
     ids = table.ids(id_column)
-    unknown = [one.strip() for one in ids[~is_known][:5]]
+    unknown = ids.filter(~is_known).head(5).str.strip_chars().to_list()
     rows = np.flatnonzero(is_known)
     order = np.argsort(place[rows], kind="stable")
     rows, places = rows[order], place[rows][order]
     twice = np.flatnonzero(places[1:] == places[:-1])
     if len(twice):
-        raise Refused(f"the ID {shown(ids[rows[twice[0] + 1]].strip())} occurs more than once")
+        raise Refused(f"the ID {shown(ids[int(rows[twice[0] + 1])].strip())} occurs more than once")
     count = int((~is_known).sum())
     if others == "reject" and count and len(rows):
         raise Refused(f"{count} rows have an ID that is not expected, for example {listed(unknown)}")
@@ -344,7 +345,7 @@ class _Reader:
         if form == "set":
             between = self.truth.separator
             formed = tables.mapped(self.table[columns[0]], lambda cell: between.join(tables.labels_of(cell, between)))
-            return tables.mapped(formed, self._place).astype(np.float64)[:, None]
+            return tables.mapped(formed, self._place).cast(pl.Float64).to_numpy()[:, None]
         return np.stack([self._numbers(column) for column in columns], axis=1)
 
     def _place(self, name: str) -> int:
@@ -370,25 +371,25 @@ class _Reader:
         known, column = len(self.names), self.cells.columns[0]
         formed = tables.mapped(cells, canonical)
         are_whole = all((number := tables.as_number(name)) is not None and number % 1 == 0 for name in self.names)
-        for label in dict.fromkeys(formed):
+        for label in formed.unique(maintain_order=True):
             if label in self.places:
                 continue
             number = tables.as_number(label)
             is_fraction = number is not None and number % 1 != 0
             if tables.is_missing(label) or (is_fraction and are_whole):
                 needs = f"; {self.metric.name} needs labels, not probabilities" if is_fraction else ""
-                raise self._wrong(int(np.flatnonzero(formed == label)[0]), column, f"which is no label{needs}")
-        places = tables.mapped(formed, self._place).astype(np.float64)
+                raise self._wrong(int(formed.index_of(label) or 0), column, f"which is no label{needs}")
+        places = tables.mapped(formed, self._place).cast(pl.Float64).to_numpy()
         self._check_known(places, known)
         return places[:, None]
 
     def _guesses(self, cells: Text) -> NDArray[np.float64]:
         known, column, most = len(self.names), self.cells.columns[0], self.metric.guesses
         longest = min(max(len(_words(name)) for name in self.names), LONGEST_LABEL)
-        found = {cell: guesses(cell.strip(), most, self.places, longest) for cell in dict.fromkeys(cells)}
+        found = {cell: guesses(cell.strip(), most, self.places, longest) for cell in cells.unique(maintain_order=True)}
         for cell, own in found.items():
             if not own or (tables.is_missing(cell) and cell.strip() not in self.places):
-                raise self._wrong(int(np.flatnonzero(cells == cell)[0]), column, "which is no guess")
+                raise self._wrong(int(cells.index_of(cell) or 0), column, "which is no guess")
         lines = {cell: [self._place(name) for name in own] + [-1] * (most - len(own)) for cell, own in found.items()}
         values = np.array([lines[cell] for cell in cells], dtype=np.float64).reshape(-1, most)
         self._check_known(values, known)

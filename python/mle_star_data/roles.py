@@ -338,7 +338,7 @@ class Task:
         labelled = np.ones(column.table.rows, dtype=bool)
         for name in self.targets:
             labelled &= self.folder.train.column(name).values.is_not_null().to_numpy()
-        rows, cells = np.flatnonzero(labelled), column.values.fill_null("").to_numpy()
+        rows, cells = np.flatnonzero(labelled), column.values.fill_null("")
         labels.check_weights(column.numbers[rows], cells[rows], rows, column.name, f" of {column.table.file}")
 
     # ------------------------------------------------------------ metric and positive class

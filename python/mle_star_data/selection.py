@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from . import measure, metrics, predictions, resampled, tables
@@ -26,6 +27,7 @@ from .tables import Refused, Text, shown
 
 Array = NDArray[Any]
 
+NO_IDS = pl.Series([], dtype=pl.String)
 ROUNDS = 25
 CANDIDATES = 20
 """The most members to choose from: the best by their own scores."""
@@ -320,18 +322,18 @@ def combine(metric: Metric, files: Sequence[tuple[float, str]], layout: Layout, 
         ids, sums, total = _sums(files, layout)
         _write(out, layout, ids, [[number_text(one) for one in column.tolist()] for column in (sums / total).T])
         return
-    aligned = list(_aligned(files, layout, lambda cells, _: np.array([cell.strip() for cell in cells], dtype=object)))
+    aligned = list(_aligned(files, layout, lambda cells, _: cells.str.strip_chars().to_numpy()))
     weights, cells = [weight for weight, _, _ in aligned], [columns[0] for _, _, columns in aligned]
     ids = aligned[0][1]
     if metric.kind == "guesses":
-        between = tables.separator(cell for column in cells for cell in column)
+        between = tables.separator(pl.Series(np.concatenate(cells)))
         known = {row: _guessed(row, weights, between, metric.guesses) for row in set(zip(*cells, strict=True))}
         _write(out, layout, ids, [[known[row] for row in zip(*cells, strict=True)]])
         return
     form: Callable[[str], str] = tables.canonical
     if metric.kind == "sets":
         form = lambda cell: " ".join(tables.labels_of(cell, " "))  # noqa: E731
-    forms = np.stack([tables.mapped(column, form) for column in cells])
+    forms = np.stack([tables.mapped(pl.Series(column), form).to_numpy() for column in cells])
     written: dict[str, str] = {}
     for one, cell in zip(forms.ravel(), np.concatenate(cells), strict=True):
         written.setdefault(one, cell)
@@ -350,7 +352,7 @@ def combine_classes(files: Sequence[tuple[float, str]], classes: Layout, layout:
 
 def _sums(files: Sequence[tuple[float, str]], layout: Layout) -> tuple[Text, Array, float]:
     """The IDs, the weighted sums of numbers, and the sum of the weights."""
-    ids, sums, total = np.empty(0, dtype=object), np.zeros((0, 0)), 0.0
+    ids, sums, total = NO_IDS, np.zeros((0, 0)), 0.0
     for weight, names, columns in _aligned(files, layout, _finite):
         numbers = weight * np.stack(columns, axis=1).astype(np.float64)
         ids, sums, total = names, numbers if total == 0 else sums + numbers, total + weight
@@ -360,8 +362,8 @@ def _sums(files: Sequence[tuple[float, str]], layout: Layout) -> tuple[Text, Arr
 def _finite(cells: Text, ids: Text) -> Array:
     found = tables.numbers(cells)
     for row in np.flatnonzero(~np.isfinite(found))[:1]:
-        cell = shown(cells[row].strip())
-        raise Refused(f"the row with ID {shown(ids[row])} has {cell}, which is not a finite number")
+        cell = shown(cells[int(row)].strip())
+        raise Refused(f"the row with ID {shown(ids[int(row)])} has {cell}, which is not a finite number")
     return found
 
 
@@ -371,7 +373,7 @@ def _aligned(
     """The weight of each file, the IDs of the first one, and the columns of predictions in the order of these."""
     if not files:
         raise Refused("there is no file to average")
-    first, ids = np.empty(0, dtype=np.uint64), np.empty(0, dtype=object)
+    first, ids = np.empty(0, dtype=np.uint64), NO_IDS
     for at, (weight, file) in enumerate(files):
         try:
             table = tables.read(file)
@@ -393,8 +395,8 @@ def _places(first: Keys, ids: Text, keys: Keys, own: Text) -> Array:
         raise Refused("the file has no rows")
     place, is_known = tables.places(first, keys)
     counts = np.bincount(place[is_known], minlength=len(first))
-    odd = (own[~is_known], "is not in the first file"), (ids[counts > 1], "occurs more than once")
-    for names, what in (*odd, (ids[counts == 0], "is missing")):
+    odd = (own.filter(~is_known), "is not in the first file"), (ids.filter(counts > 1), "occurs more than once")
+    for names, what in (*odd, (ids.filter(counts == 0), "is missing")):
         if len(names):
             raise Refused(f"the ID {shown(names[0])} {what}")
     return place

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import zip_longest
 
 import numpy as np
+import polars as pl
 
 from . import tables
 from .tables import Refused, Text
@@ -53,11 +54,6 @@ def check(file: str, sample: str | None, id_column: str | None) -> dict[str, obj
     return {"bytes": size, "rows": rows, "findings": none + findings}
 
 
-def _trimmed(cells: Text) -> Text:
-    joined = "".join(cells)
-    return cells if joined.split(maxsplit=1) == [joined] else np.array([cell.strip() for cell in cells], dtype=object)
-
-
 @dataclass
 class _Wants:
     """What the sample requires of the values of a column."""
@@ -72,7 +68,7 @@ class _Wants:
     def see(self, cells: Text, is_first: bool) -> None:
         first = cells[0] if is_first else self.constant
         self.constant = first if first is not None and (cells == first).all() else None
-        no_numbers = cells[~np.isfinite(tables.numbers(cells))]
+        no_numbers = cells.filter(~np.isfinite(tables.numbers(cells)))
         missing = {cell.lower() for cell in no_numbers if len(cell) <= 4} & NO_NUMBER
         self.may_be |= missing
         others = [cell for cell in no_numbers if cell.lower() not in missing]
@@ -112,14 +108,13 @@ def _read_sample(file: str, id_column: str | None, _time: int, _size: int) -> _S
     wants, rows, ids = [_Wants() for _ in names], 0, []
     place = names.index(id_column) if id_column in names else 0
     for piece in pieces:
-        for at, (want, cells) in enumerate(zip(wants, map(_trimmed, piece.cells), strict=True)):
+        for at, (want, cells) in enumerate(zip(wants, (cells.str.strip_chars() for cells in piece.cells), strict=True)):
             want.see(cells, rows == 0)
             if at == place:
                 ids.append(cells)
         rows += len(piece)
     has_ids = id_column in names or (len(names) > 1 and (rows < 2 or wants[0].constant is None))
-    all_ids = np.concatenate([np.empty(0, dtype=object), *ids])
-    return _Sample(names, wants, rows, place if has_ids else None, all_ids)
+    return _Sample(names, wants, rows, place if has_ids else None, pl.concat([pl.Series([], dtype=pl.String), *ids]))
 
 
 @dataclass
@@ -152,8 +147,8 @@ def _compared(file: str, sample: _Sample) -> tuple[int, list[str]]:
     for piece in pieces:
         same = None
         if name is not None and name in names and other is None:
-            found, wanted = _trimmed(piece[name]), sample.ids[rows : rows + len(piece)]
-            differ = np.flatnonzero(found[: len(wanted)] != wanted)
+            found, wanted = piece[name].str.strip_chars(), sample.ids[rows : rows + len(piece)]
+            differ = (found[: len(wanted)] != wanted[: len(found)]).arg_true()
             if not len(differ) and len(found) == len(wanted):
                 same = name
             elif len(differ):
@@ -162,7 +157,7 @@ def _compared(file: str, sample: _Sample) -> tuple[int, list[str]]:
         for column, want, missing, no_numbers in checks:
             # What the sample has is right.
             if column != same:
-                _see(_trimmed(piece[column]), want, missing, no_numbers, rows)
+                _see(piece[column].str.strip_chars(), want, missing, no_numbers, rows)
         rows += len(piece)
     findings = _of_columns(names, sample.names)
     if rows != sample.rows:
@@ -183,7 +178,7 @@ def _see(cells: Text, want: _Wants, missing: _Offenders, no_numbers: _Offenders,
     may_be = bool(want.may_be & words)
     suspects = np.flatnonzero(~np.isfinite(tables.numbers(cells))) if are_numbers else range(len(cells))
     for at in suspects:
-        cell = cells[at]
+        cell = cells[int(at)]
         if len(cell) <= 4 and cell.lower() in words:
             if not may_be:
                 missing.add(row=before + int(at) + 1)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .resampled import mixed
 
-Text = NDArray[np.object_]
+Text = pl.Series
 
 WHOLE = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
 MISSING = frozenset(
@@ -72,7 +72,7 @@ class Table:
 
     def ids(self, column: str | None) -> Text:
         """The cells of the column that names the rows; without one, their numbers from 0."""
-        return np.arange(len(self)).astype(str).astype(object) if column is None else self[column]
+        return pl.Series(range(len(self))).cast(pl.String) if column is None else self[column]
 
     def at(self, places: NDArray[Any]) -> Table:
         """These rows."""
@@ -81,8 +81,20 @@ class Table:
 
 def read(file: str | Path) -> Table:
     """A CSV file whose cells are all text."""
-    found = list(pieces(file))
-    return Table(found[0].names, [np.concatenate(cells) for cells in zip(*(one.cells for one in found), strict=True)])
+    names = header(file)
+    try:
+        frame = pl.read_csv(file, infer_schema=False, empty_string_is_null=False)
+        # What polars takes for a row may be an empty line, or lack cells.
+        is_odd = (
+            frame.width != len(names)
+            or frame.select((pl.all_horizontal(pl.all() == "") | pl.any_horizontal(pl.all().is_null())).any()).item()
+        )
+    except pl.exceptions.PolarsError:
+        is_odd = True
+    if is_odd:
+        found = [one.cells for one in pieces(file)]
+        return Table(names, [pl.concat(cells) for cells in zip(*found, strict=True)])
+    return Table(names, frame.get_columns())
 
 
 def pieces(file: str | Path, longest_header: int | None = None) -> Iterator[Table]:
@@ -93,7 +105,7 @@ def pieces(file: str | Path, longest_header: int | None = None) -> Iterator[Tabl
             names = [name.strip() for name in next(filter(None, reader), [])]
             if not names:
                 raise Refused("the file is empty")
-            yield Table(names, [np.empty(0, dtype=object) for _ in names])
+            yield Table(names, [pl.Series([], dtype=pl.String) for _ in names])
             row = 1
             while lines := list(islice(reader, PIECE)):
                 cells = [line for line in lines if line]
@@ -102,7 +114,7 @@ def pieces(file: str | Path, longest_header: int | None = None) -> Iterator[Tabl
                         raise Refused(f"row {row + at} has {len(line)} fields, but the header has {len(names)}")
                 row += len(cells)
                 if cells:
-                    yield Table(names, [np.array(column, dtype=object) for column in zip(*cells, strict=True)])
+                    yield Table(names, [pl.Series(column, dtype=pl.String) for column in zip(*cells, strict=True)])
     except UnicodeDecodeError:
         raise Refused(f"row {undecodable(file)} is not UTF-8 text") from None
     except csv.Error as error:
@@ -180,7 +192,7 @@ def as_number(text: str) -> float | None:
 def keys(ids: Text) -> NDArray[np.uint64]:
     """A hash of each ID: millions of rows need little memory, and their order is random. IDs agree whatever blanks are
     around them, or if they are the same whole number."""
-    texts = pl.Series(ids, dtype=pl.String).str.strip_chars()
+    texts = ids.str.strip_chars()
     return hashed(texts.str.replace(r"^\+?(-?)0*([0-9]+)(?:\.0*)?$", "$1$2").str.replace("^-0$", "0"))
 
 
@@ -211,26 +223,29 @@ def places(known: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> tuple[NDArr
     return place, known[place] == wanted
 
 
-def mapped(cells: Text, form: Callable[[str], Any]) -> Text:
-    """`form` of each cell, called once for each different one."""
-    known = {cell: form(cell) for cell in dict.fromkeys(cells)}
-    return np.array([known[cell] for cell in cells], dtype=object)
+def mapped(cells: Text, form: Callable[[str], Any]) -> pl.Series:
+    """`form` of each cell, called once for each different one, the first one first."""
+    different = cells.unique(maintain_order=True)
+    return cells.replace_strict(different, [form(cell) for cell in different])
 
 
 def numbers(cells: Text) -> NDArray[np.float64]:
     """Cells as numbers; not a number for others."""
-    texts = pl.Series(cells, dtype=pl.String).str.strip_chars()
-    return texts.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    return cells.str.strip_chars().cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+
+
+def are_missing(cells: Text, but: Iterable[str] = ()) -> NDArray[np.bool_]:
+    """Which cells have no value. Words such as `None` may be values."""
+    return cells.str.strip_chars().is_in(list(MISSING.difference(but))).to_numpy()
 
 
 def is_missing(cell: str) -> bool:
     return cell.strip() in MISSING
 
 
-def separator(cells: Iterable[str]) -> str:
+def separator(cells: Text) -> str:
     """What separates labels in cells like these."""
-    present = set("".join(set(cells)))
-    return next((one for one in SEPARATORS if one in present), " ")
+    return next((one for one in SEPARATORS if cells.str.contains(one, literal=True).any()), " ")
 
 
 def labels_of(cell: str, between: str) -> list[str]:
