@@ -53,7 +53,7 @@ def positive_class(
             found = next(((label, why) for label, why in tries if label), None)
     if found:
         return Taken("positive_class", found[0], f'higher means "{found[0]}", {found[1]}', sentence)
-    readings = tuple(Reading(f'"{label}"', f'higher means "{label}"') for label in (one, other))
+    readings = tuple(Reading(label, f'higher means "{label}"') for label in (one, other))
     return Question("positive_class", seen, "--positive-class", readings)
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 
 from . import dates, description, facts, labels, mentions, metrics, names, readings
 from .facts import Folder
 from .frames import Column, Table
-from .kinds import LOOKED_AT, NUMBERS
+from .kinds import HUGE, LOOKED_AT, NUMBERS
 from .readings import Question, Reading, Taken
 from .tables import Refused
 
@@ -155,9 +156,12 @@ class Task:
     def _without_target(self) -> list[tuple[str, int]]:
         """What the cells of the target without a value hold, and the rows of each."""
         column = self.column(self.target)
-        if column is None or not column.values.null_count():
+        if column is None:
             return []
-        return column.text.filter(column.values.is_null()).str.strip_chars().value_counts(sort=True).rows()
+        is_none = column.values.is_null()
+        if column.kind in NUMBERS:
+            is_none |= pl.Series(np.abs(column.numbers) >= HUGE)
+        return column.text.filter(is_none).str.strip_chars().value_counts(sort=True).rows()
 
     def _guess(self, name: str, value: str, reason: str) -> str:
         self.guesses.append({"field": name, "value": value, "reason": reason})
@@ -341,6 +345,22 @@ class Task:
         rows, cells = np.flatnonzero(labelled), column.values.fill_null("")
         labels.check_weights(column.numbers[rows], cells[rows], rows, column.name, f" of {column.table.file}")
 
+    def _check_numbers(self, metric: str) -> None:
+        """Refuses cells that are no numbers among those of a target that a metric compares as numbers."""
+        known = metrics.named(metric)
+        if known is None or known.kind not in ("numbers", "intervals"):
+            return
+        for column in (self.folder.train.column(name) for name in self.targets):
+            odd = np.flatnonzero(column.values.is_not_null().to_numpy() & np.isnan(column.numbers))
+            if not 0 < 2 * len(odd) < column.table.rows - column.missing:
+                continue
+            row, more = int(odd[0]), f", and {len(odd) - 1} more such cells" if len(odd) > 1 else ""
+            raise Refused(
+                f'row {row + 1} of {column.table.file} has "{column.values[row][:40]}" in the column to predict, '
+                f"`{column.name}`, which is no number{more}",
+                "correct these cells, or leave them empty: rows without a target are left out",
+            )
+
     # ------------------------------------------------------------ metric and positive class
 
     def _metric(self) -> tuple[str | None, str | None]:
@@ -352,7 +372,8 @@ class Task:
         self._chose = isinstance(found, Taken) and found.is_chosen
         if isinstance(found, Question):
             self.questions.append(found)
-            return None, None
+            return (told.metric if found.field == "metric_direction" else None), None
+        self._check_numbers(found.value)
         if told.metric is None and told.metric_file is None:
             self._take(found)
         if told.direction is None and found.direction is not None:

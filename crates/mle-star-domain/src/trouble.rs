@@ -86,8 +86,11 @@ impl OpenQuestion {
         if self.readings.is_empty() {
             return format!("give it with {option}");
         }
-        let readings =
-            self.readings.iter().map(|Reading { value, means }| format!("{option} {value}: {means}"));
+        let reading = |Reading { value, means }: &Reading| {
+            let quote = if value.contains(char::is_whitespace) { "\"" } else { "" };
+            format!("{option} {quote}{value}{quote}: {means}")
+        };
+        let readings = self.readings.iter().map(reading);
         readings.collect::<Vec<_>>().join("; ")
     }
 }

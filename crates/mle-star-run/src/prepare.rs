@@ -46,7 +46,7 @@ use crate::runtime::wait_for;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
 use configure::Configured;
 use infer_task::CompleteTask;
-use intake::{Intake, Place, Reader, lost_classes, lost_columns, no_target, take_in};
+use intake::{Intake, Place, Reader, classes_of_one_row, lost_classes, lost_columns, no_target, take_in};
 use metric_file::own_metric;
 use profile_data::for_offline;
 use task_source::TaskSource;
@@ -339,6 +339,9 @@ fn found(task: &Task, profile: Option<&Profile>, intake: &Intake) -> Vec<String>
         let id = task.id_column.as_deref();
         lines.extend(lost_columns(profile, &profile.targets(target, id)));
         lines.extend(lost_classes(profile));
+        lines.extend(
+            profile.targets(target, id).iter().filter_map(|target| classes_of_one_row(profile, target)),
+        );
     }
     lines.iter().map(|line| line.trim_start_matches("data: ").to_owned()).collect()
 }

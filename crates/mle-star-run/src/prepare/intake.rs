@@ -14,7 +14,7 @@ use mle_star_domain::task::Targets;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::facts::{CLASSES_WITHOUT_ROWS, Told};
 use mle_star_tables::intake::{Look, Submission};
-use mle_star_tables::profile::{Column, Profile, Table};
+use mle_star_tables::profile::{Column, ColumnKind, Profile, Table};
 use mle_star_tables::reading::Reading;
 use mle_star_tables::walk;
 use serde::{Deserialize, Serialize};
@@ -450,6 +450,16 @@ pub fn lost_classes(profile: &Profile) -> Option<String> {
     (!names.is_empty()).then(|| {
         format!("data: the sample submission has classes that no training row has: {shown}{more}; {CLASSES_WITHOUT_ROWS}")
     })
+}
+
+/// The few classes of a target of which some have one row, in a line.
+pub fn classes_of_one_row(profile: &Profile, target: &str) -> Option<String> {
+    let is_told =
+        |column: &&Column| column.kind == ColumnKind::Category && column.distinct == column.top_values.len();
+    let column = profile.train.column(target).filter(is_told)?;
+    let once = column.top_values.iter().filter(|(_, rows)| *rows == 1);
+    let names: Vec<String> = once.map(|(value, _)| format!("`{value}`")).collect();
+    (!names.is_empty()).then(|| format!("data: only one row of `{target}` has {}", names.join(", or ")))
 }
 
 /// The columns that only one of the tables has, a line for each table. Those to predict are not meant.
