@@ -350,7 +350,7 @@ class Task:
         known = metrics.named(metric)
         if known is None or known.kind not in ("numbers", "intervals"):
             return
-        for column in (self.folder.train.column(name) for name in self.targets):
+        for column in filter(None, map(self.column, self.targets)):
             odd = np.flatnonzero(column.values.is_not_null().to_numpy() & np.isnan(column.numbers))
             if not 0 < 2 * len(odd) < column.table.rows - column.missing:
                 continue

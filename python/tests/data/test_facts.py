@@ -480,3 +480,27 @@ def test_a_large_table_is_read_and_copied_by_lines(tmp_path: Path, end: str, at_
     assert frames.read(tmp_path / "copy.csv").frame.equals(whole.filter(pl.Series(wanted)))
     (tmp_path / "t.csv").write_text(end.join(["n,text", "1,a", "", "2,b"]), newline="")
     assert frames.Lines(tmp_path / "t.csv", whole.columns).has_blank
+
+
+ODD = lines("x,y", "{n},{n}.5", 40)
+ODD_TARGETS = [
+    (ODD + "8,see note\n9,<1\n", 'row 41 of train.csv has "see note"', ", and 1 more such cells"),
+    (ODD + "x,y\n" + ODD.split("\n", 1)[1], 'row 41 of train.csv has "y"', "which is no number"),
+    ("x,y\n,kN\n" + ODD.split("\n", 1)[1], 'row 1 of train.csv has "kN"', "rows without a target are left out"),
+]
+
+
+@pytest.mark.parametrize(("train", "said", "more"), ODD_TARGETS)
+def test_a_cell_that_is_no_number_is_named_where_numbers_are_predicted(
+    tmp_path: Path, train: str, said: str, more: str
+) -> None:
+    with pytest.raises(Refused) as refused:
+        roles.inspect(str(folder(tmp_path, {"train.csv": train})), {"target": ["y"], "metric": "MAE"})
+    assert said in str(refused.value)
+    assert more in f"{refused.value} {refused.value.hint}"
+
+
+def test_rows_with_huge_targets_are_counted(tmp_path: Path) -> None:
+    train = ODD + "8,inf\n9,1e25\n7,\n5,inf\n"
+    found = roles.inspect(str(folder(tmp_path, {"train.csv": train})), {"target": ["y"], "metric": "MAE"})
+    assert sorted(found["without_target"]) == [("", 1), ("1e25", 1), ("inf", 2)]
