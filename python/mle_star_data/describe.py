@@ -437,16 +437,21 @@ class _Labels:
 
     def __init__(self, column: Column) -> None:
         self.column, self.known = column, column.facts
-        filled = column.values.drop_nulls()
-        self.rows, self.missing = len(filled), column.table.rows - len(filled)
+        kind = self.known["kind"]
+        self.is_measured = kind == "number" or (kind == "integer" and self.known["distinct"] > MOST_CLASSES)
+        # Amounts are told from the rows that are looked at, classes and texts from all.
+        values = column.looked if self.is_measured else column.values
+        self.times = column.table.rows / max(len(values), 1)
+        filled = values.drop_nulls()
+        self.missing = round(values.null_count() * self.times)
+        self.rows = column.table.rows - self.missing
         counts = filled.value_counts().sort(["count", filled.name], descending=[True, False])
         self.distinct = counts.height
         self.counts: list[tuple[str, int]] = [
-            (str(value), int(rows)) for value, rows in counts.head(COUNTED).iter_rows()
+            (str(value), round(rows * self.times)) for value, rows in counts.head(COUNTED).iter_rows()
         ]
-        self.numbers = column.numbers[np.isfinite(column.numbers)]
-        kind = self.known["kind"]
-        self.is_measured = kind == "number" or (kind == "integer" and self.known["distinct"] > MOST_CLASSES)
+        numbers = filled.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+        self.numbers = numbers[np.isfinite(numbers)]
 
     def outcomes(self, looked: Column) -> tuple[pl.Series, list[Numbers]] | None:
         """Which of the rows that are looked at have a label; the ranks of their numbers, or what is 1 in the rows of a
@@ -480,18 +485,16 @@ class _Labels:
         return f"{more}{len(told):,} classes: {shown.listed(told, OF_TABLE)}{few}"
 
     def of_numbers(self) -> str:
-        sampled = self.column.looked.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-        at = quantiles(sampled, (0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0))
+        at = quantiles(self.numbers, (0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0))
         if at is None:
             return "no numbers"
-        at[0], at[6] = float(self.numbers.min()), float(self.numbers.max())
         ends = zip(("minimum", "1%", "25%", "median", "75%", "99%", "maximum"), at, strict=True)
         told = ", ".join(f"{name} {shown.number(value)}" for name, value in ends)
-        told += f"; mean {shown.number(float(self.numbers.sum()) / max(self.rows, 1))}"
+        told += f"; mean {shown.number(float(self.numbers.mean()))}"
         told += f"; {self.distinct} distinct values" if self.distinct <= MOST_CLASSES else ""
         value, rows = self.counts[0]
         value = repr(float(value)).removesuffix(".0") if self.known["kind"] == "number" else value
         told += f"; {shown.share(rows, self.rows)} are {shown.plain(value, 20)}" if rows * FREQUENT >= self.rows else ""
-        zeros = int((self.numbers == 0).sum())
+        zeros = round(int((self.numbers == 0).sum()) * self.times)
         told += f"; 0 in {zeros:,} rows" if 0 < zeros * FREQUENT < self.rows else ""
-        return told
+        return told + (f"; from {len(self.numbers):,} rows" if self.times > 1 else "")
