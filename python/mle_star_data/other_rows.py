@@ -14,6 +14,7 @@ import polars as pl
 
 from . import facts, frames
 from .tables import MISSING, Refused, as_number
+from .tables import numbers as cell_numbers
 
 Answer = dict[str, Any]
 
@@ -50,14 +51,14 @@ def rows_to_predict(folder: str, id: str | None) -> Answer:
 
 
 def _spellings(tables: Mapping[str, frames.Table], id: str | None) -> dict[str, Answer]:
-    """The columns that tell how their cells are spelled: whether all are numbers, and the values, if they repeat: all
-    categories, and numbers if there are at most two."""
+    """The columns that tell how cells are spelled in the rows that are looked at: whether all are numbers, and the
+    values, if they repeat: all categories, and numbers if there are at most two."""
     known: dict[str, Answer] = {}
     for name in tables["test"].names:
-        both = [one.column(name) for one in (tables["train"], tables["test"]) if name in one]
-        cells = pl.concat([one.text.filter(one.text.str.strip_chars().is_in(list(MISSING)).not_()) for one in both])
+        both = [one.source.looked[name] for one in (tables["train"], tables["test"]) if name in one]
+        cells = pl.concat([one.filter(one.str.strip_chars().is_in(list(MISSING)).not_()) for one in both])
         values = cells.unique()
-        numbers = all(as_number(value.strip()) is not None for value in values)
+        numbers = bool(np.isfinite(cell_numbers(values)).all())
         most = 2 if numbers else min(MOST_VALUES, len(cells) // 2)
         kept = sorted(values) if len(values) <= most else []
         if name != id and (numbers or kept):
