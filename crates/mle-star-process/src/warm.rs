@@ -204,9 +204,8 @@ const READ_AT_IMPORT: [&str; 9] = [
 
 /// Does the script behave the same in a worker? One that changes settings before it imports libraries does not.
 pub fn suits(script: &str) -> bool {
-    let may_set = |after: &str| !after.starts_with(".get(");
-    let sets_variables = script.split("environ").skip(1).any(may_set) || script.contains("putenv");
-    let early = sets_variables && READ_AT_IMPORT.iter().any(|name| script.contains(name));
+    let sets = script.split("environ").skip(1).any(|after| !after.starts_with(".get("));
+    let early = (sets || script.contains("putenv")) && READ_AT_IMPORT.iter().any(|name| script.contains(name));
     !early && !script.contains('\0')
 }
 
