@@ -204,9 +204,9 @@ const READ_AT_IMPORT: [&str; 9] = [
 
 /// Does the script behave the same in a worker? One that changes settings before it imports libraries does not.
 pub fn suits(script: &str) -> bool {
+    let early = READ_AT_IMPORT.iter().any(|name| script.contains(name));
     let sets = script.split("environ").skip(1).any(|after| !after.starts_with(".get("));
-    let early = (sets || script.contains("putenv")) && READ_AT_IMPORT.iter().any(|name| script.contains(name));
-    !early && !script.contains('\0')
+    !(early && (sets || script.contains("putenv"))) && !script.contains('\0')
 }
 
 #[cfg(test)]

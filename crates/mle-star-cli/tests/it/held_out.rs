@@ -65,6 +65,8 @@ fn init_estimate_page_and_run_say_the_same_about_the_evaluation() {
     assert!([SPLIT, HOLDOUT].iter().all(|line| estimate.lines().any(|told| told == *line)), "{estimate}");
     let page = Served::of(&sealed, "").get("/start?folder=data").body;
     assert!([SPLIT, HOLDOUT].iter().all(|line| page.contains(&format!("<li>{line}</li>"))), "{page}");
+    let asked = Served::of(&sealed, "").get("/start?folder=data&metric=energy+score").body;
+    assert!(asked.contains("<code>--direction</code> <input name=\"direction\""), "{asked}");
     let init = sealed.run("init data");
     assert_eq!(init.code, 0, "{init:?}");
     assert!(init.stderr.contains(&format!("\n{SPLIT}\n{HOLDOUT}\n")), "{init:?}");

@@ -150,6 +150,9 @@ fn mistakes_are_errors_of_the_tool_with_a_hint() {
     for tool in ["watch", "show", "result", "stop", "resume"] {
         check(tool, json!({"run": "none"}), &["no run none in "]);
     }
+    let asked = client.call("run", &json!({"task": "data", "metric": "energy score"}));
+    let question = &asked["structuredContent"]["questions"][0];
+    assert_eq!((&question["field"], &question["option"]), (&json!("metric_direction"), &json!("--direction")));
     assert_eq!(sealed.names("runs"), Vec::<String>::new());
 }
 
