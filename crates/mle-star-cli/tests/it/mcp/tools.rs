@@ -152,7 +152,10 @@ fn mistakes_are_errors_of_the_tool_with_a_hint() {
     }
     let asked = client.call("run", &json!({"task": "data", "metric": "energy score"}));
     let question = &asked["structuredContent"]["questions"][0];
-    assert_eq!((&question["field"], &question["option"]), (&json!("metric_direction"), &json!("--direction")));
+    assert_eq!(
+        (&question["field"], &question["option"]),
+        (&json!("metric_direction"), &json!("--direction"))
+    );
     assert_eq!(sealed.names("runs"), Vec::<String>::new());
 }
 
