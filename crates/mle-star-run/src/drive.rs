@@ -238,7 +238,8 @@ fn error(run: &OpenRun, stop: Stop) -> RunError {
     match stop {
         Stop::Interrupted => interrupted(run),
         Stop::Journal(error) => RunError::journal(&error),
-        Stop::Outside(trouble) | Stop::Agents { trouble, .. } => RunError::failed(trouble),
+        Stop::Outside(trouble) => RunError::failed(trouble),
+        Stop::Agents { trouble, .. } => RunError::failed(*trouble),
         Stop::NoSolution(why) => {
             let logs = run.folder.join(layout::LOGS);
             RunError::failed(Trouble::new(why, format!("see {}", logs.display())))

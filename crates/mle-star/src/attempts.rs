@@ -138,7 +138,7 @@ pub async fn ask(
                 return Ok(AgentReply { answer: Answer::Text { text, structured }, usage, lookups });
             }
             Outcome::Failed(reason) => return Ok(failed(reason, usage, lookups)),
-            Outcome::Fatal(trouble) => return Err(Stop::Agents { trouble, usage }),
+            Outcome::Fatal(trouble) => return Err(Stop::Agents { trouble: Box::new(trouble), usage }),
             Outcome::OverBudget => {
                 return Ok(AgentReply { lookups, ..AgentReply::refused(Limit::Budget, usage) });
             }
@@ -160,7 +160,9 @@ pub async fn ask(
             // If every conversation of the previous call broke off, waiting again would only delay the run.
             Outcome::Died(reason) if restarts == RESTARTS || patience.dead_calls() > 0 => {
                 return match patience.count_dead_call() {
-                    DEAD_CALLS.. => Err(Stop::Agents { trouble: patience.keeps_dying(&reason), usage }),
+                    DEAD_CALLS.. => {
+                        Err(Stop::Agents { trouble: Box::new(patience.keeps_dying(&reason)), usage })
+                    }
                     _ => Ok(failed(reason, usage, lookups)),
                 };
             }

@@ -27,7 +27,7 @@ pub enum Stop {
     #[error("{trouble}")]
     Agents {
         /// The reason.
-        trouble: Trouble,
+        trouble: Box<Trouble>,
         /// The usage of the call that failed.
         usage: Usage,
     },

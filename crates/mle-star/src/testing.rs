@@ -190,7 +190,7 @@ impl World {
     #[must_use]
     pub fn denies_once(self, place: &str, usage: Usage) -> Self {
         let trouble = Trouble::new("the login was refused", "mend it");
-        self.lock_stops().insert(place.to_owned(), Stop::Agents { trouble, usage });
+        self.lock_stops().insert(place.to_owned(), Stop::Agents { trouble: Box::new(trouble), usage });
         self
     }
 

@@ -139,7 +139,8 @@ fn structured(reply: &AgentReply) -> Result<Option<Value>, Trouble> {
 
 fn trouble(stop: Stop) -> Trouble {
     match stop {
-        Stop::Outside(trouble) | Stop::Agents { trouble, .. } => trouble,
+        Stop::Outside(trouble) => trouble,
+        Stop::Agents { trouble, .. } => *trouble,
         other => Trouble::new(other.to_string(), "try again"),
     }
 }

@@ -11,7 +11,6 @@ use crate::stop::Stop;
 use mle_star_domain::effects::{AgentReply, AgentRequest, Answer};
 use mle_star_domain::place::Place;
 use mle_star_domain::role::AgentType;
-use mle_star_domain::trouble::Trouble;
 
 /// What came of a call.
 #[derive(Debug)]
@@ -45,7 +44,7 @@ impl Called {
         match &self.reply {
             Ok(AgentReply { answer: Answer::Text { text, .. }, .. }) => text.clone(),
             Ok(AgentReply { answer: Answer::Failed { reason }, .. }) => format!("failed: {reason}"),
-            Err(Stop::Agents { trouble: Trouble { message, .. }, .. }) => format!("stop: {message}"),
+            Err(Stop::Agents { trouble, .. }) => format!("stop: {}", trouble.message),
             other => format!("unexpected: {other:?}"),
         }
     }
