@@ -88,7 +88,7 @@ class Told:
 
 def inspect(folder: str, told: Mapping[str, Any]) -> dict[str, Any]:
     """The facts of a folder of plain tables."""
-    given = Told(**told)
+    given = Told(**{{"ignore_columns": "ignored"}.get(name, name.removesuffix("_column")): told[name] for name in told})
     known: dict[str, Any] = {"description": given.description, "id": given.id, "marks_missing": given.marks_missing}
     if given.without_tables:
         return Task(facts.without_tables(Path(folder)), given).facts()

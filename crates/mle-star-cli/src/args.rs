@@ -517,9 +517,7 @@ impl RunArgs {
         let pairs = shared.set.iter().map(|pair| Setting::from_pair(pair, "--set"));
         let mut settings = pairs.collect::<Result<Vec<_>, _>>()?;
         settings.extend(given(named));
-        settings.extend(task.options().into_iter().filter_map(|(key, option, value)| {
-            Some(Setting::from_text(key, &value?, &format!("--{option}")))
-        }));
+        settings.extend(task.settings());
         settings.extend((!shared.runner.is_empty()).then(|| Setting {
             key: "runner".to_owned(),
             value: shared.runner.clone().into(),
@@ -567,18 +565,14 @@ mod tests {
                 ..SettingsArgs::default()
             },
             runs_dir: Some("r".into()),
-            task: TaskArgs {
-                metric: Some("4".to_owned()),
-                direction: Some("minimize".to_owned()),
-                ..TaskArgs::default()
-            },
+            task: TaskArgs::of([("metric", "4".to_owned()), ("direction", "minimize".to_owned())]),
             ..RunArgs::default()
         };
-        let Settings { config, invocation, .. } = resolve(args.options().unwrap().settings).unwrap();
+        let Settings { config, invocation, task, .. } = resolve(args.options().unwrap().settings).unwrap();
         assert_eq!((config.max_concurrent_scripts, config.max_budget_usd), (Some(3), Some(2.5)));
         assert_eq!(config.prompts, Some("p".into()));
         assert_eq!(config.network, mle_star_domain::config::Switch::On);
-        assert_eq!((invocation.runs_dir, invocation.metric.as_deref()), (Some("r".into()), Some("4")));
-        assert_eq!(invocation.direction, Some(Direction::Minimize));
+        assert_eq!((invocation.runs_dir, task.metric.as_deref()), (Some("r".into()), Some("4")));
+        assert_eq!(task.direction, Some(Direction::Minimize));
     }
 }

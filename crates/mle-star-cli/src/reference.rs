@@ -12,7 +12,8 @@ use std::path::PathBuf;
 
 use mle_star::event::line_schema;
 use mle_star::result::FinalResult;
-use mle_star_domain::config::Config;
+use mle_star_domain::config::{Config, Key};
+use mle_star_domain::task::TaskKeys;
 use mle_star_run::settings::{Invocation, keys};
 use schemars::schema_for;
 use serde_json::Value;
@@ -48,7 +49,7 @@ fn the_page_of_commands_is_up_to_date() {
 fn the_page_of_the_configuration_is_up_to_date() {
     let table = fields::with_defaults(&json(&schema_for!(Config)), &json(&Config::default()));
     part_agrees("configuration.md", "keys", &table);
-    let others: Vec<String> = json(&Invocation::default()).as_object().unwrap().keys().cloned().collect();
+    let others: Vec<&str> = Invocation::KEYS.iter().chain(TaskKeys::all()).map(Key::option_name).collect();
     let others = format!("A config file may also set `{}`.", others.join("`, `"));
     part_agrees("configuration.md", "other keys", &others);
     let variables = keys().filter_map(|key| Some((key.variable?, key.name)));

@@ -70,6 +70,8 @@ pub const PREDICT: &str = "predict.py";
 pub const PROVISIONAL: &str = "provisional.json";
 /// The `FinalResult`, written last.
 pub const RESULT: &str = "result.json";
+/// The run in short, for lists of runs.
+pub const SUMMARY: &str = "summary.json";
 /// The report, one self-contained page.
 pub const REPORT: &str = "report.html";
 /// What belongs to held-out rows, a folder that scripts cannot read.

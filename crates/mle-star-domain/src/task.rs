@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::config::Key;
+use crate::keys;
 use crate::metric::Direction;
 
 /// The kind of problem.
@@ -36,20 +38,76 @@ pub enum DataModality {
     Mixed,
 }
 
-/// What a user says about columns, beside target and row ID. Everything that is `None` or empty is inferred.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ColumnRoles {
-    /// The column whose values are groups.
-    pub group: Option<String>,
-    /// The column with the time of each row.
-    pub time: Option<String>,
-    /// The column with the weight of each labelled row in the metric.
-    pub weight: Option<String>,
-    /// Columns that are no features.
-    pub ignored: Vec<String>,
-    /// The label whose probability is predicted, of two labels.
-    pub positive_class: Option<String>,
+keys! {
+    /// What columns are for. Everything that is `None` or empty is inferred.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default)]
+    pub struct Roles {
+        /// The column to predict, or a list of several.
+        target as "target_column" or "target": Option<Targets> = None,
+            text(), named("target", Some('t')), option("COLUMN", "Set the target column");
+        /// The column with the row IDs.
+        id as "id_column" or "id": Option<String> = None,
+            text(), option("COLUMN", "Use this column as the row ID");
+        /// The column whose values are groups: rows of one group depend on each other.
+        group as "group_column" or "group": Option<String> = None,
+            text(), option("COLUMN", "Keep rows with the same value of this column together in folds and held-out rows");
+        /// The column with the time of each row: test rows are later than training rows.
+        time as "time_column" or "time": Option<String> = None,
+            text(), option("COLUMN", "Use this column as the time of each row: later rows are predicted from earlier ones");
+        /// The column with the weight of each labelled row in the metric: numbers from 0 on.
+        weight as "weight_column" or "weight": Option<String> = None,
+            text(), option("COLUMN", "Use this column as the weight of each row in the metric");
+        /// Columns that are no features.
+        ignored as "ignore_columns" or "ignored": Vec<String> = Vec::new(),
+            list(), option("A,B", "Leave these columns out of the features");
+        /// The label whose probability is predicted, of two labels.
+        positive as "positive_class" or "positive": Option<String> = None,
+            text(), option("LABEL", "Predict the probability of this label, of two");
+    }
+}
+
+keys! {
+    /// What a user says of a task, in options, a config file or a task file. Everything that is `None` is inferred.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(default)]
+    pub struct TaskKeys {
+        /// The metric's name.
+        metric as "evaluation_metric" or "metric": Option<String> = None,
+            text(), named("metric", Some('m')), option("NAME", "Set the evaluation metric");
+        /// Which scores win.
+        direction as "metric_direction" or "direction": Option<Direction> = None,
+            named("direction", None), option("DIRECTION", "Set the direction of the metric: maximize or minimize");
+        /// A Python file that computes the metric.
+        metric_file: Option<PathBuf> = None, path(), option("FILE", "Compute the metric with this Python file");
+        /// The folds: a column of the training table, or a CSV file with row IDs and `fold`.
+        folds: Option<String> = None,
+            text(), option("COLUMN|FILE", "Validate on these folds: a column of the training table, or a CSV file with row IDs and `fold`");
+        /// The share of the rows of a single table that become its test table.
+        test_share: Option<f64> = None,
+            option("SHARE", "Predict this share of the rows of a single table [default: 0.2]");
+        /// The sheet of Excel files.
+        sheet: Option<String> = None, text(), option("SHEET", "Read this sheet of Excel files [default: the first]");
+        + /// The roles of columns.
+        roles: Roles;
+    }
+}
+
+impl TaskKeys {
+    /// All keys, those of the roles first.
+    pub fn all() -> impl Iterator<Item = &'static Key> {
+        Roles::KEYS.iter().chain(Self::KEYS)
+    }
+
+    /// The key with this name, in a task file or as an option.
+    pub fn key(name: &str) -> Option<&'static Key> {
+        Self::all().find(|key| key.name == name || key.option == Some(name))
+    }
+
+    /// Whether they say what the metric is.
+    pub fn names_metric(&self) -> bool {
+        self.metric.is_some() || self.metric_file.is_some()
+    }
 }
 
 /// A Python file that computes the metric, as it was when the run began.
@@ -92,11 +150,15 @@ pub enum Answers {
     All,
 }
 
-impl ColumnRoles {
-    /// Whether a column has one of these roles.
+impl Roles {
+    /// The first of the columns to predict.
+    pub fn first_target(&self) -> Option<&str> {
+        self.target.as_ref().and_then(Targets::first)
+    }
+
+    /// Whether a column has a role beside target and row ID.
     pub fn has(&self, name: &str) -> bool {
-        let named = [&self.group, &self.time, &self.weight];
-        named.into_iter().flatten().chain(&self.ignored).any(|column| column == name)
+        self.time.iter().any(|column| column == name) || self.is_no_feature(name)
     }
 
     /// Whether no model may use a column: it is ignored, has the weights, or names groups. A time can be a feature.
@@ -182,7 +244,6 @@ impl fmt::Display for Targets {
 
 /// A task with every inferred value and the contents of its files, as in `task.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Task {
     /// A short name, for example `spaceship-titanic`.
     pub competition_id: String,
@@ -201,30 +262,12 @@ pub struct Task {
     /// A folder that also receives `submission.csv`; `None` for none.
     #[serde(default)]
     pub output_dir: Option<PathBuf>,
-    /// The column to predict, or a list of several.
-    #[serde(default)]
-    pub target_column: Option<Targets>,
-    /// The column with the row IDs.
-    #[serde(default)]
-    pub id_column: Option<String>,
-    /// The column whose values are groups: rows of one group depend on each other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group_column: Option<String>,
-    /// The column with the time of each row: test rows are later than training rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time_column: Option<String>,
-    /// The column with the weight of each labelled row in the metric: numbers from 0 on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub weight_column: Option<String>,
+    /// The roles of its columns.
+    #[serde(flatten)]
+    pub roles: Roles,
     /// The folds of the validation: a column of the training table, or the path of a CSV file with row IDs and `fold`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folds: Option<String>,
-    /// Columns that are no features.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ignore_columns: Vec<String>,
-    /// The label whose probability is predicted, of two labels.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub positive_class: Option<String>,
     /// Columns that are read as text, and words in them that look missing but are values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub text_columns: Vec<TextColumn>,
@@ -273,35 +316,40 @@ impl TextColumn {
 impl Task {
     /// The column to predict, the first of several.
     pub fn target(&self) -> Option<&str> {
-        self.target_column.as_ref().and_then(Targets::first)
+        self.roles.first_target()
     }
 
     /// What scripts must do because of the roles of columns, one sentence each. Groups and times are told with the split.
     pub fn column_rules(&self) -> Vec<String> {
-        let names: Vec<String> = self.ignore_columns.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = self.roles.ignored.iter().map(|name| format!("`{name}`")).collect();
         let ignored = (!names.is_empty()).then(|| {
             format!("Do not use {} in any way, not even for joins: the user excluded it.", names.join(", "))
         });
-        let weight = self.weight_column.as_ref().map(|name| {
+        let weight = self.roles.weight.as_ref().map(|name| {
             format!(
                 "Each labelled row counts by its weight in `{name}`. Weight every score with it (`sample_weight=` in scikit-learn), and fit with it where the model takes weights. `{name}` is no feature, and the test table need not have it."
             )
         });
         let texts = self.text_columns.iter().map(TextColumn::rule);
-        let positive = self.positive_class.as_ref().map(|label| {
+        let positive = self.roles.positive.as_ref().map(|label| {
             format!("A predicted probability or score is that of the label `{label}`, and so is F1: higher means `{label}`, in validation and in the submission.")
         });
         ignored.into_iter().chain(weight).chain(positive).chain(texts).collect()
     }
+}
 
-    /// The roles of its columns beside target and row ID.
-    pub fn column_roles(&self) -> ColumnRoles {
-        ColumnRoles {
-            group: self.group_column.clone(),
-            time: self.time_column.clone(),
-            weight: self.weight_column.clone(),
-            ignored: self.ignore_columns.clone(),
-            positive_class: self.positive_class.clone(),
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_one_name_in_files_and_another_as_an_option() {
+        let check = |name: &str, expected: Option<&str>| {
+            assert_eq!(TaskKeys::key(name).map(|key| key.name), expected, "{name}");
+        };
+        check("target", Some("target_column"));
+        check("target_column", Some("target_column"));
+        check("weight_column", Some("weight_column"));
+        check("weight", None);
     }
 }

@@ -22,7 +22,7 @@ impl NoFeatures {
     pub(crate) fn of(task: &Task, time: Option<&TimeOrder>, others: [Option<&str>; 3]) -> Self {
         let grouped = time.and_then(|time| time.groups.clone());
         let is_time = |name: &str| time.is_some_and(|time| time.column == name);
-        let of_roles = task.ignore_columns.iter().chain(&task.weight_column).chain(&grouped);
+        let of_roles = task.roles.ignored.iter().chain(&task.roles.weight).chain(&grouped);
         Self {
             of_roles: of_roles.cloned().collect(),
             // The time may name rows, too.

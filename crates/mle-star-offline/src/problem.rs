@@ -174,7 +174,7 @@ impl Problem {
         subsample_limit: u32,
         split: Option<&Split>,
     ) -> Result<Self, Trouble> {
-        let (target, id) = (known_target(task, profile)?, task.id_column.as_deref());
+        let (target, id) = (known_target(task, profile)?, task.roles.id.as_deref());
         let (metric_id, test) = (known_metric(task, profile, target)?, known_test(profile)?);
         let Targets { whole: target, several } = &targets(profile, target, id, metric_id)?;
         let classes = classes(target, metric_id);
@@ -196,11 +196,11 @@ impl Problem {
             name: task.competition_id.clone(),
             classification: classes > 0,
             classes,
-            positive: positive(target, classes, &layout, task.positive_class.as_deref()),
+            positive: positive(target, classes, &layout, task.roles.positive.as_deref()),
             target: target.name.clone(),
             several: several.clone(),
             id: id.filter(|id| test.column(id).is_some()).map(str::to_owned),
-            weight: task.weight_column.clone(),
+            weight: task.roles.weight.clone(),
             train_file: input_path(&profile.train),
             test_file: input_path(test),
             target_missing: target.missing > 0 || rows > ROWS_LOOKED_AT,
@@ -379,7 +379,7 @@ fn stand_in(task: &Task, profile: &Profile, target: &Column) -> Known {
     if target.kind.is_number() && task.task_type == TaskType::Regression {
         return Known::Rmse;
     }
-    let id = task.id_column.as_deref();
+    let id = task.roles.id.as_deref();
     let sample = profile.sample.iter().flat_map(|sample| &sample.columns);
     let predicted: Vec<&Column> = sample.filter(|column| id != Some(column.name.as_str())).collect();
     let has_fractions = predicted.iter().any(|column| column.kind == ColumnKind::Float);

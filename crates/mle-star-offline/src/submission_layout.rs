@@ -71,7 +71,7 @@ pub(crate) fn layout(
     classes: usize,
     several: &[String],
 ) -> Result<Layout, Trouble> {
-    let id = task.id_column.as_deref();
+    let id = task.roles.id.as_deref();
     let wanted = wanted_columns(profile.sample.as_ref(), profile.test.as_ref(), id, target);
     let mut layout = Layout {
         kind: LayoutKind::Value,

@@ -31,6 +31,7 @@ pub mod progress;
 #[cfg(feature = "html")]
 mod python_colours;
 pub mod run_report;
+pub mod run_summary;
 pub mod run_view;
 pub mod runners;
 pub mod sanitize;

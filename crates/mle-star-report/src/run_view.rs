@@ -340,12 +340,15 @@ pub fn read_result(folder: &Path) -> Option<FinalResult> {
         serde_json::from_str(&files::read(folder, layout::RESULT, LARGEST_RESULT).ok()?).ok()?;
     // The folder may have been moved since. Links in it are not followed.
     if !result.submission_path.is_empty() {
-        let whole = folder.canonicalize().or_else(|_| std::path::absolute(folder));
-        let submission =
-            whole.unwrap_or_else(|_| folder.to_owned()).join(layout::FINAL).join(layout::SUBMISSION);
-        result.submission_path = submission.display().to_string();
+        result.submission_path = submission(folder).display().to_string();
     }
     Some(result)
+}
+
+/// The whole path of the submission in a run folder, which need not exist.
+pub(crate) fn submission(folder: &Path) -> PathBuf {
+    let whole = folder.canonicalize().or_else(|_| std::path::absolute(folder));
+    whole.unwrap_or_else(|_| folder.to_owned()).join(layout::FINAL).join(layout::SUBMISSION)
 }
 
 impl State {

@@ -1,8 +1,7 @@
 //! The roles of the columns of a run's tables, in lines for people.
 
 use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_domain::task::{ColumnRole, ColumnRoles, Task, TaskType, TextColumn};
-use mle_star_tables::facts::Inferred;
+use mle_star_domain::task::{ColumnRole, Roles, TaskType, TextColumn};
 use mle_star_tables::profile::{Column, Profile};
 
 /// The most columns of a wide table that are shown.
@@ -13,28 +12,24 @@ const WIDEST: usize = 40;
 /// The columns whose roles are shown: the targets, the ID and those that the user named.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownColumns<'a> {
-    /// The column to predict.
-    pub target: Option<&'a str>,
-    /// The column with the row IDs.
-    pub id: Option<&'a str>,
+    /// Their roles.
+    pub roles: &'a Roles,
     /// Whether the target has classes.
     pub classes: bool,
-    /// The roles of further columns.
-    pub roles: &'a ColumnRoles,
 }
 
 impl<'a> KnownColumns<'a> {
-    /// The columns of a task. `roles` are those of further columns.
-    pub fn of(task: &'a Task, roles: &'a ColumnRoles) -> Self {
-        let classes = task.task_type != TaskType::Regression;
-        Self { target: task.target(), id: task.id_column.as_deref(), classes, roles }
+    /// Those of a task of this kind.
+    pub fn of(roles: &'a Roles, kind: TaskType) -> Self {
+        Self { roles, classes: kind != TaskType::Regression }
     }
 
-    /// The columns of an inferred task.
-    pub fn inferred(inferred: &'a Inferred) -> Self {
-        let Inferred { target, id, roles, task_type, .. } = inferred;
-        let classes = *task_type != TaskType::Regression;
-        Self { target: target.as_deref(), id: id.as_deref(), classes, roles }
+    fn target(&self) -> Option<&'a str> {
+        self.roles.first_target()
+    }
+
+    fn id(&self) -> Option<&'a str> {
+        self.roles.id.as_deref()
     }
 }
 
@@ -55,8 +50,8 @@ fn words(told: &KnownColumns<'_>, text: &TextColumn) -> Option<String> {
     let TextColumn { column, words, why } = text;
     let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
     let [one, several] = match Some(column.as_str()) {
-        name if name == told.id => ["is an ID in", "are IDs in"],
-        name if name == told.target && told.classes => ["is a class of", "are classes of"],
+        name if name == told.id() => ["is an ID in", "are IDs in"],
+        name if name == told.target() && told.classes => ["is a class of", "are classes of"],
         _ => ["is a value of", "are values of"],
     };
     let what = if quoted.len() == 1 { one } else { several };
@@ -114,12 +109,12 @@ fn role(
     let is = |role: &Option<String>| role.as_deref() == Some(name);
     let given = || "as given".to_owned();
     let because = |field: &str| reasons(field).unwrap_or_else(given);
-    let targets = told.target.map(|target| profile.targets(target, told.id)).unwrap_or_default();
+    let targets = told.target().map(|target| profile.targets(target, told.id())).unwrap_or_default();
     let of_split = split.filter(|split| split.column.as_deref() == Some(name));
     let roles = told.roles;
     match of_split.map(|split| split.kind) {
         _ if targets.contains(&name) => (0, "target", because("target_column")),
-        _ if told.id == Some(name) => (1, "id", because("id_column")),
+        _ if told.id() == Some(name) => (1, "id", because("id_column")),
         _ if is(&roles.group) => (2, "group", given()),
         _ if is(&roles.time) => (3, "time", given()),
         _ if is(&roles.weight) => (4, "weight", given()),
@@ -139,7 +134,7 @@ fn role(
 
 /// A line on the training rows without target, and what their cells hold.
 fn dropped(told: &KnownColumns<'_>, profile: &Profile) -> Option<String> {
-    told.target?;
+    told.target()?;
     let cells = &profile.without_target;
     let total: u64 = cells.iter().map(|(_, rows)| rows).sum();
     let name = |word: &str| if word.is_empty() { "empty".to_owned() } else { format!("`{word}`") };

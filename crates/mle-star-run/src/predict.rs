@@ -202,7 +202,7 @@ impl Answered {
 
     async fn tables(&self, asker: &Asker) -> Result<TestTables, RunError> {
         let data = self.data_folder();
-        TestTables::of(asker, &data, self.task.id_column.as_deref()).await.map_err(|error| {
+        TestTables::of(asker, &data, self.task.roles.id.as_deref()).await.map_err(|error| {
             let made = TablesMade::of_run(&self.folder).map(|record| record.given);
             let given = made.unwrap_or_else(|| self.task.data_dir.clone());
             let message = format!("the data of the run is no longer at {}", given.display());

@@ -27,7 +27,7 @@ use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::search::{plain_rule, solution_pages};
-use mle_star_domain::task::Task;
+use mle_star_domain::task::{Roles, Task};
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::facts::{Guess, Told};
@@ -182,20 +182,21 @@ pub fn prepare_for(
     task: &Path,
     environment: &Environment<'_>,
 ) -> Result<Prepared, RunError> {
-    let source = task_source::find(task)?;
+    let mut source = task_source::find(task)?;
     let mut configured = configure::configure(options, &source, environment)?;
+    source = source.with(std::mem::take(&mut configured.task));
     let choice = choose_agents(intent, &configured.config, environment)?;
     configured.answered_by(&choice.chosen)?;
-    let own = own_metric(&source, &configured.invocation)?;
+    let own = own_metric(&source)?;
     let is_offline = matches!(choice.chosen, Chosen::Offline);
-    let told = infer_task::told(&source, &configured.invocation, own.as_ref(), !is_offline)?;
+    let told = infer_task::told(&source, own.as_ref(), !is_offline)?;
     // A preview starts no interpreter that the settings name: they may come from anyone who can reach the page.
     let reading = match intent {
         Intent::Preview => Config { python: None, ..configured.config.clone() },
         Intent::Begin | Intent::Estimate => configured.config.clone(),
     };
     let reader = Reader { config: &reading, say: options.say() };
-    let mut intake = take_in(&source, &configured.invocation, place(intent, &configured.invocation), reader)?;
+    let mut intake = take_in(&source, place(intent, &configured.invocation), reader)?;
     let mut data =
         Data::inspect(&intake, &told).map_err(|error| if is_offline { for_offline(error) } else { error })?;
     let mut complete = infer_task::complete(&source, own, &data, &choice.chosen)?;
@@ -206,9 +207,10 @@ pub fn prepare_for(
         let unknown = complete.target_unknown.clone().unwrap_or_else(no_target);
         let known = infer_task::told_by(&complete.task, !is_offline);
         if let Some(id) = intake.complete(&data, &known, &unknown, configured.config.seed)? {
-            complete.guesses.extend(infer_task::made_id(complete.task.id_column.as_ref(), id.as_ref()));
-            complete.task.id_column.clone_from(&id);
-            data = Data::inspect(&intake, &Told { id, ..known })?;
+            complete.guesses.extend(infer_task::made_id(complete.task.roles.id.as_ref(), id.as_ref()));
+            complete.task.roles.id.clone_from(&id);
+            let roles = Roles { id, ..known.roles };
+            data = Data::inspect(&intake, &Told { roles, ..known })?;
         }
     }
     let rows = data.profile.as_ref().map(|_| infer_task::check_rows(&data, &intake));
@@ -235,9 +237,9 @@ pub fn prepare_for(
             guesses.iter().find(|guess| guess.field == *field).map(|guess| guess.reason.clone())
         };
         let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
-        columns::table(&KnownColumns::of(&task, &task.column_roles()), profile, split, &reason)
+        columns::table(&KnownColumns::of(&task.roles, task.task_type), profile, split, &reason)
     });
-    found.extend(columns::lines(&KnownColumns::of(&task, &task.column_roles()), profile.as_ref()));
+    found.extend(columns::lines(&KnownColumns::of(&task.roles, task.task_type), profile.as_ref()));
     let mut sources = vec![agents, task_line(&source, &task, &guesses)];
     sources.extend(notes);
     sources.extend((!found.is_empty()).then(|| format!("data: {}", found.join("; "))));
@@ -305,7 +307,7 @@ fn task_line(source: &TaskSource, task: &Task, guesses: &[Guess]) -> String {
         Direction::Minimize => "lower",
     };
     let mut line = format!("task: {} ({})", task.competition_id, path.display());
-    if let Some(target) = &task.target_column {
+    if let Some(target) = &task.roles.target {
         line += &format!("; target: {target}{}", why("target_column"));
     }
     line += &format!("; metric: {}{}", task.evaluation_metric, why("evaluation_metric"));
@@ -314,7 +316,7 @@ fn task_line(source: &TaskSource, task: &Task, guesses: &[Guess]) -> String {
         line += &why("metric_direction");
     }
     let told = guesses.iter().find(|guess| guess.field == "positive_class");
-    match (told, &task.positive_class) {
+    match (told, &task.roles.positive) {
         (Some(told), _) => line += &format!("; {}", told.reason),
         (None, Some(label)) => line += &format!("; higher means \"{label}\""),
         (None, None) => {}
@@ -336,7 +338,7 @@ fn notes(configured: &Configured, data: &Data) -> Vec<String> {
 fn found(task: &Task, profile: Option<&Profile>, intake: &Intake) -> Vec<String> {
     let mut lines = intake.lines();
     if let (Some(profile), Some(target)) = (profile, task.target()) {
-        let id = task.id_column.as_deref();
+        let id = task.roles.id.as_deref();
         lines.extend(lost_columns(profile, &profile.targets(target, id)));
         lines.extend(lost_classes(profile));
         lines.extend(

@@ -78,7 +78,7 @@ pub fn asked(name: &str, task: &Task, config: &Config, facts: &Value, drawn: Opt
 fn check_folds(task: &Task, config: &Config, has_tables: bool) -> Result<(), Trouble> {
     let [message, hint] = match task.folds {
         None => return Ok(()),
-        Some(_) if task.time_column.is_some() => [
+        Some(_) if task.roles.time.is_some() => [
             "`folds` and `time_column` both say which rows are validated",
             "leave out one of them (--folds, --time-column)",
         ],
@@ -104,7 +104,7 @@ fn is_papers(config: &Config) -> bool {
 
 /// Whether the user named a column by which rows are validated or weighted.
 fn names_columns(task: &Task) -> bool {
-    [&task.group_column, &task.time_column, &task.weight_column].into_iter().any(Option::is_some)
+    [&task.roles.group, &task.roles.time, &task.roles.weight].into_iter().any(Option::is_some)
 }
 
 fn protocol(task: &Task, (profile, is_drawn): (&Profile, bool), plan: Plan) -> Protocol {
@@ -115,8 +115,8 @@ fn protocol(task: &Task, (profile, is_drawn): (&Profile, bool), plan: Plan) -> P
         compared.train.rows = compared.train.rows.saturating_sub(plan.removed);
         let classes = is_classification(task, profile);
         let left_out: Vec<&str> =
-            task.ignore_columns.iter().chain(&task.weight_column).map(String::as_str).collect();
-        comparison::script(&compared, task.target()?, task.id_column.as_deref(), split, (classes, &left_out))
+            task.roles.ignored.iter().chain(&task.roles.weight).map(String::as_str).collect();
+        comparison::script(&compared, task.target()?, task.roles.id.as_deref(), split, (classes, &left_out))
     });
     Protocol {
         mean_over_periods: depends_on_all(metric) && verifies && has_folds_file && periods.is_some(),
@@ -203,15 +203,15 @@ fn has_class_scores(metric: Option<Metric>, targets: usize, profile: &Profile) -
 /// The columns by which the program computes scores itself.
 pub fn label_columns(task: &Task, profile: &Profile, cluster: Option<&str>) -> LabelColumns {
     let target = task.target().unwrap_or_default();
-    let targets = profile.targets(target, task.id_column.as_deref());
+    let targets = profile.targets(target, task.roles.id.as_deref());
     let further: Vec<String> =
         targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
     LabelColumns {
-        id: task.id_column.clone().filter(|id| profile.train.column(id).is_some()),
+        id: task.roles.id.clone().filter(|id| profile.train.column(id).is_some()),
         target: target.to_owned(),
         cluster: cluster.map(str::to_owned),
-        weight: task.weight_column.clone(),
-        positive: task.positive_class.clone().filter(|_| further.is_empty()),
+        weight: task.roles.weight.clone(),
+        positive: task.roles.positive.clone().filter(|_| further.is_empty()),
         words: TextColumn::words_of(&profile.text_columns, |name| {
             name == target || further.iter().any(|other| other == name)
         }),
@@ -221,6 +221,6 @@ pub fn label_columns(task: &Task, profile: &Profile, cluster: Option<&str>) -> L
 
 /// The column of a submission with the row IDs: without a named one, the first of several columns.
 pub fn id_column(task: &Task, header: &[String]) -> Option<String> {
-    let named = task.id_column.clone().filter(|id| header.contains(id));
+    let named = task.roles.id.clone().filter(|id| header.contains(id));
     named.or_else(|| header.first().filter(|_| header.len() > 1).cloned())
 }

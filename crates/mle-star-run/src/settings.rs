@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use jiff::SignedDuration;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_domain::config::{Config, FinalChoice, Form, HoldoutShare, Key, Preset};
-use mle_star_domain::metric::Direction;
 use mle_star_domain::role::AgentType;
+use mle_star_domain::task::TaskKeys;
 use mle_star_domain::trouble::Trouble;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub struct Setting {
 }
 
 mle_star_domain::keys! {
-    /// Keys of a config file that are not part of the [`Config`]: where the run is kept, and overrides of the task.
+    /// Keys of a config file that are part of neither the [`Config`] nor the task: where the run is kept, and how it is shown.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     pub struct Invocation {
@@ -44,32 +44,6 @@ mle_star_domain::keys! {
         runs_dir: Option<PathBuf> = None, path(), variable("MLE_STAR_RUNS_DIR");
         /// The run ID.
         run_id: Option<String> = None, text();
-        /// Overrides the task's metric.
-        metric: Option<String> = None, text();
-        /// Overrides the task's direction.
-        direction: Option<Direction> = None;
-        /// Overrides the task's target column.
-        target: Option<String> = None, text();
-        /// Overrides the task's id column.
-        id_column: Option<String> = None, text();
-        /// Overrides the task's column of groups: no group is in two folds, nor held out in part.
-        group_column: Option<String> = None, text();
-        /// Overrides the task's column with the time of each row.
-        time_column: Option<String> = None, text();
-        /// Overrides the task's column with the weight of each row in the metric.
-        weight_column: Option<String> = None, text();
-        /// Overrides the task's folds: a column of the training table, or a CSV file with row IDs and `fold`.
-        folds: Option<String> = None, text();
-        /// Columns that are no features, beside those of the task.
-        ignore_columns: Vec<String> = Vec::new();
-        /// Overrides the label, of two, whose probability is predicted.
-        positive_class: Option<String> = None, text();
-        /// A Python file that computes the metric.
-        metric_file: Option<PathBuf> = None, path();
-        /// The share of the rows of a single table that become its test table, 0.2 by default.
-        test_share: Option<f64> = None;
-        /// The sheet of Excel files; the first one by default.
-        sheet: Option<String> = None, text();
         /// Print events as JSON.
         json: bool = false;
         /// Print only errors.
@@ -86,20 +60,49 @@ mle_star_domain::keys! {
 pub struct Settings {
     /// The configuration of the run.
     pub config: Config,
-    /// Where the run is kept, and overrides of the task.
+    /// Where the run is kept, and how it is shown.
     pub invocation: Invocation,
+    /// What replaces fields of the task.
+    pub task: TaskKeys,
     /// The top-level keys that the user set, in any source.
     pub given: BTreeSet<String>,
 }
 
-/// The keys of the configuration, and those beside it.
+/// The keys of the configuration, those beside it, and those of the task.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
-    Config::keys().chain(Invocation::KEYS)
+    Config::keys().chain(Invocation::KEYS).chain(TaskKeys::all())
+}
+
+/// The key with this name, which may be that of its option.
+fn key(name: &str) -> Option<&'static Key> {
+    keys().find(|key| key.name == name || key.option == Some(name))
 }
 
 /// How the value of a key is written.
-fn form(key: &str) -> Form {
-    keys().find(|known| known.name == key).map_or(Form::Plain, |key| key.form)
+fn form(name: &str) -> Form {
+    key(name).map_or(Form::Plain, |key| key.form)
+}
+
+/// Values of keys, apart by what the keys belong to.
+struct Layers {
+    config: Map<String, Value>,
+    invocation: Map<String, Value>,
+    task: Map<String, Value>,
+}
+
+/// Reads values as those of a struct, to see what is wrong with them.
+type Reads = fn(Map<String, Value>) -> Option<serde_json::Error>;
+
+impl Layers {
+    /// The values beside which a key stands, and their struct; `None` for an unknown key.
+    fn of(&mut self, key: &str) -> Option<(&mut Map<String, Value>, Reads)> {
+        let of_invocation: Reads = |only| serde_json::from_value::<Invocation>(Value::Object(only)).err();
+        let of_task: Reads = |only| serde_json::from_value::<TaskKeys>(Value::Object(only)).err();
+        let of_config: Reads = |only| Config::from_layer(only).err();
+        let layers =
+            [(&mut self.config, of_config), (&mut self.invocation, of_invocation), (&mut self.task, of_task)];
+        layers.into_iter().find(|(layer, _)| layer.contains_key(key))
+    }
 }
 
 /// Layers settings over the defaults; later ones win.
@@ -108,24 +111,27 @@ fn form(key: &str) -> Form {
 /// An unknown key (the message suggests the nearest one), a value of the wrong type, or a value out of range.
 pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, Trouble> {
     let settings: Vec<Setting> = settings.into_iter().collect();
-    let (mut config, mut invocation) = (defaults::<Config>(), defaults::<Invocation>());
-    config.extend(preset(&settings));
+    let mut layers = Layers {
+        config: defaults::<Config>(),
+        invocation: defaults::<Invocation>(),
+        task: defaults::<TaskKeys>(),
+    };
+    layers.config.extend(preset(&settings));
     let mut origins = BTreeMap::new();
     for setting in settings {
-        let names: Vec<&str> = setting.key.split('.').collect();
-        let layer = match (config.contains_key(names[0]), invocation.contains_key(names[0])) {
-            (true, _) => &mut config,
-            (false, true) => &mut invocation,
-            (false, false) => return Err(unknown_key(&setting, &config, &invocation)),
-        };
+        let mut names: Vec<&str> = setting.key.split('.').collect();
+        names[0] = key(names[0]).map_or(names[0], |key| key.name);
+        let Some((layer, reads)) = layers.of(names[0]) else { return Err(unknown_key(&setting)) };
         let before = layer.clone();
         put(layer, &names, checked_value(&setting.key, &setting.value));
-        check(&setting, layer, &before)?;
+        check(&setting, (layer, reads), &names, &before)?;
         origins.insert(names[0].to_owned(), setting.origin.clone());
     }
-    let config = Config::from_layer(config).map_err(|error| unfit(&error))?;
+    let config = Config::from_layer(layers.config).map_err(|error| unfit(&error))?;
+    let of = |layer| Value::Object(layer);
     let mut invocation: Invocation =
-        serde_json::from_value(Value::Object(invocation)).map_err(|error| unfit(&error))?;
+        serde_json::from_value(of(layers.invocation)).map_err(|error| unfit(&error))?;
+    let task: TaskKeys = serde_json::from_value(of(layers.task)).map_err(|error| unfit(&error))?;
     invocation.runners = selected(&invocation.runners, &invocation.runner)?;
     config.validate().map_err(|error| {
         let origin = origins.get(error.field).map(|origin| format!(" ({origin})")).unwrap_or_default();
@@ -133,7 +139,7 @@ pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, 
     })?;
     check_choice(&config, &origins)?;
     check_machines(&config, &invocation.runners)?;
-    Ok(Settings { config, invocation, given: origins.into_keys().collect() })
+    Ok(Settings { config, invocation, task, given: origins.into_keys().collect() })
 }
 
 /// The defaults that the last given preset changes.
@@ -168,14 +174,9 @@ pub fn check_machines(config: &Config, runners: &[RunnerEntry]) -> Result<(), Tr
     Err(Trouble::new(message, "allow scripts on this machine, or name `runners` in a config file"))
 }
 
-/// All top-level keys.
-fn known_keys(config: &Map<String, Value>, invocation: &Map<String, Value>) -> Vec<String> {
-    config.keys().chain(invocation.keys()).cloned().collect()
-}
-
-fn unknown_key(setting: &Setting, config: &Map<String, Value>, invocation: &Map<String, Value>) -> Trouble {
-    let known = known_keys(config, invocation);
-    let nearest = nearest(&setting.key, known.iter().map(String::as_str)).unwrap_or_default();
+fn unknown_key(setting: &Setting) -> Trouble {
+    let top = keys().map(Key::option_name).filter(|name| !name.contains('.'));
+    let nearest = nearest(&setting.key, top).unwrap_or_default();
     let message = format!("{}: unknown config key \"{}\"", setting.origin, setting.key);
     Trouble::new(message, format!("did you mean {nearest}?"))
 }
@@ -211,9 +212,9 @@ fn checked_value(key: &str, value: &Value) -> Value {
         // Some tools write `holdout: off` as a boolean.
         Value::Bool(false) if key == "holdout" => Value::from("off"),
         Value::String(level) if key == "log_level" => Value::from(level.to_uppercase()),
-        Value::String(names) if key == "ignore_columns" => names.split(',').map(str::trim).collect(),
+        Value::String(names) if form(key) == Form::List => names.split(',').map(str::trim).collect(),
         // Columns may be named by years.
-        Value::Array(names) if key == "ignore_columns" => names.iter().map(number_as_text).collect(),
+        Value::Array(names) if form(key) == Form::List => names.iter().map(number_as_text).collect(),
         Value::String(text) if is_time(key) => whole_seconds(text).map_or_else(|| value.clone(), Value::from),
         other => other.clone(),
     }
@@ -233,32 +234,22 @@ fn whole_seconds(text: &str) -> Option<u64> {
     u64::try_from(time.as_secs()).ok().filter(|_| time.subsec_nanos() == 0)
 }
 
-/// Checks the type of one setting; `before` has the known nested keys.
+/// Checks the type of one setting, whose key has these names; `before` has the known nested keys.
 fn check(
     setting: &Setting,
-    layer: &mut Map<String, Value>,
+    (layer, reads): (&mut Map<String, Value>, Reads),
+    names: &[&str],
     before: &Map<String, Value>,
 ) -> Result<(), Trouble> {
-    let name = setting.key.split('.').next().unwrap_or_default();
+    let name = names[0];
     let only = Map::from_iter([(name.to_owned(), layer.get(name).cloned().unwrap_or_default())]);
-    let reads = |only: &Map<String, Value>| {
-        if defaults::<Config>().contains_key(name) {
-            Config::from_layer(only.clone()).err()
-        } else {
-            serde_json::from_value::<Invocation>(Value::Object(only.clone())).err()
-        }
-    };
-    let Some(error) = reads(&only) else { return Ok(()) };
+    let Some(error) = reads(only) else { return Ok(()) };
     // `model: 4` is meant as a text.
     if let Value::Number(_) | Value::Bool(_) = setting.value {
         let mut as_text = Map::new();
-        put(
-            &mut as_text,
-            &setting.key.split('.').collect::<Vec<_>>(),
-            Value::from(setting.value.to_string()),
-        );
-        if reads(&as_text).is_none() {
-            put(layer, &setting.key.split('.').collect::<Vec<_>>(), Value::from(setting.value.to_string()));
+        put(&mut as_text, names, Value::from(setting.value.to_string()));
+        if reads(as_text).is_none() {
+            put(layer, names, Value::from(setting.value.to_string()));
             return Ok(());
         }
     }
@@ -325,7 +316,8 @@ pub fn check_keys<T: Default + Serialize + DeserializeOwned>(
     let known = defaults::<T>();
     for (key, value) in &document.values {
         let at = document.position(&[key]);
-        if !known.contains_key(key) {
+        let name = self::key(key).map_or(key.as_str(), |key| key.name);
+        if !known.contains_key(name) {
             let nearest = nearest(key, known.keys().map(String::as_str)).unwrap_or_default();
             return Err(Trouble::new(
                 format!("{at}: unknown {what} key \"{key}\""),
@@ -425,10 +417,7 @@ mod tests {
     #[test]
     fn names_of_columns_are_no_yaml() {
         let names = |text: &str| {
-            layered(&[], "", &option("ignore_columns", text, "--ignore-columns"))
-                .unwrap()
-                .invocation
-                .ignore_columns
+            layered(&[], "", &option("ignore_columns", text, "--ignore-columns")).unwrap().task.roles.ignored
         };
         assert_eq!(names("Unnamed: 0, 2020,price #2,null"), ["Unnamed: 0", "2020", "price #2", "null"]);
         assert_eq!(names("[2020, a]"), ["2020", "a"]);

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use mle_star_domain::metric::Direction;
-use mle_star_domain::task::{ColumnRoles, DataModality, Targets, TaskType, TextColumn};
+use mle_star_domain::task::{DataModality, Roles, Targets, TaskType, TextColumn};
 use mle_star_domain::trouble::{OpenQuestion, Trouble};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,13 +27,9 @@ pub struct Told {
     pub metric_file: Option<String>,
     /// Which scores win.
     pub direction: Option<Direction>,
-    /// The columns to predict; one text may also name several, separated by commas.
-    pub target: Option<Targets>,
-    /// The column with the row IDs.
-    pub id: Option<String>,
-    /// The roles of further columns.
+    /// The roles of columns; one text may also name several targets, separated by commas.
     #[serde(flatten)]
-    pub roles: ColumnRoles,
+    pub roles: Roles,
     /// The folds of the validation: a column, or a file.
     pub folds: Option<String>,
     /// The description of the task.
@@ -78,14 +74,8 @@ pub struct Inferred {
     pub metric: String,
     /// Which scores win.
     pub direction: Direction,
-    /// The column to predict, if known; the first of several.
-    pub target: Option<String>,
-    /// All columns to predict.
-    pub targets: Vec<String>,
-    /// The column with the row IDs, if any.
-    pub id: Option<String>,
-    /// The roles of further columns.
-    pub roles: ColumnRoles,
+    /// The roles of columns.
+    pub roles: Roles,
     /// The folds that the user gives.
     pub folds: Option<String>,
     /// The inferred values, in the order of a task file.
@@ -105,7 +95,7 @@ struct OfTask {
     direction: Option<Direction>,
     targets: Vec<String>,
     id: Option<String>,
-    roles: ColumnRoles,
+    roles: Roles,
     folds: Option<String>,
     guesses: Vec<Guess>,
     questions: Vec<OpenQuestion>,
@@ -134,15 +124,21 @@ impl Inferred {
             data_modality: found.data_modality,
             metric: found.metric.unwrap_or_default(),
             direction: found.direction.unwrap_or(Direction::Maximize),
-            target: found.targets.first().cloned(),
-            targets: found.targets,
-            id: found.id,
-            roles: found.roles,
+            roles: Roles {
+                target: (!found.targets.is_empty()).then(|| found.targets.into()),
+                id: found.id,
+                ..found.roles
+            },
             folds: found.folds,
             guesses: found.guesses,
             target_unknown: of_target.map(|question| Trouble::asking(vec![question])),
             questions: found.questions,
         })
+    }
+
+    /// All columns to predict.
+    pub fn targets(&self) -> &[String] {
+        self.roles.target.as_ref().map(Targets::all).unwrap_or_default()
     }
 
     /// Why a value was taken; `None` if it was told.

@@ -1,78 +1,66 @@
-//! Options that say what the task is.
+//! Options that say what the task is: one for each key of a task.
 
-use std::path::PathBuf;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use mle_star_domain::config::{Form, Key};
+use mle_star_domain::task::TaskKeys;
+use mle_star_run::settings::Setting;
 
-use clap::Args;
-
-/// Properties of the task that are inferred from the data unless an option sets them.
-#[derive(Clone, Debug, Default, Args)]
-pub struct TaskArgs {
-    /// Set the evaluation metric
-    #[arg(short, long, value_name = "NAME")]
-    pub metric: Option<String>,
-    /// Set the direction of the metric: maximize or minimize
-    #[arg(long, value_name = "DIRECTION")]
-    pub direction: Option<String>,
-    /// Set the target column
-    #[arg(short, long, value_name = "COLUMN")]
-    pub target: Option<String>,
-    /// Use this column as the row ID
-    #[arg(long, value_name = "COLUMN")]
-    pub id_column: Option<String>,
-    /// Keep rows with the same value of this column together in folds and held-out rows
-    #[arg(long, value_name = "COLUMN")]
-    pub group_column: Option<String>,
-    /// Use this column as the time of each row: later rows are predicted from earlier ones
-    #[arg(long, value_name = "COLUMN")]
-    pub time_column: Option<String>,
-    /// Use this column as the weight of each row in the metric
-    #[arg(long, value_name = "COLUMN")]
-    pub weight_column: Option<String>,
-    /// Validate on these folds: a column of the training table, or a CSV file with row IDs and `fold`
-    #[arg(long, value_name = "COLUMN|FILE")]
-    pub folds: Option<String>,
-    /// Leave these columns out of the features
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
-    pub ignore_columns: Vec<String>,
-    /// Predict the probability of this label, of two
-    #[arg(long, value_name = "LABEL")]
-    pub positive_class: Option<String>,
-    /// Compute the metric with this Python file
-    #[arg(long, value_name = "FILE", conflicts_with = "metric")]
-    pub metric_file: Option<PathBuf>,
-    /// Predict this share of the rows of a single table [default: 0.2]
-    #[arg(long, value_name = "SHARE")]
-    pub test_share: Option<String>,
-    /// Read this sheet of Excel files [default: the first]
-    #[arg(long, value_name = "SHEET")]
-    pub sheet: Option<String>,
-}
+/// Keys of the task with the texts that set them. What no option sets is inferred from the data.
+#[derive(Clone, Debug, Default)]
+pub struct TaskArgs(Vec<(&'static Key, String)>);
 
 impl TaskArgs {
-    /// Each option with its config key, its name without dashes, and its value.
-    pub fn options(&self) -> Vec<(&'static str, &'static str, Option<String>)> {
-        // A list in brackets, as a name may have a comma.
-        let ignored = (!self.ignore_columns.is_empty()).then(|| {
-            match self.ignore_columns.iter().any(|name| name.contains(',')) {
-                true => serde_json::json!(self.ignore_columns).to_string(),
-                false => self.ignore_columns.join(","),
-            }
-        });
-        let file = self.metric_file.as_ref().map(|path| path.display().to_string());
-        vec![
-            ("metric", "metric", self.metric.clone()),
-            ("direction", "direction", self.direction.clone()),
-            ("target", "target", self.target.clone()),
-            ("id_column", "id-column", self.id_column.clone()),
-            ("group_column", "group-column", self.group_column.clone()),
-            ("time_column", "time-column", self.time_column.clone()),
-            ("weight_column", "weight-column", self.weight_column.clone()),
-            ("folds", "folds", self.folds.clone()),
-            ("ignore_columns", "ignore-columns", ignored),
-            ("positive_class", "positive-class", self.positive_class.clone()),
-            ("metric_file", "metric-file", file),
-            ("test_share", "test-share", self.test_share.clone()),
-            ("sheet", "sheet", self.sheet.clone()),
-        ]
+    /// The keys with these names, with their values. Others are left out.
+    pub fn of<'a>(values: impl IntoIterator<Item = (&'a str, String)>) -> Self {
+        let known = |(name, value)| Some((TaskKeys::key(name)?, value));
+        Self(values.into_iter().filter_map(known).collect())
+    }
+
+    /// The options, as on a command line.
+    pub fn line(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|(key, value)| format!("--{}={value}", option(key)))
+    }
+
+    /// A setting for each.
+    pub fn settings(&self) -> impl Iterator<Item = Setting> {
+        let setting = |(key, value): &(&Key, String)| {
+            Setting::from_text(key.name, value, &format!("--{}", option(key)))
+        };
+        self.0.iter().map(setting)
+    }
+}
+
+/// The name of a key's option, without the dashes before it.
+fn option(key: &Key) -> String {
+    key.option_name().replace('_', "-")
+}
+
+impl Args for TaskArgs {
+    fn augment_args(command: Command) -> Command {
+        let argument = |key: &'static Key| {
+            let argument = Arg::new(key.option_name()).long(option(key)).value_name(key.placeholder);
+            let action = if key.form == Form::List { ArgAction::Append } else { ArgAction::Set };
+            argument.short(key.short).help(key.help).action(action)
+        };
+        command.args(TaskKeys::all().map(argument))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for TaskArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |key: &'static Key| {
+            let values: Vec<String> = matches.get_many(key.option_name())?.cloned().collect();
+            Some((key, values.join(",")))
+        };
+        Ok(Self(TaskKeys::all().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }

@@ -73,11 +73,11 @@ impl Answers {
         };
         let header = header_of(submission).map_err(|error| Trouble::io("read", submission, &error))?;
         let answers = header_of(&self.path).map_err(|error| unusable(error.to_string()))?;
-        let named = task.id_column.clone().filter(|id| header.contains(id));
+        let named = task.roles.id.clone().filter(|id| header.contains(id));
         let id = named.or_else(|| header.first().filter(|_| header.len() > 1).cloned());
         let form = form(metric, task.target(), id.as_deref(), &header, &answers).map_err(unusable)?;
-        let weight = task.weight_column.clone().filter(|name| answers.contains(name));
-        let positive = task.positive_class.clone();
+        let weight = task.roles.weight.clone().filter(|name| answers.contains(name));
+        let positive = task.roles.positive.clone();
         let (columns, classes) = match form {
             Form::Targets(columns) => {
                 let positive = positive.filter(|_| columns.further.is_empty());

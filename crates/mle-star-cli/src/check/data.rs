@@ -4,6 +4,7 @@ use std::path::Path;
 
 use mle_star_domain::config::{Config, HoldoutShare};
 use mle_star_domain::protocol::Split;
+use mle_star_domain::task::{Roles, TaskKeys};
 use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::Facts;
 use mle_star_run::error::RunError;
@@ -11,7 +12,6 @@ use mle_star_run::prepare::intake::Reader;
 use mle_star_run::prepare::task_source;
 use mle_star_run::prepare::{InferredFolder, infer_without_metric};
 use mle_star_run::runs;
-use mle_star_run::settings::Invocation;
 use mle_star_tables::facts::Inferred;
 use mle_star_tables::profile::{Profile, Table};
 use mle_star_tables::relations::Relations;
@@ -58,32 +58,29 @@ pub fn facts(args: &CheckArgs, known: Option<&Known>) -> Facts {
 /// # Errors
 /// The folder has no training table, or a table or a given column is wrong.
 pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, RunError> {
-    let source = task_source::find(folder)?;
-    let invocation = Invocation {
-        target: args.target.clone(),
-        id_column: args.id_column.clone(),
-        ..Invocation::default()
-    };
+    let roles =
+        Roles { target: args.target.clone().map(Into::into), id: args.id_column.clone(), ..Roles::default() };
+    let source = task_source::find(folder)?.with(TaskKeys { roles, ..TaskKeys::default() });
     let config = Config { holdout: HoldoutShare::Off, ..Config::default() };
     let reader = Reader { config: &config, say: &output::talk };
-    let found = infer_without_metric(&source, &invocation, reader)?;
+    let found = infer_without_metric(&source, reader)?;
     let split = found.protocol(&config)?.and_then(|protocol| protocol.split);
     let none = || Trouble::new("there is no training table", "check the folder");
     let InferredFolder { data, inferred, intake, .. } = found;
     let (profile, folder) = (data.profile.ok_or_else(none)?, runs::absolute(&intake.folder())?);
     let asked = json!({ "question": "relations", "folder": folder, "facts": data.facts });
     let related = intake.questions().map(|questions| questions.ask::<Relations>(asked)).transpose()?;
-    Ok(of(&source.data_dir, &profile, inferred, split, related.unwrap_or_default().determinants))
+    Ok(of(&source.data_dir, &profile, &inferred, split, related.unwrap_or_default().determinants))
 }
 
 fn of(
     folder: &Path,
     profile: &Profile,
-    inferred: Inferred,
+    inferred: &Inferred,
     split: Option<Split>,
     knows_target: Vec<String>,
 ) -> Known {
-    let (target, id) = (inferred.target.as_deref(), inferred.id.as_deref());
+    let (target, id) = (inferred.roles.first_target(), inferred.roles.id.as_deref());
     let targets: Vec<String> =
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
     let reason = inferred.target_unknown.as_ref().map(|why| why.message.as_str());
@@ -95,7 +92,7 @@ fn of(
         targets,
         target_reason,
         split,
-        id: inferred.id,
+        id: inferred.roles.id.clone(),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mle_star::shell;
-use mle_star_domain::config::Config;
-use mle_star_domain::task::ColumnRoles;
+use mle_star_domain::config::{Config, Key};
+use mle_star_domain::task::{Roles, TaskKeys};
 use mle_star_domain::trouble::{OpenQuestion, Reading, Trouble};
 use mle_star_run::columns::{self, KnownColumns};
 use mle_star_run::error::RunError;
@@ -16,9 +16,12 @@ use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::prepare::{self, InferredFolder};
 use mle_star_run::protocol;
-use mle_star_run::settings::{Invocation, Settings, process_environment, resolve};
+use mle_star_run::settings::{Settings, process_environment, resolve};
 
-use crate::args::{InitArgs, RunArgs};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::args::InitArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -27,16 +30,15 @@ use crate::output;
 /// # Errors
 /// A folder without data, a field that cannot be inferred, or a task file that already exists.
 pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
-    let source = task_source::find(&args.dir)?;
+    let source = task_source::find(&args.dir)?.with(options(args)?);
     if let Some(path) = source.path.as_ref().filter(|_| !args.json) {
         return Err(exists(path).into());
     }
-    let invocation = invocation(args)?;
-    let own = own_metric(&source, &invocation)?;
+    let own = own_metric(&source)?;
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), &source, &process_environment)?;
     let reader = Reader { config: &config, say: &output::talk };
-    let inferred = prepare::infer_folder(&source, &invocation, own.as_ref(), reader)?;
+    let inferred = prepare::infer_folder(&source, own.as_ref(), reader)?;
     if args.json {
         output::data(&inferred.data.facts.to_string());
         return Ok(Exit::Done);
@@ -44,7 +46,7 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     let told = said(&config, &inferred)?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
-    let text = task_text(folder, &source, &inferred, &invocation, &told);
+    let text = task_text(folder, &source, &inferred, &told);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(&path),
@@ -92,7 +94,7 @@ fn said(config: &Config, folder: &InferredFolder) -> Result<Said, RunError> {
     let decided = if is_open { None } else { folder.protocol(config)? };
     let profile = folder.data.profile.as_ref();
     let lines = decided.iter().flat_map(|protocol| protocol::lines(protocol, config));
-    let told = KnownColumns::inferred(&folder.inferred);
+    let told = KnownColumns::of(&folder.inferred.roles, folder.inferred.task_type);
     let roles = columns::lines(&told, profile);
     let split = decided.as_ref().and_then(|protocol| protocol.split.as_ref());
     let reason = |field: &str| folder.inferred.reason(field).map(str::to_owned);
@@ -106,9 +108,9 @@ fn exists(path: &Path) -> Trouble {
     Trouble::new(format!("{} already exists", path.display()), "remove or rename it first, or edit it")
 }
 
-fn invocation(args: &InitArgs) -> Result<Invocation, Trouble> {
-    let options = RunArgs { task: args.task.clone(), ..RunArgs::default() };
-    Ok(resolve(options.options()?.settings)?.invocation)
+/// What options say of the task.
+fn options(args: &InitArgs) -> Result<TaskKeys, Trouble> {
+    Ok(resolve(args.task.settings())?.task)
 }
 
 /// The serialized name of a value.
@@ -132,27 +134,21 @@ fn listed(texts: &[String]) -> String {
     format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
 }
 
-/// The fields of the roles that columns have.
-fn role_fields(roles: &ColumnRoles) -> impl Iterator<Item = (&'static str, String)> {
-    let fields = [
-        ("group_column", roles.group.as_deref().map(quoted)),
-        ("time_column", roles.time.as_deref().map(quoted)),
-        ("weight_column", roles.weight.as_deref().map(quoted)),
-        ("ignore_columns", (!roles.ignored.is_empty()).then(|| listed(&roles.ignored))),
-        ("positive_class", roles.positive_class.as_deref().map(quoted)),
-    ];
-    fields.into_iter().filter_map(|(name, value)| Some((name, value?)))
-}
-
-/// The fields that say how the data is read, if they were given.
-fn reading_fields(invocation: &Invocation, dir: &Path) -> impl Iterator<Item = (&'static str, String)> {
-    let sheet = invocation.sheet.as_deref().map(|sheet| ("sheet", quoted(sheet)));
-    let share = invocation.test_share.map(|share| ("test_share", share.to_string()));
-    let folds = invocation.folds.as_deref().map(|folds| match Path::new(folds) {
-        file if file.is_file() => ("folds", quoted(&from_folder(file, dir))),
-        _ => ("folds", quoted(folds)),
-    });
-    [sheet, share, folds].into_iter().flatten()
+/// The fields of these keys that have a value, as YAML.
+fn fields(keys: &'static [Key], values: &impl Serialize) -> impl Iterator<Item = (&'static str, String)> {
+    let values = serde_json::to_value(values).unwrap_or_default();
+    keys.iter().filter_map(move |key| {
+        let value = match &values[key.name] {
+            Value::Null => return None,
+            Value::Array(names) if names.is_empty() => return None,
+            Value::Array(names) => {
+                listed(&names.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>())
+            }
+            Value::String(text) => quoted(text),
+            other => other.to_string(),
+        };
+        Some((key.name, value))
+    })
 }
 
 /// A path as a task file in this folder has it: such paths start from the folder.
@@ -185,13 +181,7 @@ fn entry(name: &str, value: Option<String>, why: &str, question: Option<&OpenQue
     format!("# {why}\n{lines}\n")
 }
 
-fn task_text(
-    dir: &Path,
-    source: &TaskSource,
-    folder: &InferredFolder,
-    invocation: &Invocation,
-    said: &Said,
-) -> String {
+fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, said: &Said) -> String {
     let InferredFolder { inferred, description, .. } = folder;
     let asked = |field: &str| inferred.questions.iter().find(|question| question.field == field);
     let reason = |field: &str| inferred.reason(field).unwrap_or("as given").to_owned();
@@ -199,42 +189,41 @@ fn task_text(
     let data_dir = if data_dir.is_empty() { ".".to_owned() } else { data_dir };
     let mut text =
         String::from("# A task for mle-star. All values were inferred; correct what is wrong.\n\n");
-    let mut field = |name: &str, value: Option<String>, why: String| {
-        text.push_str(&entry(name, value, &why, asked(name)));
+    let mut written = Vec::new();
+    let mut field = |name: &'static str, value: Option<String>, why: String| {
+        if !written.contains(&name) {
+            text.push_str(&entry(name, value, &why, asked(name)));
+            written.push(name);
+        }
     };
     let (named, data) =
         if source.data_dir.is_file() { ("table", "") } else { ("folder", " with the tables") };
     field("competition_id", Some(quoted(&source.name)), format!("the {named}'s name"));
     field("task_type", Some(word(&inferred.task_type)), reason("task_type"));
     field("data_modality", Some(word(&inferred.data_modality)), reason("data_modality"));
-    match invocation.metric_file.as_deref() {
-        Some(file) => {
-            field(
-                "metric_file",
-                Some(quoted(&from_folder(file, dir))),
-                format!("computes {}", inferred.metric),
-            );
-        }
-        None => {
-            let metric = (!inferred.metric.is_empty()).then(|| quoted(&inferred.metric));
-            field("evaluation_metric", metric, reason("evaluation_metric"));
-        }
+    let mut keys = source.file.keys.clone();
+    let metric = (!inferred.metric.is_empty()).then(|| quoted(&inferred.metric));
+    let why = format!("computes {}", inferred.metric);
+    match keys.metric_file.take() {
+        Some(file) => field("metric_file", Some(quoted(&from_folder(&file, dir))), why),
+        None => field("evaluation_metric", metric, reason("evaluation_metric")),
     }
     let direction = (!inferred.metric.is_empty()).then(|| inferred.direction.name().to_owned());
     let why = if direction.is_some() { reason("metric_direction") } else { "that of the metric".to_owned() };
     field("metric_direction", direction, why);
-    let columns = match inferred.targets.as_slice() {
-        [_, _, ..] => Some(listed(&inferred.targets)),
-        _ => inferred.target.as_deref().map(quoted),
-    };
-    field("target_column", columns, reason("target_column"));
-    let id = if inferred.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
-    field("id_column", inferred.id.as_deref().map(quoted), id);
-    for (name, value) in role_fields(&inferred.roles).chain(reading_fields(invocation, dir)) {
+    let roles: Vec<_> = fields(Roles::KEYS, &inferred.roles).collect();
+    let value = |name: &str| Some(roles.iter().find(|(role, _)| *role == name)?.1.clone());
+    field("target_column", value("target_column"), reason("target_column"));
+    let id =
+        if inferred.roles.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
+    field("id_column", value("id_column"), id);
+    let file = keys.folds.as_ref().map(PathBuf::from).filter(|file| file.is_file());
+    keys.folds = file.map(|file| from_folder(&file, dir)).or(keys.folds);
+    for (name, value) in roles.clone().into_iter().chain(fields(TaskKeys::KEYS, &keys)) {
         field(name, Some(value), reason(name));
     }
-    for name in ["weight_column", "positive_class"].into_iter().filter(|name| asked(name).is_some()) {
-        field(name, None, String::new());
+    for key in TaskKeys::all().filter(|key| asked(key.name).is_some()) {
+        field(key.name, None, String::new());
     }
     field("data_dir", Some(quoted(&data_dir)), format!("the {named}{data}, relative to this file"));
     let words = match description.as_str() {

@@ -6,13 +6,14 @@ use std::path::Path;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use mle_star_report::figures::duration;
+use mle_star_report::run_summary::RunSummary;
 use mle_star_report::run_view::Summary;
 use mle_star_report::sanitize::{one_line, shortened, width};
 
 use super::runs_dir;
 use crate::args::ListArgs;
 use crate::exit::{Exit, Failure};
-use crate::listing::{Entry, Listing, Look, Read, Row, best};
+use crate::listing::{Entry, best, best_score, entries};
 use crate::output;
 
 /// The most columns of a metric's name.
@@ -44,58 +45,49 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
 }
 
 /// The runs of a directory, oldest first, and notes about those that cannot be read.
-pub fn rows(dir: &Path) -> (Vec<Row>, Vec<String>) {
+pub fn rows(dir: &Path) -> (Vec<RunSummary>, Vec<String>) {
     told(dir, entries(dir))
 }
 
-fn entries(dir: &Path) -> Vec<Entry> {
-    let listing = Listing::of(dir);
-    listing.look(Look::Whole);
-    let mut entries = listing.entries();
-    entries.sort_by(|a, b| a.id.cmp(&b.id));
-    entries
-}
-
-fn told(dir: &Path, entries: Vec<Entry>) -> (Vec<Row>, Vec<String>) {
-    let (mut rows, mut notes) = (Vec::new(), Vec::new());
-    for entry in entries {
-        match entry.read {
-            Read::Run(row) => {
-                notes.extend(row.damage.as_ref().map(|damage| format!("note: {damage}")));
-                rows.push(*row);
+fn told(dir: &Path, entries: Vec<Entry>) -> (Vec<RunSummary>, Vec<String>) {
+    let (mut runs, mut notes) = (Vec::new(), Vec::new());
+    for Entry { id, run } in entries {
+        match run {
+            Ok(run) => {
+                notes.extend(run.damage.as_ref().map(|damage| format!("note: {damage}")));
+                runs.push(run);
             }
-            Read::Unreadable(why) => notes.push(format!("note: {}: {why}", dir.join(entry.id).display())),
-            Read::NotYet => {}
+            Err(why) => notes.push(format!("note: {}: {why}", dir.join(id).display())),
         }
     }
-    rows.sort_by(|a, b| a.summary.created_at.cmp(&b.summary.created_at));
-    (rows, notes)
+    runs.sort_by(|a, b| a.summary.created_at.cmp(&b.summary.created_at));
+    (runs, notes)
 }
 
-fn takes(args: &ListArgs, run: &Row) -> bool {
+fn takes(args: &ListArgs, run: &RunSummary) -> bool {
     let has = |wanted: &Option<String>, of: &str| {
         wanted.as_ref().is_none_or(|wanted| of.to_lowercase().contains(&wanted.to_lowercase()))
     };
     let of = &run.summary.run;
     has(&args.task, &run.summary.task)
-        && has(&args.metric, run.metric())
+        && has(&args.metric, &run.summary.run.metric)
         && args.state.is_none_or(|state| state == of.state)
 }
 
 /// The runs of a task and metric stand together; the task of the newest run is last.
-fn by_scale(runs: &mut [Row]) {
+fn by_scale(runs: &mut [RunSummary]) {
     let newest: BTreeMap<String, String> =
         runs.iter().map(|run| (run.summary.task.clone(), run.summary.created_at.clone())).collect();
     runs.sort_by_cached_key(|run| {
         let task = &run.summary.task;
-        (newest.get(task).cloned(), task.clone(), run.metric().to_owned())
+        (newest.get(task).cloned(), task.clone(), run.summary.run.metric.clone())
     });
 }
 
 /// The runs in aligned columns, those of each task and metric under a heading. What no run has is left out.
-fn table(runs: &[Row], best: &BTreeSet<String>) -> Vec<String> {
-    let heading = |run: &Row| {
-        let metric = shortened(&one_line(run.metric()), LONGEST_METRIC);
+fn table(runs: &[RunSummary], best: &BTreeSet<String>) -> Vec<String> {
+    let heading = |run: &RunSummary| {
+        let metric = shortened(&one_line(&run.summary.run.metric), LONGEST_METRIC);
         [
             one_line(&run.summary.task),
             "STATE".into(),
@@ -107,7 +99,9 @@ fn table(runs: &[Row], best: &BTreeSet<String>) -> Vec<String> {
         ]
     };
     let mut rows: Vec<[String; 7]> = Vec::new();
-    for group in runs.chunk_by(|a, b| (&a.summary.task, a.metric()) == (&b.summary.task, b.metric())) {
+    for group in runs
+        .chunk_by(|a, b| (&a.summary.task, &a.summary.run.metric) == (&b.summary.task, &b.summary.run.metric))
+    {
         rows.extend((!rows.is_empty()).then(Default::default));
         rows.push(heading(&group[0]));
         rows.extend(group.iter().map(|run| cells(run, best.contains(&run.summary.run.run_id))));
@@ -136,7 +130,7 @@ fn aligned(row: &[String], columns: &[usize], widths: &[usize]) -> String {
 }
 
 /// The cells of a run.
-fn cells(run: &Row, is_best: bool) -> [String; 7] {
+fn cells(run: &RunSummary, is_best: bool) -> [String; 7] {
     let Summary { run: of, spent, created_at, .. } = &run.summary;
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let mark = if is_best { "*" } else { "" };
@@ -144,7 +138,7 @@ fn cells(run: &Row, is_best: bool) -> [String; 7] {
     [
         one_line(&of.run_id),
         of.state.name().to_owned(),
-        format!("{}{mark}", or_none(run.best())),
+        format!("{}{mark}", or_none(best_score(run))),
         or_none(run.held_out.as_ref().map(|figure| figure.score.clone())),
         date.map_or_else(|_| created_at.clone(), |date| date.strftime("%Y-%m-%d").to_string()),
         duration(spent.elapsed_seconds),
@@ -153,8 +147,8 @@ fn cells(run: &Row, is_best: bool) -> [String; 7] {
 }
 
 /// A run in a line.
-pub fn line(run: &Row) -> String {
+pub fn line(run: &RunSummary) -> String {
     let [id, state, best, held_out, date, time, cost] = cells(run, false);
-    let (task, metric) = (one_line(&run.summary.task), one_line(run.metric()));
+    let (task, metric) = (one_line(&run.summary.task), one_line(&run.summary.run.metric));
     format!("{id}  {state}  {task}  {metric} {best}, held out {held_out}  {date}  {time}  {cost}")
 }

@@ -1,49 +1,29 @@
 use mle_star::journal::Journal;
 use mle_star::testing::frozen;
+use mle_star_domain::layout;
+use mle_star_report::run_view;
 
 use super::*;
 
-fn run(runs: &Path, id: &str) {
-    fs::create_dir_all(runs.join(id)).unwrap();
-    drop(Journal::create(&runs.join(id), &frozen()).unwrap());
-}
-
-fn states(listing: &Listing) -> Vec<(String, &'static str)> {
-    let state = |entry: Entry| {
-        let state = match entry.read {
-            Read::Run(_) => "run",
-            Read::Unreadable(_) => "unreadable",
-            Read::NotYet => "not yet",
-        };
-        (entry.id, state)
-    };
-    let mut states: Vec<_> = listing.entries().into_iter().map(state).collect();
-    states.sort();
-    states
-}
-
 #[test]
-fn only_what_changed_is_read_again() {
+fn a_summary_is_believed_until_something_is_newer() {
     let dir = tempfile::tempdir().unwrap();
-    let runs = dir.path();
-    let listing = Listing::of(runs);
-    let check = |states_of: &[(&str, &str)], read: u64| {
-        let before = listing.known().generation;
-        let now = listing.look(Look::Whole);
-        assert_eq!(listing.look(Look::Whole), now, "nothing has changed");
-        assert_eq!(now - before, read, "{states_of:?}");
-        let found = states(&listing);
-        let found: Vec<(&str, &str)> = found.iter().map(|(id, state)| (id.as_str(), *state)).collect();
-        assert_eq!(found, states_of);
-    };
-    check(&[], 0);
-    run(runs, "a");
-    run(runs, "b");
-    check(&[("a", "run"), ("b", "run")], 2);
-    fs::write(runs.join("b").join(layout::RESULT), "{}").unwrap();
-    check(&[("a", "run"), ("b", "run")], 1);
-    fs::write(runs.join("a").join(layout::JOURNAL), "no journal").unwrap();
-    check(&[("a", "unreadable"), ("b", "run")], 1);
-    fs::remove_dir_all(runs.join("a")).unwrap();
-    check(&[("b", "run")], 1);
+    let run = dir.path().join("a");
+    fs::create_dir_all(&run).unwrap();
+    drop(Journal::create(&run, &frozen()).unwrap());
+    let data = || entries(dir.path())[0].run.as_ref().map(|run| run.data.clone()).map_err(Clone::clone);
+    let read = data().unwrap();
+    let mut summary = RunSummary::of(run_view::read(&run).unwrap());
+    summary.data = "kept".to_owned();
+    let write = || fs::write(run.join(layout::SUMMARY), serde_json::to_vec(&summary).unwrap()).unwrap();
+    write();
+    assert_eq!(data().unwrap(), "kept");
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    let touched = fs::File::options().append(true).open(run.join(layout::JOURNAL)).unwrap();
+    touched.set_modified(later).unwrap();
+    assert_eq!(data().unwrap(), read, "the journal is newer");
+    fs::write(run.join(layout::SUMMARY), "{").unwrap();
+    assert_eq!(data().unwrap(), read, "the file is damaged");
+    fs::write(run.join(layout::JOURNAL), "no journal").unwrap();
+    assert!(data().is_err());
 }

@@ -116,7 +116,7 @@ pub fn run(hub: &Hub, input: RunInput) -> Result<Answer<Started>, Trouble> {
         task: prepared.task.competition_id,
         metric: prepared.task.evaluation_metric,
         direction: prepared.task.metric_direction,
-        target: prepared.task.target_column.map(|targets| targets.to_string()),
+        target: prepared.task.roles.target.map(|targets| targets.to_string()),
         agents: provider::name(prepared.config.agents).to_owned(),
         time_limit_seconds: prepared.config.time_limit_seconds,
         max_budget_usd: prepared.config.max_budget_usd,
@@ -180,21 +180,28 @@ impl RunInput {
             learn_from: self.learn_from,
             runs_dir: Some(hub.runs_dir.clone()),
             run_id: self.run_id,
-            task: TaskArgs {
-                metric: self.metric,
-                direction: self.direction.map(|direction| direction.name().to_owned()),
-                target: self.target,
-                id_column: self.id_column,
-                group_column: self.group_column,
-                time_column: self.time_column,
-                weight_column: self.weight_column,
-                folds: self.folds.map(|folds| expanded(&folds).display().to_string()),
-                ignore_columns: self.ignore_columns,
-                positive_class: self.positive_class,
-                metric_file: self.metric_file.as_deref().map(expanded),
-                test_share: self.test_share.map(|share| share.to_string()),
-                sheet: self.sheet,
-            },
+            task: TaskArgs::of(
+                [
+                    ("metric", self.metric),
+                    ("direction", self.direction.map(|direction| direction.name().to_owned())),
+                    ("target", self.target),
+                    ("id_column", self.id_column),
+                    ("group_column", self.group_column),
+                    ("time_column", self.time_column),
+                    ("weight_column", self.weight_column),
+                    ("folds", self.folds.map(|folds| expanded(&folds).display().to_string())),
+                    ("ignore_columns", Some(self.ignore_columns.join(",")).filter(|names| !names.is_empty())),
+                    ("positive_class", self.positive_class),
+                    (
+                        "metric_file",
+                        self.metric_file.as_deref().map(|file| expanded(file).display().to_string()),
+                    ),
+                    ("test_share", self.test_share.map(|share| share.to_string())),
+                    ("sheet", self.sheet),
+                ]
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value?))),
+            ),
             ..RunArgs::default()
         }
     }

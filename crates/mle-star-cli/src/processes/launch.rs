@@ -157,8 +157,7 @@ fn run_line(args: &RunArgs, runs_dir: &Path, id: &str) -> Vec<OsString> {
         ("jobs", &settings.jobs),
     ];
     line.extend(given(&single));
-    let of_task = task.options();
-    line.extend(given(&of_task.iter().map(|(_, option, value)| (*option, value)).collect::<Vec<_>>()));
+    line.extend(task.line().map(OsString::from));
     line.extend(settings.set.iter().map(|setting| format!("--set={setting}").into()));
     line.extend(settings.runner.iter().map(|runner| format!("--runner={runner}").into()));
     line.extend(args.learn_from.iter().map(|run| format!("--learn-from={run}").into()));

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use clap::CommandFactory as _;
-use mle_star_domain::config::{Config, Form};
+use mle_star_domain::config::{Config, Form, Key};
+use mle_star_domain::task::TaskKeys;
 use mle_star_run::settings::{Invocation, keys};
 use schemars::schema_for;
 use serde_json::Value;
@@ -37,7 +38,7 @@ pub fn settings() -> String {
     let schema = json(&schema_for!(Config));
     let of_config = schema["properties"].as_object().into_iter().flatten();
     let of_config = of_config.map(|(name, field)| (name.as_str(), (kind(name, field, &schema), text(field))));
-    let others = Invocation::KEYS.iter().map(|key| key.name).chain(OPTIONS);
+    let others = Invocation::KEYS.iter().chain(TaskKeys::all()).map(Key::option_name).chain(OPTIONS);
     let others = others.map(|name| (name, (other_kind(name).to_owned(), help(name))));
     let mut fields: BTreeMap<&str, (String, String)> = of_config.chain(others).collect();
     fields.retain(|name, _| !LEFT_OUT.contains(name));

@@ -11,11 +11,10 @@ use mle_star_report::html;
 use serde::Serialize;
 
 /// The templates of the pages and their frame.
-const TEMPLATES: [(&str, &str); 15] = [
+const TEMPLATES: [(&str, &str); 14] = [
     ("ui/layout.html", include_str!("../../templates/ui/layout.html")),
     ("ui/list.html", include_str!("../../templates/ui/list.html")),
     ("ui/row.html", include_str!("../../templates/ui/row.html")),
-    ("ui/reading.html", include_str!("../../templates/ui/reading.html")),
     ("ui/run.html", include_str!("../../templates/ui/run.html")),
     ("ui/doing.html", include_str!("../../templates/ui/doing.html")),
     ("ui/logs.html", include_str!("../../templates/ui/logs.html")),

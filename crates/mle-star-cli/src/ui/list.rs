@@ -3,9 +3,8 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use mle_star_domain::metric::Score;
 use mle_star_report::figures::{count, duration};
@@ -17,12 +16,8 @@ use serde_json::{Value, json};
 use super::answer::render;
 use super::folder::folder_of;
 use super::live::Source;
-use crate::listing::{Entry, Listing, Look, Read, Row, best};
+use crate::listing::{Entry, best, best_score, entries, scale};
 
-/// The section that says how many runs are not read yet.
-pub const READING: &str = "reading";
-/// How long a page waits for runs to be read.
-const PATIENCE: Duration = Duration::from_millis(500);
 /// The runs on a page.
 const ON_A_PAGE: usize = 100;
 /// The value of [`Wanted::group`] for one long list.
@@ -62,9 +57,9 @@ const COLUMNS: [(&str, &str, &str); 8] = [
 
 /// The rows of a runs directory.
 pub struct Runs {
-    listing: Arc<Listing>,
-    /// The rendered rows by ID, with the values that they show.
-    rendered: Mutex<HashMap<String, (Value, String)>>,
+    runs_dir: PathBuf,
+    /// The runs as last read.
+    entries: Mutex<Vec<Entry>>,
 }
 
 /// The runs of one task, or a part of them, on a page.
@@ -94,43 +89,32 @@ pub struct Page<'a> {
 impl Runs {
     /// The list of this runs directory.
     pub fn of(runs_dir: &Path) -> Self {
-        Self { listing: Listing::of(runs_dir), rendered: Mutex::default() }
+        Self { runs_dir: runs_dir.to_owned(), entries: Mutex::default() }
     }
 
-    /// The runs as last read. A link that leads out of the runs directory is none.
+    /// The runs as last read.
     pub fn entries(&self) -> Vec<Entry> {
-        let is_inside =
-            |entry: &Entry| !entry.is_link || folder_of(&self.listing.runs_dir, &entry.id).is_some();
-        self.listing.entries().into_iter().filter(is_inside).collect()
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Source for Runs {
     fn stamp(&self) -> String {
-        self.listing.look(Look::Within(PATIENCE)).to_string()
+        let mut entries = entries(&self.runs_dir);
+        // A link that leads out of the runs directory is no run.
+        entries.retain(|entry| folder_of(&self.runs_dir, &entry.id).is_some());
+        let read = format!("{entries:?}");
+        *self.entries.lock().unwrap_or_else(PoisonError::into_inner) = entries;
+        blake3::hash(read.as_bytes()).to_hex().to_string()
     }
 
     fn sections(&self) -> Vec<(String, String)> {
         let entries = self.entries();
         let best = best(&entries);
-        let mut before = std::mem::take(&mut *self.rendered.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut now = HashMap::new();
-        let mut sections = Vec::new();
-        for entry in &entries {
-            let values = values(entry, &best);
-            let known = before.remove(&entry.id).filter(|(shown, _)| *shown == values);
-            let html = known.map_or_else(
-                || render("ui/row.html", &values).unwrap_or_else(|refused| refused.trouble.message),
-                |(_, html)| html,
-            );
-            sections.push((row_id(entry), html.clone()));
-            now.insert(entry.id.clone(), (values, html));
-        }
-        *self.rendered.lock().unwrap_or_else(PoisonError::into_inner) = now;
-        let unread = entries.iter().filter(|entry| matches!(entry.read, Read::NotYet)).count();
-        let reading = render("ui/reading.html", &json!({"unread": unread, "all": entries.len()}));
-        sections.push((READING.to_owned(), reading.unwrap_or_else(|refused| refused.trouble.message)));
-        sections
+        let html = |entry| {
+            render("ui/row.html", &values(entry, &best)).unwrap_or_else(|refused| refused.trouble.message)
+        };
+        entries.iter().map(|entry| (row_id(entry), html(entry))).collect()
     }
 }
 
@@ -141,20 +125,17 @@ pub fn row_id(entry: &Entry) -> String {
 
 /// What a row shows.
 fn values(entry: &Entry, best: &BTreeSet<String>) -> Value {
-    let row = match &entry.read {
-        Read::Run(row) => row,
-        Read::Unreadable(why) => {
+    let row = match &entry.run {
+        Ok(row) => row,
+        Err(why) => {
             let note = format!("cannot be read: {why}");
-            return json!({"id": entry.id, "row_id": row_id(entry), "note": note, "is_bad": true});
-        }
-        Read::NotYet => {
-            return json!({"id": entry.id, "row_id": row_id(entry), "note": "being read", "is_bad": false});
+            return json!({"id": entry.id, "row_id": row_id(entry), "note": note});
         }
     };
     let summary = &row.summary;
     json!({
         "id": entry.id, "row_id": row_id(entry), "note": "", "task": summary.task, "state": summary.run.state.name(),
-        "best": row.best(), "is_best": best.contains(&entry.id), "metric": summary.run.metric,
+        "best": best_score(row), "is_best": best.contains(&entry.id), "metric": summary.run.metric,
         "direction": summary.run.direction, "held_out": row.held_out,
         "progress": {"percent": summary.done.percent, "words": summary.stage()},
         "cost": summary.cost().unwrap_or_else(|| "none".to_owned()), "created_at": summary.created_at,
@@ -164,12 +145,12 @@ fn values(entry: &Entry, best: &BTreeSet<String>) -> Value {
 
 /// Ascending by this column; runs that were not read are equal.
 fn compare(one: &Entry, other: &Entry, column: &str) -> Ordering {
-    let (Some(one), Some(other)) = (one.row(), other.row()) else { return Ordering::Equal };
+    let (Ok(one), Ok(other)) = (&one.run, &other.run) else { return Ordering::Equal };
     let (a, b) = (&one.summary, &other.summary);
     match column {
         "task" => a.task.cmp(&b.task),
         "state" => a.run.state.name().cmp(b.run.state.name()),
-        "best" => one.scale().cmp(&other.scale()).then_with(|| best_first(a, b)),
+        "best" => scale(one).cmp(&scale(other)).then_with(|| best_first(a, b)),
         "progress" => one.summary.done.percent.cmp(&other.summary.done.percent),
         "cost" => cost_of(a).total_cmp(&cost_of(b)),
         "begun" => a.created_at.cmp(&b.created_at),
@@ -205,7 +186,7 @@ fn begun(created_at: &str) -> String {
 impl Wanted {
     /// Whether the entry matches.
     pub fn takes(&self, entry: &Entry) -> bool {
-        let row = entry.row();
+        let row = entry.run.as_ref().ok();
         let text = self.text.trim().to_lowercase();
         let has = |of: Option<&str>| of.is_some_and(|of| of.to_lowercase().contains(&text));
         let has_text = has(Some(&entry.id)) || has(row.map(|row| row.summary.task.as_str()));
@@ -242,7 +223,7 @@ impl Wanted {
         entries.sort_by(|a, b| {
             let (known, order) = match column {
                 "run" => (Ordering::Equal, Ordering::Equal),
-                _ => (a.row().is_none().cmp(&b.row().is_none()), compare(a, b, column)),
+                _ => (a.run.is_err().cmp(&b.run.is_err()), compare(a, b, column)),
             };
             let order = order.then_with(|| a.id.cmp(&b.id));
             known.then(if is_up { order } else { order.reverse() })
@@ -255,7 +236,7 @@ impl Wanted {
         let mut known: HashMap<&str, usize> = HashMap::new();
         let mut scales: HashMap<&str, BTreeSet<_>> = HashMap::new();
         for entry in entries {
-            let row = entry.row().filter(|_| self.is_grouped());
+            let row = entry.run.as_ref().ok().filter(|_| self.is_grouped());
             let task = row.map_or("", |row| row.summary.task.as_str());
             let at = *known.entry(task).or_insert_with(|| {
                 groups.push(Group { task, all: 0, scales: 0, runs: Vec::new() });
@@ -263,7 +244,7 @@ impl Wanted {
             });
             groups[at].all += 1;
             groups[at].runs.push(entry);
-            scales.entry(task).or_default().extend(row.map(Row::scale));
+            scales.entry(task).or_default().extend(row.map(scale));
         }
         let pages = entries.len().div_ceil(ON_A_PAGE).max(1);
         let number = self.page.parse().unwrap_or(1).clamp(1, pages);
@@ -339,6 +320,7 @@ impl Group<'_> {
 mod tests {
     use mle_star::event::{Done, DoneOf};
     use mle_star_domain::metric::Direction;
+    use mle_star_report::run_summary::RunSummary;
     use mle_star_report::run_view::{Identity, Spent, State, Submissions};
 
     use super::*;
@@ -363,8 +345,8 @@ mod tests {
             done: Done { percent: 0, of: DoneOf::Steps },
             used: None,
         };
-        let row = Row { summary, data: "d".to_owned(), held_out: None, damage: None };
-        Entry { id: id.to_owned(), is_link: false, read: Read::Run(Box::new(row)) }
+        let run = RunSummary { summary, data: "d".to_owned(), held_out: None, damage: None };
+        Entry { id: id.to_owned(), run: Ok(run) }
     }
 
     #[test]
@@ -373,11 +355,7 @@ mod tests {
             entry("c", "houses", State::Finished, Some(2.0)),
             entry("bb", "houses", State::Running, Some(1.0)),
             entry("aaa", "Flights", State::Unfinished, None),
-            Entry {
-                id: "broken".to_owned(),
-                is_link: false,
-                read: Read::Unreadable("no journal".to_owned()),
-            },
+            Entry { id: "broken".to_owned(), run: Err("no journal".to_owned()) },
         ];
         let check = |text: &str, state: &str, sort: &str, order: &str, expected: &[&str]| {
             let [text, state, sort, order] = [text, state, sort, order].map(str::to_owned);
@@ -403,9 +381,7 @@ mod tests {
     #[test]
     fn runs_are_grouped_by_task_and_the_best_of_each_is_marked() {
         let mut other = entry("ddd", "houses", State::Finished, Some(0.5));
-        if let Read::Run(row) = &mut other.read {
-            row.data = "other".to_owned();
-        }
+        other.run.as_mut().unwrap().data = "other".to_owned();
         let mut entries = vec![
             entry("a", "houses", State::Finished, Some(2.0)),
             entry("bb", "flights", State::Running, Some(3.0)),

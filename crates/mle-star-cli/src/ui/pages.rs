@@ -21,13 +21,13 @@ use tokio::io::AsyncReadExt;
 
 use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
-use super::list::{Group, READING, Wanted, row_id};
+use super::list::{Group, Wanted, row_id};
 use super::live::{self, Since};
 use super::run::{FIRST, LOGS, nothing};
 use super::site::Site;
 use super::{files, logs};
 use crate::commands::export::notebook_text;
-use crate::listing::{Entry, Read};
+use crate::listing::Entry;
 use crate::processes::Late;
 
 /// Bytes that are sent at a time.
@@ -42,9 +42,10 @@ pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) ->
     let mut entries = site.list.source().entries();
     let all = entries.len();
     let late = late(&site.late, &entries);
-    let is_unread = entries.iter().any(|entry| matches!(entry.read, Read::NotYet));
-    let metrics: BTreeSet<String> =
-        entries.iter().filter_map(|entry| Some(entry.row()?.summary.run.metric.clone())).collect();
+    let metrics: BTreeSet<String> = entries
+        .iter()
+        .filter_map(|entry| Some(entry.run.as_ref().ok()?.summary.run.metric.clone()))
+        .collect();
     entries.retain(|entry| wanted.takes(entry));
     wanted.sort(&mut entries);
     let page = wanted.page(&entries);
@@ -59,7 +60,7 @@ pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) ->
         "all": all, "metrics": metrics, "states": states,
         "columns": wanted.columns(), "pages": wanted.pages(&page), "is_grouped": wanted.is_grouped(),
         "is_filter": wanted.is_filter(), "runs_dir": site.runs_dir.display().to_string(),
-        "revision": sections.revision, "reading": is_unread.then(|| sections.html(READING)), "late": late,
+        "revision": sections.revision, "late": late,
     });
     Page::rendered("ui/list.html", &values)
 }

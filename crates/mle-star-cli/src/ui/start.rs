@@ -1,12 +1,14 @@
 //! Starts a run from a folder, after showing the inferred task so that it can be changed.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::{Form, Query, State as Of};
 use axum::http::HeaderMap;
 use axum::response::Redirect;
-use mle_star_domain::config::Config;
+use mle_star_domain::config::{Config, Key};
+use mle_star_domain::task::TaskKeys;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::prepare::{Intent, Prepared, task_source};
 use serde::{Deserialize, Serialize};
@@ -19,29 +21,33 @@ use super::site::Site;
 use crate::args::{RunArgs, SettingsArgs, TaskArgs};
 use crate::processes::{Begun, expanded, launch, prepared};
 
+/// The keys of the task that are always shown.
+const MAIN: [&str; 4] = ["metric", "direction", "target", "id_column"];
+
 /// The fields of the form; empty if not filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Entered {
     folder: String,
-    metric: String,
-    direction: String,
-    target: String,
-    id_column: String,
-    group_column: String,
-    time_column: String,
-    weight_column: String,
-    folds: String,
-    ignore_columns: String,
-    positive_class: String,
-    metric_file: String,
-    test_share: String,
-    sheet: String,
     agents: String,
     time_limit: String,
     max_budget_usd: String,
     /// `KEY=VALUE` lines.
     settings: String,
+    /// Keys of the task.
+    #[serde(flatten)]
+    task: BTreeMap<String, String>,
+}
+
+/// A field for each key of the task, with its value.
+fn fields(entered: &Entered) -> Vec<Value> {
+    let field = |key: &Key| {
+        let name = key.option_name();
+        let value = entered.task.get(name).map(String::as_str).unwrap_or_default();
+        json!({"name": name, "label": key.help, "of_columns": key.placeholder.starts_with("COLUMN"), "value": value,
+            "is_main": MAIN.contains(&name)})
+    };
+    TaskKeys::all().map(field).collect()
 }
 
 /// Shows the form: empty, or filled in from the folder. A request from another site's page does not read the folder.
@@ -53,7 +59,7 @@ pub async fn page(headers: HeaderMap, Query(entered): Query<Entered>) -> PageRes
     if entered.folder.trim().is_empty() {
         return Page::rendered(
             "ui/start.html",
-            &json!({"entered": entered, "seen": null, "trouble": null, "tasks": []}),
+            &json!({"entered": entered, "seen": null, "trouble": null, "tasks": [], "fields": []}),
         );
     }
     let values = in_background(move || Ok(looked_at(&entered))).await?;
@@ -83,17 +89,21 @@ pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Res
 fn looked_at(entered: &Entered) -> Value {
     let folder = entered.path();
     let tasks = task_source::all(std::slice::from_ref(&folder));
+    let page = |entered: &Entered, more: Value| {
+        let mut page = json!({"entered": entered, "seen": null, "trouble": null, "tasks": [], "fields": fields(entered)});
+        page.as_object_mut()
+            .into_iter()
+            .for_each(|page| page.extend(more.as_object().cloned().unwrap_or_default()));
+        page
+    };
     if tasks.len() > 1 {
         let tasks: Vec<String> = tasks.iter().map(|task| task.display().to_string()).collect();
-        return json!({"entered": entered, "seen": null, "trouble": null, "tasks": tasks});
+        return page(entered, json!({"tasks": tasks}));
     }
     match prepared(Intent::Preview, &entered.arguments()) {
-        Ok(prepared) => {
-            json!({"entered": entered.with(&prepared), "seen": seen(&prepared), "trouble": null, "tasks": []})
-        }
+        Ok(prepared) => page(&entered.with(&prepared), json!({"seen": seen(&prepared)})),
         Err(Trouble { message, hint, questions, .. }) => {
-            let trouble = json!({"message": message, "hint": hint, "questions": questions});
-            json!({"entered": entered, "seen": null, "trouble": trouble, "tasks": []})
+            page(entered, json!({"trouble": {"message": message, "hint": hint, "questions": questions}}))
         }
     }
 }
@@ -146,6 +156,11 @@ impl Entered {
 
     fn arguments(&self) -> RunArgs {
         let value = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let given = self.task.iter().filter_map(|(name, text)| {
+            let text = value(text)?;
+            let is_path = text.starts_with('~');
+            Some((name.as_str(), if is_path { expanded(&text).display().to_string() } else { text }))
+        });
         RunArgs {
             path: self.path(),
             settings: SettingsArgs {
@@ -155,21 +170,7 @@ impl Entered {
                 ..SettingsArgs::default()
             },
             time_limit: value(&self.time_limit),
-            task: TaskArgs {
-                metric: value(&self.metric),
-                direction: value(&self.direction),
-                target: value(&self.target),
-                id_column: value(&self.id_column),
-                group_column: value(&self.group_column),
-                time_column: value(&self.time_column),
-                weight_column: value(&self.weight_column),
-                folds: value(&self.folds).map(|folds| expanded(&folds).display().to_string()),
-                ignore_columns: self.ignore_columns.split(',').filter_map(value).collect(),
-                positive_class: value(&self.positive_class),
-                metric_file: value(&self.metric_file).as_deref().map(expanded),
-                test_share: value(&self.test_share),
-                sheet: value(&self.sheet),
-            },
+            task: TaskArgs::of(given),
             ..RunArgs::default()
         }
     }
@@ -177,21 +178,24 @@ impl Entered {
     /// With inferred values in the empty fields.
     fn with(&self, prepared: &Prepared) -> Self {
         let task = &prepared.task;
-        let or = |given: &str, found: Option<&str>| match given.trim() {
-            "" => found.unwrap_or_default().to_owned(),
-            given => given.to_owned(),
-        };
-        Self {
+        let (roles, metric) = (&task.roles, task.evaluation_metric.clone());
+        let found = [
             // The name of a metric of the user's own would be looked for among the known ones.
-            metric: match task.metric_file {
-                Some(_) => self.metric.clone(),
-                None => or(&self.metric, Some(&task.evaluation_metric)),
-            },
-            direction: or(&self.direction, Some(task.metric_direction.name())),
-            target: or(&self.target, task.target_column.as_ref().map(ToString::to_string).as_deref()),
-            id_column: or(&self.id_column, task.id_column.as_deref()),
-            time_limit: or(&self.time_limit, Some(&prepared.config.time_limit_seconds.to_string())),
-            ..self.clone()
+            ("metric", Some(metric).filter(|_| task.metric_file.is_none())),
+            ("direction", Some(task.metric_direction.name().to_owned())),
+            ("target", roles.target.as_ref().map(ToString::to_string)),
+            ("id_column", roles.id.clone()),
+        ];
+        let mut filled = self.clone();
+        for (name, value) in found {
+            let field = filled.task.entry(name.to_owned()).or_default();
+            if field.trim().is_empty() {
+                *field = value.unwrap_or_default();
+            }
         }
+        if filled.time_limit.trim().is_empty() {
+            filled.time_limit = prepared.config.time_limit_seconds.to_string();
+        }
+        filled
     }
 }

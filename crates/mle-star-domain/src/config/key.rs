@@ -12,23 +12,37 @@ macro_rules! keys {
     (
         $(#[$attribute:meta])*
         pub struct $table:ident {
-            $( $(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:expr
+            $( $(#[doc = $doc:literal])+ $name:ident $(as $key:literal or $alias:literal)?: $type:ty = $default:expr
                $(, $fact:ident($($value:expr),*))*; )+
+            $(+ $(#[doc = $part_doc:literal])+ $part:ident: $part_type:ty;)?
         }
     ) => {
         $(#[$attribute])*
-        pub struct $table { $( $(#[doc = $doc])+ pub $name: $type, )+ }
+        pub struct $table {
+            $( $(#[doc = $doc])+ $(#[serde(rename = $key, alias = $alias)])? pub $name: $type, )+
+            $($(#[doc = $part_doc])+ #[serde(flatten)] pub $part: $part_type,)?
+        }
 
         impl Default for $table {
             fn default() -> Self {
-                Self { $( $name: $default, )+ }
+                Self { $( $name: $default, )+ $( $part: Default::default(), )? }
             }
         }
 
         impl $table {
+            /// These values, and those of `other` where they are the default.
+            #[must_use]
+            pub fn or(self, other: Self) -> Self {
+                let default = Self::default();
+                Self {
+                    $( $name: if self.$name == default.$name { other.$name } else { self.$name }, )+
+                    $( $part: self.$part.or(other.$part), )?
+                }
+            }
+
             /// A row for each field.
             pub const KEYS: &'static [$crate::config::Key] = &[
-                $( $crate::config::Key::new(stringify!($name))$(.$fact($($value),*))*, )+
+                $( $crate::config::Key::new([$($key,)? stringify!($name)][0])$(.$fact($($value),*))*, )+
             ];
         }
     };
@@ -39,6 +53,14 @@ macro_rules! keys {
 pub struct Key {
     /// Its name.
     pub name: &'static str,
+    /// Its name as an option and in a config file, where it is another than in a task file.
+    pub option: Option<&'static str>,
+    /// The letter of its short option.
+    pub short: Option<char>,
+    /// What stands for its value in the help, if it has an option of its own.
+    pub placeholder: &'static str,
+    /// What its option does.
+    pub help: &'static str,
     /// How its value is written.
     pub form: Form,
     /// The environment variable that sets it.
@@ -77,6 +99,8 @@ pub enum Form {
     Switch,
     /// As a table with names of the user's, which may hold dots.
     Names,
+    /// As names with commas between them, or as a list.
+    List,
 }
 
 /// A value outside its range.
@@ -95,6 +119,10 @@ impl Key {
     pub const fn new(name: &'static str) -> Self {
         Self {
             name,
+            option: None,
+            short: None,
+            placeholder: "",
+            help: "",
             form: Form::Plain,
             variable: None,
             agents: None,
@@ -105,6 +133,29 @@ impl Key {
             words: &[],
             rule: None,
         }
+    }
+
+    /// It has an option of its own, with this placeholder for its value and this help.
+    #[must_use]
+    pub const fn option(self, placeholder: &'static str, help: &'static str) -> Self {
+        Self { placeholder, help, ..self }
+    }
+
+    /// As an option and in a config file it has this name, and as an option this letter.
+    #[must_use]
+    pub const fn named(self, name: &'static str, short: Option<char>) -> Self {
+        Self { option: Some(name), short, ..self }
+    }
+
+    /// Its value is a list of names: of columns, for example.
+    #[must_use]
+    pub const fn list(self) -> Self {
+        Self { form: Form::List, ..self }
+    }
+
+    /// Its name as an option and in a config file.
+    pub fn option_name(&self) -> &'static str {
+        self.option.unwrap_or(self.name)
     }
 
     /// Its value is a text.

@@ -2,7 +2,6 @@
 
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::role::AgentType;
-use mle_star_domain::task::Task;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use serde_json::{Value, json};
@@ -25,8 +24,8 @@ const WEIGHTED: Folder = Folder {
 fn agents(folder: &Folder, weight: Option<&str>, split: Option<&Split>) -> OfflineAgents {
     let dir = tempfile::tempdir().unwrap();
     folder.write(dir.path());
-    let (task, profile) = folder.read(dir.path());
-    let task = Task { weight_column: weight.map(str::to_owned), ..task };
+    let (mut task, profile) = folder.read(dir.path());
+    task.roles.weight = weight.map(str::to_owned);
     agents_for(&task, &profile, 30_000, split)
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
-use mle_star_domain::task::Task;
+use mle_star_domain::task::{Roles, Task};
 use mle_star_leakage::Facts;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
@@ -105,8 +105,7 @@ impl Folder {
             metric_direction: found.direction,
             description: String::new(),
             data_dir: data_dir.to_owned(),
-            target_column: found.target.map(Into::into),
-            id_column: found.id,
+            roles: Roles { target: found.roles.target, id: found.roles.id, ..Roles::default() },
             ..mle_star::testing::task()
         };
         let mut profile = Profile::of(&facts).unwrap().unwrap();
@@ -155,16 +154,16 @@ impl Folder {
         let input = done.folder.join("input");
         let (task, profile) = self.read(&input);
         let target = task.target().unwrap().to_owned();
-        let further = profile.targets(&target, task.id_column.as_deref()).into_iter();
+        let further = profile.targets(&target, task.roles.id.as_deref()).into_iter();
         let further = further.filter(|name| *name != target).map(str::to_owned).collect();
-        let columns = LabelColumns { further, ..LabelColumns::new(task.id_column.clone(), target) };
+        let columns = LabelColumns { further, ..LabelColumns::new(task.roles.id.clone(), target) };
         let header: Vec<String> = format!("id,{}", self.wanted.0).split(',').map(str::to_owned).collect();
         let found = mle_star_needs::ask(&json!({
             "question": "score",
             "metric": Metric::parse(self.metric).unwrap().name(),
             "answers": input.join("train.csv"),
             "columns": columns,
-            "layout": { "header": header, "id": task.id_column },
+            "layout": { "header": header, "id": task.roles.id },
             "submission": done.folder.join("final/validation_predictions.csv"),
             "is_part": true,
         }));

@@ -157,8 +157,8 @@ impl Series {
         let data = tempfile::tempdir().unwrap();
         self.write(data.path());
         std::fs::remove_file(data.path().join("folds.csv")).unwrap();
-        let id_column = Some(self.id().to_owned());
-        let task = Task { data_dir: data.path().to_owned(), id_column, ..task(shape) };
+        let mut task = Task { data_dir: data.path().to_owned(), ..task(shape) };
+        task.roles.id = Some(self.id().to_owned());
         let profile = profile_of(&task, data.path());
         let series = if self.ends > 0 { vec!["store".to_owned()] } else { Vec::new() };
         let split = Split { series, ..by(SplitKind::Time, "time") };

@@ -32,11 +32,11 @@ fn tasks_that_rules_cannot_do_name_the_field() {
         assert!(trouble.hint.contains(hint), "{trouble:?}");
         assert!(trouble.message.chars().next().is_some_and(char::is_lowercase), "{trouble:?}");
     };
-    check(|task, _| task.target_column = None, "target_column");
-    check(|task, _| task.target_column = Some("absent".to_owned().into()), "target_column");
+    check(|task, _| task.roles.target = None, "target_column");
+    check(|task, _| task.roles.target = Some("absent".to_owned().into()), "target_column");
     check(|task, _| task.evaluation_metric = "SSIM".to_owned(), "evaluation_metric");
     check(|_, profile| profile.test = None, "test.csv");
-    check(|task, _| task.target_column = Some("colour".to_owned().into()), "--metric");
+    check(|task, _| task.roles.target = Some("colour".to_owned().into()), "--metric");
     check(
         |_, profile| {
             profile.train.columns.retain(|column| ["id", "target"].contains(&column.name.as_str()));

@@ -26,8 +26,8 @@ fn ignored_columns_and_weights_are_no_features() {
     for (metric, classes) in metrics {
         let shape = shape(metric, Minimize, classes);
         let named = |task: &mut Task| {
-            task.ignore_columns = vec!["age".to_owned(), "note".to_owned()];
-            task.weight_column = Some("weight".to_owned());
+            task.roles.ignored = vec!["age".to_owned(), "note".to_owned()];
+            task.roles.weight = Some("weight".to_owned());
         };
         let agents = agents(&shape, named, None);
         let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
@@ -102,7 +102,7 @@ fn scripts_with_weights_run() {
         [("RMSE", 0), ("MAE", 0), ("Spearman correlation", 0), ("SMAPE", 0), ("F1", 2), ("log loss", 3)];
     for (metric, classes) in metrics {
         let shape = Shape { per_class: classes == 3, ..shape(metric, Minimize, classes) };
-        let agents = agents(&shape, |task| task.weight_column = Some("size".to_owned()), None);
+        let agents = agents(&shape, |task| task.roles.weight = Some("size".to_owned()), None);
         let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
         let script = merged(&ask, ["LightGBM", "Linear model"]);
         let first = FAMILIES.map(|family| (family.to_owned(), initial(&agents, family)));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_domain::task::{DataModality, Task, TaskType};
+use mle_star_domain::task::{DataModality, Roles, Task, TaskType};
 use mle_star_needs::Need;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::profile::{ClassColumn, Column, ColumnKind, GroupColumn, Media, Profile, Table};
@@ -82,7 +82,7 @@ pub(crate) fn agents_for(task: &Task, profile: &Profile, limit: u32, split: Opti
 
 /// The tables of a task's folder, as the data plane describes them.
 pub(crate) fn profile_of(task: &Task, folder: &Path) -> Profile {
-    let told = json!({ "target": task.target_column, "id": task.id_column, "metric": task.evaluation_metric,
+    let told = json!({ "target": task.roles.target, "id": task.roles.id, "metric": task.evaluation_metric,
         "direction": task.metric_direction });
     Profile::of(&mle_star_needs::inspect(folder, &told)).unwrap().unwrap()
 }
@@ -94,8 +94,8 @@ fn relations(task: &Task, profile: &Profile, split: Option<&Split>) -> Relations
         return profile.relations.clone();
     }
     let told = json!({
-        "target": task.target_column, "id": task.id_column, "metric": task.evaluation_metric,
-        "weight": task.weight_column, "ignored": task.ignore_columns,
+        "target": task.roles.target, "id": task.roles.id, "metric": task.evaluation_metric,
+        "weight": task.roles.weight, "ignored": task.roles.ignored,
     });
     let mut facts = mle_star_needs::inspect(folder, &told);
     facts["split"] = json!(split);
@@ -126,8 +126,11 @@ pub(crate) fn task(shape: &Shape) -> Task {
         metric_direction: shape.direction,
         description: "Predict the target.".to_owned(),
         data_dir: "/data".into(),
-        target_column: Some("target".to_owned().into()),
-        id_column: Some("id".to_owned()),
+        roles: Roles {
+            target: Some("target".to_owned().into()),
+            id: Some("id".to_owned()),
+            ..Roles::default()
+        },
         ..mle_star::testing::task()
     }
 }

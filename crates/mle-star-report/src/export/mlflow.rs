@@ -190,12 +190,12 @@ fn params(result: &FinalResult) -> BTreeMap<String, String> {
     let mut params = BTreeMap::new();
     flatten("", &serde_json::to_value(&result.config).unwrap_or_default(), &mut params);
     let task = &result.task;
-    let targets = task.target_column.as_ref().map(|targets| targets.all().join(", "));
+    let targets = task.roles.target.as_ref().map(|targets| targets.all().join(", "));
     for (name, value) in [
         ("task.metric", Some(task.evaluation_metric.clone())),
         ("task.direction", Some(task.metric_direction.name().to_owned())),
-        ("task.target_column", targets),
-        ("task.id_column", task.id_column.clone()),
+        ("task.roles.target", targets),
+        ("task.roles.id", task.roles.id.clone()),
     ] {
         params.extend(value.map(|value| (name.to_owned(), value)));
     }

@@ -137,7 +137,7 @@ fn runner(
         warm_start: (run.frozen.config.warm_start == Switch::On).then(|| WarmStart::on(&machine)),
         machine,
         slots,
-        id_column: task.id_column.clone(),
+        id_column: task.roles.id.clone(),
         memory_limit_mib: run.frozen.config.memory_limit_mb,
         isolation,
         readable: Vec::new(),

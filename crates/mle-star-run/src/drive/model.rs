@@ -50,7 +50,7 @@ pub async fn keep(
         let mut files = readable(&backends.all_rows).map_err(|error| error.to_string())?;
         files.push(run.folder.clone());
         let asker = Asker::open(&run.frozen.config, folder.path(), files, &|_| ()).await.map_err(in_words)?;
-        let id = run.frozen.task.id_column.as_deref();
+        let id = run.frozen.task.roles.id.as_deref();
         let tables = TestTables::of(&asker, &backends.all_rows, id).await.map_err(in_words)?;
         let keeper = Keeper { run, backends, tables, asker, folder: folder.path() };
         match keeper.of_submission(result, submission, found, search).await {

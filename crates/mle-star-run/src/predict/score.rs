@@ -58,14 +58,14 @@ pub async fn labels(
         Trouble::new(message, "leave --score out, and score the predictions by hand")
     })?;
     let targets = targets(task, layout)?;
-    let wanted: Vec<String> = targets.iter().chain(&task.weight_column).cloned().collect();
+    let wanted: Vec<String> = targets.iter().chain(&task.roles.weight).cloned().collect();
     let file = folder.join("labels.csv");
     let write = async |group: Option<&String>| {
         let columns = wanted.iter().chain(group).cloned().collect();
         let layout = Layout { columns, header: Vec::new(), id: None };
         read_rows(asker, (&layout, &Value::Null), (given, reading), Names::Numbers, &file).await
     };
-    let group = task.group_column.as_ref().filter(|group| !wanted.contains(group));
+    let group = task.roles.group.as_ref().filter(|group| !wanted.contains(group));
     let cluster = match group {
         Some(group) => write(Some(group)).await.is_ok().then(|| group.clone()),
         None => None,
@@ -77,14 +77,14 @@ pub async fn labels(
         })?;
     }
     // Rows of a group are not independent.
-    let has_interval = task.group_column.is_none() || cluster.is_some();
+    let has_interval = task.roles.group.is_none() || cluster.is_some();
     let words = TextColumn::words_of(&task.text_columns, |name| targets.iter().any(|other| other == name));
     let mut targets = targets.into_iter();
     let columns = LabelColumns {
         target: targets.next().unwrap_or_default(),
         further: targets.collect(),
-        weight: task.weight_column.clone(),
-        positive: task.positive_class.clone(),
+        weight: task.roles.weight.clone(),
+        positive: task.roles.positive.clone(),
         words,
         cluster,
         ..LabelColumns::default()
@@ -94,7 +94,7 @@ pub async fn labels(
 
 /// The columns to predict: those that the task names; if it names one of several columns of the submission, all of these.
 fn targets(task: &Task, layout: &Layout) -> Result<Vec<String>, Trouble> {
-    let named = task.target_column.as_ref().map(Targets::all).unwrap_or_default();
+    let named = task.roles.target.as_ref().map(Targets::all).unwrap_or_default();
     let lacks = || Trouble::new("the column to predict is not known", "leave --score out");
     let first = named.first().ok_or_else(lacks)?;
     let several: Vec<String> =

@@ -8,6 +8,7 @@ use mle_star::lessons::EarlierRun;
 use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::{AgentsChoice, Config, Form, Key, Switch};
+use mle_star_domain::task::TaskKeys;
 use mle_star_domain::trouble::Trouble;
 use serde_json::Value;
 
@@ -23,8 +24,10 @@ use mle_star_domain::nearest::nearest;
 pub struct Configured {
     /// The configuration.
     pub config: Config,
-    /// Where the run is kept, how it is shown, and what replaces fields of the task.
+    /// Where the run is kept, and how it is shown.
     pub invocation: Invocation,
+    /// What replaces fields of the task.
+    pub task: TaskKeys,
     /// The top-level keys that the user set, in any source.
     pub given: BTreeSet<String>,
     /// The config file.
@@ -46,7 +49,7 @@ pub fn configure(
     source: &TaskSource,
     environment: &Environment<'_>,
 ) -> Result<Configured, Trouble> {
-    let (Settings { mut config, invocation, given }, file) = settings_of(options, source, environment)?;
+    let (Settings { mut config, invocation, task, given }, file) = settings_of(options, source, environment)?;
     if let Some(file) = config.retrieved_models.as_ref().filter(|file| !file.is_file()) {
         let message = format!("retrieved_models: no such file: {}", file.display());
         return Err(Trouble::new(message, "check the path"));
@@ -55,7 +58,7 @@ pub fn configure(
     let retrieved_models = given_models::given_models(&config)?;
     let prompts = prompts(config.prompts.as_deref())?;
     let learned = earlier_runs::read(&options.learn_from, invocation.runs_dir.as_deref())?;
-    Ok(Configured { config, invocation, given, file, prompts, retrieved_models, learned })
+    Ok(Configured { config, invocation, task, given, file, prompts, retrieved_models, learned })
 }
 
 /// The resolved settings, and the config file.

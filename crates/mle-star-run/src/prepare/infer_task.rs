@@ -7,7 +7,7 @@ use mle_star_backends::files;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::Protocol;
-use mle_star_domain::task::{ColumnRoles, DataModality, MetricFile, Targets, Task, TaskType};
+use mle_star_domain::task::{DataModality, MetricFile, Roles, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::facts::{Guess, Inferred, Told};
 use mle_star_tables::metrics::Metric;
@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 use super::intake::{Intake, Place, Reader, lost_classes, lost_columns, no_target, take_in};
 use super::metric_file::OwnMetric;
 use super::profile_data::Data;
+use super::task_file::TaskFile;
 use super::task_source::TaskSource;
 use crate::error::RunError;
 use crate::protocol;
 use crate::provider::Chosen;
 use crate::runs::absolute;
-use crate::settings::Invocation;
 
 /// A task with every field filled in.
 #[derive(Debug)]
@@ -41,36 +41,20 @@ struct Description {
     guess: Option<Guess>,
 }
 
-/// What options, task file and description say of a task. Options win over the task file.
+/// What task file, options and description say of a task.
 ///
 /// # Errors
 /// The description cannot be read.
-pub fn told(
-    source: &TaskSource,
-    invocation: &Invocation,
-    own: Option<&OwnMetric>,
-    may_lack_tables: bool,
-) -> Result<Told, Trouble> {
-    let file = &source.file;
-    // The file's direction belongs to the file's metric.
-    let of_file = || if invocation.metric.is_some() { None } else { file.metric_direction };
-    let or = |first: &Option<String>, second: &Option<String>| first.clone().or_else(|| second.clone());
+pub fn told(source: &TaskSource, own: Option<&OwnMetric>, may_lack_tables: bool) -> Result<Told, Trouble> {
+    let TaskFile { task_type, data_modality, keys, .. } = source.file.clone();
     Ok(Told {
-        task_type: file.task_type,
-        data_modality: file.data_modality,
-        metric: or(&invocation.metric, &file.evaluation_metric).filter(|_| own.is_none()),
+        task_type,
+        data_modality,
+        metric: keys.metric.filter(|_| own.is_none()),
         metric_file: own.map(|own| named(&own.file)),
-        direction: own.map(|own| own.direction).or(invocation.direction).or_else(of_file),
-        target: invocation.target.clone().map(Targets::from).or_else(|| file.target_column.clone()),
-        id: or(&invocation.id_column, &file.id_column),
-        roles: ColumnRoles {
-            group: or(&invocation.group_column, &file.group_column),
-            time: or(&invocation.time_column, &file.time_column),
-            weight: or(&invocation.weight_column, &file.weight_column),
-            ignored: file.ignore_columns.iter().chain(&invocation.ignore_columns).cloned().collect(),
-            positive_class: or(&invocation.positive_class, &file.positive_class),
-        },
-        folds: or(&invocation.folds, &file.folds),
+        direction: own.map(|own| own.direction).or(keys.direction),
+        roles: keys.roles,
+        folds: keys.folds,
         description: read_description(source)?.text,
         may_lack_tables,
         ..Told::default()
@@ -85,9 +69,7 @@ pub fn told_by(task: &Task, may_lack_tables: bool) -> Told {
         metric: task.metric_file.is_none().then(|| task.evaluation_metric.clone()),
         metric_file: task.metric_file.as_ref().map(named),
         direction: Some(task.metric_direction),
-        target: task.target_column.clone(),
-        id: task.id_column.clone(),
-        roles: task.column_roles(),
+        roles: task.roles.clone(),
         folds: task.folds.clone(),
         description: task.description.clone(),
         text_columns: Some(task.text_columns.clone()),
@@ -168,7 +150,7 @@ impl InferredFolder {
 
     /// What was found, changed and left out in its data, a line each.
     pub fn lines(&self) -> Vec<String> {
-        let (target, id) = (self.inferred.target.as_deref(), self.inferred.id.as_deref());
+        let (target, id) = (self.inferred.roles.first_target(), self.inferred.roles.id.as_deref());
         let lost = self.data.profile.as_ref().zip(target);
         let lost = lost.map(|(profile, target)| {
             let mut lines = lost_columns(profile, &profile.targets(target, id));
@@ -185,12 +167,11 @@ impl InferredFolder {
 /// The data cannot be read, or what is given does not fit it.
 pub fn infer_folder(
     source: &TaskSource,
-    invocation: &Invocation,
     own: Option<&OwnMetric>,
     reader: Reader<'_>,
 ) -> Result<InferredFolder, RunError> {
-    let mut intake = take_in(source, invocation, Place::Temporary, reader)?;
-    let told = told(source, invocation, own, true)?;
+    let mut intake = take_in(source, Place::Temporary, reader)?;
+    let told = told(source, own, true)?;
     let mut data = Data::inspect(&intake, &told)?;
     if let Some(unread) = data.unread.clone().filter(|_| data.is_bare()) {
         return Err(unread.into());
@@ -202,9 +183,10 @@ pub fn infer_folder(
         let text_columns = Some(profile.text_columns.clone());
         let known = Told { text_columns, ..told_again(&told, &inferred) };
         if let Some(id) = intake.complete(&data, &known, &unknown, seed)? {
-            inferred.guesses.extend(made_id(inferred.id.as_ref(), id.as_ref()));
-            inferred.id.clone_from(&id);
-            data = Data::inspect(&intake, &Told { id, ..known })?;
+            inferred.guesses.extend(made_id(inferred.roles.id.as_ref(), id.as_ref()));
+            inferred.roles.id.clone_from(&id);
+            let roles = Roles { id, ..known.roles };
+            data = Data::inspect(&intake, &Told { roles, ..known })?;
         }
     }
     if let Some(own) = own {
@@ -222,8 +204,6 @@ fn told_again(told: &Told, inferred: &Inferred) -> Told {
         data_modality: Some(inferred.data_modality),
         metric: told.metric_file.is_none().then(|| inferred.metric.clone()),
         direction: Some(inferred.direction),
-        target: (!inferred.targets.is_empty()).then(|| inferred.targets.clone().into()),
-        id: inferred.id.clone(),
         roles: inferred.roles.clone(),
         ..told.clone()
     }
@@ -239,13 +219,9 @@ pub fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
 ///
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
-pub fn infer_without_metric(
-    source: &TaskSource,
-    invocation: &Invocation,
-    reader: Reader<'_>,
-) -> Result<InferredFolder, RunError> {
-    let intake = take_in(source, invocation, Place::Temporary, reader)?;
-    let told = told(source, invocation, None, false)?;
+pub fn infer_without_metric(source: &TaskSource, reader: Reader<'_>) -> Result<InferredFolder, RunError> {
+    let intake = take_in(source, Place::Temporary, reader)?;
+    let told = told(source, None, false)?;
     let any = Told { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..told.clone() };
     let mut data = Data::inspect(&intake, &told)?;
     let inferred = match Inferred::of(&data.facts) {
@@ -314,7 +290,7 @@ impl Description {
 }
 
 fn one_sentence(inferred: &Inferred) -> String {
-    let targets: Vec<String> = inferred.targets.iter().map(|name| format!("`{name}`")).collect();
+    let targets: Vec<String> = inferred.targets().iter().map(|name| format!("`{name}`")).collect();
     let target = if targets.is_empty() { "the target".to_owned() } else { targets.join(", ") };
     let better = match inferred.direction {
         Direction::Maximize => "larger",
@@ -353,14 +329,8 @@ fn task(
         description,
         data_dir,
         output_dir: file.output_dir.as_deref().map(absolute).transpose()?,
-        target_column: (!inferred.targets.is_empty()).then(|| inferred.targets.into()),
-        id_column: inferred.id,
-        group_column: inferred.roles.group,
-        time_column: inferred.roles.time,
-        weight_column: inferred.roles.weight,
+        roles: inferred.roles,
         folds: inferred.folds.map(whole).transpose()?,
-        ignore_columns: inferred.roles.ignored,
-        positive_class: inferred.roles.positive_class,
         text_columns: profile.map(|profile| profile.text_columns.clone()).unwrap_or_default(),
         columns: Vec::new(),
         metric_file: None,
@@ -429,7 +399,8 @@ fn only_media(profile: &Profile, inferred: &Inferred) -> Option<Trouble> {
         DataModality::Audio => "sounds",
         DataModality::Tabular | DataModality::Text | DataModality::Mixed => return None,
     };
-    let in_train = |name: &str| Some(name) != inferred.id.as_deref() && profile.train.column(name).is_some();
+    let in_train =
+        |name: &str| Some(name) != inferred.roles.id.as_deref() && profile.train.column(name).is_some();
     let test = profile.test.iter().flat_map(|test| &test.columns);
     let message = format!("the offline agents work on tables, and the data of this task are {what}");
     let has_features = test.into_iter().any(|column| in_train(&column.name));

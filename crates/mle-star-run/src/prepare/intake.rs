@@ -27,7 +27,6 @@ use crate::data_plane::{Questions, readable};
 use crate::error::RunError;
 use crate::python_environment::Say;
 use crate::runs::{self, absolute, inputs};
-use crate::settings::Invocation;
 
 /// The share of a single table that becomes its test table.
 const TEST_SHARE: f64 = 0.2;
@@ -129,13 +128,9 @@ struct MadeFolder {
 ///
 /// # Errors
 /// The data cannot be read, or a folder cannot be made.
-pub fn take_in(
-    source: &TaskSource,
-    invocation: &Invocation,
-    place: Place<'_>,
-    reader: Reader<'_>,
-) -> Result<Intake, RunError> {
-    let share = invocation.test_share.or(source.file.test_share).unwrap_or(TEST_SHARE);
+pub fn take_in(source: &TaskSource, place: Place<'_>, reader: Reader<'_>) -> Result<Intake, RunError> {
+    let keys = &source.file.keys;
+    let share = keys.test_share.unwrap_or(TEST_SHARE);
     if !(LEAST_SHARE..=LARGEST_SHARE).contains(&share) {
         let message = format!("test_share is {share}, not between {LEAST_SHARE} and {LARGEST_SHARE}");
         return Err(Trouble::new(message, "set another --test-share").into());
@@ -144,12 +139,9 @@ pub fn take_in(
     if !given.exists() {
         return Ok(Intake { record: Record { given, ..Record::default() }, share, ..Intake::none() });
     }
-    let or = |first: &Option<String>, second: &Option<String>| first.clone().or_else(|| second.clone());
-    let (sheet, id) =
-        (or(&invocation.sheet, &source.file.sheet), or(&invocation.id_column, &source.file.id_column));
-    let asked = Asked { sheet, id };
+    let asked = Asked { sheet: keys.sheet.clone(), id: keys.roles.id.clone() };
     let made = MadeFolder::new(place)?;
-    let folds = invocation.folds.as_ref().or(source.file.folds.as_ref()).map(PathBuf::from);
+    let folds = keys.folds.as_ref().map(PathBuf::from);
     let files = readable(&given)?.into_iter().chain(folds.filter(|file| file.is_file()));
     let questions = Questions::open(reader.config, made.root.path(), files, reader.say)?;
     let look = look(&given, &asked, &[], &made, &questions)?;
@@ -292,9 +284,9 @@ impl Intake {
             return Ok(None);
         };
         if !look.is_single && !look.lacks_sample {
-            return Ok(has_changed.then(|| told.id.clone()));
+            return Ok(has_changed.then(|| told.roles.id.clone()));
         }
-        told.target.as_ref().ok_or_else(|| unknown.clone())?;
+        told.roles.target.as_ref().ok_or_else(|| unknown.clone())?;
         let facts = if has_changed { self.inspect(told)? } else { data.facts.clone() };
         let question = json!({
             "question": if look.is_single { "draw" } else { "make_sample" },
@@ -327,7 +319,7 @@ impl Intake {
         let (Some(test), Some(made), Some(questions)) = (test, &self.made, &self.questions) else {
             return Ok(false);
         };
-        let targets = told.target.iter().flat_map(Targets::all);
+        let targets = told.roles.target.iter().flat_map(Targets::all);
         let in_test: Vec<String> = targets.filter(|name| test.column(name).is_some()).cloned().collect();
         if in_test.is_empty() {
             return Ok(false);

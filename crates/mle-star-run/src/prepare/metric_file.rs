@@ -9,8 +9,8 @@ use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{Answers, MetricFile};
 use mle_star_domain::trouble::Trouble;
 
+use super::task_file::TaskFile;
 use super::task_source::TaskSource;
-use crate::settings::Invocation;
 
 /// The largest file, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -26,34 +26,25 @@ pub struct OwnMetric {
     pub direction: Direction,
 }
 
-/// The metric file that options or the task file name, if any. Options win over the task file.
+/// The metric file of a task, if it has one.
 ///
 /// # Errors
 /// A metric is named beside it, it cannot be read, or nothing says which scores win.
-pub fn own_metric(source: &TaskSource, invocation: &Invocation) -> Result<Option<OwnMetric>, Trouble> {
-    let of_file = source.file.metric_file.as_ref().filter(|_| invocation.metric.is_none());
-    let is_doubled = match &invocation.metric_file {
-        Some(_) => invocation.metric.is_some(),
-        None => of_file.is_some() && source.file.evaluation_metric.is_some(),
-    };
-    if is_doubled {
+pub fn own_metric(source: &TaskSource) -> Result<Option<OwnMetric>, Trouble> {
+    let TaskFile { keys, kept_metric, .. } = &source.file;
+    if let Some(file) = kept_metric.clone().filter(|_| keys.metric_file.is_none()) {
+        let direction = keys.direction.ok_or_else(|| no_direction(&file.name))?;
+        let name = keys.metric.clone().unwrap_or_else(|| file.name.clone());
+        return Ok(Some(OwnMetric { file, name, direction }));
+    }
+    let Some(path) = &keys.metric_file else { return Ok(None) };
+    if keys.metric.is_some() {
         return Err(Trouble::new(
             "both a metric and a metric file are given",
             "leave one of --metric and --metric-file out (evaluation_metric and metric_file in a task file)",
         ));
     }
-    let kept = source.file.kept_metric.clone().filter(|_| invocation.metric.is_none());
-    if let (Some(file), None) = (kept, &invocation.metric_file) {
-        let direction = invocation.direction.or(source.file.metric_direction);
-        let direction = direction.ok_or_else(|| no_direction(&file.name))?;
-        let name = source.file.evaluation_metric.clone().unwrap_or_else(|| file.name.clone());
-        return Ok(Some(OwnMetric { file, name, direction }));
-    }
-    let Some(path) = invocation.metric_file.as_ref().or(of_file) else { return Ok(None) };
-    // The task file's direction belongs to the task file's metric.
-    let is_for_other = invocation.metric_file.is_some() && source.file.names_metric();
-    let of_task = source.file.metric_direction.filter(|_| !is_for_other);
-    read(path, invocation.direction.or(of_task)).map(Some)
+    read(path, keys.direction).map(Some)
 }
 
 /// Reads a metric file. The given direction wins over that of the file.
@@ -189,6 +180,8 @@ fn imported(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use mle_star_domain::task::TaskKeys;
+
     use super::*;
     use crate::prepare::task_source;
 
@@ -222,9 +215,9 @@ mod tests {
         let check = |task: &str, option: bool, expected: Direction| {
             let (folder, path) = written("DIRECTION = \"maximize\"\n");
             fs::write(folder.path().join("task.yaml"), task).unwrap();
-            let source = task_source::find(&folder.path().join("task.yaml")).unwrap();
-            let invocation = Invocation { metric_file: option.then_some(path), ..Invocation::default() };
-            assert_eq!(own_metric(&source, &invocation).unwrap().unwrap().direction, expected, "{task}");
+            let options = TaskKeys { metric_file: option.then_some(path), ..TaskKeys::default() };
+            let source = task_source::find(&folder.path().join("task.yaml")).unwrap().with(options);
+            assert_eq!(own_metric(&source).unwrap().unwrap().direction, expected, "{task}");
         };
         let minimize = "data_dir: .\nmetric_direction: minimize\n";
         check(&format!("{minimize}evaluation_metric: RMSE\n"), true, Direction::Maximize);

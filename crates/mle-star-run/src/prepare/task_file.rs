@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star_domain::metric::Direction;
-use mle_star_domain::task::{DataModality, MetricFile, Targets, TaskType};
+use mle_star_domain::task::{DataModality, MetricFile, TaskKeys, TaskType};
 use mle_star_domain::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,7 +13,7 @@ use crate::settings::document::Document;
 
 /// The fields of a task file, all optional.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct TaskFile {
     /// A short name.
     pub competition_id: Option<String>,
@@ -22,51 +21,42 @@ pub struct TaskFile {
     pub task_type: Option<TaskType>,
     /// The kind of data.
     pub data_modality: Option<DataModality>,
-    /// The metric's name.
-    pub evaluation_metric: Option<String>,
-    /// Whether larger or smaller scores are better.
-    pub metric_direction: Option<Direction>,
     /// The description, or the name of a file with it.
     pub description: Option<String>,
     /// The data folder.
     pub data_dir: Option<PathBuf>,
     /// A folder that also receives `submission.csv`.
     pub output_dir: Option<PathBuf>,
-    /// The column to predict, or a list of several.
-    pub target_column: Option<Targets>,
-    /// The column with the row ID.
-    pub id_column: Option<String>,
-    /// The column whose values are groups.
-    pub group_column: Option<String>,
-    /// The column with the time of each row.
-    pub time_column: Option<String>,
-    /// The column with the weight of each row.
-    pub weight_column: Option<String>,
-    /// The folds: a column of the training table, or a CSV file with row IDs and `fold`.
-    pub folds: Option<String>,
-    /// Columns that are no features.
-    pub ignore_columns: Vec<String>,
-    /// The label, of two, whose probability is predicted.
-    pub positive_class: Option<String>,
-    /// A Python file that computes the metric.
-    pub metric_file: Option<PathBuf>,
     /// The metric file of a run, which its `task.json` holds.
     #[serde(skip)]
     pub kept_metric: Option<MetricFile>,
-    /// The share of the rows of a single table that become its test table.
-    pub test_share: Option<f64>,
-    /// The sheet of Excel files.
-    pub sheet: Option<String>,
     /// Texts, or names of files, that the solution is compared with.
     pub reference_discussions: Vec<String>,
     /// A script to start from, or the name of its file.
     pub baseline_solution: Option<String>,
+    /// What options can say as well.
+    #[serde(flatten)]
+    pub keys: TaskKeys,
 }
 
 impl TaskFile {
-    /// Whether it names a metric, or a file that computes one.
-    pub fn names_metric(&self) -> bool {
-        self.evaluation_metric.is_some() || self.metric_file.is_some() || self.kept_metric.is_some()
+    /// The fields, of which options replace some. Columns that are left out add up, and the direction of the file belongs
+    /// to the metric of the file.
+    #[must_use]
+    pub fn with(self, options: TaskKeys) -> Self {
+        let mut keys = self.keys;
+        let mut kept_metric = self.kept_metric;
+        let is_named = keys.names_metric() || kept_metric.is_some();
+        if options.metric.is_some() || options.metric_file.is_some() && is_named {
+            keys.direction = None;
+        }
+        if options.names_metric() {
+            (keys.metric, keys.metric_file, kept_metric) = (None, None, None);
+        }
+        let ignored = [keys.roles.ignored.clone(), options.roles.ignored.clone()].concat();
+        keys = options.or(keys);
+        keys.roles.ignored = ignored;
+        Self { keys, kept_metric, ..self }
     }
 }
 
@@ -93,12 +83,12 @@ pub fn read(path: &Path) -> Result<TaskFile, Trouble> {
     let absolute = |path: &mut Option<PathBuf>| *path = path.take().map(|path| folder.join(path));
     absolute(&mut task.data_dir);
     absolute(&mut task.output_dir);
-    absolute(&mut task.metric_file);
+    absolute(&mut task.keys.metric_file);
     // Anything else is a column.
     let file = |name: String| {
         Some(folder.join(&name)).filter(|path| path.is_file()).map_or(name, |path| path.display().to_string())
     };
-    task.folds = task.folds.map(file);
+    task.keys.folds = task.keys.folds.map(file);
     task.description = task.description.map(|text| text_or_file(folder, text, "md txt rst")).transpose()?;
     task.baseline_solution =
         task.baseline_solution.map(|text| text_or_file(folder, text, "py")).transpose()?;
@@ -130,6 +120,8 @@ fn text_or_file(folder: &Path, text: String, endings: &str) -> Result<String, Tr
 
 #[cfg(test)]
 mod tests {
+    use mle_star_domain::metric::Direction;
+
     use super::*;
 
     fn read_text(name: &str, text: &str) -> Result<TaskFile, Trouble> {
@@ -150,7 +142,7 @@ mod tests {
             "task.toml",
             "description = \"see the file notes.txt\"\nmetric_direction = \"minimize\"\n",
         );
-        assert_eq!(toml.unwrap().metric_direction, Some(Direction::Minimize));
+        assert_eq!(toml.unwrap().keys.direction, Some(Direction::Minimize));
     }
 
     #[test]
@@ -160,10 +152,35 @@ mod tests {
             assert!(trouble.message.contains(message), "{trouble} / {message}");
             assert!(trouble.hint.contains(hint), "{} / {hint}", trouble.hint);
         };
-        check("data_dir: x\ntarget: y\n", "task.yaml:2:1: unknown task key", "target_column");
+        check("data_dir: x\ntarget_colum: y\n", "task.yaml:2:1: unknown task key", "target_column");
         check("metric_direction: up\n", "task.yaml:1:1: metric_direction is \"up\"", "maximize or minimize");
         check("reference_discussions: 3\n", "reference_discussions is 3", "a list");
         check("baseline_solution: gone.py\n", "gone.py", "task file");
         check("competition_id: a\n\tdata_dir: x\n", "task.yaml:2:1: a tab", "spaces");
+    }
+
+    /// Production files below a folder.
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let inner = |path: PathBuf| match path.file_name().and_then(|name| name.to_str()) {
+            Some("tests" | "target" | "snapshots" | "__pycache__" | "corpus") => Vec::new(),
+            _ if path.is_dir() => files(&path),
+            _ => vec![path],
+        };
+        entries.flat_map(inner).collect()
+    }
+
+    #[test]
+    fn a_key_of_a_task_is_named_in_few_files() {
+        let root: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../.."].iter().collect();
+        for key in TaskKeys::all()
+            .filter(|key| key.name.ends_with("_column") && key.name != "id_column" && key.option.is_none())
+        {
+            let is_named =
+                |path: &PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains(key.name));
+            let all = ["crates", "python"].map(|folder| files(&root.join(folder))).concat();
+            let naming: Vec<PathBuf> = all.into_iter().filter(is_named).collect();
+            assert!(naming.len() <= 6, "{} is named in {naming:#?}", key.name);
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star::shell;
 use mle_star_domain::layout;
+use mle_star_domain::task::TaskKeys;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::intake::{has_tables, is_table, stem};
 
@@ -31,6 +32,14 @@ pub struct TaskSource {
     pub name: String,
     /// A config file beside the task.
     pub config: Option<PathBuf>,
+}
+
+impl TaskSource {
+    /// The task with what options say of it.
+    #[must_use]
+    pub fn with(self, options: TaskKeys) -> Self {
+        Self { file: self.file.with(options), ..self }
+    }
 }
 
 /// Finds the task at this path.

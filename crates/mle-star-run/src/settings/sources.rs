@@ -81,11 +81,9 @@ impl Setting {
     pub fn from_text(key: &str, text: &str, origin: &str) -> Self {
         let value = match form(key) {
             // The names of columns, such as `Unnamed: 0`, or a list of them.
-            Form::Plain if key == "ignore_columns" && !text.trim_start().starts_with(['[', '"', '\'']) => {
-                Value::from(text)
-            }
+            Form::List if !text.trim_start().starts_with(['[', '"', '\'']) => Value::from(text),
             Form::Text | Form::Path | Form::Command => Value::from(text),
-            Form::Plain | Form::Switch | Form::Names => parse_value(text),
+            Form::Plain | Form::Switch | Form::Names | Form::List => parse_value(text),
         };
         Self { key: key.to_owned(), value, origin: origin.to_owned() }
     }

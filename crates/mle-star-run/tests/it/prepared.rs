@@ -33,7 +33,7 @@ fn a_made_id_is_no_given_one_and_may_be_named_again() {
         [&["target=kind", "metric=accuracy"][..], &["target=kind", "metric=accuracy", "id_column=row_id_"]]
     {
         let prepared = prepared(folder.path(), &table, more);
-        assert_eq!(prepared.task.id_column.as_deref(), Some("row_id_"));
+        assert_eq!(prepared.task.roles.id.as_deref(), Some("row_id_"));
         let id = prepared.task.columns.iter().find(|column| column.role == "id").unwrap();
         assert_eq!((id.column.as_str(), id.why.as_str()), ("row_id_", "made: it numbers the rows"));
     }

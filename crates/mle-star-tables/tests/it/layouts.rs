@@ -149,9 +149,13 @@ fn check(expected: &Expected) {
     assert_eq!(task.metric, expected.metric, "{name}");
     let is_loss = ["RMSE", "RMSLE", "log loss"].contains(&expected.metric);
     assert_eq!(task.direction == Direction::Minimize, is_loss, "{name}");
-    assert_eq!((task.target.as_deref(), task.id.as_deref()), (expected.target, expected.id), "{name}");
-    if let (Some(profile), Some(target)) = (&profile, &task.target) {
-        assert_eq!(profile.targets(target, task.id.as_deref()).len(), expected.targets, "{name}");
+    assert_eq!(
+        (task.roles.first_target(), task.roles.id.as_deref()),
+        (expected.target, expected.id),
+        "{name}"
+    );
+    if let (Some(profile), Some(target)) = (&profile, task.roles.first_target()) {
+        assert_eq!(profile.targets(target, task.roles.id.as_deref()).len(), expected.targets, "{name}");
     }
     let instead: BTreeMap<_, _> = look.instead.into_iter().collect();
     let asked = json!({ "question": "describe", "folder": data_dir, "facts": facts, "instead": instead });

@@ -127,7 +127,7 @@ fn facts(ctx: &Ctx<'_>) -> Facts {
     let further = ctx.protocol().map_or(&[][..], |protocol| &protocol.targets);
     Facts {
         targets: ctx.task().target().map(str::to_owned).into_iter().chain(further.iter().cloned()).collect(),
-        ids: ctx.task().id_column.clone().into_iter().collect(),
+        ids: ctx.task().roles.id.clone().into_iter().collect(),
         split: split.and_then(split_for_checker),
     }
 }

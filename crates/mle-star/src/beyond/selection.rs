@@ -74,7 +74,7 @@ async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<C
     let members: Vec<(Scored, f64)> =
         members.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
     let parts = members.iter().map(|(member, weight)| member.weighted(*weight));
-    let composition = Composition::new(parts, by, ctx.task().id_column.as_deref());
+    let composition = Composition::new(parts, by, ctx.task().roles.id.as_deref());
     let why = if why.is_empty() { why } else { format!("; {why}") };
     let note = format!("weighted combination of {} solutions{why}", composition.len());
     let lead = lead.map(|lead| Lead { score: measured.score, lead });

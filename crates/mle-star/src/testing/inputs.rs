@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use mle_star_domain::config::{Config, Context, LeakageCheck, LeakageGate, Probes};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::{Holdout, Protocol, Split, SplitKind};
-use mle_star_domain::task::{DataModality, Task, TaskType};
+use mle_star_domain::task::{DataModality, Roles, Task, TaskType};
 
 use crate::journal::Frozen;
 use crate::prompts::Prompts;
@@ -45,14 +45,8 @@ pub fn task() -> Task {
         description: "Predict y from x.".to_owned(),
         data_dir: PathBuf::from("/data"),
         output_dir: None,
-        target_column: Some("y".to_owned().into()),
-        id_column: None,
-        group_column: None,
-        time_column: None,
-        weight_column: None,
+        roles: Roles { target: Some("y".to_owned().into()), ..Roles::default() },
         folds: None,
-        ignore_columns: Vec::new(),
-        positive_class: None,
         text_columns: Vec::new(),
         columns: Vec::new(),
         metric_file: None,

@@ -21,7 +21,7 @@ use scripts::scripts;
 fn inputs(gate: LeakageGate) -> Frozen {
     let mut inputs = held_out();
     inputs.config.leakage_gate = gate;
-    inputs.task.target_column = None;
+    inputs.task.roles.target = None;
     inputs
 }
 
@@ -142,7 +142,7 @@ async fn all_targets_of_the_run_are_known() {
     let script = script.replace("[\"heating\", \"cooling\"]", "json.load(open('settings.json'))['targets']");
     for (targets, findings) in [(vec![], 0), (vec!["heating".to_owned(), "cooling".to_owned()], 1)] {
         let mut inputs = inputs(LeakageGate::Warn);
-        inputs.task.target_column = Some("heating".to_owned().into());
+        inputs.task.roles.target = Some("heating".to_owned().into());
         inputs.protocol.as_mut().unwrap().targets = targets;
         let trust = trust(&with_candidate(&script), &inputs).await;
         let leaks = trust.findings.iter().filter(|finding| finding.severity == Severity::Block);

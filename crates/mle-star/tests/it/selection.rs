@@ -42,7 +42,7 @@ fn places(world: &World, start: &str) -> Vec<String> {
 async fn a_better_combination_is_submitted_and_holds_its_members() {
     let world = two_candidates().answers("phase3/selection/weights", weights(&[0.75, 0.25], 0.8));
     let mut inputs = held_out();
-    inputs.task.id_column = Some("id".to_owned());
+    inputs.task.roles.id = Some("id".to_owned());
     let finished = run(&world, &inputs).await.unwrap();
     assert_eq!(places(&world, "phase3/selection"), ["phase3/selection/weights", "phase3/selection/run"]);
     let script = finished.result.final_solution.content;

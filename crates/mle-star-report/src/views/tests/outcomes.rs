@@ -69,7 +69,7 @@ async fn the_reason_why_no_script_ran_is_told() {
 
     let mut inputs = Frozen { protocol: Some(protocol()), ..frozen() };
     inputs.config.leakage_gate = LeakageGate::Block;
-    inputs.task.target_column = Some("y".to_owned().into());
+    inputs.task.roles.target = Some("y".to_owned().into());
     let world = World::new().agent("phase1/candidate-1/init", &format!("```python\n{LEAKING}\n```"));
     let world = (1..9)
         .fold(world, |world, count| world.agent(&format!("phase1/candidate-1/gate-fix-{count}"), "no idea"));
