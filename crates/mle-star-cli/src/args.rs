@@ -107,7 +107,8 @@ pub enum Command {
     Delete(DeleteArgs),
     /// Serve the runs as a web page
     ///
-    /// By default only this machine can reach the page. Ctrl-C stops the server; runs continue.
+    /// By default only this machine can reach the page. Its address holds a token, which a browser keeps in a cookie.
+    /// Ctrl-C stops the server; runs continue.
     Ui(UiArgs),
     /// Serve runs as tools to coding agents (Model Context Protocol)
     ///
@@ -346,11 +347,11 @@ pub struct UiArgs {
     /// Listen on this port; 0 picks a free one
     #[arg(long, value_name = "N", default_value_t = 7575)]
     pub port: u16,
-    /// Listen on this address; any but a loopback address requires the printed token
+    /// Listen on this address
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub host: String,
-    /// Require the token on this machine, too; by default every process of this user has access
-    #[arg(long)]
+    /// Has no effect: the address of the page always holds its token
+    #[arg(long, hide = true)]
     pub token: bool,
     /// Print the address of the page as JSON
     #[arg(long)]

@@ -2,9 +2,8 @@
 //!
 //! Pages are rendered on the server from the same parts as a run's report and can be read without JavaScript; with it, they
 //! update while a run goes on. [`server`] listens, [`access`] decides who may use the page, [`live`] renders each change
-//! once for all viewers. [`pages`] has what is served for each address. Viewing writes nothing into the runs directory,
-//! and keeps what was read in the user's cache folder: stop sends a signal, resume and start create separate processes, and
-//! [`mod@delete`] deletes runs.
+//! once for all viewers. [`pages`] has what is served for each address. Viewing writes nothing: stop sends a
+//! signal, resume and start create separate processes, and [`mod@delete`] deletes runs.
 
 mod access;
 mod act;
@@ -16,11 +15,10 @@ mod list;
 mod live;
 mod logs;
 mod pages;
-mod peer;
 mod run;
 mod server;
 mod site;
 mod start;
 
-pub use server::{Bound, Token, bind, serve};
+pub use server::{Bound, bind, serve};
 pub use site::Site;

@@ -8,7 +8,7 @@ use super::runs_dir;
 use crate::args::UiArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::ui::{Bound, Site, Token, bind, serve};
+use crate::ui::{Bound, Site, bind, serve};
 
 /// Serves until Ctrl-C.
 ///
@@ -22,8 +22,7 @@ pub fn ui(args: &UiArgs) -> Result<Exit, Failure> {
         ))
     })?;
     runtime.block_on(async {
-        let token = if args.token { Token::Always } else { Token::IfNeeded };
-        let bound = bind(&args.host, args.port, token).await?;
+        let bound = bind(&args.host, args.port).await?;
         let site = Site::new(&runs_dir(args.runs_dir.clone()));
         announce(args, &bound, &site);
         serve(bound, site).await.map_err(Failure::failed)?;

@@ -1,4 +1,4 @@
-//! Access control: checks the host name, the token if others can reach the page, and the origin of forms.
+//! Access control: checks the host name, the token and the origin of forms.
 //!
 //! Any web page can make a browser send requests here. It could read a response only through a host name that
 //! points to this machine, so the `Host` must be ours. It could send a form, so the `Origin` must be ours. The
@@ -9,7 +9,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, ORIGIN, REFERRER_POLICY, SET_COOKIE,
     X_CONTENT_TYPE_OPTIONS,
@@ -20,7 +20,6 @@ use axum::response::{IntoResponse, Redirect, Response};
 use mle_star_domain::trouble::Trouble;
 
 use super::answer::{ErrorResponse, Page};
-use super::peer::is_welcome;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -45,13 +44,12 @@ pub struct Access {
     address: SocketAddr,
     /// The machine's host name.
     machine: String,
-    token: Option<String>,
+    token: String,
 }
 
 impl Access {
-    /// The conditions for a server that listens on `address` for the given `host`. Requests need the token if
-    /// there is one; otherwise they must come from this user.
-    pub fn new(host: &str, address: SocketAddr, token: Option<String>) -> Self {
+    /// The conditions for a server that listens on `address` for the given `host`.
+    pub fn new(host: &str, address: SocketAddr, token: String) -> Self {
         let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         Self { host: host.to_owned(), address, machine: machine.trim().to_owned(), token }
     }
@@ -64,21 +62,7 @@ impl Access {
             IpAddr::V6(_) => IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]),
         };
         let at = SocketAddr::new(ip, self.address.port());
-        self.token
-            .as_ref()
-            .map_or_else(|| format!("http://{at}/"), |token| format!("http://{at}/?token={token}"))
-    }
-
-    /// Without a token, only this user's processes have access.
-    fn judge_peer(&self, peer: SocketAddr) -> Result<(), ErrorResponse> {
-        if self.token.is_some() || is_welcome(peer, self.address.port()) {
-            return Ok(());
-        }
-        let message =
-            "this page is for one user of this machine, and another user may have opened this connection";
-        let hint = "start a page for your own runs with `mle-star ui --port N`, or one with a token with \
-                    `mle-star ui --token`";
-        Err(ErrorResponse::forbidden(Trouble::new(message, hint)))
+        format!("http://{at}/?token={}", self.token)
     }
 
     fn judge(&self, request: &Request) -> Result<(), ErrorResponse> {
@@ -128,30 +112,30 @@ impl Access {
             && name[..self.machine.len()].eq_ignore_ascii_case(&self.machine)
             && name[self.machine.len()..].starts_with('.');
         let is_machine = !self.machine.is_empty() && (is(&self.machine) || below_machine);
-        // A domain's owner can point it anywhere, so without a token only these names are safe.
-        is("localhost") || is(&self.host) || self.token.is_some() && is_machine
+        is("localhost") || is(&self.host) || is_machine
     }
 
     fn has_token(&self, headers: &HeaderMap) -> bool {
-        let Some(token) = &self.token else { return true };
         let name = self.cookie_name();
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs =
             cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.any(|(given, value)| given == name && is_same(value, token))
+        pairs.any(|(given, value)| given == name && is_same(value, &self.token))
     }
 
     /// Turns a token in the address into a cookie and redirects to the address without it.
     fn let_in(&self, request: &Request) -> Option<Response> {
-        let token = self.token.as_ref()?;
-        let query = request.uri().query()?;
-        let given = query.split('&').find_map(|pair| pair.strip_prefix("token="))?;
+        let (path, query) = (request.uri().path(), request.uri().query()?);
+        let (tokens, others): (Vec<&str>, Vec<&str>) =
+            query.split('&').partition(|pair| pair.starts_with("token="));
+        let (given, token) = (tokens.first()?.strip_prefix("token=")?, &self.token);
         let is_right = *request.method() == Method::GET
             && is_same(given, token)
             && self.is_ours(text(request.headers(), &HOST).unwrap_or_default());
         is_right.then(|| {
+            let to = if others.is_empty() { path.to_owned() } else { format!("{path}?{}", others.join("&")) };
             let cookie = format!("{}={token}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name());
-            ([(SET_COOKIE, cookie)], Redirect::to(request.uri().path())).into_response()
+            ([(SET_COOKIE, cookie)], Redirect::to(&to)).into_response()
         })
     }
 
@@ -161,13 +145,8 @@ impl Access {
 }
 
 /// Refuses requests that [`Access`] does not allow, and adds the security headers to every answer.
-pub async fn admit(
-    State(access): State<Arc<Access>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let judged = access.judge_peer(peer).and_then(|()| access.judge(&request));
+pub async fn admit(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+    let judged = access.judge(&request);
     let mut response = match (access.let_in(&request), judged) {
         (Some(response), _) => response,
         (None, Ok(())) => next.run(request).await,

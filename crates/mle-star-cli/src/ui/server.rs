@@ -1,7 +1,6 @@
 //! Listens, and routes addresses to pages.
 
 use std::io::ErrorKind;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -16,7 +15,6 @@ use tokio::net::TcpListener;
 
 use super::access::{self, Access};
 use super::answer::{ErrorResponse, Page};
-use super::peer::can_tell;
 use super::site::Site;
 use super::{act, delete, pages, start};
 
@@ -24,20 +22,10 @@ use super::{act, delete, pages, start};
 pub struct Bound {
     listener: TcpListener,
     access: Access,
-    /// The URL to open, with the token if one is required.
+    /// The URL to open, with its token.
     pub url: String,
     /// Whether other machines can reach it.
     pub is_open: bool,
-}
-
-/// Whether a page that only this machine can reach requires the token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Token {
-    /// Only if the system cannot identify the user of a connection. If it can, this user's processes have access,
-    /// and no others.
-    IfNeeded,
-    /// Always.
-    Always,
 }
 
 /// Files that pages load. They are part of the program; pages load nothing from other servers.
@@ -48,18 +36,17 @@ const FILES: [(&str, &str, &str); 4] = [
     ("/live.js", "text/javascript; charset=utf-8", include_str!("../../templates/ui/live.js")),
 ];
 
-/// Binds the port; 0 picks a free one. A page that other machines can reach always requires the token.
+/// Binds the port; 0 picks a free one.
 ///
 /// # Errors
 /// The port is in use, or the host is not an address of this machine.
-pub async fn bind(host: &str, port: u16, token: Token) -> Result<Bound, Trouble> {
+pub async fn bind(host: &str, port: u16) -> Result<Bound, Trouble> {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let bound = TcpListener::bind((host, port)).await;
     let listener = bound.map_err(|error| unbound(host, port, &error))?;
     let address = listener.local_addr().map_err(|error| unbound(host, port, &error))?;
     let is_open = !address.ip().is_loopback();
-    let needs_token = is_open || token == Token::Always || !can_tell();
-    let token = needs_token.then(access::random_token).transpose().map_err(|error| {
+    let token = access::random_token().map_err(|error| {
         Trouble::new(
             format!("cannot make a token: {error}"),
             "check that the system has a source of randomness",
@@ -77,7 +64,6 @@ pub async fn bind(host: &str, port: u16, token: Token) -> Result<Bound, Trouble>
 pub async fn serve(bound: Bound, site: Site) -> Result<(), Trouble> {
     let access = Arc::new(bound.access);
     let pages = routes(Arc::new(site)).layer(middleware::from_fn_with_state(access, access::admit));
-    let pages = pages.into_make_service_with_connect_info::<SocketAddr>();
     let served = axum::serve(bound.listener, pages).await;
     served.map_err(|error| Trouble::new(format!("the web page ended: {error}"), "start it again"))
 }

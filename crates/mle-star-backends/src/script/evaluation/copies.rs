@@ -8,6 +8,7 @@ use mle_star_domain::question::ImportanceRows;
 use serde_json::{Value, json};
 
 use super::Evaluator;
+use crate::script::plane::absolute;
 
 /// The labelled rows that are copied.
 #[derive(Clone, Debug)]
@@ -47,8 +48,8 @@ impl Evaluator {
             .collect();
         json!({
             "question": "permuted",
-            "folder": rows.folder,
-            "ids": rows.ids,
+            "folder": absolute(&rows.folder),
+            "ids": absolute(&rows.ids),
             "id": setup.id_column,
             "kept": kept,
         })

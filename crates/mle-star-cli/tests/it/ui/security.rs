@@ -106,10 +106,11 @@ fn others_need_the_token_that_was_printed() {
     let sealed = Sealed::with(&[]);
     let page = Served::of(&sealed, "--host 0.0.0.0");
     let token = page.url.split_once("?token=").unwrap().1;
-    assert_eq!(page.get("/").status, 403);
-    assert_eq!(page.get("/?token=wrong").status, 403);
-    assert_eq!(page.get(&format!("/?token={}", "0".repeat(token.len()))).status, 403);
-    let let_in = page.get(&format!("/?token={token}"));
+    let get = |path: &str| page.ask("GET", path, &[("Cookie", "")], "");
+    assert_eq!(get("/").status, 403);
+    assert_eq!(get("/?token=wrong").status, 403);
+    assert_eq!(get(&format!("/?token={}", "0".repeat(token.len()))).status, 403);
+    let let_in = get(&format!("/?token={token}"));
     assert_eq!((let_in.status, let_in.header("location")), (303, Some("/")), "{let_in:?}");
     let cookie = let_in.header("set-cookie").unwrap();
     for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {
@@ -124,39 +125,18 @@ fn others_need_the_token_that_was_printed() {
         assert_eq!(named(&format!("{host}:{}", page.port)), 200, "{host}");
     }
     assert_eq!(named("evil.org"), 403);
-    assert!(!Served::of(&sealed, "").url.contains("token"));
 }
 
 #[test]
-fn as_root_other_users_of_this_machine_are_kept_out() {
-    needs!(Root);
-    let (root, other) = (0, 65534);
+fn every_request_needs_the_token() {
     let sealed = Sealed::with(&[]);
     let page = Served::of(&sealed, "");
-    let check = |user: u32, address: &str, status: &str| {
-        let ask =
-            format!("GET / HTTP/1.1\\r\\nHost: 127.0.0.1:{}\\r\\nConnection: close\\r\\n\\r\\n", page.port);
-        let talk = format!("exec 3<>/dev/tcp/{address}/{} && printf '{ask}' >&3 && head -1 <&3", page.port);
-        let said = Command::new("bash").args(["-c", &talk]).current_dir("/").uid(user).output().unwrap();
-        let line = String::from_utf8(said.stdout).unwrap();
-        assert!(line.starts_with(&format!("HTTP/1.1 {status}")), "{user}, {address}: {line}");
-    };
-    for address in ["127.0.0.1", "::ffff:127.0.0.1"] {
-        check(root, address, "200");
-        check(other, address, "403");
-    }
-}
-
-#[test]
-fn this_machine_needs_the_token_where_that_was_asked_for() {
-    let sealed = Sealed::with(&[]);
-    let page = Served::of(&sealed, "--token");
-    assert_eq!(page.get("/").status, 403);
-    assert_eq!(page.post("/start", "folder=data").status, 403);
-    let path = page.url.split_once(&page.port.to_string()).unwrap().1;
-    let let_in = page.get(path);
-    let cookie = let_in.header("set-cookie").unwrap().split(';').next().unwrap();
-    assert_eq!(page.ask("GET", "/", &[("Cookie", cookie)], "").status, 200);
+    let none = [("Cookie", "")];
+    assert_eq!(page.ask("GET", "/", &none, "").status, 403);
+    let origin = format!("http://127.0.0.1:{}", page.port);
+    assert_eq!(page.ask("POST", "/start", &[("Origin", &origin), none[0]], "folder=data").status, 403);
+    let let_in = page.ask("GET", &format!("/?text=a&{}", page.token()), &none, "");
+    assert_eq!((let_in.status, let_in.header("location")), (303, Some("/?text=a")), "{let_in:?}");
 }
 
 #[test]

@@ -39,9 +39,15 @@ impl Served {
         Self { child, url, port }
     }
 
-    /// The address of a path.
+    /// The address of a path, with the token.
     pub fn at(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
+        let join = if path.contains('?') { '&' } else { '?' };
+        format!("http://127.0.0.1:{}{path}{join}{}", self.port, self.token())
+    }
+
+    /// The token as a part of an address.
+    pub fn token(&self) -> &str {
+        self.url.split_once('?').unwrap().1
     }
 
     pub fn get(&self, path: &str) -> Answered {
@@ -77,6 +83,10 @@ impl Served {
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "Host") {
             head.push_str(&format!("Host: 127.0.0.1:{}\r\n", self.port));
+        }
+        if !headers.iter().any(|(name, _)| *name == "Cookie") {
+            let token = self.token().trim_start_matches("token=");
+            head.push_str(&format!("Cookie: mle_star_token_{}={token}\r\n", self.port));
         }
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
