@@ -30,9 +30,9 @@ const MISTAKES: &[Mistake] = &[
     ),
     // Unknown task key.
     (
-        &[("t.yaml", "data_dir: data\ntarget: price\n")],
+        &[("t.yaml", "data_dir: data\ntargets: price\n")],
         "run t.yaml",
-        "t.yaml:2:1: unknown task key \"target\"",
+        "t.yaml:2:1: unknown task key \"targets\"",
         "target_column",
     ),
     // Unknown config key.
