@@ -50,20 +50,6 @@ pub fn succeeds(mut command: Command) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Runs a command without showing its output.
-///
-/// # Errors
-/// It cannot be started or fails; in words.
-pub fn runs(command: &mut Command) -> Result<(), String> {
-    let status = command.stdout(Stdio::null()).status();
-    let program = command.get_program().display();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{program} failed ({status})")),
-        Err(error) => Err(format!("{program}: {error}")),
-    }
-}
-
 /// Runs a command, prints its output, and returns it; `true` when the command succeeded.
 ///
 /// # Errors

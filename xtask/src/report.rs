@@ -85,3 +85,20 @@ impl Report {
         self.total.failed == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_counted_in_the_last_line() {
+        let check = |line: &str, ok, [passed, failed, skipped]: [usize; 3]| {
+            assert_eq!(Count::in_summary(line, ok), Count { passed, failed, skipped }, "{line}");
+        };
+        check("120 passed (3 slow), 2 failed, 1 timed out, 5 skipped", false, [120, 3, 5]);
+        check("1 failed, 9 passed, 2 skipped, 1 xfailed in 12.30s", false, [10, 1, 2]);
+        check("9 passed in 1.00s", true, [9, 0, 0]);
+        check("9 passed in 1.00s", false, [9, 1, 0]);
+        check("", true, [0, 1, 0]);
+    }
+}

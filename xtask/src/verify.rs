@@ -25,9 +25,7 @@ pub fn gate() -> bool {
     if let Some(tests) = built(&mut report) {
         let mut needs = beside_scripts(&tests, || {
             report.check("clippy", || succeeds(cargo("clippy --workspace --all-targets -- -D warnings")));
-            if dependencies_changed() {
-                dependencies(&mut report);
-            }
+            dependencies(&mut report);
         });
         let Ok((browser, python)) = downloads.join() else { return false };
         needs.extend(browser);
@@ -66,7 +64,7 @@ pub fn deep() -> bool {
 pub fn release(options: &[&str]) -> bool {
     let mut release = script("xtask/release.sh");
     release.args(options);
-    tools::dependencies_are_good().unwrap_or(false) && succeeds(release)
+    tools::dependencies_are_good().is_ok_and(|good| good) && succeeds(release)
 }
 
 /// The tidy checks.
@@ -140,20 +138,6 @@ fn documents() -> bool {
     let binaries =
         "doc --workspace --bins --no-deps --document-private-items --target-dir target/doc-of-binaries";
     with_warnings(binaries) && libraries
-}
-
-/// Whether a commit of the last day changed what is depended on. The daily run has checked older ones.
-fn dependencies_changed() -> bool {
-    let is_said = |words: &[&str]| {
-        let output = Command::new("git")
-            .args(words)
-            .args(["--", "Cargo.lock", "deny.toml"])
-            .current_dir(root())
-            .output();
-        // Without a history, nobody knows.
-        output.is_ok_and(|output| !output.status.success() || !output.stdout.is_empty())
-    };
-    is_said(&["log", "--since=1.day", "--format=%h"]) || is_said(&["status", "--porcelain"])
 }
 
 fn dependencies(report: &mut Report) {

@@ -144,3 +144,20 @@ fn left_out(catalogue: &str) -> Vec<String> {
     }
     findings
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_files_and_headings() {
+        let page = crate::command::root().join("docs/trust.md");
+        let check = |link: &str, broken: bool| assert_eq!(is_broken(&page, link), broken, "{link}");
+        check("https://arxiv.org/abs/2506.15692", false);
+        check("quality.md", false);
+        check("quality.md#how-it-was-measured", false);
+        check("quality.md#how-it-was-not-measured", true);
+        check("#nowhere", true);
+        check("nowhere.md", true);
+    }
+}
