@@ -38,7 +38,7 @@ echo "$changes" > "$release/CHANGES.md"
 python3 -m venv "$tools"
 # zig compiles C for musl on every processor, so that no system package is needed.
 "$tools/bin/pip" install --quiet --disable-pip-version-check maturin==1.16.0 ziglang==0.17.1
-cargo install --quiet --locked --features cli --root "$tools" cargo-about@0.8.4
+cargo install --quiet --locked --root "$tools" cargo-about@0.8.4
 export PATH="$tools/bin:$PATH"
 
 # Runs the program alone in a folder (no C library, no /proc, no /etc), and the wheel in an environment of its own.

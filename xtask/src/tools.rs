@@ -4,6 +4,7 @@ use std::env::consts::ARCH;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use crate::command::{on_path, root, succeeds, target, watched};
 
@@ -20,6 +21,9 @@ const ALONE: [&str; 2] = ["claude", "tools"];
 /// # Errors
 /// It cannot be made; in words.
 pub fn environment(name: &str) -> Result<PathBuf, String> {
+    // Steps side by side ask for the same ones.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let (folder, list) = (target().join(name), root().join(format!("xtask/environments/{name}.txt")));
     let (python, stamp) = (folder.join("bin/python"), folder.join("installed.txt"));
     let wanted = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
