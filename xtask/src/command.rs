@@ -1,5 +1,5 @@
 //! Running cargo and other programs from the workspace's root.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a gate reports what it does")]
+#![expect(clippy::print_stdout, reason = "a gate reports what it does")]
 
 use std::env;
 use std::io::{self, BufRead, BufReader};
@@ -22,11 +22,6 @@ pub fn say(line: &str) {
     println!("{line}");
 }
 
-/// Prints a line to standard error.
-pub fn complain(line: &str) {
-    eprintln!("{line}");
-}
-
 /// A cargo command, its arguments split at blanks.
 pub fn cargo(line: &str) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -40,10 +35,18 @@ pub fn cargo(line: &str) -> Command {
     command
 }
 
+/// A script of the repository.
+pub fn script(path: &str) -> Command {
+    let mut command = Command::new("bash");
+    command.arg(path).current_dir(root());
+    command
+}
+
 /// Prints a command and runs it; `true` when it succeeded.
 pub fn succeeds(mut command: Command) -> bool {
-    let words: Vec<String> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
-    say(&format!("--- cargo {}", words.join(" ")));
+    let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default().display();
+    say(&format!("--- {program} {}", words.join(" ")));
     command.status().is_ok_and(|status| status.success())
 }
 
@@ -73,8 +76,8 @@ fn shown(stream: impl BufRead) -> String {
 
 /// The first program on the path that has one of these names.
 pub fn on_path(names: &[&str]) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
     let mut files = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     files.find(|file| file.is_file())
 }

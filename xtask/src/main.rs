@@ -1,30 +1,20 @@
 //! Development tasks of the workspace. `cargo xtask verify` is the gate.
 
-mod book;
-mod browser;
 mod budget;
-mod claude;
-mod codex;
 mod command;
-mod compat;
-mod dist;
-mod environments;
 mod faults;
 mod files;
-mod kernel;
-mod mcp;
-mod packages;
-mod programs;
-mod python;
-mod python_package;
 mod record;
-mod release;
 mod report;
 mod tests_run;
 mod tidy;
+mod tools;
 mod verify;
 
 use std::process::ExitCode;
+
+use command::{cargo, say, succeeds};
+use report::Count;
 
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
@@ -35,49 +25,50 @@ Commands:
                                  runners, a virtual machine, the book
   verify --release               Build and check what a release publishes: crates, wheels, installation, bill of
                                  materials
+  release                        The same from a clean tree, and tag the commit
   budget                         Show the production lines of each crate, what it is allowed, and its goal
   tidy                           Check that documents name only what exists
-  book                           Build the book of docs/ in target/book, and check its links
-  record                         Run the example, keep what its views need in examples/recorded, and take pictures
-  pictures                       Take the pictures of the page of the recorded run, in docs
-  compat [--python PATH] [NAME...]
-                                 Run a script for each of fifty libraries, isolated, and write docs/libraries.md
-  gpu [--python PATH]            Check on a machine with a GPU what scripts can do with it
   faults [--count N] [--seed S]  Run the fault campaign
-  python [OPTION...]             Run the tests of the Python package, with options of pytest
+  python [OPTION...]             Run the tests of the Python packages, with options of pytest
   kernel                         Run the tests of control groups in a virtual machine
-  release                        The same as verify --release, from a clean tree, and tag the commit";
+  book                           Build the book of docs/ in target/book
+  record                         Run the example, keep what its views need in examples/recorded, and take pictures
+  pictures                       Take the pictures of the page of the recorded run, in docs";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    if arguments.iter().any(|word| ["help", "--help", "-h"].contains(word)) {
-        command::say(USAGE);
-        return ExitCode::SUCCESS;
-    }
-    let done = match arguments.as_slice() {
-        ["verify"] => Some(verify::gate()),
-        ["verify", "--deep"] => Some(verify::deep()),
-        ["verify", "--release"] => Some(release::verify()),
-        ["budget"] => Some(budget::is_kept()),
-        ["tidy"] => Some(verify::is_tidy()),
-        ["faults", options @ ..] => Some(faults::campaign(options).failed == 0),
-        ["compat", options @ ..] => Some(compat::campaign(options)),
-        ["gpu", options @ ..] => Some(compat::on_gpu(options)),
-        ["python", options @ ..] => Some(python_package::test(options)),
-        ["kernel"] => Some(kernel::alone()),
-        ["release"] => Some(release::release()),
-        ["book"] => Some(book::make()),
-        ["record"] => Some(record::record()),
-        ["pictures"] => Some(record::pictures()),
-        _ => None,
-    };
-    match done {
-        Some(true) => ExitCode::SUCCESS,
-        Some(false) => ExitCode::FAILURE,
-        None => {
-            command::complain(USAGE);
-            ExitCode::from(2)
+    let passed = match arguments.as_slice() {
+        ["help" | "--help" | "-h", ..] => {
+            say(USAGE);
+            true
         }
-    }
+        ["verify"] => verify::gate(),
+        ["verify", "--deep"] => verify::deep(),
+        ["verify", "--release"] => verify::release(&[]),
+        ["release"] => verify::release(&["--tag"]),
+        ["budget"] => budget::is_kept(),
+        ["tidy"] => verify::is_tidy(),
+        ["faults", options @ ..] => faults::campaign(options).failed == 0,
+        ["python", options @ ..] => python(options),
+        ["kernel"] => ended(tests_run::build().and_then(|tests| verify::kernel(&tests))),
+        ["book"] => verify::book(),
+        ["record"] => record::record(),
+        ["pictures"] => record::pictures(),
+        _ => {
+            say(USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn python(options: &[&str]) -> bool {
+    let is_built = succeeds(cargo("build -p mle-star-cli"));
+    let run = || tests_run::of_python(&tools::environment("python-package")?, options);
+    is_built && ended(run())
+}
+
+fn ended(count: Result<Count, String>) -> bool {
+    count.map_err(|why| say(&why)).is_ok_and(|count| count.failed == 0)
 }

@@ -16,10 +16,9 @@ pub struct Count {
 }
 
 /// The steps so far.
-#[derive(Default)]
 pub struct Report {
+    began: Instant,
     lines: Vec<String>,
-    messages: Vec<String>,
     total: Count,
 }
 
@@ -29,11 +28,20 @@ impl Count {
         Self { passed: usize::from(ok), failed: usize::from(!ok), skipped: 0 }
     }
 
-    /// Adds another count.
-    pub fn add(&mut self, other: Self) {
-        self.passed += other.passed;
-        self.failed += other.failed;
-        self.skipped += other.skipped;
+    /// The tests in the last line of nextest or pytest, such as `2 failed, 100 passed, 1 skipped`. Where the command
+    /// failed, at least one did.
+    pub fn in_summary(line: &str, ok: bool) -> Self {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let of = |outcomes: &[&str]| -> usize {
+            let pairs = words.windows(2).filter(|pair| outcomes.contains(&pair[1].trim_end_matches(',')));
+            pairs.filter_map(|pair| pair[0].parse::<usize>().ok()).sum()
+        };
+        // A test that is expected to fail has done what it should.
+        let passed = of(&["passed", "xfailed"]);
+        let failed = of(&["failed", "timed", "error", "errors"]);
+        // A selection without a test is a mistake.
+        let failed = failed.max(usize::from(!ok || passed == 0));
+        Self { passed, failed, skipped: of(&["skipped"]) }
     }
 
     fn in_words(self) -> String {
@@ -43,41 +51,54 @@ impl Count {
 }
 
 impl Report {
-    /// Runs a step that is one check.
-    pub fn check(&mut self, name: &str, step: impl FnOnce() -> bool) {
-        let began = Instant::now();
-        self.add(name, began, Count::check(step()));
+    /// No step yet.
+    pub fn new() -> Self {
+        Self { began: Instant::now(), lines: Vec::new(), total: Count::default() }
     }
 
-    /// Adds a step that has ended.
-    pub fn add(&mut self, name: &str, began: Instant, count: Count) {
-        let is_one_check = count.passed + count.failed == 1 && count.skipped == 0;
-        let outcome = match count.failed {
-            0 if is_one_check => "ok".to_owned(),
-            1 if is_one_check => "FAILED".to_owned(),
-            _ => count.in_words(),
+    /// Runs a step that is one check; whether it passed.
+    pub fn check(&mut self, name: &str, step: impl FnOnce() -> bool) -> bool {
+        self.step(name, || Ok(Count::check(step()))).failed == 0
+    }
+
+    /// Runs a step, which is skipped where it says why.
+    pub fn step(&mut self, name: &str, step: impl FnOnce() -> Result<Count, String>) -> Count {
+        let began = Instant::now();
+        let (count, outcome) = match step() {
+            Ok(count @ Count { passed: 1, failed: 0, skipped: 0 }) => (count, "ok".to_owned()),
+            Ok(count @ Count { passed: 0, failed: 1, skipped: 0 }) => (count, "FAILED".to_owned()),
+            Ok(count) => (count, count.in_words()),
+            Err(why) => (Count { skipped: 1, ..Count::default() }, format!("skipped: {why}")),
         };
         self.lines.push(format!("{name:<12} {outcome} ({:.1} s)", began.elapsed().as_secs_f64()));
-        self.total.add(count);
-    }
-
-    /// Counts a step that is not run.
-    pub fn skip(&mut self, name: &str, why: &str) {
-        self.lines.push(format!("{name:<12} skipped: {why}"));
-        self.total.skipped += 1;
-    }
-
-    /// Prints a message again before the results, so that whoever reads the end alone learns why a step failed.
-    pub fn tell_at_the_end(&mut self, message: String) {
-        self.messages.push(message);
+        self.total.passed += count.passed;
+        self.total.failed += count.failed;
+        self.total.skipped += count.skipped;
+        count
     }
 
     /// Prints everything, with the total on the last line; `true` if nothing failed.
-    pub fn close(&self, began: Instant) -> bool {
-        self.messages.iter().for_each(|message| say(message));
-        say(&format!("--- all steps ({} s)", began.elapsed().as_secs()));
+    pub fn close(&self) -> bool {
+        say(&format!("--- all steps ({} s)", self.began.elapsed().as_secs()));
         self.lines.iter().for_each(|line| say(line));
         say(&self.total.in_words());
         self.total.failed == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_counted_in_the_last_line() {
+        let check = |line: &str, ok, [passed, failed, skipped]: [usize; 3]| {
+            assert_eq!(Count::in_summary(line, ok), Count { passed, failed, skipped }, "{line}");
+        };
+        check("120 passed (3 slow), 2 failed, 1 timed out, 5 skipped", false, [120, 3, 5]);
+        check("1 failed, 9 passed, 2 skipped, 1 xfailed in 12.30s", false, [10, 1, 2]);
+        check("9 passed in 1.00s", true, [9, 0, 0]);
+        check("9 passed in 1.00s", false, [9, 1, 0]);
+        check("", true, [0, 1, 0]);
     }
 }

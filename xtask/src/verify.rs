@@ -2,83 +2,69 @@
 //!
 //! - [`gate`] runs for every commit: ten minutes after a build. It has the first case of each campaign.
 //! - [`deep`] runs once a day: whole campaigns, real command lines of models, runners, the virtual machine, the book.
-//! - A release checks what is published: [`crate::release`].
+//! - [`release`] checks what is published.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread;
-use std::time::Instant;
 
-use crate::command::{cargo, root, say, succeeds, target};
-use crate::dist::{self, tools};
-use crate::packages::is_said_by_git;
-use crate::programs::Programs;
+use crate::command::{cargo, on_path, root, say, script, succeeds, target};
 use crate::report::{Count, Report};
-use crate::tests_run::{self, Needs};
-use crate::{
-    book, browser, budget, claude, codex, environments, faults, kernel, mcp, python, python_package, tidy,
-};
-
-/// What the tests of MLflow log to.
-const MLFLOW: &str = "mlflow==3.17.2";
+use crate::tests_run::{self, DEEP, GATE, REAL_RUN};
+use crate::tools::{self, Needs};
+use crate::{budget, faults, tidy};
 
 /// Checks a commit; `true` if nothing failed.
 pub fn gate() -> bool {
-    let (began, mut report) = (Instant::now(), Report::default());
+    let mut report = Report::new();
     // Downloads need the network, compilation the processor.
-    let downloads = thread::spawn(|| (browser::prepare(), python_package::prepare()));
+    let downloads = thread::spawn(|| (tools::browser(), tools::environment("python-package")));
     report.check("fmt", || succeeds(cargo("fmt --all --check")));
     report.check("tidy", is_tidy);
     report.check("budget", budget::is_kept);
-    let programs = built(&mut report);
-    let python = python_beside(&programs, || {
-        report.check("clippy", || succeeds(cargo("clippy --workspace --all-targets -- -D warnings")));
-        if dependencies_changed() {
+    if let Some(tests) = built(&mut report) {
+        let mut needs = beside_scripts(&tests, || {
+            report.check("clippy", || succeeds(cargo("clippy --workspace --all-targets -- -D warnings")));
             dependencies(&mut report);
-        }
-    });
-    let (browser, package) = downloads.join().unwrap_or_else(|_| (missing(PANICKED), missing(PANICKED)));
-    if programs.is_ok() {
-        let needs = Needs { python, browser, ..Needs::none() };
-        tests(&mut report, "tests", &tests_run::GATE, &needs);
-        python_tests(&mut report, package, python_package::GATE);
+        });
+        let Ok((browser, python)) = downloads.join() else { return false };
+        needs.extend(browser);
+        report.step("tests", || tests_run::run(&needs, GATE));
+        report.step("python", || tests_run::of_python(&python?, &["-m", "not deep"]));
         real_run(&mut report, needs);
     }
-    report.close(began)
+    report.close()
 }
 
 /// Checks what the gate has no time for; `true` if nothing failed.
 pub fn deep() -> bool {
-    let (began, mut report) = (Instant::now(), Report::default());
-    let downloads = thread::spawn(|| (download(), book::prepare(), python_package::prepare()));
-    let programs = built(&mut report);
-    let python = python_beside(&programs, || {
-        report.check("docs", documents);
-        report.check("doc tests", || succeeds(cargo("test --workspace --doc")));
-        dependencies(&mut report);
+    let mut report = Report::new();
+    let downloads = thread::spawn(|| {
+        (tools::browser().into_iter().chain(tools::of_deep_tests()), tools::environment("python-package"))
     });
-    let (needs, mdbook, package) =
-        downloads.join().unwrap_or_else(|_| (Needs::none(), missing(PANICKED), missing(PANICKED)));
-    match mdbook {
-        Ok(mdbook) => report.check("book", || book::build(&mdbook)),
-        Err(why) => report.skip("book", &why),
+    if let Some(tests) = built(&mut report) {
+        let mut needs = beside_scripts(&tests, || {
+            report.check("docs", documents);
+            report.check("doc tests", || succeeds(cargo("test --workspace --doc")));
+            dependencies(&mut report);
+            report.check("book", book);
+        });
+        let Ok((more, python)) = downloads.join() else { return false };
+        needs.extend(more);
+        report.step("tests", || tests_run::run(&needs, DEEP));
+        report.step("python", || tests_run::of_python(&python?, &[]));
+        report.step("faults", || Ok(faults::campaign(&[])));
+        report.step("kernel", || kernel(&tests));
     }
-    if let Ok(programs) = &programs {
-        tests(&mut report, "tests", &tests_run::DEEP, &Needs { python, ..needs });
-        python_tests(&mut report, package, python_package::DEEP);
-        let (began, campaign) = (Instant::now(), faults::campaign(&[]));
-        report.add("faults", began, campaign);
-        match kernel::not_here() {
-            Some(why) => report.skip("kernel", &why),
-            None => report.check("kernel", || kernel::passes(programs)),
-        }
-    }
-    report.close(began)
+    report.close()
 }
 
-const PANICKED: &str = "the thread that downloads it panicked";
-
-fn missing<T>(why: &str) -> Result<T, String> {
-    Err(why.to_owned())
+/// Builds and checks everything that is published, and publishes nothing; with `--tag`, from a clean tree, and tags the
+/// commit.
+pub fn release(options: &[&str]) -> bool {
+    let mut release = script("xtask/release.sh");
+    release.args(options);
+    tools::dependencies_are_good().is_ok_and(|good| good) && succeeds(release)
 }
 
 /// The tidy checks.
@@ -89,37 +75,52 @@ pub fn is_tidy() -> bool {
     findings.is_empty()
 }
 
-/// What the deep tests need. Without the real `claude` or `codex`, or without a network that can be closed, their tests
-/// are skipped and counted.
-fn download() -> Needs {
-    let is_closed = claude::networks_can_be_closed();
-    let in_closed_network = |prepare: fn() -> Result<PathBuf, String>| match is_closed {
-        true => prepare(),
-        false => missing("network namespaces are not permitted here"),
-    };
-    Needs {
-        python: missing("not made yet"),
-        browser: browser::prepare(),
-        claude: in_closed_network(claude::prepare),
-        codex: in_closed_network(codex::prepare),
-        mcp: mcp::prepare(),
-        mlflow: environments::with("mlflow", &[MLFLOW]),
-        release: missing("only the real run of the gate uses it"),
+/// Builds the book in `target/book` with mdBook from crates.io, of whose features it needs the search alone.
+pub fn book() -> bool {
+    let folder = target().join("mdbook");
+    let mut install =
+        cargo("install mdbook@0.5.4 --locked --quiet --no-default-features --features search --root");
+    install.arg(&folder);
+    let mut build = Command::new(folder.join("bin/mdbook"));
+    build.arg("build").current_dir(root());
+    succeeds(install) && succeeds(build)
+}
+
+/// The tests of control groups in a virtual machine; `tests` is the program that has them.
+///
+/// # Errors
+/// Why this system cannot run it.
+pub fn kernel(tests: &Path) -> Result<Count, String> {
+    if let Some(missing) =
+        ["apt-cache", "qemu-system-x86_64", "busybox"].into_iter().find(|name| on_path(&[name]).is_none())
+    {
+        return Err(format!(
+            "{missing} is not installed (Debian: apt-get install qemu-system-x86 busybox-static)"
+        ));
     }
+    let mut machine = script("xtask/kernel/run.sh");
+    machine.arg(tests);
+    Ok(Count::check(succeeds(machine)))
 }
 
-fn built(report: &mut Report) -> Result<Programs, String> {
-    let (began, programs) = (Instant::now(), Programs::build());
-    report.add("build", began, Count::check(programs.is_ok()));
-    programs
+fn built(report: &mut Report) -> Option<PathBuf> {
+    let mut tests = None;
+    report.check("build", || match tests_run::build() {
+        Ok(program) => tests.insert(program).is_file(),
+        Err(why) => {
+            say(&why);
+            false
+        }
+    });
+    tests
 }
 
-/// Makes the Python environment that scripts use, which waits for downloads, beside work that uses the processor.
-fn python_beside(programs: &Result<Programs, String>, work: impl FnOnce()) -> Result<PathBuf, String> {
+/// Makes the Python environment of scripts, which waits for downloads, beside work that uses the processor.
+fn beside_scripts(tests: &Path, work: impl FnOnce()) -> Needs {
     thread::scope(|threads| {
-        let python = threads.spawn(|| python::prepare(programs.as_ref().map_err(Clone::clone)?));
+        let python = threads.spawn(|| tools::of_scripts(tests));
         work();
-        python.join().unwrap_or_else(|_| missing(PANICKED))
+        python.join().unwrap_or_default()
     })
 }
 
@@ -139,44 +140,14 @@ fn documents() -> bool {
     with_warnings(binaries) && libraries
 }
 
-/// Whether a commit of the last day changed what is depended on. The daily run has checked older ones.
-fn dependencies_changed() -> bool {
-    let files = ["Cargo.lock", "deny.toml"];
-    is_said_by_git(&["log", "--since=1.day", "--format=%h", "--"], &files)
-        || is_said_by_git(&["status", "--porcelain", "--"], &files)
-}
-
 fn dependencies(report: &mut Report) {
-    match tools::cargo_deny() {
-        Ok(deny) => report.check("dependencies", || dist::has_good_dependencies(&deny)),
-        Err(why) => report.skip("dependencies", &why),
-    }
-}
-
-/// Runs the tests of a selection.
-fn tests(report: &mut Report, step: &str, selection: &[&str], needs: &Needs) {
-    say(&format!("--- {step}"));
-    let (began, ended) = (Instant::now(), tests_run::run(needs, selection));
-    let (count, messages) = ended
-        .unwrap_or_else(|error| (Count::check(false), vec![format!("the tests cannot be run: {error}")]));
-    messages.into_iter().for_each(|message| report.tell_at_the_end(message));
-    report.add(step, began, count);
-}
-
-fn python_tests(report: &mut Report, python: Result<PathBuf, String>, options: &[&str]) {
-    match python {
-        Ok(python) => python_package::run(report, &python, options),
-        Err(why) => report.skip(python_package::STEP, &why),
-    }
+    report.step("dependencies", || tools::dependencies_are_good().map(Count::check));
 }
 
 /// A whole run with the program as people build it: killed twice and resumed, it ends like an undisturbed one.
-fn real_run(report: &mut Report, needs: Needs) {
-    let began = Instant::now();
-    let is_built = succeeds(cargo("build --release --package mle-star-cli"));
-    report.add("release", began, Count::check(is_built));
-    if is_built {
-        let release = Ok(target().join("release/mle-star"));
-        tests(report, "real run", &tests_run::REAL_RUN, &Needs { release, ..needs });
+fn real_run(report: &mut Report, mut needs: Needs) {
+    if report.check("release", || succeeds(cargo("build --release --package mle-star-cli"))) {
+        needs.push(("MLE_STAR_TEST_PROGRAM", Ok(target().join("release/mle-star"))));
+        report.step("real run", || tests_run::run(&needs, REAL_RUN));
     }
 }

@@ -30,8 +30,8 @@ pub fn findings(root: &Path, sources: &[PathBuf]) -> Vec<String> {
                 findings.push(format!("{name}: {missing}"));
             }
         }
-        let folder = root.join(&name).parent().map(Path::to_owned).unwrap_or_default();
-        let broken = links(&text).filter(|link| is_broken(&folder, link));
+        let page = root.join(&name);
+        let broken = links(&text).filter(|link| is_broken(&page, link));
         findings.extend(broken.map(|link| format!("{name}: the link ({link}) leads nowhere")));
     }
     findings.extend(left_out(&fs::read_to_string(root.join(CATALOGUE)).unwrap_or_default()));
@@ -72,11 +72,23 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
     plain.flat_map(|piece| piece.split("](").skip(1)).filter_map(|rest| rest.split([')', ' ']).next())
 }
 
-/// Whether this is a relative path that does not exist. URLs and anchors are not checked.
-fn is_broken(folder: &Path, link: &str) -> bool {
-    let path = link.split('#').next().unwrap_or_default();
-    let is_address = link.contains("://") || link.starts_with("mailto:");
-    !is_address && !path.is_empty() && !folder.join(path).exists()
+/// Whether this leads to a file or a heading that does not exist. URLs are not checked.
+fn is_broken(page: &Path, link: &str) -> bool {
+    if link.contains("://") || link.starts_with("mailto:") {
+        return false;
+    }
+    let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+    let target = if path.is_empty() { page.to_owned() } else { page.with_file_name("").join(path) };
+    let text = fs::read_to_string(&target).unwrap_or_default();
+    let has_heading = || prose(&text).any(|line| line.starts_with('#') && anchor_of(line) == anchor);
+    !target.exists() || !(anchor.is_empty() || has_heading())
+}
+
+/// The anchor that mdBook and GitHub give a heading.
+fn anchor_of(heading: &str) -> String {
+    let words = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = words.chars().filter(|c| c.is_alphanumeric() || "_- ".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 /// What is wrong with a quote that names a path or a test; `None` for any other.
@@ -131,4 +143,21 @@ fn left_out(catalogue: &str) -> Vec<String> {
         }
     }
     findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_files_and_headings() {
+        let page = crate::command::root().join("docs/trust.md");
+        let check = |link: &str, broken: bool| assert_eq!(is_broken(&page, link), broken, "{link}");
+        check("https://arxiv.org/abs/2506.15692", false);
+        check("quality.md", false);
+        check("quality.md#how-it-was-measured", false);
+        check("quality.md#how-it-was-not-measured", true);
+        check("#nowhere", true);
+        check("nowhere.md", true);
+    }
 }
