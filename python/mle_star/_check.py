@@ -5,23 +5,16 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ._program import USAGE, Error, call
+from ._program import USAGE, Error, call, words
 
 
-def check(
-    source: str | os.PathLike[str],
-    *,
-    data: str | os.PathLike[str] | None = None,
-    target: str | None = None,
-    id_column: str | None = None,
-) -> list[dict[str, Any]]:
+def check(source: str | os.PathLike[str], **options: str | os.PathLike[str] | None) -> list[dict[str, Any]]:
     """Finds leaks of validation data in a script, a notebook, or a folder of both. Runs nothing.
 
     Args:
         source: A path, or the text of a script. A string is a path if it ends in `.py` or `.ipynb` or if it exists.
-        data: A data folder or task file, from which target, row ID and split are inferred.
-        target: The target column.
-        id_column: The column of row IDs.
+        options: Those of `mle-star check`, such as `data`, a data folder or task file from which target, row ID and
+            split are inferred, or `target`.
 
     Returns:
         The findings in order, as in `mle-star check --json` (docs/check.md), each with the `path` of its file. Those
@@ -31,9 +24,7 @@ def check(
         Error: A file cannot be checked.
     """
     is_path = not isinstance(source, str) or _is_path(source)
-    options = {"--data": data, "--target": target, "--id-column": id_column}
-    arguments = [f"{name}={os.fspath(value)}" for name, value in options.items() if value is not None]
-    arguments = ["check", "--json", *arguments, "--", os.fspath(source) if is_path else "-"]
+    arguments = ["check", "--json", *words(**options), "--", os.fspath(source) if is_path else "-"]
     files = json.loads(call(*arguments, text="" if is_path else str(source), fine=(0, 1, USAGE)))["files"]
     for file in files:
         if file.get("error"):

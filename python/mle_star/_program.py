@@ -10,6 +10,7 @@ import sysconfig
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 PROGRAM = "mle-star"
@@ -64,15 +65,40 @@ def find() -> str:
 def call(*arguments: str, text: str = "", fine: Sequence[int] = (0,)) -> str:
     """What the program prints with these arguments and `text` as standard input.
 
+    Ctrl-C ends it as in a terminal: it is asked to stop, and waited for.
+
     Raises:
         Error: It ends with another exit code than those of `fine`, or with a failure and prints nothing.
     """
-    ended = subprocess.run(
-        [find(), *arguments], input=text, capture_output=True, encoding="utf-8", errors="replace", check=False
+    process = _started(*arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        stdout, stderr = process.communicate(text)
+    except KeyboardInterrupt as interrupt:
+        process.send_signal(signal.SIGINT)
+        error = said(process.communicate()[1], process.returncode)
+        if error.hint:
+            interrupt.add_note(f"{error}; or in Python with mle_star.Run.open(…).resume()")
+        raise
+    if process.returncode not in fine or (process.returncode != 0 and not stdout):
+        raise said(stderr, process.returncode)
+    return stdout
+
+
+def _started(*arguments: str, **streams: Any) -> subprocess.Popen[str]:
+    """The program, in a session of its own, which keeps Ctrl-C and the interrupt of a Jupyter kernel away from it."""
+    return subprocess.Popen(
+        [find(), *arguments],
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+        **streams,
     )
-    if ended.returncode not in fine or (ended.returncode != 0 and not ended.stdout):
-        raise said(ended.stderr, ended.returncode)
-    return ended.stdout
+
+
+def words(**options: object) -> list[str]:
+    """Options as words of a command line; without those that are `None`."""
+    return [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
 
 
 def said(stderr: str, exit_code: int) -> Error:
@@ -85,24 +111,14 @@ def said(stderr: str, exit_code: int) -> Error:
     return Error(message.strip(), hint.strip() or None, exit_code)
 
 
-class Process:
-    """A process of the program that prints events, in a session of its own.
+class Watch:
+    """The program as it follows a run. Its events are read as they come, whether anybody asks for them or not."""
 
-    Its own session keeps Ctrl-C of a terminal, and the interrupt of a Jupyter kernel, away from it: `interrupt` passes
-    them on. Its events are read as they come, whether anybody asks for them or not.
-    """
-
-    def __init__(self, command: str, *arguments: str) -> None:
+    def __init__(self, run: Path) -> None:
         # A file and not a pipe: nobody reads it before the end.
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self._process = subprocess.Popen(
-            [find(), command, "--json", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            encoding="utf-8",
-            errors="replace",
-            start_new_session=True,
+        self._process = _started(
+            "watch", "--json", "--since=0", "--", str(run), stdin=subprocess.DEVNULL, stderr=self._errors
         )
         self._events: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         threading.Thread(target=self._read, daemon=True).start()
@@ -117,7 +133,7 @@ class Process:
             self._events.put(None)
 
     def events(self, every: float) -> Iterator[dict[str, Any] | None]:
-        """Events until the process ends, and `None` each time that `every` seconds pass without one."""
+        """Events until the run ends, and `None` each time that `every` seconds pass without one."""
         while True:
             try:
                 event = self._events.get(timeout=every)
@@ -125,26 +141,17 @@ class Process:
                 yield None
                 continue
             if event is None:
-                # For whoever asks again.
-                self._events.put(None)
                 return
             yield event
 
-    def interrupt(self) -> None:
-        """Does what Ctrl-C does: the first time asks the process to stop, the second time ends it at once."""
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
-
-    def is_running(self) -> bool:
-        """Whether the process has not ended."""
-        return self._process.poll() is None
-
-    def end(self) -> int:
-        """Waits for the end; the exit code."""
-        return self._process.wait()
-
-    def error(self) -> Error:
-        """The error that it ended with."""
-        exit_code = self.end()
+    def error(self) -> Error | None:
+        """The error that the run ended with; `None` for a valid submission."""
+        if (exit_code := self._process.wait()) == 0:
+            return None
         self._errors.seek(0)
         return said(self._errors.read(), exit_code)
+
+    def end(self) -> None:
+        """Stops watching; the run goes on."""
+        self._process.terminate()
+        self._process.wait()

@@ -10,7 +10,6 @@ import math
 import os
 import re
 import shutil
-import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _frames
 from ._frames import Table
-from ._program import Error, Process, call
+from ._program import Error, Watch, call, words
 from ._progress import Progress, in_words
 
 if TYPE_CHECKING:
@@ -38,9 +37,8 @@ class Run:
     its values; it can be copied, pickled and moved.
     """
 
-    def __init__(self, path: str | os.PathLike[str], _process: Process | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path).absolute()
-        self._process = _process
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Run:
@@ -72,14 +70,22 @@ class Run:
         Raises:
             Error: It ends, or has ended, without a valid submission.
         """
-        if self._process is not None and self._process.is_running():
-            return self._ended(self._process, self._follow(self._process, quiet=quiet))
-        # Another process works on it, or none.
-        watch = Process("watch", "--", os.fspath(self._path))
+        watch = Watch(self._path)
         try:
-            return self._ended(watch, self._follow(watch, quiet=quiet))
+            with Progress(self._path.name, quiet=quiet) as progress:
+                for event in watch.events(TICK):
+                    progress.update(event)
+                progress.end(self.expected)
+            error = watch.error()
         finally:
-            watch.interrupt()
+            watch.end()
+        if error is None:
+            return self
+        if error.exit_code == NO_SUBMISSION:
+            hint = "its report says why; `resume` with a larger `time_limit` goes on if the limit cut it short"
+            error = Error("the run has a solution, but no valid submission", hint, NO_SUBMISSION)
+        error.add_note(f"The run is {self._path}")
+        raise error
 
     def stop(self) -> Run:
         """Stops the run, and waits until it has: `resume` continues it. A run that has ended stays as it is.
@@ -87,12 +93,11 @@ class Run:
         Raises:
             Error: Its process is on another machine or belongs to another user.
         """
-        if self._process is not None and self._process.is_running():
-            self._process.interrupt()
-            self._process.end()
-        elif self.status == "running":
-            self._interrupt()
-            Process("watch", "--", os.fspath(self._path)).end()
+        try:
+            call("stop", "--", os.fspath(self._path))
+        except Error:
+            if self.status == "running":
+                raise
         return self
 
     def resume(
@@ -108,64 +113,31 @@ class Run:
         Raises:
             Error: The run cannot be resumed, or ends without a valid submission.
         """
-        options = {"--time-limit": seconds(time_limit), "--max-budget-usd": max_budget_usd}
-        arguments = [f"{name}={value}" for name, value in options.items() if value is not None]
-        self._process = Process("resume", *arguments, "--quiet", "--", os.fspath(self._path))
+        limits = words(time_limit=seconds(time_limit), max_budget_usd=max_budget_usd)
+        # A run that has nothing left to do ends as it did.
+        call("resume", "--detach", "--json", *limits, "--", os.fspath(self._path), fine=(0, NO_SUBMISSION))
         return self._finish(quiet=quiet)
 
     def _finish(self, *, quiet: bool) -> Run:
-        """Waits for the own process; Ctrl-C stops it."""
-        process = self._process
-        assert process is not None
+        """Waits for the run; Ctrl-C stops it, and ends it at once the second time."""
         try:
-            exit_code = self._follow(process, quiet=quiet)
+            return self.wait(quiet=quiet)
         except KeyboardInterrupt as interrupt:
-            process.interrupt()
             try:
-                process.end()
+                self.stop()
             except KeyboardInterrupt:
-                process.interrupt()
-                process.end()
+                self.stop()
             interrupt.add_note(f"The run has stopped. Continue it with mle_star.Run.open({str(self._path)!r}).resume()")
             raise
-        return self._ended(process, exit_code)
 
-    def _follow(self, process: Process, *, quiet: bool) -> int:
-        with Progress(self._path.name, quiet=quiet) as progress:
-            # What was told before anybody followed.
-            for event in self.events():
-                progress.update(event)
-            for told in process.events(TICK):
-                progress.update(told)
-            exit_code = process.end()
-            progress.end(self.expected)
-        return exit_code
-
-    def _ended(self, process: Process, exit_code: int) -> Run:
-        if exit_code == 0:
-            return self
-        error = process.error()
-        if exit_code == NO_SUBMISSION:
-            hint = "its report says why; `resume` with a larger `time_limit` goes on if the limit cut it short"
-            error = Error("the run has a solution, but no valid submission", hint, exit_code)
-        error.add_note(f"The run is {self._path}")
-        raise error
-
-    def _interrupt(self) -> None:
-        """Asks the process that works on it to stop: the one of this machine that has its lock open."""
-        lock = self._path / "journal.lock"
-        # The process may have ended, or belong to another user.
-        with contextlib.suppress(OSError):
-            found = re.fullmatch(r"process (\d+)\s*", lock.read_text(encoding="utf-8", errors="replace"))
-            if found and any(_is_same(file, lock) for file in Path(f"/proc/{found[1]}/fd").iterdir()):
-                os.kill(int(found[1]), signal.SIGINT)
-                return
-        if self.status == "running":
-            raise Error("the process of the run is not known here", "stop it where it was started, with Ctrl-C", 1)
+    def _shown(self) -> dict[str, Any]:
+        """What `mle-star show` says."""
+        shown = json.loads(call("show", "--json", "--", os.fspath(self._path)))
+        return shown  # type: ignore[no-any-return]
 
     def _view(self) -> dict[str, Any]:
-        view = json.loads(call("show", "--json", "--", os.fspath(self._path)))["run"]
-        return view  # type: ignore[no-any-return]
+        """The summary of the run."""
+        return self._shown()["run"]  # type: ignore[no-any-return]
 
     def events(self) -> Iterator[dict[str, Any]]:
         """The events so far (docs/events.md), once each: a resume tells the earlier ones again, which replaces them."""
@@ -335,11 +307,7 @@ class Run:
         rows = [("state", self._summary()), ("run", self._path.name), ("folder", self._path)]
         if (self._path / "final/submission.csv").exists():
             rows.append(("submission", self._path / "final/submission.csv"))
-        result = self.result if self._has_result() else {}
-        for key, before in [("not_best", ""), ("not_run", "final/solution.py did not write the submission: ")]:
-            rows += [("note", before + result[key])] if result.get(key) else []
-        if result and (used := self._view()["used"]):
-            rows.append(("note", used))
+        rows += [("note", remark) for remark in self._shown()["remarks"]]
         cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows)
         said = [event["text"] for event in self.events() if event["event"] == "said"]
         # The program says how it read the data before it names the run.
@@ -370,13 +338,6 @@ def seconds(limit: float | str | None) -> int | str | None:
         return limit if limit is None or isinstance(limit, str) else math.ceil(limit)
     except (OverflowError, TypeError, ValueError) as error:
         raise Error(f"the time limit is {limit!r}", 'give seconds, or a text such as "10m"') from error
-
-
-def _is_same(file: Path, other: Path) -> bool:
-    try:
-        return file.samefile(other)
-    except OSError:  # closed meanwhile
-        return False
 
 
 def _interval(pair: list[float] | None) -> tuple[float, float] | None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import os
 from typing import Any, Literal, TypedDict
 
+#: Settings that are options of the program and no keys of its configuration.
+ONLY_OPTIONS = ("config", "jobs", "learn_from")
+
 
 class Settings(TypedDict, total=False):
     """What a run can be told beside its data: keys of the configuration, and options of `mle-star run`."""

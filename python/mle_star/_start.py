@@ -15,22 +15,15 @@ from typing import Any, Self, Unpack
 
 from . import _frames
 from ._frames import Table
-from ._program import Error, Process
-from ._run import TICK, Run, seconds
-from ._settings import Settings
-
-#: Settings that are options of the program and no keys of its configuration.
-_ONLY_OPTIONS = {"config": "--config", "jobs": "--jobs", "learn_from": "--learn-from"}
+from ._program import Error, call, words
+from ._run import Run, seconds
+from ._settings import ONLY_OPTIONS, Settings
 
 #: What users of other libraries write, and its name here.
 _OTHER_WORDS = {
-    "label": "target", "target_column": "target", "y": "target",
-    "x_test": "test", "test_data": "test",
-    "eval_metric": "metric", "scoring": "metric",
-    "time": "time_limit or time_column", "time_budget": "time_limit", "timeout": "time_limit",
-    "group": "group_column", "groups": "group_column", "sample_weight": "weight_column",
-    "pos_label": "positive_class", "holdout_frac": "holdout", "test_size": "test_share",
-    "random_state": "seed", "random_seed": "seed",
+    "label": "target", "y": "target", "x_test": "test", "test_data": "test",
+    "eval_metric": "metric", "scoring": "metric", "time_budget": "time_limit", "timeout": "time_limit",
+    "holdout_frac": "holdout", "random_state": "seed", "random_seed": "seed",
     "n_jobs": "jobs", "path": "folder", "runs_dir": "folder", "verbose": "quiet", "verbosity": "quiet",
 }  # fmt: skip
 
@@ -108,24 +101,15 @@ def start(
         Error: The input is refused.
     """
     check_names(settings, run.__kwdefaults__ or ())
-    runs = Path(folder or os.environ.get("MLE_STAR_RUNS_DIR") or "runs")
-    columns = _columns(target)
-    options = {
-        "--target": columns,
-        "--metric": metric,
-        "--direction": direction,
-        "--time-limit": seconds(time_limit),
-        "--agents": agents,
-        "--runs-dir": os.fspath(runs),
-    }
-    arguments = [f"{name}={value}" for name, value in options.items() if value is not None]
+    runs, columns = Path(folder or os.environ.get("MLE_STAR_RUNS_DIR") or "runs"), _columns(target)
+    limit = seconds(time_limit)
+    given = words(target=columns, metric=metric, direction=direction, time_limit=limit, agents=agents, runs_dir=runs)
     for name, value in settings.items():
-        arguments += _setting(name, value)
+        given += _setting(name, value)
     with _Task(data, test, runs, name=columns) as task:
-        process = Process("run", *arguments, "--quiet", "--", os.fspath(task.path))
-        begun = Run(runs / _begun(process), process)
+        begun = json.loads(call("run", "--detach", "--json", *given, "--", os.fspath(task.path)))
         task.keep()
-    return begun
+    return Run(begun["folder"])
 
 
 def check_names(names: Iterable[str], parameters: Iterable[str]) -> None:
@@ -137,7 +121,9 @@ def check_names(names: Iterable[str], parameters: Iterable[str]) -> None:
     known = [*parameters, *Settings.__annotations__]
     for name in names:
         if name.partition(".")[0] not in Settings.__annotations__:
-            word = _OTHER_WORDS.get(name.lower()) or "".join(difflib.get_close_matches(name.lower(), known, 1))
+            begun = [one for one in known if one.startswith(f"{name.lower()}_")]
+            close = difflib.get_close_matches(name.lower(), known, 1)
+            word = _OTHER_WORDS.get(name.lower()) or " or ".join(begun or close)
             hint = f"did you mean {word}?" if word else "docs/python.md and docs/configuration.md list all of them"
             if {name, word} & {"target", "test"} and "target" not in known:
                 hint = "give the target to `fit`, and test rows to `predict`"
@@ -154,9 +140,9 @@ def _columns(target: Any) -> str | None:
 def _setting(name: str, value: Any) -> list[str]:
     if value is None:
         return []
-    if option := _ONLY_OPTIONS.get(name):
+    if name in ONLY_OPTIONS:
         values = value if isinstance(value, (list, tuple)) else [value]
-        return [f"{option}={os.fspath(one) if isinstance(one, os.PathLike) else one}" for one in values]
+        return [word for one in values for word in words(**{name: one})]
     if isinstance(value, bool):
         value = "on" if value else "off"
     elif isinstance(value, os.PathLike):
@@ -172,18 +158,6 @@ def _setting(name: str, value: Any) -> list[str]:
 def _plain(value: Any) -> Any:
     """A number or an array of numpy, or a path in a list, for JSON."""
     return value.tolist() if hasattr(value, "tolist") else os.fspath(value)
-
-
-def _begun(process: Process) -> str:
-    """The ID of the run that a process works on, as soon as it does."""
-    try:
-        for event in process.events(TICK):
-            if event is not None and event["event"] == "run_started":
-                return str(event["run_id"])
-    except KeyboardInterrupt:
-        process.interrupt()
-        raise
-    raise process.error()
 
 
 class _Task:

@@ -86,7 +86,7 @@ pub enum Command {
     /// Follow a run that another process works on
     ///
     /// Shows the run as `run` does and exits with the run's exit code. Ctrl-C stops watching, with exit code 0; the run
-    /// continues.
+    /// continues. With --news, the exit code is 0, and that of the run is in the JSON.
     Watch(WatchArgs),
     /// Show a run: its summary, accepted changes and solutions
     Show(ShowArgs),
@@ -184,7 +184,10 @@ pub struct RunArgs {
     /// Print the expected agent calls, script runs and cost, and exit
     #[arg(long)]
     pub estimate: bool,
-    /// Print events as JSON, one per line
+    /// Start the run in a process of its own, and print its folder
+    #[arg(long, conflicts_with = "estimate")]
+    pub detach: bool,
+    /// Print events as JSON, one per line; with --estimate or --detach, one document
     #[arg(long)]
     pub json: bool,
     /// Print only errors
@@ -287,7 +290,10 @@ pub struct ResumeArgs {
     /// Use only this runner (repeatable), or `none` to use no runner
     #[arg(long, value_name = "NAME")]
     pub runner: Vec<String>,
-    /// Print events as JSON, one per line
+    /// Go on in a process of its own, and print the folder of the run
+    #[arg(long)]
+    pub detach: bool,
+    /// Print events as JSON, one per line; with --detach, one document
     #[arg(long)]
     pub json: bool,
     /// Print only errors
@@ -302,9 +308,30 @@ pub struct WatchArgs {
     /// Look for the run in this folder [default: ./runs]
     #[arg(long, value_name = "DIR")]
     pub runs_dir: Option<PathBuf>,
-    /// Print events as JSON, one per line
+    /// Print the news of the run and its state, once there are news, and exit
+    #[arg(long)]
+    pub news: bool,
+    /// With --news, wait this many seconds at most
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=600))]
+    pub wait: u64,
+    /// With --news, wait for this
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Until::News)]
+    pub until: Until,
+    /// Begin with this event, counted from 0; `next` of --news is the one after the last [default: those to come]
+    #[arg(long, value_name = "N")]
+    pub since: Option<usize>,
+    /// Print events as JSON, one per line; with --news, one document
     #[arg(long)]
     pub json: bool,
+}
+
+/// What those wait for who ask for news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Until {
+    /// A step or phase that ended, a warning, or the end of the run
+    News,
+    /// The end of the run
+    End,
 }
 
 /// Shells with completion scripts.
@@ -320,10 +347,10 @@ pub struct ShowArgs {
     #[command(flatten)]
     pub of: RunRef,
     /// Print the script at this place instead, such as phase1/merge-1, phase2/path-0/t0/k1 or finalization
-    #[arg(long, value_name = "PLACE", conflicts_with_all = ["diff", "json"])]
+    #[arg(long, value_name = "PLACE", conflicts_with = "diff")]
     pub code: Option<String>,
     /// Print the diff between the script at this place and the one it was made from
-    #[arg(long, value_name = "PLACE", conflicts_with = "json")]
+    #[arg(long, value_name = "PLACE")]
     pub diff: Option<String>,
 }
 
@@ -420,24 +447,30 @@ pub enum PromptsCommand {
     },
 }
 
-/// Parses the command line.
+/// Parses the command line; also returns whether JSON is to be printed.
 ///
 /// # Errors
 /// Help, version or an error was printed; its exit code.
-pub fn parse() -> Result<Cli, Exit> {
+pub fn parse() -> Result<(Cli, bool), Exit> {
     let matches = command().try_get_matches();
-    matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            output::text(&error.render().to_string());
-            Exit::Done
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            output::talk(error.render().to_string().trim_end());
-            Exit::Usage
-        }
-        _ => {
-            output::error(&usage_trouble(&error));
-            Exit::Usage
+    let as_json = |matches: &clap::ArgMatches| {
+        let given = matches.subcommand().and_then(|(_, of)| of.try_get_one::<bool>("json").ok().flatten());
+        given.copied().unwrap_or(false)
+    };
+    matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, as_json(&matches)))).map_err(|error| {
+        match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                output::text(&error.render().to_string());
+                Exit::Done
+            }
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                output::talk(error.render().to_string().trim_end());
+                Exit::Usage
+            }
+            _ => {
+                output::error(&usage_trouble(&error));
+                Exit::Usage
+            }
         }
     })
 }

@@ -29,14 +29,35 @@ use std::io::{IsTerminal, stderr, stdin};
 use std::path::PathBuf;
 
 use mle_star_report::run_view::DEFAULT_DIR;
+use mle_star_run::OpenRun;
+use mle_star_run::runs::argument;
 use mle_star_run::settings::process_environment;
 
+use crate::exit::{Exit, Failure};
+use crate::foreground::{Listening, View};
 use crate::output;
+use crate::processes::detached::detached;
 
 /// The runs directory of a command that reads no config file.
 pub fn runs_dir(given: Option<PathBuf>) -> PathBuf {
     let from_environment = || process_environment("MLE_STAR_RUNS_DIR").map(PathBuf::from);
     given.or_else(from_environment).unwrap_or_else(|| PathBuf::from(DEFAULT_DIR))
+}
+
+/// Goes on with a run in a process of its own, and prints its folder.
+fn detach(run: OpenRun, view: View) -> Result<Exit, Failure> {
+    let (listening, name) = (Listening::start()?, argument(&run.folder));
+    let detached = detached(run, &|| listening.stopped())?;
+    if view.json {
+        output::json(&detached)?;
+        return Ok(Exit::Done);
+    }
+    if !view.quiet {
+        detached.notes.iter().for_each(|note| output::talk(note));
+        output::talk(&format!("follow it with: mle-star watch {name}"));
+    }
+    output::data(&detached.folder.display().to_string());
+    Ok(Exit::Done)
 }
 
 /// Whether somebody can answer a question.

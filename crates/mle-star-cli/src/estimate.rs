@@ -11,6 +11,7 @@ use mle_star_report::words::{agent_name, phase_title};
 use mle_star_report::{money, usage::is_free};
 use mle_star_run::Prepared;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -51,7 +52,11 @@ struct CallCost {
 pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
     let estimate = of(prepared)?;
     if prepared.invocation.json {
-        output::json(&estimate)?;
+        let mut whole = serde_json::to_value(&estimate).unwrap_or_default();
+        whole["task"] = json!(prepared.task);
+        whole["guesses"] = json!(prepared.guesses);
+        whole["notes"] = json!(prepared.lines());
+        output::json(&whole)?;
     } else {
         prepared.lines().iter().for_each(|line| output::talk(line));
         prepared.guesses.iter().for_each(|guess| output::talk(&format!("  {guess}")));

@@ -45,13 +45,17 @@ fn main() -> ExitCode {
 }
 
 fn start() -> Exit {
-    let cli = match args::parse() {
-        Ok(cli) => cli,
+    let (cli, as_json) = match args::parse() {
+        Ok(parsed) => parsed,
         Err(exit) => return exit,
     };
     match perform(cli.command) {
         Ok(exit) => exit,
         Err(failure) => {
+            let questions = &failure.trouble.questions;
+            if as_json && !questions.is_empty() {
+                output::data(&serde_json::json!({"questions": questions}).to_string());
+            }
             output::error(&failure.trouble);
             failure.exit
         }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use mle_star::journal::{self, Frozen, Journal, JournalError};
+use mle_star::journal::{self, Frozen, Journal, JournalError, Opening};
 use mle_star::pipeline::check_recorded;
 use mle_star::prompts::Prompts;
 use mle_star_domain::config::Config;
@@ -77,6 +77,8 @@ pub fn fork(parent: &Path, options: &ForkOptions) -> Result<PathBuf, RunError> {
     let claimed = runs::claim(&beside(parent)?, options.run_id.as_deref(), name, &jiff::Zoned::now())?;
     let folder = claimed.hold.folder().to_owned();
     frozen.run_id = claimed.id;
+    // Of the parent's start.
+    frozen.opening = Opening::default();
     let made = || -> Result<(), RunError> {
         let unwritable = |error: io::Error| RunError::failed(inputs::unwritable(&folder, &error));
         copy_data(parent, &folder, &mut frozen).map_err(unwritable)?;

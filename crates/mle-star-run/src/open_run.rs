@@ -1,9 +1,9 @@
 //! A run between its inputs and its work.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mle_star::event::{Event, Outline};
-use mle_star::journal::{Frozen, Journal};
+use mle_star::journal::{Frozen, Journal, Opening};
 use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
 use mle_star_backends::runners::entry::RunnerEntry;
@@ -37,6 +37,13 @@ pub struct OpenRun {
     pub runners: Vec<RunnerEntry>,
     /// Where its inputs come from and what was inferred, a message each.
     pub opening: Vec<Event>,
+}
+
+/// What the first process of a run says before it works.
+pub(crate) fn first_opening(folder: &Path, frozen: &Frozen) -> Vec<Event> {
+    let run = Event::said(format!("run: {}", folder.display()));
+    let Opening { said, details } = &frozen.opening;
+    said.iter().map(Event::said).chain(details.iter().map(Event::detail)).chain([run]).collect()
 }
 
 impl OpenRun {

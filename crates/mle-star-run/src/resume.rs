@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use mle_star::event::Event;
-use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
+use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind, Opening};
 use mle_star::pipeline::check_recorded;
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
@@ -17,7 +17,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_tables::digest::digest;
 
 use crate::error::RunError;
-use crate::open_run::OpenRun;
+use crate::open_run::{OpenRun, first_opening};
 use crate::prepare::intake::Record;
 use crate::prepare::{Data, given_models};
 use crate::provider;
@@ -96,16 +96,21 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     if raised.time || raised.money {
         keep_limits(folder, &journal, &frozen, result.as_ref())?;
     }
-    let mut opening = vec![
-        choice.line(),
-        format!("task: {}", frozen.task.competition_id),
-        format!("run: {} (resumed; finished steps are replayed)", folder.display()),
-    ];
     let effects = journal.ledger().map_err(|error| RunError::journal(&error))?;
-    opening.extend(replayed(&effects, &frozen.config));
-    opening.extend((!cuts.is_empty()).then(|| format!("goes on with: {}", cuts::in_words(&cuts))));
-    opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
-    let opening = opening.into_iter().map(Event::said).collect();
+    // A run that was only frozen so far.
+    let opening = if effects.is_empty() && frozen.opening != Opening::default() {
+        first_opening(folder, &frozen)
+    } else {
+        let mut opening = vec![
+            choice.line(),
+            format!("task: {}", frozen.task.competition_id),
+            format!("run: {} (resumed; finished steps are replayed)", folder.display()),
+        ];
+        opening.extend(replayed(&effects, &frozen.config));
+        opening.extend((!cuts.is_empty()).then(|| format!("goes on with: {}", cuts::in_words(&cuts))));
+        opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
+        opening.into_iter().map(Event::said).collect()
+    };
     let chosen = choice.chosen;
     let folder = folder.to_owned();
     let (task, config, protocol) = (&frozen.task, &frozen.config, frozen.protocol.as_ref());

@@ -13,7 +13,7 @@ use mle_star_domain::trouble::Trouble;
 
 use mle_star_domain::nearest::nearest;
 
-pub use mle_star_report::run_view::{DEFAULT_DIR, name, resume_command};
+pub use mle_star_report::run_view::{DEFAULT_DIR, argument, name, resume_command};
 
 /// Limit on the characters of a task name in a run ID.
 const MAX_TASK_NAME: usize = 50;

@@ -47,7 +47,7 @@ pub struct Told {
 }
 
 /// One inferred value.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guess {
     /// The task's field, for example `target_column`.
     pub field: String,

@@ -88,6 +88,18 @@ pub struct Frozen {
     /// The text that scripts of the offline agents compute the metric with; `None` if they write none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric_source: Option<String>,
+    /// What the run's first process says before it works.
+    #[serde(default)]
+    pub opening: Opening,
+}
+
+/// Where the inputs of a run come from and what was inferred, a line each.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    /// What everyone is told.
+    pub said: Vec<String>,
+    /// What a terminal leaves out.
+    pub details: Vec<String>,
 }
 
 impl Frozen {

@@ -31,7 +31,10 @@ pub struct ForkArgs {
     /// Limit the cost of the calls that follow, in US dollars [default: as RUN]
     #[arg(long, value_name = "USD")]
     pub max_budget_usd: Option<String>,
-    /// Print events as JSON, one per line
+    /// Start the new run in a process of its own, and print its folder
+    #[arg(long)]
+    pub detach: bool,
+    /// Print events as JSON, one per line; with --detach, one document
     #[arg(long)]
     pub json: bool,
     /// Print only errors
@@ -49,6 +52,9 @@ pub struct NoteArgs {
     /// Look for the run in this folder [default: ./runs]
     #[arg(long, value_name = "DIR")]
     pub runs_dir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +64,9 @@ pub struct StopArgs {
     /// Look for the run in this folder [default: ./runs]
     #[arg(long, value_name = "DIR")]
     pub runs_dir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 impl ForkArgs {

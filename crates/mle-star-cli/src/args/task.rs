@@ -16,11 +16,6 @@ impl TaskArgs {
         Self(values.into_iter().filter_map(known).collect())
     }
 
-    /// The options, as on a command line.
-    pub fn line(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(|(key, value)| format!("--{}={value}", option(key)))
-    }
-
     /// A setting for each.
     pub fn settings(&self) -> impl Iterator<Item = Setting> {
         let setting = |(key, value): &(&Key, String)| {

@@ -15,7 +15,6 @@ use mle_star_run::runs;
 use mle_star_tables::facts::Inferred;
 use mle_star_tables::profile::{Profile, Table};
 use mle_star_tables::relations::Relations;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
@@ -23,7 +22,7 @@ use crate::args::CheckArgs;
 use crate::output;
 
 /// What a data folder says.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct Known {
     /// The folder with the tables.
     folder: String,

@@ -19,8 +19,6 @@ const DEEPEST: usize = 64;
 pub enum Input {
     /// Standard input.
     Stdin,
-    /// The text of a script or a notebook.
-    Text(String),
     /// A script or a notebook.
     File(PathBuf),
     /// An argument without anything to check.
@@ -31,7 +29,6 @@ impl fmt::Display for Input {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdin => formatter.write_str("<stdin>"),
-            Self::Text(_) => formatter.write_str("<source>"),
             Self::File(path) | Self::Nothing(path, _) => write!(formatter, "{}", path.display()),
         }
     }
@@ -45,7 +42,7 @@ pub fn inputs(given: &[PathBuf]) -> Vec<Input> {
     inputs.retain(|input| match input {
         Input::File(path) => seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())),
         Input::Stdin => seen.insert(PathBuf::from("-")),
-        Input::Text(_) | Input::Nothing(..) => true,
+        Input::Nothing(..) => true,
     });
     inputs
 }

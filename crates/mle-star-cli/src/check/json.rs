@@ -1,7 +1,6 @@
 //! The findings as JSON (`docs/check.md`).
 
 use mle_star_leakage::Rule;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::data::Known;
@@ -11,7 +10,7 @@ use super::{Checked, Counts, Findings};
 const VERSION: u32 = 1;
 
 /// All that was checked.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct Document<'a> {
     version: u32,
     /// What `--data` says of the data.
@@ -26,7 +25,7 @@ pub struct Document<'a> {
     known: usize,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 struct File<'a> {
     path: &'a str,
     findings: Vec<Finding<'a>>,
@@ -38,16 +37,15 @@ struct File<'a> {
     error: Option<&'a str>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 struct Allowed<'a> {
     reason: &'a str,
     #[serde(flatten)]
     finding: Finding<'a>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 struct Finding<'a> {
-    #[schemars(with = "String")]
     rule: Rule,
     /// `block` for a leak, `warn` for a warning.
     severity: &'static str,

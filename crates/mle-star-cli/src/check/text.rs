@@ -43,7 +43,6 @@ pub fn read(input: &Input) -> Result<Code, Trouble> {
     let bytes = match input {
         Input::Nothing(_, trouble) => return Err(trouble.clone()),
         Input::Stdin => all_of(io::stdin().lock(), input),
-        Input::Text(text) => Ok(text.clone().into_bytes()),
         Input::File(path) => all_of(open(path)?, input),
     }?;
     let in_notebook = match input {

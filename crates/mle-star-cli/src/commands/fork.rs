@@ -4,7 +4,7 @@ use mle_star_run::fork::{self, ForkOptions};
 use mle_star_run::resume::{Reopened, ResumeOptions, reopen};
 use mle_star_run::runs;
 
-use super::runs_dir;
+use super::{detach, runs_dir};
 use crate::args::ForkArgs;
 use crate::exit::{Exit, Failure};
 use crate::foreground::{View, drive};
@@ -17,8 +17,10 @@ pub fn fork(args: &ForkArgs) -> Result<Exit, Failure> {
     let parent = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
     let options: ForkOptions = args.options()?;
     let folder = fork::fork(&parent, &options)?;
+    let view = View { json: args.json, quiet: args.quiet };
     match reopen(&folder, &ResumeOptions::default())? {
         Reopened::Finished(result) => Ok(Exit::of_result(&result)),
-        Reopened::Unfinished(run) => drive(*run, View { json: args.json, quiet: args.quiet }, |_, _| {}),
+        Reopened::Unfinished(run) if args.detach => detach(*run, view),
+        Reopened::Unfinished(run) => drive(*run, view, |_, _| {}),
     }
 }

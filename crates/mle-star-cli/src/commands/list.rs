@@ -44,11 +44,6 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The runs of a directory, oldest first, and notes about those that cannot be read.
-pub fn rows(dir: &Path) -> (Vec<RunSummary>, Vec<String>) {
-    told(dir, entries(dir))
-}
-
 fn told(dir: &Path, entries: Vec<Entry>) -> (Vec<RunSummary>, Vec<String>) {
     let (mut runs, mut notes) = (Vec::new(), Vec::new());
     for Entry { id, run } in entries {
@@ -144,11 +139,4 @@ fn cells(run: &RunSummary, is_best: bool) -> [String; 7] {
         duration(spent.elapsed_seconds),
         or_none(run.summary.cost()),
     ]
-}
-
-/// A run in a line.
-pub fn line(run: &RunSummary) -> String {
-    let [id, state, best, held_out, date, time, cost] = cells(run, false);
-    let (task, metric) = (one_line(&run.summary.task), one_line(&run.summary.run.metric));
-    format!("{id}  {state}  {task}  {metric} {best}, held out {held_out}  {date}  {time}  {cost}")
 }

@@ -4,6 +4,7 @@ use std::io::Read as _;
 
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::{note, runs};
+use serde_json::json;
 
 use super::runs_dir;
 use crate::args::NoteArgs;
@@ -20,7 +21,12 @@ const MOST_BYTES: u64 = 1 << 20;
 pub fn note(args: &NoteArgs) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
     let text = if args.text == "-" { standard_input()? } else { args.text.clone() };
-    note::leave(&folder, &text)?.iter().for_each(|line| output::talk(line));
+    let notes = note::leave(&folder, &text)?;
+    if args.json {
+        output::json(&json!({"notes": notes}))?;
+    } else {
+        notes.iter().for_each(|line| output::talk(line));
+    }
     Ok(Exit::Done)
 }
 

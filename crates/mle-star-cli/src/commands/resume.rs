@@ -5,11 +5,12 @@ use mle_star_report::cuts::{self, More};
 use mle_star_run::resume::{Reopened, reopen};
 use mle_star_run::runs;
 
-use super::runs_dir;
+use super::{detach, runs_dir};
 use crate::args::ResumeArgs;
 use crate::exit::{Exit, Failure};
 use crate::foreground::{View, drive};
 use crate::output;
+use crate::processes::detached;
 
 /// Resumes a run.
 ///
@@ -17,29 +18,34 @@ use crate::output;
 /// There is no such run, another process works on it, its inputs have changed, or it was stopped again.
 pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
+    let view = View { json: args.json, quiet: args.quiet };
     match reopen(&folder, &args.options())? {
-        Reopened::Finished(result) => Ok(already_finished(args, &result)),
-        Reopened::Unfinished(run) => drive(*run, View { json: args.json, quiet: args.quiet }, |_, _| {}),
+        Reopened::Finished(result) => {
+            if args.detach && args.json {
+                output::json(&detached::finished(&folder, &result))?;
+            } else if !args.quiet {
+                already_finished(&result).iter().for_each(|line| output::talk(line));
+            }
+            Ok(Exit::of_result(&result))
+        }
+        Reopened::Unfinished(run) if args.detach => detach(*run, view),
+        Reopened::Unfinished(run) => drive(*run, view, |_, _| {}),
     }
 }
 
-fn already_finished(args: &ResumeArgs, result: &FinalResult) -> Exit {
-    if !args.quiet {
-        let submission = match result.submission_path.as_str() {
-            "" => "without a valid submission".to_owned(),
-            path => format!("submission: {path}"),
-        };
-        output::talk(&format!("the run is already finished; {submission}"));
-        let options = [
-            ("--time-limit", More { time: true, money: false }),
-            ("--max-budget-usd", More { time: false, money: true }),
-        ];
-        for (option, more) in options {
-            let cuts = cuts::of(&result.cuts, more);
-            if !cuts.is_empty() {
-                output::talk(&format!("a larger {option} would go on with {}", cuts::in_words(&cuts)));
-            }
-        }
-    }
-    Exit::of_result(result)
+/// What to say of a run that has nothing left to do.
+pub fn already_finished(result: &FinalResult) -> Vec<String> {
+    let submission = match result.submission_path.as_str() {
+        "" => "without a valid submission".to_owned(),
+        path => format!("submission: {path}"),
+    };
+    let options = [
+        ("--time-limit", More { time: true, money: false }),
+        ("--max-budget-usd", More { time: false, money: true }),
+    ];
+    let larger = options.into_iter().map(|(option, more)| (option, cuts::of(&result.cuts, more)));
+    let larger = larger.filter(|(_, cuts)| !cuts.is_empty());
+    let larger =
+        larger.map(|(option, cuts)| format!("a larger {option} would go on with {}", cuts::in_words(&cuts)));
+    [format!("the run is already finished; {submission}")].into_iter().chain(larger).collect()
 }

@@ -12,7 +12,7 @@ use mle_star_run::runs::DEFAULT_DIR;
 use mle_star_run::runtime::wait_for;
 use mle_star_run::settings::{Settings, process_environment};
 
-use super::{agreed, can_ask};
+use super::{agreed, can_ask, detach};
 use crate::args::RunArgs;
 use crate::estimate;
 use crate::exit::{Exit, Failure};
@@ -43,12 +43,19 @@ fn solve(args: &RunArgs, options: &RunOptions, task: &Path, settings: &Settings)
     }
     let view = View::of(&prepared.invocation);
     let say: &(dyn Fn(&str) + Sync) = if prepared.invocation.quiet { &|_| () } else { &output::talk };
-    drive(prepared.freeze(say)?, view, forget_if_unusable)
+    let run = prepared.freeze(say)?;
+    if args.detach {
+        let folder = run.folder.clone();
+        let started = detach(run, view);
+        forget_if_unusable(&folder, &started);
+        return started;
+    }
+    drive(run, view, forget_if_unusable)
 }
 
 /// Removes the folder of a run that stopped with a usage error: it has done nothing, and corrected input makes another
 /// run.
-fn forget_if_unusable(folder: &Path, ended: &Result<Exit, Failure>) {
+pub fn forget_if_unusable<T>(folder: &Path, ended: &Result<T, Failure>) {
     if !matches!(ended, Err(failure) if failure.exit == Exit::Usage) {
         return;
     }

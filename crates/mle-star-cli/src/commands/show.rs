@@ -1,15 +1,18 @@
 //! `show`: one run, or the script at one of its places.
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 
+use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::{self, RunView};
 use mle_star_report::sanitize::plain;
 use mle_star_report::text;
 use mle_star_report::views::{self, code};
 use mle_star_run::nearest;
 use mle_star_run::runs;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::runs_dir;
 use crate::args::ShowArgs;
@@ -24,14 +27,20 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let folder = runs::find(&args.of.run, &runs_dir(args.of.runs_dir.clone()))?;
     let view = run_view::read(&folder).map_err(|error| Failure::journal(&error))?;
     if let Some(place) = &args.code {
-        print_code(&find(&view, place)?.script);
+        let script = find(&view, place)?.script;
+        match args.of.json {
+            true => output::json(&json!({"place": place, "script": script}))?,
+            false => print_code(&script),
+        }
     } else if let Some(place) = &args.diff {
-        print_diff(&find(&view, place)?);
+        let code = find(&view, place)?;
+        let parent = code.parent.as_ref().map(|(parent, _)| parent);
+        match args.of.json {
+            true => output::json(&json!({"place": code.place, "parent": parent, "diff": code.diff()}))?,
+            false => print_diff(&code),
+        }
     } else if args.of.json {
-        let runners = views::of_run(&view).runners.map(|runners| runners.rows).unwrap_or_default();
-        let figures: Vec<views::Figures> = runners.into_iter().map(|row| row.figures).collect();
-        let whole = json!({"run": view.summary, "folder": view.folder, "made_with": view.snapshot.made_with, "notes": view.snapshot.notes, "forked_from": view.snapshot.forked_from, "usage": view.spending, "runners": figures, "steps": view.steps, "result": view.result});
-        output::json(&whole)?;
+        output::json(&whole(&view))?;
     } else {
         text::lines(&view, &views::of_run(&view)).iter().for_each(|line| output::shown(line));
     }
@@ -42,11 +51,32 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Everything about a run.
+fn whole(view: &RunView) -> Value {
+    let runners = views::of_run(view).runners.map(|runners| runners.rows).unwrap_or_default();
+    let figures: Vec<views::Figures> = runners.into_iter().map(|row| row.figures).collect();
+    let report = RunReport::of(view);
+    let (last, folder) = (view.folder.join(layout::FINAL), &view.folder);
+    let file = |folder: &Path, name: &str| Some(folder.join(name)).filter(|path| path.is_file());
+    json!({
+        "run": view.summary, "folder": folder, "score": report.score, "checks": report.checks,
+        "remarks": report.notes(), "exit_code": view.result.as_ref().map(|result| Exit::of_result(result).code()),
+        "files": {
+            "submission": file(&last, layout::SUBMISSION), "solution": file(&last, layout::SOLUTION),
+            "requirements": file(&last, layout::REQUIREMENTS), "report": file(folder, layout::REPORT),
+            "result": file(folder, layout::RESULT),
+        },
+        "made_with": view.snapshot.made_with, "notes": view.snapshot.notes,
+        "forked_from": view.snapshot.forked_from, "usage": view.spending, "runners": figures,
+        "steps": view.steps, "result": view.result,
+    })
+}
+
 /// The script at a place.
 ///
 /// # Errors
 /// There is none.
-pub fn find(view: &RunView, place: &str) -> Result<code::Code, Trouble> {
+fn find(view: &RunView, place: &str) -> Result<code::Code, Trouble> {
     code::at(view, place).map_err(|places| {
         let hint = match nearest(place, places.iter().map(String::as_str)) {
             Some(nearest) => format!("did you mean {nearest}? `mle-star show RUN` lists the places"),

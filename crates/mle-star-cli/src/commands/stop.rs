@@ -3,14 +3,15 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use mle_star_report::run_view::{is_finished, is_held};
+use mle_star_report::run_view::{State, is_finished, is_held};
 use mle_star_run::runs::{self, resume_command};
+use serde_json::json;
 
 use super::runs_dir;
 use crate::args::StopArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::processes::{Interrupted, Stopping, working};
+use crate::processes::working;
 
 /// How often to look whether the run has stopped.
 const LOOK: Duration = Duration::from_millis(50);
@@ -21,16 +22,20 @@ const LOOK: Duration = Duration::from_millis(50);
 /// There is no such run, no process works on it, or the process belongs to another user or program.
 pub fn stop(args: &StopArgs) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
-    let worker = working(&folder).map_err(Failure::failed)?;
-    Interrupted::default().interrupt(&worker, Stopping::InOrder).map_err(Failure::failed)?;
+    working(&folder).and_then(|worker| worker.interrupt()).map_err(Failure::failed)?;
     while is_held(&folder) {
         sleep(LOOK);
     }
     let name = runs::name(&folder).unwrap_or_default();
-    output::talk(&match is_finished(&folder) {
-        // It may have ended by itself before it was asked.
-        true => format!("run {name} has finished"),
-        false => format!("run {name} has stopped; continue with: {}", resume_command(&folder)),
-    });
+    // It may have ended by itself before it was asked.
+    let state = State::of(false, is_finished(&folder));
+    if args.json {
+        output::json(&json!({"run_id": name, "state": state}))?;
+    } else {
+        output::talk(&match state {
+            State::Finished => format!("run {name} has finished"),
+            _ => format!("run {name} has stopped; continue with: {}", resume_command(&folder)),
+        });
+    }
     Ok(Exit::Done)
 }

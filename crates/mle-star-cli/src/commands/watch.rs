@@ -1,5 +1,7 @@
 //! `watch`: shows a run of another process from its `logs/events.jsonl`.
 
+mod news;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,8 +32,11 @@ const INTERVAL: Duration = Duration::from_millis(250);
 /// There is no such run, or its events cannot be read.
 pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
+    if args.news {
+        return news::tell(&folder, args);
+    }
     let mut run = Watched::new(folder);
-    run.catch_up()?;
+    run.catch_up(args.since.unwrap_or(usize::MAX))?;
     let ended = wait_for(async {
         // Installed before anything is printed.
         let mut interrupts = signal(SignalKind::interrupt()).ok();
@@ -60,6 +65,8 @@ struct Watched {
     folder: PathBuf,
     follow: Follow,
     progress: Progress,
+    /// Earlier events that are to be shown.
+    missed: Vec<FollowedLine>,
     /// How the last process of the run ended, if it recorded that.
     end: Option<Event>,
 }
@@ -67,12 +74,14 @@ struct Watched {
 impl Watched {
     fn new(folder: PathBuf) -> Self {
         let follow = Follow::new(&folder);
-        Self { folder, follow, progress: Progress::default(), end: None }
+        Self { folder, follow, progress: Progress::default(), missed: Vec::new(), end: None }
     }
 
-    /// Reads earlier events without showing them.
-    fn catch_up(&mut self) -> Result<(), Failure> {
-        for line in self.new_lines()?.iter().filter_map(|read| read.line.as_ref()) {
+    /// Reads earlier events; those before `since` are not shown.
+    fn catch_up(&mut self, since: usize) -> Result<(), Failure> {
+        let mut lines = self.new_lines()?;
+        self.missed = lines.split_off(since.min(lines.len()));
+        for line in lines.iter().filter_map(|read| read.line.as_ref()) {
             self.progress.take(line);
         }
         Ok(())
@@ -105,7 +114,8 @@ impl Watched {
         loop {
             // Checked before reading, so that the last lines of a process that ends now are read, too.
             let is_running = run_view::is_held(&self.folder);
-            for FollowedLine { text, line } in self.new_lines()? {
+            let missed = std::mem::take(&mut self.missed);
+            for FollowedLine { text, line } in missed.into_iter().chain(self.new_lines()?) {
                 line.iter().for_each(|line| run.see(line));
                 json.iter().for_each(|json| json.print(text.clone()));
             }
@@ -125,7 +135,7 @@ impl Watched {
 ///
 /// # Errors
 /// It ended without a result.
-pub fn outcome(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
+fn outcome(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
     let result = run_view::read_result(folder).filter(|_| run_view::is_finished(folder));
     match (end, result) {
         (Some(Event::RunEnded { exit_code, error: Some(message), hint }), _) => {
@@ -148,7 +158,7 @@ fn events(folder: &Path) -> PathBuf {
 }
 
 /// Events that cannot be read.
-pub fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
+fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
     let message = format!("cannot read {}: {error}", events(folder).display());
     Failure::failed(Trouble::new(message, "fix its permissions; `mle-star show` reads the journal instead"))
 }

@@ -1,7 +1,5 @@
 //! The client behind a call.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
@@ -17,20 +15,14 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Waits this long; `false` if the caller has left before: it closed stdin.
-    pub async fn pause(&self, time: Duration) -> bool {
-        let mut ended = self.ended.clone();
-        tokio::time::timeout(time, ended.wait_for(|ended| *ended)).await.is_err()
-    }
-
-    /// Whether the caller wants to know what happens.
-    pub fn listens(&self) -> bool {
-        !self.progress_token.is_null()
+    /// Waits until the caller leaves: it closes stdin.
+    pub async fn left(&self) {
+        drop(self.ended.clone().wait_for(|ended| *ended).await);
     }
 
     /// Tells the caller what happened, `seconds` after the call, if it wants to know.
     pub fn tell(&self, seconds: f64, message: &str) {
-        if self.listens() {
+        if !self.progress_token.is_null() {
             let params =
                 json!({"progressToken": self.progress_token, "progress": seconds, "message": message});
             let _ = self.output.send(json!({"method": "notifications/progress", "params": params}));

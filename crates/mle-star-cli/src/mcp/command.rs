@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 
+use super::protocol;
 use crate::args::McpArgs;
 use crate::commands::runs_dir;
 use crate::exit::{Exit, Failure};
@@ -17,6 +18,6 @@ pub fn mcp(args: &McpArgs) -> Result<Exit, Failure> {
     if std::io::stdin().is_terminal() {
         output::talk("waiting for an MCP client on stdin; Ctrl-D ends the server, runs continue");
     }
-    listen_for(super::serve(&runs_dir))??;
+    listen_for(protocol::serve(&std::path::absolute(&runs_dir).unwrap_or(runs_dir)))??;
     Ok(Exit::Done)
 }

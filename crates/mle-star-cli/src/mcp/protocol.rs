@@ -4,7 +4,7 @@
 //! request, and can ask with `server/discover` what the server speaks.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::path::Path;
 use std::time::Duration;
 
 use mle_star_domain::trouble::Trouble;
@@ -15,9 +15,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
+use super::INSTRUCTIONS;
+use super::call::call;
 use super::caller::Caller;
-use super::tools::Tool;
-use super::{Hub, INSTRUCTIONS};
+use super::tools::{TOOLS, Tool};
 
 /// The versions that are spoken, oldest first.
 const VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", LAST_INITIALIZED, SELF_CONTAINED];
@@ -36,16 +37,16 @@ const UNSUPPORTED_VERSION: i32 = -32022;
 /// How long calls may take to answer after the end of the input.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Serves tools until stdin ends.
+/// Serves the runs of a directory until the client closes stdin.
 ///
 /// # Errors
 /// The client does not speak the protocol.
-pub async fn serve(hub: Hub, tools: Vec<Tool>) -> Result<(), Trouble> {
+pub async fn serve(runs_dir: &Path) -> Result<(), Trouble> {
     let (output, messages) = unbounded_channel();
     let writer = tokio::spawn(write(messages));
     let (end, ended) = watch::channel(false);
-    let (hub, calls) = (Arc::new(hub), HashMap::new());
-    let mut server = Server { hub, tools, output, ended, lifecycle: None, calls };
+    let runs_dir = runs_dir.display().to_string();
+    let mut server = Server { runs_dir, output, ended, lifecycle: None, calls: HashMap::new() };
     let served = server.listen().await;
     // Calls that wait answer now. The writer ends with the last of them.
     end.send_replace(true);
@@ -67,8 +68,8 @@ async fn write(mut messages: UnboundedReceiver<Value>) {
 }
 
 struct Server {
-    hub: Arc<Hub>,
-    tools: Vec<Tool>,
+    /// Where runs are found and started; absolute.
+    runs_dir: String,
     /// Messages to write: a client that reads slowly must not keep the server from reading.
     output: UnboundedSender<Value>,
     ended: watch::Receiver<bool>,
@@ -140,7 +141,7 @@ impl Server {
         match method {
             "server/discover" => Ok(Some(discovery())),
             "tools/list" => {
-                let tools: Vec<&Value> = self.tools.iter().map(|tool| &tool.definition).collect();
+                let tools: Vec<Value> = TOOLS.iter().map(Tool::definition).collect();
                 let result = json!({"tools": tools});
                 let is_initialized = lifecycle == Lifecycle::Initialized;
                 Ok(Some(if is_initialized { result } else { cacheable(result) }))
@@ -188,7 +189,7 @@ impl Server {
     /// Begins a call, which answers when it is done.
     fn call(&mut self, id: &Value, params: &Value, lifecycle: Lifecycle) -> Result<(), Value> {
         let name = params["name"].as_str().unwrap_or_default();
-        let Some(tool) = self.tools.iter().find(|tool| tool.name == name) else {
+        let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
             return Err(error(INVALID_PARAMS, format!("unknown tool: {name}")));
         };
         let arguments = match &params["arguments"] {
@@ -198,7 +199,7 @@ impl Server {
         };
         let progress_token = params["_meta"]["progressToken"].clone();
         let caller = Caller { progress_token, output: self.output.clone(), ended: self.ended.clone() };
-        let work = tool.call(Arc::clone(&self.hub), arguments, caller);
+        let work = call(tool, arguments, self.runs_dir.clone(), caller);
         let (output, answered) = (self.output.clone(), id.clone());
         let task = tokio::spawn(async move {
             let mut result = work.await;

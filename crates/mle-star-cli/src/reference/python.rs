@@ -27,6 +27,9 @@ from __future__ import annotations
 import os
 from typing import Any, Literal, TypedDict
 
+#: Settings that are options of the program and no keys of its configuration.
+ONLY_OPTIONS = (OPTIONS)
+
 
 class Settings(TypedDict, total=False):
     """What a run can be told beside its data: keys of the configuration, and options of `mle-star run`."""
@@ -45,7 +48,8 @@ pub fn settings() -> String {
     let field = |(name, (kind, about)): (&&str, &(String, String))| {
         format!("    {name}: {kind}\n{}\n", wrapped(&format!("\"\"\"{about}\"\"\"")))
     };
-    HEAD.to_owned() + &fields.iter().map(field).collect::<String>()
+    HEAD.replace("(OPTIONS)", &format!("({})", OPTIONS.map(|name| format!("{name:?}")).join(", ")))
+        + &fields.iter().map(field).collect::<String>()
 }
 
 /// The type of a key of the configuration.

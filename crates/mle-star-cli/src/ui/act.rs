@@ -1,12 +1,15 @@
 //! Stop and resume, each behind a page that says what it will do.
 
-use std::sync::Arc;
+use std::path::Path as FilePath;
+use std::sync::{Arc, PoisonError};
 
 use axum::extract::{Form, Path, Query, State as Of};
 use axum::response::Redirect;
 use mle_star::journal::LONGEST_NOTE;
-use mle_star_report::run_view;
-use mle_star_run::{note as notes, runs};
+use mle_star::result::FinalResult;
+use mle_star_domain::trouble::Trouble;
+use mle_star_report::run_view::{self, RunView, State};
+use mle_star_run::note as notes;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -14,7 +17,7 @@ use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
 use super::site::Site;
 use crate::args::{ForkArgs, ResumeArgs};
-use crate::processes::{self, Begun, Stopping, resumable, resume as resume_run, working};
+use crate::processes::{detached, working};
 
 /// Larger limits for a run to resume; empty to keep them.
 #[derive(Debug, Default, Deserialize)]
@@ -57,7 +60,7 @@ pub async fn stop_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageR
     let of = id.clone();
     let is_asked = in_background(move || {
         let worker = working(&site.find(&of)?).map_err(ErrorResponse::conflict)?;
-        Ok(site.interrupted.holds(&worker))
+        Ok(site.asked.lock().unwrap_or_else(PoisonError::into_inner).contains(&worker))
     })
     .await?;
     Page::rendered("ui/stop.html", &json!({"id": id, "is_asked": is_asked}))
@@ -73,10 +76,14 @@ pub async fn stop(
     Form(wish): Form<StopWish>,
 ) -> Result<Redirect, Page> {
     let to = Redirect::to(&page_of(&id));
-    let stopping = if wish.at_once == "yes" { Stopping::AtOnce } else { Stopping::InOrder };
     in_background(move || {
         let worker = working(&site.find(&id)?).map_err(ErrorResponse::conflict)?;
-        site.interrupted.interrupt(&worker, stopping).map_err(ErrorResponse::conflict)
+        let mut asked = site.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if wish.at_once == "yes" || !asked.contains(&worker) {
+            worker.interrupt().map_err(ErrorResponse::conflict)?;
+            asked.insert(worker);
+        }
+        Ok(())
     })
     .await?;
     Ok(to)
@@ -97,6 +104,18 @@ pub async fn resume_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Pag
     Page::rendered("ui/resume.html", &values)
 }
 
+/// A run that was interrupted, or used its limit.
+fn resumable(folder: &FilePath) -> Result<RunView, Trouble> {
+    let view = run_view::read(folder).map_err(|error| error.trouble())?;
+    let why = match view.summary.run.state {
+        State::Unfinished => return Ok(view),
+        State::Finished if view.result.as_ref().is_some_and(FinalResult::was_cut) => return Ok(view),
+        State::Running => "this run is already running",
+        State::Finished => "this run has finished",
+    };
+    Err(Trouble::new(why, "look at its result so far"))
+}
+
 /// Resumes a run in a separate process.
 ///
 /// # Errors
@@ -109,12 +128,19 @@ pub async fn resume(
     let to = Redirect::to(&page_of(&id));
     in_background(move || {
         let folder = site.find(&id)?;
+        resumable(&folder).map_err(ErrorResponse::conflict)?;
         let args = ResumeArgs {
             time_limit: given(&limits.time_limit),
             max_budget_usd: given(&limits.max_budget_usd),
             ..ResumeArgs::default()
         };
-        resume_run(&folder, &args, &site.late).map(drop).map_err(ErrorResponse::conflict)
+        let resumed =
+            detached::resume(&folder, &args).map_err(|failure| ErrorResponse::conflict(failure.trouble))?;
+        if resumed.state == State::Finished {
+            let hint = resumed.notes.join("; ");
+            return Err(ErrorResponse::conflict(Trouble::new("there is nothing left to do", hint)));
+        }
+        Ok(())
     })
     .await?;
     Ok(to)
@@ -188,12 +214,9 @@ pub async fn fork(
             max_budget_usd: given(&wish.max_budget_usd),
             ..ForkArgs::default()
         };
-        let (folder, begun) = processes::fork(&parent, &args, &site.late).map_err(ErrorResponse::conflict)?;
-        // The list shows the run once it exists.
-        Ok(match (begun, runs::name(&folder)) {
-            (Begun::Going, Some(id)) => page_of(&id),
-            _ => "/".to_owned(),
-        })
+        let forked =
+            detached::fork(&parent, &args).map_err(|failure| ErrorResponse::conflict(failure.trouble))?;
+        Ok(page_of(&forked.run_id))
     })
     .await?;
     Ok(Redirect::to(&to))

@@ -27,8 +27,6 @@ use super::run::{FIRST, LOGS, nothing};
 use super::site::Site;
 use super::{files, logs};
 use crate::commands::export::notebook_text;
-use crate::listing::Entry;
-use crate::processes::Late;
 
 /// Bytes that are sent at a time.
 const PIECE: usize = 64 * 1024;
@@ -41,7 +39,6 @@ pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) ->
     let sections = site.list.now().await;
     let mut entries = site.list.source().entries();
     let all = entries.len();
-    let late = late(&site.late, &entries);
     let metrics: BTreeSet<String> = entries
         .iter()
         .filter_map(|entry| Some(entry.run.as_ref().ok()?.summary.run.metric.clone()))
@@ -60,7 +57,7 @@ pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) ->
         "all": all, "metrics": metrics, "states": states,
         "columns": wanted.columns(), "pages": wanted.pages(&page), "is_grouped": wanted.is_grouped(),
         "is_filter": wanted.is_filter(), "runs_dir": site.runs_dir.display().to_string(),
-        "revision": sections.revision, "late": late,
+        "revision": sections.revision,
     });
     Page::rendered("ui/list.html", &values)
 }
@@ -168,17 +165,6 @@ pub async fn log_file(
         file.ok_or_else(missing)
     });
     Ok(stream(found.await?, None))
-}
-
-/// Starts that have no run yet, or ended before their run went on.
-fn late(late: &Late, entries: &[Entry]) -> Vec<serde_json::Value> {
-    let has_none = |id: &str| entries.iter().all(|entry| entry.id != *id);
-    let shown = late.all().into_iter().filter(|(id, trouble)| trouble.is_some() || has_none(id));
-    let value = |(id, trouble): (String, Option<Trouble>)| match trouble {
-        Some(Trouble { message, hint, .. }) => json!({"id": id, "message": message, "hint": hint}),
-        None => json!({"id": id, "message": null}),
-    };
-    shown.map(value).collect()
 }
 
 /// Streams a file, as text to view or as a download with a name.

@@ -1,6 +1,6 @@
 //! The served runs directory.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use super::folder::folder_of;
 use super::list::Runs;
 use super::live::Live;
 use super::run::RunSections;
-use crate::processes::{Interrupted, Late};
+use crate::processes::Worker;
 
 /// How many pages without followers stay rendered.
 const KEPT: usize = 8;
@@ -23,9 +23,7 @@ pub struct Site {
     /// The rows of the list.
     pub list: Arc<Live<Runs>>,
     /// Processes that were asked to stop from this page.
-    pub interrupted: Interrupted,
-    /// Starts that are in progress.
-    pub late: Late,
+    pub asked: Mutex<HashSet<Worker>>,
     /// The pages of recently viewed runs.
     runs: Mutex<HashMap<String, Arc<Live<RunSections>>>>,
 }
@@ -35,13 +33,7 @@ impl Site {
     pub fn new(runs_dir: &Path) -> Self {
         let runs_dir = std::path::absolute(runs_dir).unwrap_or_else(|_| runs_dir.to_owned());
         let list = Live::new(Runs::of(&runs_dir));
-        Self {
-            runs_dir,
-            list: Arc::new(list),
-            interrupted: Interrupted::default(),
-            late: Late::default(),
-            runs: Mutex::default(),
-        }
+        Self { runs_dir, list: Arc::new(list), asked: Mutex::default(), runs: Mutex::default() }
     }
 
     /// The folder of the run with this ID, directly in the runs directory.

@@ -10,7 +10,8 @@ use axum::response::Redirect;
 use mle_star_domain::config::{Config, Key};
 use mle_star_domain::task::TaskKeys;
 use mle_star_domain::trouble::Trouble;
-use mle_star_run::prepare::{Intent, Prepared, task_source};
+use mle_star_run::prepare::{Intent, Prepared, prepare_for, task_source};
+use mle_star_run::settings::process_environment;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
 use super::site::Site;
 use crate::args::{RunArgs, SettingsArgs, TaskArgs};
-use crate::processes::{Begun, expanded, launch, prepared};
+use crate::processes::{detached, expanded};
 
 /// The keys of the task that are always shown.
 const MAIN: [&str; 4] = ["metric", "direction", "target", "id_column"];
@@ -73,13 +74,9 @@ pub async fn page(headers: HeaderMap, Query(entered): Query<Entered>) -> PageRes
 pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Result<Redirect, Page> {
     let entered = entered.with_plain_lines();
     let to = in_background(move || {
-        let launched =
-            launch(&entered.arguments(), &site.runs_dir, &site.late).map_err(ErrorResponse::conflict)?;
-        // Reading large data takes a while; the list shows the run once it exists.
-        Ok(match launched.begun {
-            Begun::Going => page_of(&launched.id),
-            Begun::Preparing => "/".to_owned(),
-        })
+        let args = RunArgs { runs_dir: Some(site.runs_dir.clone()), ..entered.arguments() };
+        let started = detached::start(&args).map_err(|failure| ErrorResponse::conflict(failure.trouble))?;
+        Ok(page_of(&started.run_id))
     })
     .await?;
     Ok(Redirect::to(&to))
@@ -100,7 +97,12 @@ fn looked_at(entered: &Entered) -> Value {
         let tasks: Vec<String> = tasks.iter().map(|task| task.display().to_string()).collect();
         return page(entered, json!({"tasks": tasks}));
     }
-    match prepared(Intent::Preview, &entered.arguments()) {
+    let prepared = task_source::one(&folder).and_then(|task| {
+        let prepared =
+            prepare_for(Intent::Preview, &entered.arguments().options()?, &task, &process_environment);
+        prepared.map_err(|error| error.trouble)
+    });
+    match prepared {
         Ok(prepared) => page(&entered.with(&prepared), json!({"seen": seen(&prepared)})),
         Err(Trouble { message, hint, questions, .. }) => {
             page(entered, json!({"trouble": {"message": message, "hint": hint, "questions": questions}}))

@@ -8,7 +8,6 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::mcp::client::Client;
 use crate::sealed::{Said, Sealed};
 
 /// The smallest search with a merge.
@@ -185,13 +184,11 @@ fn a_run_that_a_share_cut_goes_on_with_more_time() {
     assert!(said.stderr.contains("steps); continue with: mle-star resume r --time-limit N"), "{said:?}");
     let said = sealed.run("resume r");
     assert!(said.code == 0 && said.stderr.contains("would go on with path 1"), "{said:?}");
-    let mut client = Client::of(&sealed);
-    for arguments in [json!({"run": "r"}), json!({"run": "r", "time_limit_seconds": 30})] {
-        let error = client.error("resume", &arguments);
-        assert!(
-            error.contains("as its limits allow\nhint: a larger time limit would go on with path 1"),
-            "{error}"
-        );
+    for more in ["", " --time-limit 30"] {
+        let said = sealed.run(&format!("resume r --detach --json{more}"));
+        let told: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+        assert!(said.code == 0 && told["state"] == "finished", "{said:?}");
+        assert!(told["notes"][1].as_str().unwrap().contains("larger --time-limit would go on with path 1"));
     }
     let said = sealed.run("resume r --time-limit 600");
     assert!(said.code == 0 && said.stderr.contains("goes on with: path 1"), "{said:?}");
@@ -241,6 +238,33 @@ fn a_run_is_stopped_from_elsewhere() {
     check("stop r", 1, "error: no process works on this run");
     check("stop s", 2, "error: no run s");
     check("resume r", 0, "submission: ");
+}
+
+#[test]
+fn a_run_goes_on_without_its_terminal() {
+    let sealed = Sealed::with(&[]);
+    let json = |said: &Said| serde_json::from_str::<Value>(&said.stdout).unwrap();
+    let line = format!("run data --run-id r --detach --set python={} {SMALL}", slow_merge(&sealed));
+    let said = sealed.run_with(&line, &[SLOW]);
+    let folder = sealed.path("").canonicalize().unwrap().join("runs/r");
+    assert_eq!((said.code, said.stdout.trim_end()), (0, folder.to_str().unwrap()), "{said:?}");
+    assert!(said.stderr.contains("target: price") && said.stderr.contains("mle-star watch r\n"), "{said:?}");
+    let said = sealed.run("stop r --json");
+    assert_eq!((said.code, &json(&said)), (0, &json!({"run_id": "r", "state": "unfinished"})), "{said:?}");
+    // Its process says how the data was read, as that of any run.
+    let events = sealed.read("runs/r/logs/events.jsonl");
+    assert!(events.contains("target: price") && !events.contains("resumed;"), "{events}");
+    let said = sealed.run("resume r --detach --json");
+    assert_eq!((said.code, &json(&said)["state"]), (0, &json!("running")), "{said:?}");
+    assert_eq!(sealed.run("watch r").code, 0);
+    let said = sealed.run("watch r --news --since 0 --json");
+    assert_eq!((&json(&said)["state"], &json(&said)["exit_code"]), (&json!("finished"), &json!(0)));
+    assert!(said.stderr.contains("=== Phase 1"), "{said:?}");
+    let said = sealed.run("run data --run-id s --detach --set python=/no/python");
+    assert!(said.code == 2 && said.stderr.contains("/no/python"), "{said:?}");
+    let said = sealed.run("run data --run-id s --detach --json --metric energy");
+    assert_eq!((said.code, &json(&said)["questions"][0]["option"]), (2, &json!("--direction")), "{said:?}");
+    assert_eq!(sealed.names("runs"), ["r"]);
 }
 
 #[test]

@@ -1,8 +1,6 @@
 """Solves a task over MCP with the official client, and prints what it saw.
 
-Usage: client.py MODE SERVER ARGUMENTS, where ARGUMENTS are those of the tool `run`. The client checks every answer
-against the output schema of its tool.
-"""
+Usage: client.py MODE SERVER ARGUMENTS, where ARGUMENTS are those of the tool `run`. """
 
 import asyncio
 import json
@@ -31,7 +29,7 @@ async def solve(mode: str, server: str, wish: dict[str, Any]) -> dict[str, Any]:
         for name in ["preview", "run"]:
             await call(name, **wish)
         run = wish["run_id"]
-        seen = await call("watch", run=run, until="end", since=0, wait_seconds=60)
+        seen = await call("watch", run=run, until="end", since=0, wait=60)
         worth = await call("result", run=run)
         await call("show", run=run)
         await call("list")
@@ -42,7 +40,7 @@ async def solve(mode: str, server: str, wish: dict[str, Any]) -> dict[str, Any]:
         return {
             "version": client.protocol_version,
             "state": seen["state"],
-            "score": worth["validation_score"],
+            "score": worth["score"]["validation_score"],
             "progress": len(heard),
             "error": wrong.content[0].text,
         }

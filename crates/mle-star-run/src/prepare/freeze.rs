@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use mle_star::event::Event;
-use mle_star::journal::{Frozen, Journal};
+use mle_star::journal::{Frozen, Journal, Opening};
 use mle_star_domain::config::Context;
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
@@ -16,7 +15,7 @@ use super::intake::Intake;
 use super::metric_trial::try_own_metric;
 use super::summary::described;
 use crate::error::RunError;
-use crate::open_run::OpenRun;
+use crate::open_run::{OpenRun, first_opening};
 use crate::provider;
 use crate::python_environment::Say;
 use crate::runs::{self, absolute, inputs};
@@ -61,6 +60,12 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
     let made = seen.make(&facts, intake.questions().filter(|_| !own), described.as_ref(), say)?;
     let data_summary = summary.or(made);
     let prompts_of_run = prompts.texts().clone();
+    let features = rules.as_ref().and_then(OfflineAgents::features);
+    let guessed = guesses.iter().map(|guess| format!("  {guess}"));
+    let opening = Opening {
+        said: sources.into_iter().chain(tried).collect(),
+        details: prepared.details.into_iter().chain(features).chain(guessed).collect(),
+    };
     let frozen = Frozen {
         run_id,
         task,
@@ -73,17 +78,13 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
         data_summary,
         linked_tables,
         metric_source: source,
+        opening,
     };
     inputs::write_facts(&folder, &facts).map_err(RunError::failed)?;
     inputs::write(&folder, &frozen).map_err(RunError::failed)?;
     inputs::write_runners(&folder, &invocation.runners).map_err(RunError::failed)?;
     let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| RunError::journal(&error))?;
-    let said = sources.into_iter().chain(tried).map(Event::said);
-    let features = rules.as_ref().and_then(OfflineAgents::features);
-    let guessed = guesses.iter().map(|guess| format!("  {guess}"));
-    let details = prepared.details.into_iter().chain(features).chain(guessed).map(Event::detail);
-    let run = Event::said(format!("run: {}", folder.display()));
-    let opening = said.chain(details).chain([run]).collect();
+    let opening = first_opening(&folder, &frozen);
     let runners = invocation.runners;
     Ok(OpenRun {
         folder,

@@ -8,7 +8,7 @@ use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::{Holdout, Protocol, Split, SplitKind};
 use mle_star_domain::task::{DataModality, Roles, Task, TaskType};
 
-use crate::journal::Frozen;
+use crate::journal::{Frozen, Opening};
 use crate::prompts::Prompts;
 
 /// The evaluation of a run whose scores the program computes, without held-out rows.
@@ -84,5 +84,6 @@ pub fn frozen() -> Frozen {
         data_summary: None,
         linked_tables: false,
         metric_source: None,
+        opening: Opening::default(),
     }
 }

@@ -115,7 +115,7 @@ impl Client {
     /// Watches a run until no process works on it.
     pub fn watch_to_the_end(&mut self, run: &Value) -> Value {
         loop {
-            let seen = self.data("watch", &json!({"run": run, "until": "end", "wait_seconds": 60}));
+            let seen = self.data("watch", &json!({"run": run, "until": "end", "wait": 60}));
             if seen["state"] != "running" {
                 return seen;
             }
@@ -146,7 +146,7 @@ pub fn text(result: &Value) -> &str {
 /// The smallest run.
 pub fn small_run(sealed: &Sealed) -> Value {
     let python = interpreter(sealed, &format!("{WHILE_SLOW}; {SUBMIT}; {SCORE}"));
-    json!({"task": "data", "run_id": "r", "agents": "offline", "settings": {
+    json!({"task": "data", "run_id": "r", "agents": "offline", "set": {
         "python": python, "preset": "paper", "num_retrieved_models": 2, "outer_loop_steps": 1,
         "inner_loop_steps": 1, "max_debug_attempts": 1,
     }})

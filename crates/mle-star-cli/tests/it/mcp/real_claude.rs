@@ -62,7 +62,7 @@ fn answer(asked: &Asked, wish: &Value) -> Reply {
     Reply::Message(match (has_tools, done) {
         (false, _) => Message::text("A title"),
         (true, 0) => call("run", wish),
-        (true, 1) => call("watch", &json!({"run": "r", "until": "end", "wait_seconds": 60})),
+        (true, 1) => call("watch", &json!({"run": "r", "until": "end", "wait": 60})),
         (true, 2) => call("result", &json!({"run": "r"})),
         _ => Message::text("0.5 it is"),
     })

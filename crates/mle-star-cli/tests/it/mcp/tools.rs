@@ -11,16 +11,18 @@ fn a_run_is_previewed_started_watched_and_read() {
     let mut client = Client::of(&sealed);
     let wish = small_run(&sealed);
     let preview = client.data("preview", &wish);
-    assert_eq!((&preview["metric"], &preview["target"]), (&json!("RMSE"), &json!("price")), "{preview}");
-    assert!(preview["estimate"]["calls"]["fewest"].as_u64() > Some(3), "{preview}");
+    let task = &preview["task"];
+    assert_eq!(
+        (&task["evaluation_metric"], &task["target_column"]),
+        (&json!("RMSE"), &json!("price")),
+        "{preview}"
+    );
+    assert!(preview["calls"]["fewest"].as_u64() > Some(3), "{preview}");
     let told = client.call("preview", &wish);
-    assert!(text(&told).contains("fewest") && text(&told).contains("agent calls"), "{told}");
+    assert_eq!(serde_json::from_str::<Value>(text(&told)).unwrap(), told["structuredContent"]);
     assert_eq!(sealed.names("runs"), Vec::<String>::new(), "a preview starts nothing");
 
-    // A server that was killed left the output of a process that it started.
-    sealed.write("runs/.started-left.log", b"");
     let started = client.data("run", &wish);
-    assert!(!sealed.path("runs/.started-left.log").exists());
     let folder = sealed.path("").canonicalize().unwrap().join("runs/r");
     assert_eq!(started["folder"], folder.display().to_string(), "{started}");
     let seen = client.watch_to_the_end(&started["run_id"]);
@@ -28,18 +30,23 @@ fn a_run_is_previewed_started_watched_and_read() {
     assert_eq!(seen["best_score"], 0.5, "{seen}");
 
     let worth = client.data("result", &json!({"run": "r"}));
-    assert_eq!((&worth["validation_score"], &worth["is_final"]), (&json!(0.5), &json!(true)), "{worth}");
+    assert_eq!(
+        (&worth["score"]["validation_score"], &worth["exit_code"]),
+        (&json!(0.5), &json!(0)),
+        "{worth}"
+    );
+    assert!(worth["steps"].is_null() && worth["result"].is_null(), "{worth}");
     for file in ["submission", "solution", "report", "result"] {
-        let path = worth[file].as_str().unwrap_or_else(|| panic!("{file}: {worth}"));
+        let path = worth["files"][file].as_str().unwrap_or_else(|| panic!("{file}: {worth}"));
         assert!(std::path::Path::new(path).is_file(), "{file}: {worth}");
     }
     let shown: Value = serde_json::from_str(&sealed.run("show r --json").stdout).unwrap();
-    let tool = client.data("show", &json!({"run": "r", "steps": 1000}));
+    let tool = client.data("show", &json!({"run": "r", "most": 1000}));
     assert_eq!((&tool["run"], &tool["steps"]), (&shown["run"], &shown["steps"]));
-    let cut = client.data("show", &json!({"run": "r", "steps": 2}));
+    let cut = client.data("show", &json!({"run": "r", "most": 2}));
     let all = shown["steps"].as_array().unwrap().len();
-    assert_eq!(cut["steps_left_out"], all - 2, "{cut}");
-    let script = client.data("show", &json!({"run": "r", "place": "finalization"}));
+    assert_eq!(cut["left_out"]["steps"], all - 2, "{cut}");
+    let script = client.data("show", &json!({"run": "r", "code": "finalization"}));
     assert_eq!(
         script["script"].as_str().unwrap().trim_end(),
         sealed.read("runs/r/final/solution.py").trim_end()
@@ -51,13 +58,13 @@ fn watching_waits_for_news_and_says_what_was_missed() {
     let sealed = Sealed::with(&[]);
     let mut client = Client::slow(&sealed);
     client.data("run", &small_run(&sealed));
-    let nothing = client.data("watch", &json!({"run": "r", "until": "end", "wait_seconds": 1}));
+    let nothing = client.data("watch", &json!({"run": "r", "until": "end", "wait": 1}));
     assert_eq!(nothing["state"], "running", "{nothing}");
-    let all = client.data("watch", &json!({"run": "r", "since": 0, "wait_seconds": 60}));
+    let all = client.data("watch", &json!({"run": "r", "since": 0, "wait": 60}));
     let is_begin = |news: &Value| news.as_str().unwrap().starts_with("=== Phase 1");
     assert!(all["news"].as_array().unwrap().iter().any(is_begin), "{all}");
     let call = |since: &Value, wait: u64| {
-        json!({"name": "watch", "arguments": {"run": "r", "until": "end", "wait_seconds": wait, "since": since},
+        json!({"name": "watch", "arguments": {"run": "r", "until": "end", "wait": wait, "since": since},
             "_meta": {"progressToken": "token"}})
     };
     let quiet = client.ask("tools/call", &call(&all["next"], 6))["result"]["structuredContent"].clone();
@@ -68,7 +75,7 @@ fn watching_waits_for_news_and_says_what_was_missed() {
     let mut client = Client::of(&sealed);
     client.data("resume", &json!({"run": "r"}));
     let end = client.ask("tools/call", &call(&quiet["next"], 60))["result"].clone();
-    assert!(text(&end).contains("run r is finished"), "{end}");
+    assert_eq!(end["structuredContent"]["state"], "finished", "{end}");
     assert!(end["structuredContent"]["news"].to_string().contains("LightGBM"), "{end}");
     check_progress(&client, "");
 
@@ -92,19 +99,19 @@ fn a_run_is_stopped_and_resumed() {
     let sealed = Sealed::with(&[]);
     let mut client = Client::slow(&sealed);
     client.data("run", &small_run(&sealed));
-    assert!(client.error("resume", &json!({"run": "r"})).contains("already running"));
+    assert!(client.error("resume", &json!({"run": "r"})).contains("held by another process"));
     let stopped = client.data("stop", &json!({"run": "r"}));
-    assert_eq!(stopped["has_ended"], true, "{stopped}");
+    assert_eq!(stopped["state"], "unfinished", "{stopped}");
     let seen = client.data("watch", &json!({"run": "r"}));
     assert_eq!((&seen["state"], &seen["exit_code"]), (&json!("unfinished"), &json!(130)), "{seen}");
     let worth = client.data("result", &json!({"run": "r"}));
-    assert_eq!((&worth["is_final"], &worth["submission"]), (&json!(false), &Value::Null), "{worth}");
+    assert_eq!((&worth["exit_code"], &worth["files"]["submission"]), (&Value::Null, &Value::Null), "{worth}");
 
     let mut client = Client::of(&sealed);
     assert_eq!(client.data("resume", &json!({"run": "r"}))["state"], "running");
     assert_eq!(client.watch_to_the_end(&json!("r"))["exit_code"], 0);
     assert!(client.error("stop", &json!({"run": "r"})).contains("no process works on this run"));
-    assert!(client.error("resume", &json!({"run": "r"})).contains("this run has finished"));
+    assert_eq!(client.data("resume", &json!({"run": "r"}))["state"], "finished");
 }
 
 #[test]
@@ -137,16 +144,16 @@ fn mistakes_are_errors_of_the_tool_with_a_hint() {
         }
     };
     check("run", json!({"task": "nowhere"}), &["no such folder or file: nowhere"]);
-    check("run", json!({"tsk": "data"}), &["unknown field `tsk`", "`task`"]);
-    check("run", json!({}), &["missing field `task`"]);
-    check("run", json!({"task": 7}), &["expected a string"]);
+    check("run", json!({"tsk": "data"}), &["there is no argument tsk", "did you mean task?"]);
+    check("run", json!({}), &["<TASK>"]);
+    check("run", json!({"task": 7}), &["no such folder or file: 7"]);
     check("run", json!({"task": "data", "target": "none"}), &["none"]);
     check("run", json!({"task": "data", "agents": "nobody"}), &["nobody"]);
-    check("run", json!({"task": "data", "settings": {"holdot": 1}}), &["unknown config key", "holdout"]);
+    check("run", json!({"task": "data", "set": {"holdot": 1}}), &["unknown config key", "holdout"]);
     check("run", json!({"task": "data", "run_id": "../x", "agents": "offline"}), &["invalid run ID"]);
-    check("run", json!({"task": "data", "settings": {"python": "/no/python"}}), &["/no/python"]);
+    check("run", json!({"task": "data", "set": {"python": "/no/python"}}), &["/no/python"]);
     check("preview", json!({"task": "nowhere"}), &["no such folder"]);
-    check("check", json!({}), &["nothing to check"]);
+    check("check", json!({}), &["<SCRIPT>"]);
     for tool in ["watch", "show", "result", "stop", "resume"] {
         check(tool, json!({"run": "none"}), &["no run none in "]);
     }
@@ -167,19 +174,15 @@ fn leaks_are_found_in_files_and_texts() {
     let sealed = Sealed::with(&[("leak.py", LEAK), ("clean.py", "print(1)\n")]);
     let mut client = Client::of(&sealed);
     for arguments in
-        [json!({"source": LEAK}), json!({"paths": ["."]}), json!({"paths": ["leak.py", "clean.py"]})]
+        [json!({"source": LEAK}), json!({"script": ["."]}), json!({"script": ["leak.py", "clean.py"]})]
     {
         let found = client.data("check", &arguments);
-        assert_eq!((&found["blocked"], found["files"].as_array().unwrap().len()), (&json!(1), 1), "{found}");
-        let finding = &found["files"][0]["findings"][0];
+        assert_eq!((&found["blocked"], found["version"].as_u64()), (&json!(1), Some(1)), "{found}");
+        let files = found["files"].as_array().unwrap();
+        let finding = files.iter().find_map(|file| file["findings"].get(0)).unwrap();
         assert_eq!(finding["rule"], "scored-on-training-rows", "{found}");
     }
-    let many = LEAK.repeat(60);
-    let found = client.call("check", &json!({"source": many}));
-    assert!(text(&found).len() < 20_000, "{}", text(&found).len());
-    let shown = found["structuredContent"]["files"][0]["findings"].as_array().unwrap().len();
-    let left_out = found["structuredContent"]["findings_left_out"].as_u64().unwrap();
-    assert!(shown <= 40 && left_out > 0, "{shown}, {left_out}");
-    // Stdin is the protocol's.
-    assert!(client.error("check", &json!({"paths": ["-"]})).contains("nothing to check"));
+    let found = client.data("check", &json!({"source": LEAK.repeat(60)}));
+    let shown = found["files"][0]["findings"].as_array().unwrap().len();
+    assert!(shown <= 40 && found["left_out"]["files.0.findings"].as_u64() > Some(0), "{found}");
 }
