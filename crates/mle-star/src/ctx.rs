@@ -26,7 +26,6 @@ use crate::journal::{Entry, Frozen, Journal, Recorded};
 use crate::limits::Limits;
 use crate::notes::tell;
 use crate::outcomes::{after_losses, after_out_of_memory};
-use crate::prefetch::{self, Likely};
 use crate::prompts::Prompts;
 use crate::record::Kind;
 use crate::reply::text as reply_text;
@@ -41,7 +40,7 @@ use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Line, Name, Place, Step};
 use mle_star_domain::protocol::{Holdout, Period, Protocol, Shift};
 use mle_star_domain::question::{Answer as Measured, Question};
-use mle_star_domain::role::{AgentType, Form};
+use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
 use question::{Asked, Input};
 
@@ -323,11 +322,7 @@ impl<'a> Ctx<'a> {
             timeout: request.timeout.as_secs_f64(),
             about: summary(&request.inputs),
         });
-        let agents = self.run.outside.agents;
-        let asked = agents.ask(&request, self.run.outside.events);
-        // The backend can prepare for the next calls while this one is answered.
-        let prepared = async { agents.prefetch(&self.likely_after(&request)) };
-        let asked = async { tokio::join!(asked, prepared).0 };
+        let asked = self.run.outside.agents.ask(&request, self.run.outside.events);
         let mut reply = self.or_interrupted(asked).await.and_then(|reply| reply);
         if let Ok(AgentReply { usage, .. }) | Err(Stop::Agents { usage, .. }) = &mut reply {
             let warnings;
@@ -342,38 +337,6 @@ impl<'a> Ctx<'a> {
             (Answer::Failed { .. }, Some(limit)) => AgentReply::refused(limit, reply.usage),
             _ => reply,
         })
-    }
-
-    /// The calls that are likely to follow, as far as they are known in advance.
-    fn likely_after(&self, request: &AgentRequest) -> Vec<AgentRequest> {
-        let (place, agent, variant) = (request.place.clone(), request.agent, request.variant);
-        let likely_max = self.run.limits.purse.left();
-        let likely = prefetch::following(&Likely { place, agent, variant }, self.config());
-        let request = |Likely { place, agent, variant }: Likely| {
-            let Form { tools, schema } = Form::of(agent, variant);
-            let tools = abilities::tools(self.config(), agent, tools);
-            let (values, model) = (self.values(agent, variant), self.model(agent));
-            let system = self.render_template("system.md", &values.iter().collect()).unwrap_or_default();
-            let (prompt, shared, inputs, told, timeout, time_left) = Default::default();
-            let max_usd = likely_max;
-            AgentRequest {
-                place,
-                agent,
-                variant,
-                system,
-                prompt,
-                shared,
-                inputs,
-                told,
-                tools,
-                schema,
-                model,
-                timeout,
-                time_left,
-                max_usd,
-            }
-        };
-        likely.into_iter().map(request).collect()
     }
 
     async fn perform_run(
@@ -424,7 +387,7 @@ impl<'a> Ctx<'a> {
     /// Waits for a slot, or until a limit refuses scripts: runners may never come.
     async fn slot(&self, place: &Place, exclusivity: Exclusivity) -> Result<Result<Lease, Limit>, Stop> {
         let (limits, journal) = (&self.run.limits, self.run.journal);
-        let mut lease = std::pin::pin!(self.run.outside.script_slots.lease(place.path(), exclusivity));
+        let mut lease = std::pin::pin!(self.run.outside.script_slots.lease(exclusivity));
         loop {
             // Less than timers measure would be no pause at all.
             let left = limits.time_left(place, journal.elapsed()).max(Duration::from_millis(1));

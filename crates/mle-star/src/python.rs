@@ -1,9 +1,5 @@
 //! Static checks of Python scripts: whether a text is code, ends its own process, or hides errors.
 
-mod sampling;
-
-pub use sampling::may_sample;
-
 use ruff_python_ast::visitor::{Visitor, walk_expr};
 use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 use ruff_python_parser::parse_module;

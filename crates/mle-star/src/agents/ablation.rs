@@ -49,7 +49,7 @@ const IN_ORDER: &str =
 const LINKED_TABLES: &str = "the tables that can be joined: what they tell of a row, counts and statistics of their rows, what is not used yet";
 
 /// Length of what is told of a plan, in characters.
-const SHORT: usize = 300;
+const SHORT: usize = 400;
 
 /// The ablation script. Its text is empty if the reply had no code; an empty script fails when it runs.
 pub(crate) async fn ablation(

@@ -6,8 +6,7 @@ use super::attempts::{Tried, failed, history, plans, scored, scores};
 use super::ensembler::{best_round, members};
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::lessons::rounded;
-use crate::plans::news;
+use crate::lessons::{cut, rounded};
 use crate::reply;
 use crate::result::EnsembleAttempt;
 use crate::scored::Scored;
@@ -41,10 +40,7 @@ pub(crate) async fn ens_planner(
         .rendering("num_solutions", solutions.len())
         .telling("members", members(solutions))
         .telling("best", best_round(best))
-        .telling(
-            "tried",
-            rounds.iter().enumerate().map(|(index, _)| outcome(rounds, index)).collect::<Value>(),
-        );
+        .telling("tried", rounds.iter().map(outcome).collect::<Value>());
     let agreement = match rounds {
         [] if ctx.tells_more() => agreement(ctx, solutions).await?,
         _ => None,
@@ -101,11 +97,9 @@ fn agreed(found: &Agreement) -> Value {
     json!({"rows": found.rows, "table": head.into_iter().chain(body).collect::<Vec<_>>()})
 }
 
-/// What is new in the plan of a round, with its outcome. The best one is told apart, so none is said to be kept.
-fn outcome(rounds: &[EnsembleAttempt], index: usize) -> Value {
-    let round = &rounds[index];
+/// The plan of a round, with its outcome. The best one is told apart, so none is said to be kept.
+fn outcome(round: &EnsembleAttempt) -> Value {
     let failure = || failed(round.limit, &round.effect);
     let outcome = round.score.map_or_else(failure, |score| scored(score, &round.effect, None));
-    let plan = news(&round.plan, rounds[..index].iter().map(|round| round.plan.as_str()), LONGEST_PLAN);
-    json!({"plan": plan, "outcome": outcome, "mishaps": round.effect.mishaps})
+    json!({"plan": cut(&round.plan, LONGEST_PLAN), "outcome": outcome, "mishaps": round.effect.mishaps})
 }

@@ -137,26 +137,13 @@ struct Question<'a> {
     note: &'a str,
 }
 
-/// Maximum length of a block that was refined before, in lines.
-const LONGEST: usize = 12;
 /// Maximum length of what is told of a plan, in characters.
-const LONGEST_PLAN: usize = 240;
-
-/// The beginning and the end of a long block: the extractor sees the solution that holds the rest.
-fn abridged(block: &str) -> String {
-    let lines: Vec<&str> = block.lines().collect();
-    if lines.len() <= LONGEST {
-        return block.to_owned();
-    }
-    let (first, last) = (&lines[..LONGEST / 2], &lines[lines.len() - LONGEST / 4..]);
-    let more = format!("# [… {} more lines …]", lines.len() - first.len() - last.len());
-    [first, &[&more], last].concat().join("\n")
-}
+const LONGEST_PLAN: usize = 400;
 
 /// A block that was refined, with the outcome of each plan.
 fn refined(step: &StepRecord) -> Option<Value> {
     let attempts = outcomes(&step.inner_loop_attempts, LONGEST_PLAN);
     let attempts = attempts.map(|(plan, outcome)| json!({"plan": plan, "outcome": outcome}));
-    let told = json!({"block": abridged(&step.code_block), "attempts": attempts.collect::<Value>()});
+    let told = json!({"block": step.code_block, "attempts": attempts.collect::<Value>()});
     (!step.code_block.is_empty()).then_some(told)
 }

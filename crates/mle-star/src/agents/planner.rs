@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::attempts::{Tried, history, plans, scores, told};
+use super::attempts::{Tried, attempts_so_far, history, plans, scores};
 use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
@@ -54,7 +54,7 @@ pub(crate) async fn planner(
         .rendering("history", tried)
         .rendering("unverified", unverified)
         .telling("summary", target.summary)
-        .telling("attempts", told(attempts))
+        .telling("attempts", attempts_so_far(attempts))
         .telling("noise", noise(attempts));
     let plan = reply::prose(&ctx.ask(target.shown(call)).await?);
     if plan.is_none() {

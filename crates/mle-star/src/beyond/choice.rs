@@ -7,7 +7,7 @@
 //! not halved: validation chooses, and all of them report. With `final_choice: holdout`, it always chooses, among the few best.
 
 use super::held_out::look;
-use super::ranking::{Compared, by_held_out_and_validation, by_validation_within_error, recorded};
+use super::ranking::{Compared, ranking};
 use crate::agents;
 use crate::ctx::Ctx;
 use crate::evaluate::{execute, without_leakage};
@@ -30,6 +30,9 @@ use mle_star_domain::trust::{CONTRADICTED, Choice, ChoiceCandidate, Probe};
 const FINALISTS: usize = 4;
 /// The maximum number if the best validation score is contradicted.
 const MOST: usize = 40;
+/// What chooses among solutions, in words: without and with a contradiction.
+const HELD_OUT: &str = "held-out score; within one standard error, validation score";
+const CONTRADICTS: &str = "score on one half of the held-out rows, which contradicts the best validation score; within one standard error, validation score; the other half is reported";
 
 /// The chosen solution.
 #[derive(Clone)]
@@ -71,13 +74,6 @@ struct Looked {
     is_contradicted: bool,
 }
 
-/// What chooses among finalists.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rule {
-    HeldOutAndValidation,
-    Contradicted,
-}
-
 /// Chooses among `solutions`, of which `best` has the best validation score.
 pub(crate) async fn choose(
     ctx: &Ctx<'_>,
@@ -94,10 +90,10 @@ pub(crate) async fn choose(
     let contradicted = looked.as_ref().filter(|looked| looked.is_contradicted);
     match ctx.config().final_choice {
         FinalChoice::Holdout if ctx.holdout().is_on() && finalists.len() > 1 => {
-            compare(ctx, None, finalists, Rule::HeldOutAndValidation).await
+            compare(ctx, None, finalists).await
         }
         FinalChoice::Auto if let Some(looked) = contradicted => {
-            compare(ctx, Some(looked.finalist.clone()), all, Rule::Contradicted).await
+            compare(ctx, Some(looked.finalist.clone()), all).await
         }
         _ => {
             // The half that did not contradict has decided, so the other one reports.
@@ -115,14 +111,9 @@ fn divides(holdout: &Holdout) -> bool {
     holdout.rows().is_some_and(|rows| rows >= FEWEST)
 }
 
-/// Compares the solutions on the choosing half. The first one may be known.
-async fn compare(
-    ctx: &Ctx<'_>,
-    mut known: Option<Finalist>,
-    solutions: Vec<Scored>,
-    rule: Rule,
-) -> Result<Chosen, Stop> {
-    let mut compared = Vec::new();
+/// Compares the solutions on the choosing half. The first one is known if that half contradicted it.
+async fn compare(ctx: &Ctx<'_>, mut known: Option<Finalist>, solutions: Vec<Scored>) -> Result<Chosen, Stop> {
+    let (mut compared, is_contradicted) = (Vec::new(), known.is_some());
     for (index, solution) in (0..).zip(solutions) {
         let ctx = &ctx.begin(Step::Choice(index));
         compared.push(match known.take() {
@@ -130,15 +121,18 @@ async fn compare(
             None => scored_on_held_out(ctx, solution).await?,
         });
     }
-    let ranking = rule.ranking(ctx, &compared).await?;
+    let ranking = ranking(&compared.iter().map(Finalist::compared).collect::<Vec<_>>());
+    let rule = if is_contradicted { CONTRADICTS } else { HELD_OUT };
+    if is_contradicted {
+        tell(ctx, &compared, &ranking);
+    }
     for (index, finalist) in (0..).zip(&compared) {
         let score = finalist.measured.as_ref().map(|measured| measured.score);
         let verdict = Verdict { score, kept: usize::try_from(index) == Ok(ranking[0]), ..Verdict::default() };
         ctx.at(Step::Choice(index), []).close(verdict.made_from([&finalist.solution]))?;
     }
     let ranked = || ranking.iter().map(|place| &compared[*place]);
-    let choice =
-        Choice { rule: rule.words().to_owned(), candidates: ranked().map(Finalist::candidate).collect() };
+    let choice = Choice { rule: rule.to_owned(), candidates: ranked().map(Finalist::candidate).collect() };
     let others = ranked().skip(1).take(FINALISTS - 1).map(|one| one.solution.clone()).collect();
     let Finalist { solution: best, predictions, measured: looked } = compared[ranking[0]].clone();
     let (reports, probes) = (HoldoutPart::Reporting, Vec::new());
@@ -214,28 +208,6 @@ async fn submission_script(ctx: &Ctx<'_>, solution: &Scored) -> Result<Option<Pr
     let execution = execute(ctx, checked, Purpose::Submission).await?;
     let (script, leaks) = (execution.solution.text().to_owned(), execution.leaks);
     Ok(execution.result.ok().map(|ran| Predictions { script, run: ran.place, at: ran.at, leaks }))
-}
-
-impl Rule {
-    fn words(self) -> &'static str {
-        match self {
-            Self::HeldOutAndValidation => "held-out score; within one standard error, validation score",
-            Self::Contradicted => {
-                "score on one half of the held-out rows, which contradicts the best validation score; within one standard error, validation score; the other half is reported"
-            }
-        }
-    }
-
-    /// The places of the finalists, the best first.
-    async fn ranking(self, ctx: &Ctx<'_>, finalists: &[Finalist]) -> Result<Vec<usize>, Stop> {
-        let all: Vec<Compared<'_>> = finalists.iter().map(Finalist::compared).collect();
-        if self == Self::HeldOutAndValidation {
-            return Ok(by_held_out_and_validation(&all));
-        }
-        let ranking = recorded(&ctx.at(Step::Choice(0), []), by_validation_within_error(&all)).await?;
-        tell(ctx, finalists, &ranking);
-        Ok(ranking)
-    }
 }
 
 /// Says whether the best solution by validation, the first of the finalists, gives way, and by how much.

@@ -43,7 +43,6 @@ pub(super) fn common(frozen: &Frozen, environment: &str) -> Map<String, Value> {
         // The program's own environment has it.
         ("has_cloudpickle", json!(config.python.is_none())),
         ("learned", json!(learned.iter().filter(tells).collect::<Vec<_>>())),
-        ("linked_tables", json!(frozen.linked_tables)),
         ("samples", json!(frozen.samples())),
         ("data_summary", json!(frozen.data_summary.as_deref().unwrap_or_default())),
     ];
@@ -88,6 +87,7 @@ impl Ctx<'_> {
             protocol.validation_rules(detail).into_iter().chain(found).collect::<Vec<_>>()
         });
         let of_run = [
+            // Templates of users ask it, and those of runs from before there were two sets.
             ("full", json!(full)),
             ("cut", json!(prompts::CUT)),
             ("needs_task", json!(!full || role::needs_task(agent, variant))),
@@ -111,7 +111,7 @@ impl Ctx<'_> {
     fn values_of_now(&self) -> Map<String, Value> {
         let (limits, now, step) = (&self.run.limits, self.run.journal.elapsed(), self.place.step());
         let lessons = self.history().lessons(step);
-        let found = self.history().studies.lines(step);
+        let found = self.history().found(step);
         let (slots, script_limit) = (self.run.outside.script_slots.most(), self.script_limit(Purpose::Score));
         let aim = limits.aim(&self.place, self.config(), slots, script_limit, now);
         let values = [

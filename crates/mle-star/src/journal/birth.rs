@@ -1,12 +1,12 @@
 //! Creates a journal atomically.
 //!
-//! The database is built in memory, synced to the disk under another name and then renamed, so a process that dies
+//! The database is written under another name, synced to the disk and then renamed, so a process that dies
 //! in between leaves no journal.
 
 #![expect(clippy::disallowed_methods, reason = "the journal is a file")]
 
 use std::fs::File;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -28,20 +28,23 @@ pub(super) fn make(path: &Path, frozen: &Frozen, mode: Mode) -> Result<(), Journ
     if mode == Mode::Log {
         bytes[LOGGING].fill(2);
     }
-    write(path, &bytes)
+    appear(path, |part| Ok(std::fs::write(part, &bytes)?))
 }
 
-/// Writes the bytes of a journal to `path`, where no file exists.
+/// Lets a journal appear at `path`, where no file exists: `write` makes it at the path that it is given.
 ///
 /// # Errors
 /// The folder cannot be written.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
+pub(super) fn appear(
+    path: &Path,
+    write: impl FnOnce(&Path) -> Result<(), JournalError>,
+) -> Result<(), JournalError> {
     // SQLite would apply a log left by a removed journal to this one.
-    ["db-journal", "db-wal", "db-shm"].iter().try_for_each(|left| remove(&path.with_extension(left)))?;
+    let left = ["db-journal", "db-wal", "db-shm", "db.part"].map(|left| path.with_extension(left));
+    left.iter().try_for_each(|left| remove(left))?;
     let part = path.with_extension("db.part");
-    let mut file = File::create(&part)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
+    write(&part)?;
+    File::open(&part)?.sync_all()?;
     Ok(std::fs::rename(part, path)?)
 }
 

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::storage::Mode;
 use super::tables::{SET_META, json_error};
@@ -17,8 +18,11 @@ use mle_star_domain::effects::{Limit, Usage};
 use mle_star_domain::place::Place;
 
 pub(super) use mle_star_domain::layout::JOURNAL as FILE;
+
 pub(super) struct Store {
     db: Connection,
+    /// Where the database lies, if it is a copy.
+    _copy: Option<TempDir>,
     /// The number of the next record; unused by readers.
     next: i64,
 }
@@ -72,7 +76,7 @@ impl Store {
 
     /// Opens a journal for writing. All checks pass before anything is changed.
     pub fn open(path: &Path, mode: Mode) -> Result<Self, JournalError> {
-        check::check(path, mode)?;
+        check::check(path)?;
         let mut store = Self::connect(path, mode)?;
         if mode == Mode::Log {
             store.db.pragma_update(None, "journal_mode", "WAL")?;
@@ -90,7 +94,7 @@ impl Store {
         };
         db.busy_timeout(Duration::from_secs(10))?;
         checksum::provide(&db)?;
-        Ok(Self { db, next: 1 })
+        Ok(Self { db, next: 1, _copy: None })
     }
 
     fn without_log(path: &Path) -> rusqlite::Result<Connection> {
@@ -107,14 +111,9 @@ impl Store {
         &self.db
     }
 
-    /// The bytes of a journal in memory.
-    pub fn into_bytes(mut self) -> rusqlite::Result<Vec<u8>> {
-        Ok(self.db.serialize(MAIN_DB)?.to_vec())
-    }
-
     /// A journal to which no record is added.
-    pub fn reading(db: Connection) -> Self {
-        Self { db, next: 0 }
+    pub fn reading(db: Connection, copy: Option<TempDir>) -> Self {
+        Self { db, next: 0, _copy: copy }
     }
 
     pub fn frozen(&self, path: &Path) -> Result<Frozen, JournalError> {

@@ -19,7 +19,7 @@ use mle_star_domain::place::Step;
 async fn in_a_run(world: &World, check: impl AsyncFnOnce(&Ctx<'_>)) {
     let (folder, inputs) = (tempfile::tempdir().unwrap(), frozen());
     let journal = Journal::create(folder.path(), &inputs).unwrap();
-    let prompts = Prompts::new(BTreeMap::new()).unwrap();
+    let prompts = Prompts::new(inputs.config.context, BTreeMap::new()).unwrap();
     let (_sender, cancel) = tokio::sync::watch::channel(false);
     let outside = Outside {
         agents: world,
