@@ -12,14 +12,12 @@ mod turn;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
 use crate::abilities;
 use crate::about::{beginning, summary};
 use crate::backend::{AgentBackend, ScriptRunner};
 use crate::call::Call;
-use crate::evaluation::Script;
 use crate::event::{Event, EventSink};
 use crate::history::History;
 use crate::journal::{Entry, Frozen, Journal, Recorded};
@@ -42,7 +40,7 @@ use mle_star_domain::protocol::{Holdout, Period, Protocol, Shift};
 use mle_star_domain::question::{Answer as Measured, Question};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
-use question::{Asked, Input};
+use question::{Input, StoredRequest};
 
 /// A script that has lost this many runners is given up.
 const MOST_LOSSES: usize = 3;
@@ -70,20 +68,12 @@ pub struct Outside<'a> {
     pub agent_slots: &'a Slots,
 }
 
-/// What a script has to pass before it runs for a score.
-#[async_trait]
-pub(crate) trait Gate: Send + Sync {
-    /// The script as it may run: corrected, or blocked.
-    async fn pass(&self, ctx: &Ctx<'_>, script: Script) -> Result<Script, Stop>;
-}
-
 /// A run in progress.
 pub(crate) struct Run<'a> {
     pub frozen: &'a Frozen,
     pub journal: &'a Journal,
     pub limits: Limits,
     pub outside: Outside<'a>,
-    pub gate: &'a dyn Gate,
     /// How training and test table differ, once they were compared.
     pub shift: OnceLock<Shift>,
     prompts: &'a Prompts,
@@ -108,7 +98,6 @@ impl<'a> Run<'a> {
         prompts: &'a Prompts,
         journal: &'a Journal,
         outside: Outside<'a>,
-        gate: &'a dyn Gate,
     ) -> Result<Self, Stop> {
         let history = History::new(frozen.task.metric_direction, journal.failures()?);
         Ok(Self {
@@ -116,7 +105,6 @@ impl<'a> Run<'a> {
             journal,
             limits: Limits::new(&frozen.config, frozen.protocol.as_ref()),
             outside,
-            gate,
             shift: OnceLock::new(),
             prompts,
             history: Mutex::new(history),
@@ -201,7 +189,7 @@ impl<'a> Ctx<'a> {
             (call.reads_back && self.tells_more()).then(|| Value::from(inputs.clone()).to_string());
         let known = question.as_deref().and_then(|question| self.history().answer_to(question));
         let read_back = known.is_some();
-        let kept = Asked { agent, model: &model, prompt: &prompt, variant, read_back, notes: None };
+        let kept = StoredRequest { agent, model: &model, prompt: &prompt, variant, read_back, notes: None };
         let mut entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
         self.fence_unless_recorded(&entry)?;
         let is_new = !read_back && !self.run.journal.has(&entry)?;
@@ -209,8 +197,14 @@ impl<'a> Ctx<'a> {
         let notes = if sees_notes { self.run.journal.take_notes()? } else { Vec::new() };
         if !notes.is_empty() {
             tell(&mut prompt, &mut told, &notes);
-            let kept =
-                Asked { agent, model: &model, prompt: &prompt, variant, read_back, notes: Some(notes.len()) };
+            let kept = StoredRequest {
+                agent,
+                model: &model,
+                prompt: &prompt,
+                variant,
+                read_back,
+                notes: Some(notes.len()),
+            };
             entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
         }
         let mut request = AgentRequest {

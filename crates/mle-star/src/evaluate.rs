@@ -1,6 +1,7 @@
 //! h(s): leakage check, run, and repair on failure. Only this module creates a [`Scored`] solution.
 
 mod execute;
+mod gate;
 mod leakage;
 
 use std::sync::Arc;

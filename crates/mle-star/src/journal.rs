@@ -417,7 +417,7 @@ impl Journal {
             return Ok(None);
         }
         all.push(MadeWith { resumed: store.has_effects()?, ..now });
-        store.set_made_with(&all)?;
+        store.set_json("made_with", &all)?;
         Ok(before)
     }
 
@@ -438,7 +438,7 @@ impl Journal {
         if diagnostics.is_none() && !self.has_past {
             return Ok(());
         }
-        Ok(self.store().set_stopped(diagnostics)?)
+        Ok(self.store().set_json("stopped", &diagnostics)?)
     }
 
     /// All records, oldest first.

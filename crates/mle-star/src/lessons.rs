@@ -50,19 +50,13 @@ const OF_PATH: &str = "path ";
 /// What stands before each of several attempts at one block.
 const BELOW: &str = "\n  - ";
 
-/// What earlier runs tried, by their IDs, tasks and verdicts. If there are too many lines, the most useful ones of each run
-/// remain, about as many of each; runs after the first [`MOST_LEARNED`] have none.
+/// What earlier runs tried, by their IDs, tasks and verdicts: the most useful lines of each run, as many of each; runs after the
+/// first [`MOST_LEARNED`] have none.
 pub fn earlier_runs(runs: &[(String, Task, Verdicts)]) -> Vec<EarlierRun> {
-    let lines = |(_, task, verdicts): &(String, Task, Verdicts), most: usize| {
-        most_useful(verdicts, task.metric_direction, None, most)
-    };
-    let counts: Vec<usize> =
-        runs.iter().map(|run| lines(run, MOST).iter().map(|line| of_line(line)).sum()).collect();
-    let fits = |most: &usize| counts.iter().map(|count| count.min(most)).sum::<usize>() <= MOST_LEARNED;
-    let most = (1..=MOST).rev().find(fits).unwrap_or(1);
-    let told = |(index, run): (usize, &(String, Task, Verdicts))| {
-        let (run_id, task, _) = run;
-        let lines = lines(run, if index < MOST_LEARNED { most } else { 0 });
+    let most = (MOST_LEARNED / runs.len().max(1)).clamp(1, MOST);
+    let told = |(index, (run_id, task, verdicts)): (usize, &(String, Task, Verdicts))| {
+        let most = if index < MOST_LEARNED { most } else { 0 };
+        let lines = most_useful(verdicts, task.metric_direction, None, most);
         let (task, metric) = (task.competition_id.clone(), task.evaluation_metric.clone());
         EarlierRun { run_id: run_id.clone(), task, metric, lines }
     };
@@ -382,7 +376,7 @@ mod tests {
             earlier_runs(runs).iter().map(|run| single(&run.lines).len()).collect()
         };
         assert_eq!(counts(&[run(0, 50), run(1, 50)]), [12, 12]);
-        assert_eq!(counts(&[run(0, 50), run(1, 0), run(2, 50), run(3, 50)]), [7, 1, 7, 7]);
+        assert_eq!(counts(&[run(0, 50), run(1, 0), run(2, 50), run(3, 50)]), [6, 1, 6, 6]);
         let many: Vec<_> = (0..30).map(|id| run(id, 50)).collect();
         assert_eq!(counts(&many), [vec![1; MOST_LEARNED], vec![0; 6]].concat());
         // The most useful lines remain.

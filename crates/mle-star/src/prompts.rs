@@ -8,6 +8,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
+use crate::lessons::rounded;
 use mle_star_domain::config::Context;
 
 macro_rules! templates {
@@ -31,7 +32,7 @@ const PAPER: &[(&str, &str)] = templates!["paper":
 /// What the agents are told instead, and the parts that several of these templates include.
 #[rustfmt::skip]
 const FULL: &[(&str, &str)] = templates!["full":
-    "ablation", "attempts", "best_ensemble", "block", "coder", "data", "debugger", "ens_planner", "ensembler",
+    "ablation", "attention", "attempts", "best_ensemble", "block", "coder", "data", "debugger", "ens_planner", "ensembler",
     "extractor", "init", "leakage_correction", "leakage_detection", "learned", "lessons", "merger", "planner",
     "retriever", "solution", "solutions", "summarize", "system", "test", "test_subsampling_extract",
     "test_subsampling_remove", "time", "validation",
@@ -147,6 +148,10 @@ fn compiled(
     environment.set_syntax(syntax.map_err(|source| PromptError::Template { name: String::new(), source })?);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.add_filter("ordinal", ordinal);
+    environment.add_filter("rounded", rounded);
+    environment.add_filter("fixed", |value: Option<f64>, decimals: usize| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
+    });
     for (&name, &text) in templates {
         let added = environment.add_template(name, text);
         added.map_err(|source| PromptError::Template { name: name.to_owned(), source })?;
@@ -200,6 +205,26 @@ mod tests {
             json!({"l": ["a", "b"]}),
             "1st a;2nd b;",
         );
+    }
+
+    #[test]
+    fn searches_look_at_different_things() {
+        let prompts = Prompts::new(Context::Full, BTreeMap::new()).unwrap();
+        for bits in 0..8 {
+            let [later, linked, by_order] = [1, 2, 4].map(|bit| bits & bit != 0);
+            let count = if linked { 9 } else { 8 };
+            let look = |number: u32| {
+                let values = json!({
+                    "search_number": number, "later": later, "linked_tables": linked, "by_order": by_order,
+                });
+                prompts.render("attention.md", &Values::new(&values)).unwrap()
+            };
+            let all: BTreeSet<String> = (0..count * count).map(look).collect();
+            assert_eq!(all.len() as u32, count * count);
+            assert_eq!(all.iter().any(|one| one.contains("in ranks or in probabilities")), by_order);
+            assert_eq!(look(count + 1), format!("{}; then {}", look(1), look(2)));
+            assert_eq!(look(count * count), look(0));
+        }
     }
 
     /// `docs/prompts` does not show these.

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::ablation::attention;
+use super::ablation::search_number;
 use super::attempts::outcomes;
 use super::ensembler::run_of;
 use crate::call::Call;
@@ -112,7 +112,7 @@ async fn call_number(
     let request = Call::new(AgentType::Extractor, "extractor.md", inputs)
         .telling("current", run_of(solution))
         .telling("studies", json!(StepRecord::summaries(question.steps)))
-        .telling("attention", attention(ctx))
+        .telling("search_number", search_number(ctx))
         .telling("refined", question.steps.iter().filter_map(refined).collect::<Value>());
     let again = |request: Call| request.named(Name::Again(AgentType::Extractor, call));
     let answer = ctx.ask(if call == 1 { request } else { again(request) }).await?;

@@ -210,29 +210,20 @@ async fn submission_script(ctx: &Ctx<'_>, solution: &Scored) -> Result<Option<Pr
     Ok(execution.result.ok().map(|ran| Predictions { script, run: ran.place, at: ran.at, leaks }))
 }
 
-/// Says whether the best solution by validation, the first of the finalists, gives way, and by how much.
+/// Says whether the best solution by validation, the first of the finalists, gives way.
 fn tell(ctx: &Ctx<'_>, finalists: &[Finalist], ranking: &[usize]) {
-    let count = finalists.len();
-    let Some((best, chosen)) = finalists.first().zip(ranking.first().and_then(|place| finalists.get(*place)))
-    else {
-        return;
-    };
-    let known = chosen.measured.as_ref().zip(best.measured.as_ref());
-    let Some((own, before)) = known.filter(|_| ranking[0] != 0) else {
-        let error = "by more than one standard error";
-        return ctx.info(format!(
-            "none of the {count} solutions is better {error} on this half, so the best one stays"
-        ));
-    };
-    let error =
-        own.difference(before).map(|difference| format!(" (± {})", number(difference.standard_error)));
-    ctx.warn(format!(
-        "this half chooses that of {} among {count}: {} instead of {} there{}",
-        chosen.solution.title(),
-        number(own.score),
-        number(before.score),
-        error.unwrap_or_default()
-    ));
+    let (count, best, chosen) = (finalists.len(), &finalists[0], &finalists[ranking[0]]);
+    match chosen.measured.as_ref().zip(best.measured.as_ref()).filter(|_| ranking[0] != 0) {
+        Some((own, before)) => ctx.warn(format!(
+            "this half chooses that of {} among {count}: {} instead of {} there",
+            chosen.solution.title(),
+            number(own.score),
+            number(before.score)
+        )),
+        None => ctx.info(format!(
+            "none of the {count} solutions is better beyond chance on this half, so the best one stays"
+        )),
+    }
 }
 
 impl Chosen {

@@ -43,6 +43,8 @@ pub(super) fn common(frozen: &Frozen, environment: &str) -> Map<String, Value> {
         // The program's own environment has it.
         ("has_cloudpickle", json!(config.python.is_none())),
         ("learned", json!(learned.iter().filter(tells).collect::<Vec<_>>())),
+        ("linked_tables", json!(frozen.linked_tables)),
+        ("by_order", json!(frozen.protocol.as_ref().is_some_and(|protocol| protocol.by_order))),
         ("samples", json!(frozen.samples())),
         ("data_summary", json!(frozen.data_summary.as_deref().unwrap_or_default())),
     ];

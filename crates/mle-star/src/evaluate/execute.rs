@@ -1,5 +1,6 @@
 //! Running a script: once, or repaired by the debugger while it fails.
 
+use super::gate;
 use super::leakage::without_leakage;
 use crate::agents::{self, Repair};
 use crate::ctx::Ctx;
@@ -93,7 +94,7 @@ fn beginning(headline: &str) -> String {
 
 /// Runs a script once, without repairs.
 pub(crate) async fn attempt(ctx: &Ctx<'_>, script: Script, purpose: Purpose) -> Result<Execution, Stop> {
-    let script = if purpose == Purpose::Score { ctx.run.gate.pass(ctx, script).await? } else { script };
+    let script = if purpose == Purpose::Score { gate::pass(ctx, script).await? } else { script };
     run_once(ctx, script, purpose).await
 }
 

@@ -4,12 +4,11 @@
 //! change: the text of a script before it runs for a score, by the agent that removes leaks, or whether it runs at all. The
 //! rules are those of the crate `mle-star-leakage`.
 
-use async_trait::async_trait;
 use mle_star_leakage::{Facts, Unreadable};
 use serde_json::json;
 
 use crate::agents;
-use crate::ctx::{Ctx, Gate};
+use crate::ctx::Ctx;
 use crate::evaluation::Script;
 use crate::event::Event;
 use crate::findings::{CodeFinding, Findings, split_for_checker};
@@ -23,18 +22,8 @@ use mle_star_domain::trust::{Finding, Severity};
 /// How often a script is examined, and corrected in between.
 const EXAMINATIONS: u32 = 3;
 
-/// The program's own rules as a gate.
-pub(crate) struct LeakageRules;
-
-#[async_trait]
-impl Gate for LeakageRules {
-    async fn pass(&self, ctx: &Ctx<'_>, script: Script) -> Result<Script, Stop> {
-        pass(ctx, script).await
-    }
-}
-
 /// The script as it may be scored: corrected where it leaks, or blocked.
-async fn pass(ctx: &Ctx<'_>, script: Script) -> Result<Script, Stop> {
+pub(super) async fn pass(ctx: &Ctx<'_>, script: Script) -> Result<Script, Stop> {
     if ctx.config().leakage_gate == LeakageGate::Off {
         return Ok(script);
     }

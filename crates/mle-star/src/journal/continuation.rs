@@ -100,10 +100,10 @@ impl Journal {
         let last = records.last().map_or(0, |record| record.seq);
         continued.push(Continuation { last, floor: floor.map(Score::value) });
         store.atomically(|store| {
-            store.set("frozen", &json(frozen)?)?;
-            store.set("continued", &json(&*continued)?)?;
+            store.set_json("frozen", frozen)?;
+            store.set_json("continued", &*continued)?;
             if let Some(earlier) = earlier {
-                store.set("earlier", &json(earlier)?)?;
+                store.set_json("earlier", earlier)?;
             }
             store.set_states(&changes)
         })?;

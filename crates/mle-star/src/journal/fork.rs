@@ -180,11 +180,11 @@ fn cut(copy: &Path, kept: &[&EffectRecord], frozen: &Frozen, forked: &ForkedFrom
         continued.retain(|continuation: &Continuation| continuation.last() < forked.last);
         let mut known = store.notes()?;
         known.truncate(usize::try_from(notes).unwrap_or(usize::MAX));
-        store.set("continued", &json(&continued)?)?;
-        store.set("notes", &json(&known)?)?;
+        store.set_json("continued", &continued)?;
+        store.set_json("notes", &known)?;
         store.set("created_at", &jiff::Timestamp::now().to_string())?;
-        store.set("frozen", &json(frozen)?)?;
-        store.set("forked_from", &json(forked)?)
+        store.set_json("frozen", frozen)?;
+        store.set_json("forked_from", forked)
     })
 }
 

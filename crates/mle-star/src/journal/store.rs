@@ -124,25 +124,12 @@ impl Store {
 
     /// One entry for each change; empty in a journal whose version did not record them.
     pub fn made_with(&self) -> rusqlite::Result<Vec<MadeWith>> {
-        let text = self.get("made_with")?;
-        text.map_or_else(|| Ok(Vec::new()), |text| serde_json::from_str(&text).map_err(json_error))
-    }
-
-    pub fn set_made_with(&self, all: &[MadeWith]) -> rusqlite::Result<()> {
-        self.set("made_with", &serde_json::to_string(all).map_err(json_error)?)
-    }
-
-    pub fn set_stopped(&self, diagnostics: Option<&Diagnostics>) -> rusqlite::Result<()> {
-        self.set("stopped", &serde_json::to_string(&diagnostics).map_err(json_error)?)
+        Ok(self.get_json("made_with")?.unwrap_or_default())
     }
 
     /// What last ended the run early.
     pub fn stopped(&self) -> rusqlite::Result<Option<Diagnostics>> {
-        let text = self.get("stopped")?;
-        let stopped = text
-            .map(|text| serde_json::from_str::<Option<Diagnostics>>(&text).map_err(json_error))
-            .transpose()?;
-        Ok(stopped.flatten())
+        Ok(self.get_json::<Option<Diagnostics>>("stopped")?.flatten())
     }
 
     /// The notes of the user that the run took.
@@ -390,6 +377,10 @@ impl Store {
 
     pub fn get(&self, key: &str) -> rusqlite::Result<Option<String>> {
         self.db.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
+    }
+
+    pub fn set_json(&self, key: &str, value: &impl serde::Serialize) -> rusqlite::Result<()> {
+        self.set(key, &serde_json::to_string(value).map_err(json_error)?)
     }
 
     pub fn set(&self, key: &str, value: &str) -> rusqlite::Result<()> {
