@@ -449,8 +449,8 @@ impl Journal {
         Ok(self.store().effects()?)
     }
 
-    /// All records without their texts, oldest first: a request holds only the agent, and an outcome is `null` if
-    /// there is one. This takes little memory even for long runs.
+    /// All records without their texts, oldest first: a request holds who was asked or what for, an outcome the score or
+    /// the verdict. This takes little memory even for long runs.
     ///
     /// # Errors
     /// When the journal cannot be read.

@@ -83,7 +83,7 @@ fn most_useful(verdicts: &Verdicts, direction: Direction, at: Option<Step>, most
         .enumerate()
         .map(|(index, line)| Line { index, ..line })
         .collect();
-    found.sort_by(|one, two| two.used.compare(one.used));
+    found.sort_by(|one, two| two.used.partial_cmp(&one.used).unwrap_or(Ordering::Equal));
     found.truncate(most);
     found.sort_by_key(|line| line.index);
     found.chunk_by(Line::is_beside).map(of_block).collect()
@@ -144,25 +144,12 @@ struct Line<'a> {
 }
 
 /// How useful a line is to later agents, least first, with the size of its effect; for a first solution, how good it is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Use {
     Failed,
     NotKept(f64),
     First(f64),
     Kept(f64),
-}
-
-impl Use {
-    fn compare(self, other: Self) -> Ordering {
-        let rank = |one| match one {
-            Self::Failed => (0, 0.0),
-            Self::NotKept(effect) => (1, effect.abs()),
-            Self::First(goodness) => (2, goodness),
-            Self::Kept(effect) => (3, effect),
-        };
-        let (one, two): ((u8, f64), (u8, f64)) = (rank(self), rank(other));
-        one.0.cmp(&two.0).then(one.1.total_cmp(&two.1))
-    }
 }
 
 impl<'a> Line<'a> {
@@ -228,7 +215,7 @@ fn effect(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdi
         false => "not kept",
     };
     // More data is kept even if the score is worse, and has not helped then.
-    let used = if verdict.kept && gain > 0.0 { Use::Kept(gain) } else { Use::NotKept(gain) };
+    let used = if verdict.kept && gain > 0.0 { Use::Kept(gain) } else { Use::NotKept(gain.abs()) };
     (used, format!("{}, {kept} (score {})", gained(gain, error), number(now.value())))
 }
 

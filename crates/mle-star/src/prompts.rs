@@ -61,10 +61,6 @@ pub struct Prompts {
     texts: BTreeMap<String, String>,
 }
 
-/// The values of templates by their names.
-#[derive(Debug)]
-pub struct Values(minijinja::Value);
-
 /// An error of a template.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
@@ -79,13 +75,6 @@ pub enum PromptError {
         /// The template engine's message.
         source: minijinja::Error,
     },
-}
-
-impl Values {
-    /// Compiles templates from a map.
-    pub fn new(values: &impl Serialize) -> Self {
-        Self(minijinja::Value::from(Serde(values)))
-    }
 }
 
 impl Prompts {
@@ -124,8 +113,8 @@ impl Prompts {
     ///
     /// # Errors
     /// `values` lacks a value that the template uses.
-    pub fn render(&self, name: &str, values: &Values) -> Result<String, PromptError> {
-        let render = || self.environment.get_template(name)?.render(values.0.clone());
+    pub fn render(&self, name: &str, values: &impl Serialize) -> Result<String, PromptError> {
+        let render = || self.environment.get_template(name)?.render(Serde(values));
         render().map_err(|source| PromptError::Template { name: name.to_owned(), source })
     }
 }
@@ -190,7 +179,7 @@ mod tests {
     fn render(template: &str, values: &Value) -> Result<String, PromptError> {
         let replaced = BTreeMap::from([("coder.md".to_owned(), template.to_owned())]);
         let prompts = Prompts::new(Context::Paper, replaced).unwrap();
-        prompts.render("coder.md", &Values::new(values))
+        prompts.render("coder.md", values)
     }
 
     #[test]
@@ -217,7 +206,7 @@ mod tests {
                 let values = json!({
                     "search_number": number, "later": later, "linked_tables": linked, "by_order": by_order,
                 });
-                prompts.render("attention.md", &Values::new(&values)).unwrap()
+                prompts.render("attention.md", &values).unwrap()
             };
             let all: BTreeSet<String> = (0..count * count).map(look).collect();
             assert_eq!(all.len() as u32, count * count);
@@ -232,7 +221,7 @@ mod tests {
     fn the_prompts_that_follow_a_finding_carry_their_instructions() {
         let check = |name: &str, values: Value, says: &[&str]| {
             let prompts = Prompts::new(Context::Full, BTreeMap::new()).unwrap();
-            let prompt = prompts.render(name, &Values::new(&values)).unwrap();
+            let prompt = prompts.render(name, &values).unwrap();
             for phrase in says {
                 assert!(prompt.contains(phrase), "{name} does not contain {phrase:?}:\n{prompt}");
             }

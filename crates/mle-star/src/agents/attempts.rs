@@ -12,12 +12,8 @@ use mle_star_domain::effects::Limit;
 /// Maximum length of what planners and coders are told of a plan, in characters.
 const LONGEST_PLAN: usize = 800;
 
-/// A plan that was tried.
-pub(super) struct Tried<'a> {
-    pub plan: &'a str,
-    /// `None` if it failed.
-    pub score: Option<f64>,
-}
+/// Plans that were tried, with their scores; `None` if one failed.
+pub(super) type Tried<'a> = Vec<(&'a str, Option<f64>)>;
 
 /// A repair that was tried: the error before it, and what it changed.
 #[derive(Serialize)]
@@ -26,19 +22,9 @@ pub(crate) struct Repair {
     diff: String,
 }
 
-/// The plans of a history.
-pub(super) fn plans<'a>(tried: &[Tried<'a>]) -> Vec<&'a str> {
-    tried.iter().map(|tried| tried.plan).collect()
-}
-
-/// The scores of a history.
-pub(super) fn scores(tried: &[Tried<'_>]) -> Vec<Option<f64>> {
-    tried.iter().map(|tried| tried.score).collect()
-}
-
 /// Plans with their scores under a heading, as in the paper; a plan without a score failed.
-pub(super) fn history(heading: &str, tried: &[Tried<'_>]) -> String {
-    let one = |Tried { plan, score }: &Tried<'_>| {
+pub(super) fn history(heading: &str, tried: &Tried<'_>) -> String {
+    let one = |(plan, score): &(&str, Option<f64>)| {
         // As Python prints floats: 0.82, 1.0.
         let score = score.map_or("N/A (evaluation failed)".to_owned(), |score| format!("{score:?}"));
         format!("## Plan: {plan}\n## Score: {score}")

@@ -41,15 +41,16 @@ pub(crate) async fn extractor(
     let mut seen = Vec::new();
     for call in 1..=CALLS {
         let question = Question { summary, steps, note: &note };
-        let plans = match call_number(ctx, call, current, &question).await? {
-            Extraction::Plans(plans) => plans,
-            Extraction::Unreadable => continue,
-            Extraction::Refused(limit) => {
-                ctx.warn(format!("no block is refined: {}", limit.name()));
-                return Ok(Target::Missing(Some(limit)));
-            }
+        let answer = ctx.ask(call_number(ctx, call, current, &question)).await?;
+        if let Answer::Refused { limit } = answer.answer {
+            ctx.warn(format!("no block is refined: {}", limit.name()));
+            return Ok(Target::Missing(Some(limit)));
+        }
+        let plans = reply::list::<RefinePlan>(&answer, "plans").map(|plans| plans.items).unwrap_or_default();
+        let Some(first) = plans.first() else {
+            ctx.warn(format!("the extractor's reply cannot be read: {}", reply::excerpt(&answer)));
+            continue;
         };
-        let Some(first) = plans.first() else { continue };
         match usable(solution, first) {
             Ok(block) => {
                 report(ctx, &plans, &block, first);
@@ -86,23 +87,8 @@ fn usable(solution: &Solution, plan: &RefinePlan) -> Result<CodeBlock, String> {
     solution.find_block(&plan.code_block).map_err(|error| error.to_string())
 }
 
-/// The outcome of a call.
-enum Extraction {
-    /// The proposed plans.
-    Plans(Vec<RefinePlan>),
-    /// The reply cannot be read.
-    Unreadable,
-    /// The agent was not asked.
-    Refused(Limit),
-}
-
 /// Call number `call` (from 1) of an outer step.
-async fn call_number(
-    ctx: &Ctx<'_>,
-    call: u32,
-    solution: &Scored,
-    question: &Question<'_>,
-) -> Result<Extraction, Stop> {
+fn call_number(ctx: &Ctx<'_>, call: u32, solution: &Scored, question: &Question<'_>) -> Call {
     let inputs = json!({
         "solution_script": solution.text(),
         "ablation_summary": question.summary,
@@ -114,18 +100,7 @@ async fn call_number(
         .telling("studies", json!(StepRecord::summaries(question.steps)))
         .telling("search_number", search_number(ctx))
         .telling("refined", question.steps.iter().filter_map(refined).collect::<Value>());
-    let again = |request: Call| request.named(Name::Again(AgentType::Extractor, call));
-    let answer = ctx.ask(if call == 1 { request } else { again(request) }).await?;
-    if let Answer::Refused { limit } = answer.answer {
-        return Ok(Extraction::Refused(limit));
-    }
-    Ok(match reply::list(&answer, "plans").filter(|plans| !plans.items.is_empty()) {
-        Some(plans) => Extraction::Plans(plans.items),
-        None => {
-            ctx.warn(format!("the extractor's reply cannot be read: {}", reply::excerpt(&answer)));
-            Extraction::Unreadable
-        }
-    })
+    if call == 1 { request } else { request.named(Name::Again(AgentType::Extractor, call)) }
 }
 
 /// The input of the extractor besides the solution.

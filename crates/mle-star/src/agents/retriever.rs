@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::abilities::Abilities;
+use crate::abilities::are_rules;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::record::{EffectRecord, Kind};
@@ -38,9 +38,9 @@ pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
         let models = first_models(ctx, models.clone(), "retrieved_models holds");
         return Ok(Retrieved { models, others: Vec::new(), retrieval: Retrieval::File, lookups: Vec::new() });
     }
-    let abilities = Abilities::of(ctx.config());
+    let are_rules = are_rules(ctx.config());
     let search = if ctx.config().search == Switch::On { Search::Allowed } else { Search::Forbidden };
-    let searches = abilities.search && search == Search::Allowed;
+    let searches = !are_rules && search == Search::Allowed;
     let mut answer = unless_refused(retriever(ctx, FIRST, search).await?)?;
     let (lookups, mut asked) = (answer.lookups.clone(), vec![FIRST]);
     if let Some(reason) = failure(&answer).filter(|_| searches) {
@@ -49,7 +49,7 @@ pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
         asked.push(AGAIN);
     }
     let retrieval = match lookups.iter().any(|lookup| lookup.failure.is_none()) {
-        _ if !abilities.search => Retrieval::Rules,
+        _ if are_rules => Retrieval::Rules,
         true if searches && asked.len() == 1 => Retrieval::Web,
         _ => Retrieval::Knowledge,
     };
@@ -59,7 +59,7 @@ pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
     match models_of(ctx, &answer) {
         Ok(mut models) => {
             let wanted = ctx.config().num_retrieved_models as usize;
-            let others = match abilities.name_more_models {
+            let others = match are_rules {
                 true => models.split_off(wanted.min(models.len())),
                 false => Vec::new(),
             };
@@ -117,7 +117,7 @@ async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Result<AgentRep
         "num_models": ctx.config().num_retrieved_models,
         "search": search == Search::Allowed,
     });
-    if Abilities::of(ctx.config()).name_more_models && ctx.config().ensemble_selection == Switch::On {
+    if are_rules(ctx.config()) && ctx.config().ensemble_selection == Switch::On {
         // Models beyond M are tried after refinement.
         inputs["portfolio"] = json!(true);
     }

@@ -68,12 +68,6 @@ struct Finalist {
     measured: Option<Measurement>,
 }
 
-/// The best solution by validation with its score on the choosing half.
-struct Looked {
-    finalist: Finalist,
-    is_contradicted: bool,
-}
-
 /// Chooses among `solutions`, of which `best` has the best validation score.
 pub(crate) async fn choose(
     ctx: &Ctx<'_>,
@@ -87,18 +81,18 @@ pub(crate) async fn choose(
         FinalChoice::Auto if divides(ctx.holdout()) && all.len() > 1 => look_at_half(ctx, best).await?,
         _ => None,
     };
-    let contradicted = looked.as_ref().filter(|looked| looked.is_contradicted);
+    let contradicted = looked.as_ref().filter(|(_, is_contradicted)| *is_contradicted);
     match ctx.config().final_choice {
         FinalChoice::Holdout if ctx.holdout().is_on() && finalists.len() > 1 => {
             compare(ctx, None, finalists).await
         }
-        FinalChoice::Auto if let Some(looked) = contradicted => {
-            compare(ctx, Some(looked.finalist.clone()), all).await
+        FinalChoice::Auto if let Some((known, _)) = contradicted => {
+            compare(ctx, Some(known.clone()), all).await
         }
         _ => {
             // The half that did not contradict has decided, so the other one reports.
             let chosen = Chosen::by_validation(best, &finalists);
-            let looked = looked.and_then(|looked| looked.finalist.measured);
+            let looked = looked.and_then(|(finalist, _)| finalist.measured);
             let reports = if looked.is_some() { HoldoutPart::Reporting } else { chosen.reports };
             Ok(Chosen { reports, looked, ..chosen })
         }
@@ -141,7 +135,7 @@ async fn compare(ctx: &Ctx<'_>, mut known: Option<Finalist>, solutions: Vec<Scor
 
 /// The best solution with its score on the choosing half, and whether that is far worse than its validation score; `None` if it
 /// has no score there. A solution without predictions is not looked at.
-async fn look_at_half(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Looked>, Stop> {
+async fn look_at_half(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<(Finalist, bool)>, Stop> {
     let Some((validated, predictions)) = best.measured().zip(Predictions::of(best)) else { return Ok(None) };
     let held_out = look(ctx, &predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
     let Some(held_out) = held_out else { return Ok(None) };
@@ -153,7 +147,7 @@ async fn look_at_half(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Looked>, St
         ));
     }
     let (solution, predictions, measured) = (best.clone(), Some(predictions), Some(held_out));
-    Ok(Some(Looked { finalist: Finalist { solution, predictions, measured }, is_contradicted }))
+    Ok(Some((Finalist { solution, predictions, measured }, is_contradicted)))
 }
 
 /// The finalists, then the other solutions of the run that left predictions, from the first: the later ones may all have the

@@ -9,7 +9,7 @@ use crate::abilities::asks_for_model;
 use crate::call::Call;
 use crate::journal::Frozen;
 use crate::lessons::{EarlierRun, tell_attempts};
-use crate::prompts::{self, Values};
+use crate::prompts;
 use crate::stop::Stop;
 use mle_star_domain::config::{Acceptance, Context, Switch};
 use mle_star_domain::effects::Purpose;
@@ -71,7 +71,7 @@ impl Ctx<'_> {
         name: &str,
         values: &BTreeMap<&String, &Value>,
     ) -> Result<String, Stop> {
-        let rendered = self.run.prompts.render(name, &Values::new(values));
+        let rendered = self.run.prompts.render(name, values);
         rendered.map(|text| text.trim_end().to_owned()).map_err(|error| {
             let hint = "compare it with the built-in one: `mle-star prompts export DIR`";
             Trouble::new(error.to_string(), hint).into()

@@ -189,15 +189,8 @@ pub(super) fn no_score() -> Failure {
 fn error_text(outcome: &ScriptOutcome) -> String {
     let mut text = outcome.traceback.clone().unwrap_or_else(|| {
         let output = outcome.stderr.text();
-        let tail: String = output
-            .lines()
-            .rev()
-            .take(40)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .rev()
-            .collect::<Vec<_>>()
-            .join("\n");
+        let lines: Vec<&str> = output.lines().collect();
+        let tail = lines[lines.len().saturating_sub(40)..].join("\n");
         format!("{}\n{tail}", outcome.headline())
     });
     let memory = outcome

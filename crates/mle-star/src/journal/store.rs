@@ -64,11 +64,12 @@ pub(super) struct StoredOutcome {
 
 impl Store {
     pub fn create(path: &Path, frozen: &Frozen, mode: Mode) -> Result<Self, JournalError> {
-        birth::make(path, frozen, mode)?;
+        birth::make(path, frozen)?;
         let store = Self::connect(path, mode)?;
         // Starts the log without syncing it. Nothing in it has cost money yet, and the sync of the first paid
         // record includes everything before it.
         store.force(Force::Nothing)?;
+        store.start_log(mode)?;
         store.heartbeat(0.0)?;
         store.force(Force::Checkpoints)?;
         Ok(store)
@@ -78,13 +79,18 @@ impl Store {
     pub fn open(path: &Path, mode: Mode) -> Result<Self, JournalError> {
         check::check(path)?;
         let mut store = Self::connect(path, mode)?;
-        if mode == Mode::Log {
-            store.db.pragma_update(None, "journal_mode", "WAL")?;
-        }
+        store.start_log(mode)?;
         store.force(Force::Checkpoints)?;
         store.next =
             store.db.query_row("SELECT coalesce(max(seq), 0) + 1 FROM effects", [], |row| row.get(0))?;
         Ok(store)
+    }
+
+    fn start_log(&self, mode: Mode) -> rusqlite::Result<()> {
+        match mode {
+            Mode::Log => self.db.pragma_update(None, "journal_mode", "WAL"),
+            Mode::Rollback => Ok(()),
+        }
     }
 
     fn connect(path: &Path, mode: Mode) -> rusqlite::Result<Self> {
@@ -334,20 +340,12 @@ impl Store {
         self.db.prepare(&records("1"))?.query_map([], |row| effect_record(row, whole, whole))?.collect()
     }
 
-    /// All records, oldest first, with what tells how a run can go on: purposes, scores, verdicts.
-    pub fn outlines(&self) -> rusqlite::Result<Vec<EffectRecord>> {
-        self.db
-            .prepare(&records("1"))?
-            .query_map([], |row| effect_record(row, purpose_alone, outline))?
-            .collect()
-    }
-
-    /// All records without their texts, oldest first.
+    /// All records without their texts, oldest first: who was asked, purposes, scores and verdicts.
     pub fn ledger(&self) -> rusqlite::Result<Vec<EffectRecord>> {
         if self.next == 1 {
             return Ok(Vec::new());
         }
-        let record = |row: &Row<'_>| effect_record(row, agent_alone, |_| Ok(Value::Null));
+        let record = |row: &Row<'_>| effect_record(row, request_alone, outline);
         self.db.prepare_cached(&records("1"))?.query_map([], record)?.collect()
     }
 
@@ -475,15 +473,6 @@ fn whole(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str(text)
 }
 
-fn purpose_alone(text: &str) -> serde_json::Result<Value> {
-    #[derive(serde::Deserialize)]
-    struct Run {
-        purpose: Option<Value>,
-    }
-    let run: Option<Run> = serde_json::from_str(text)?;
-    Ok(json!({"purpose": run.and_then(|run| run.purpose)}))
-}
-
 /// The score of a script, or a verdict as it is.
 fn outline(text: &str) -> serde_json::Result<Value> {
     let mut outcome: Value = serde_json::from_str(text)?;
@@ -495,18 +484,19 @@ fn outline(text: &str) -> serde_json::Result<Value> {
     Ok(outcome)
 }
 
-fn agent_alone(text: &str) -> serde_json::Result<Value> {
+/// The agent and its model, or the purpose of a script.
+fn request_alone(text: &str) -> serde_json::Result<Value> {
     #[derive(Default, serde::Deserialize)]
-    struct Asked {
+    #[serde(default)]
+    struct Request {
         agent: Option<String>,
-        #[serde(default)]
         model: Option<String>,
-        #[serde(default)]
         read_back: bool,
+        purpose: Option<Value>,
     }
-    let asked: Option<Asked> = serde_json::from_str(text)?;
-    let Asked { agent, model, read_back } = asked.unwrap_or_default();
-    Ok(json!({"agent": agent, "model": model, "read_back": read_back}))
+    let request: Option<Request> = serde_json::from_str(text)?;
+    let Request { agent, model, read_back, purpose } = request.unwrap_or_default();
+    Ok(json!({"agent": agent, "model": model, "read_back": read_back, "purpose": purpose}))
 }
 
 /// The estimated part of the cost of the call with this outcome.
