@@ -38,13 +38,12 @@ impl Child {
         work_dirs: &WorkDirs,
         system: &str,
     ) -> Result<Self, StartError> {
-        let work_dir = work_dirs.for_access(invocation.alike.access).map_err(StartError::WorkDir)?;
-        let system =
-            work_dirs.system_prompt(&invocation.alike.system, system).map_err(StartError::WorkDir)?;
+        let work_dir = work_dirs.for_access(invocation.access).map_err(StartError::WorkDir)?;
+        let system = work_dirs.system_prompt(&invocation.system, system).map_err(StartError::WorkDir)?;
         let mut command = Command::new(executable);
-        command.args(invocation.arguments()).current_dir(&work_dir.folder);
+        command.args(&invocation.arguments).current_dir(&work_dir.folder);
         command.arg("--system-prompt-file").arg(system);
-        for (name, value) in &invocation.alike.variables {
+        for (name, value) in &invocation.variables {
             match value {
                 Some(value) => command.env(name, value),
                 None => command.env_remove(name),
@@ -52,11 +51,6 @@ impl Child {
         }
         let talk = Talk::start(command).map_err(StartError::Spawn)?;
         Ok(Self { invocation, talk, work_dir })
-    }
-
-    /// Whether the process still runs, as far as its standard error tells.
-    pub(crate) fn is_alive(&self) -> bool {
-        self.talk.is_alive()
     }
 
     /// Sends one message. If the process is gone, the end of its messages will show it.
@@ -75,7 +69,7 @@ impl Child {
     /// Ends the process with everything it started; returns how it ended and the tail of standard error.
     pub(crate) async fn end(mut self) -> (Option<Ending>, String) {
         // Only an agent with tools can have started something that needs an orderly end.
-        if self.invocation.alike.access != Access::None {
+        if self.invocation.access != Access::None {
             self.talk.terminate().await;
         }
         self.talk.end().await

@@ -1,5 +1,4 @@
-//! What the calls of a run share: settings, scratch folders, prefetched processes, the rules for repeating calls, and
-//! failure counts.
+//! What the calls of a run share: settings, scratch folders, the rules for repeating calls, and failure counts.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,7 +14,6 @@ use mle_star_tables::input::Data;
 use crate::cache::PromptCache;
 use crate::child::{Child, StartError};
 use crate::invocation::{Invocation, initialize};
-use crate::prefetch::Prefetched;
 use crate::setup::ClaudeSetup;
 use crate::work_dir::WorkDirs;
 
@@ -26,8 +24,6 @@ const KEEPS_DYING: &str =
 /// One run's connection to `claude`.
 pub(crate) struct Client {
     pub(crate) setup: ClaudeSetup,
-    // Fields drop in order: processes end before the folders they work in are removed.
-    prefetched: Prefetched,
     work_dirs: WorkDirs,
     tool_failures: ToolFailures,
     pub(crate) patience: Patience,
@@ -59,7 +55,6 @@ impl Client {
         let work_dirs = WorkDirs::new(&setup.folder, data).map_err(cannot("create", &setup.folder))?;
         Ok(Self {
             patience: Patience::new(setup.max_wait, fastrand::f64, KEEPS_DYING),
-            prefetched: Prefetched::new(setup.prefetch),
             setup,
             cache: PromptCache::of_environment(),
             work_dirs,
@@ -67,31 +62,10 @@ impl Client {
         })
     }
 
-    /// A process for a call: a prefetched one, else a new one.
+    /// A process for a call.
     pub(crate) fn child(&self, request: &AgentRequest) -> Result<Child, StartError> {
-        let invocation = self.invocation(request);
-        match self.prefetched.take(&invocation) {
-            Some(child) => Ok(child),
-            None => self.start(invocation, request),
-        }
-    }
-
-    /// Starts processes for calls that are likely to follow.
-    pub(crate) fn prefetch(&self, likely: &[AgentRequest]) {
-        for request in likely.iter().take(self.setup.prefetch) {
-            let invocation = self.invocation(request);
-            // A start that fails here is repeated, and its error reported, when the call is made.
-            self.prefetched.start(invocation, |invocation| self.start(invocation, request).ok());
-        }
-    }
-
-    fn invocation(&self, request: &AgentRequest) -> Invocation {
-        Invocation::new(&self.setup, request, self.cache.lifetime_for(request.tools))
-    }
-
-    fn start(&self, invocation: Invocation, request: &AgentRequest) -> Result<Child, StartError> {
+        let invocation = Invocation::new(&self.setup, request, self.cache.lifetime_for(request.tools));
         let child = Child::start(&self.setup.executable, invocation, &self.work_dirs, &request.system)?;
-        // Sent now, it does not delay the prompt of a prefetched process.
         child.send(&initialize(&self.setup, request.tools));
         Ok(child)
     }

@@ -65,7 +65,7 @@ async fn attempt(
         Ok(child) => child,
         Err(error) => return not_started(client, &error),
     };
-    let lifetime = child.invocation.alike.cache_lifetime;
+    let lifetime = child.invocation.cache_lifetime;
     child.send(&invocation::prompt(&client.cache.content(request, lifetime, std::time::Instant::now())));
     let began = Instant::now();
     let mut conversation = Conversation { client, request, events, transcript: Transcript::default() };

@@ -18,18 +18,10 @@ const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 const QUIET: [(&str, &str); 2] =
     [("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];
 
-/// How a process is started for a call. [`Self::serves`] tells whether another call can use the same process.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Invocation {
-    pub(crate) alike: ProcessKey,
-    /// The most that the conversation may cost, in US dollars: `claude` sends no further request after that.
-    pub(crate) max_usd: Option<f64>,
-}
-
-/// The part of an invocation that must be equal for two calls to use the same process.
+/// How a process is started for a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ProcessKey {
-    /// The arguments except the system prompt's file and the budget.
+pub(crate) struct Invocation {
+    /// The arguments except the system prompt's file.
     pub(crate) arguments: Vec<String>,
     /// Variables to set, or to remove where the value is `None`.
     pub(crate) variables: Vec<(&'static str, Option<String>)>,
@@ -53,31 +45,18 @@ pub(crate) enum Access {
 
 impl Invocation {
     pub(crate) fn new(setup: &ClaudeSetup, request: &AgentRequest, cache_lifetime: CacheLifetime) -> Self {
-        let alike = ProcessKey {
-            arguments: arguments(setup, request),
+        let mut arguments = arguments(setup, request);
+        // `claude` sends no further request after that.
+        if let Some(usd) = request.max_usd {
+            arguments.extend(["--max-budget-usd".to_owned(), format!("{:.4}", usd.max(SMALLEST_BUDGET_USD))]);
+        }
+        Self {
+            arguments,
             variables: variables(setup, request, cache_lifetime),
             system: blake3::hash(request.system.as_bytes()).to_hex().to_string(),
             access: Access::of(request.tools),
             cache_lifetime,
-        };
-        Self { alike, max_usd: request.max_usd }
-    }
-
-    /// Whether a process started with `self` can serve `call`: they differ at most in the budget, and the process's
-    /// budget is between half and all of the call's, which seldom needs all of it.
-    pub(crate) fn serves(&self, call: &Self) -> bool {
-        let is_enough = match (self.max_usd, call.max_usd) {
-            (Some(own), Some(wanted)) => own <= wanted && own >= wanted / 2.0,
-            (own, wanted) => own == wanted,
-        };
-        self.alike == call.alike && is_enough
-    }
-
-    /// All arguments except the system prompt's file.
-    pub(crate) fn arguments(&self) -> Vec<String> {
-        let budget = self.max_usd.map(|usd| format!("{:.4}", usd.max(SMALLEST_BUDGET_USD)));
-        let budget = budget.into_iter().flat_map(|usd| ["--max-budget-usd".to_owned(), usd]);
-        self.alike.arguments.iter().cloned().chain(budget).collect()
+        }
     }
 }
 
@@ -222,28 +201,20 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_process_has_the_budget_of_its_call_and_serves_those_with_as_much() {
+    fn a_process_has_the_budget_of_its_call() {
         let setup = example(Path::new("/data"));
         let of = |max_usd| {
             let request = AgentRequest { max_usd, ..request(AgentType::Coder, &[]) };
             Invocation::new(&setup, &request, CacheLifetime::Hour)
         };
         let check = |max_usd: Option<f64>, expected: &[&str]| {
-            let arguments = of(max_usd).arguments();
+            let arguments = of(max_usd).arguments;
             let from = arguments.iter().position(|argument| argument == "--max-budget-usd");
             assert_eq!(from.map_or(&[][..], |from| &arguments[from..]), expected, "{max_usd:?}");
         };
         check(None, &[]);
         check(Some(1.25), &["--max-budget-usd", "1.2500"]);
         check(Some(0.0), &["--max-budget-usd", "0.0001"]);
-        let check =
-            |own, wanted, serves| assert_eq!(of(own).serves(&of(wanted)), serves, "{own:?}, {wanted:?}");
-        check(None, None, true);
-        check(None, Some(1.0), false);
-        check(Some(1.0), Some(1.0), true);
-        check(Some(1.0), Some(1.9), true);
-        check(Some(1.0), Some(2.1), false);
-        check(Some(1.1), Some(1.0), false);
     }
 
     #[test]

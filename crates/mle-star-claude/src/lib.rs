@@ -3,7 +3,7 @@
 //! [`ClaudeAgents`] implements [`AgentBackend`] with one process and one conversation per call. From the top down:
 //! [`attempts`] repeats `conversation`, which is one attempt, and `classify` says how it
 //! ended from the `transcript`. `client` holds what the calls of a run share, `invocation` builds the command line,
-//! `child` runs it in a `work_dir`, `prefetch` starts processes early, and `cache` marks what
+//! `child` runs it in a `work_dir`, and `cache` marks what
 //! the service should keep. `protocol` is the message format;
 //! `permission`, `shell` and `paths` decide what an agent may do with its tools. `os` names the imports for child
 //! processes.
@@ -17,7 +17,6 @@ mod invocation;
 mod os;
 mod paths;
 mod permission;
-mod prefetch;
 mod protocol;
 mod setup;
 mod shell;
@@ -56,9 +55,5 @@ impl AgentBackend for ClaudeAgents {
     async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop> {
         let mut attempts = Conversations { client: &self.0, request, events, used: 0.0 };
         attempts::ask(&mut attempts, &self.0.patience, request, events).await
-    }
-
-    fn prefetch(&self, likely: &[AgentRequest]) {
-        self.0.prefetch(likely);
     }
 }

@@ -29,8 +29,6 @@ pub struct ClaudeSetup {
     pub blocked_commands: Vec<String>,
     /// The agents to register with the SDK, by name.
     pub definitions: Map<String, Value>,
-    /// How many processes to keep started for likely calls; 0 starts none early.
-    pub prefetch: usize,
 }
 
 /// A setup for unit tests.
@@ -47,6 +45,5 @@ pub(crate) fn example(data_dir: &std::path::Path) -> ClaudeSetup {
         blocked_domains: Vec::new(),
         blocked_commands: mle_star_domain::config::Config::default().blocked_commands,
         definitions: Map::new(),
-        prefetch: 0,
     }
 }

@@ -444,6 +444,9 @@ pub enum PromptsCommand {
     Export {
         /// Destination folder
         dir: PathBuf,
+        /// Those of `preset: paper`
+        #[arg(long)]
+        paper: bool,
     },
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star::journal::{self, Frozen, Journal, JournalError, Opening};
 use mle_star::pipeline::check_recorded;
-use mle_star::prompts::Prompts;
+use mle_star::prompts::{Prompts, is_built_in};
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::nearest::nearest;
@@ -70,9 +70,12 @@ pub fn fork(parent: &Path, options: &ForkOptions) -> Result<PathBuf, RunError> {
     let mut frozen = known.frozen;
     frozen.config = changed(&frozen.config, &options.settings)?;
     check_outputs(&frozen.task, &frozen.config, false)?;
-    let prompts = Prompts::new(frozen.prompts.clone()).map_err(|error| {
+    // The settings may choose the other set.
+    frozen.prompts.retain(|name, text| !is_built_in(name, text));
+    let prompts = Prompts::new(frozen.config.context, frozen.prompts).map_err(|error| {
         Trouble::new(error.to_string(), "use the version of mle-star that started the run")
     })?;
+    frozen.prompts = prompts.texts().clone();
     let name = &frozen.task.competition_id;
     let claimed = runs::claim(&beside(parent)?, options.run_id.as_deref(), name, &jiff::Zoned::now())?;
     let folder = claimed.hold.folder().to_owned();

@@ -63,8 +63,4 @@ impl AgentBackend for ObservedAgents<'_> {
         self.observer.replied(request, &reply);
         Ok(reply)
     }
-
-    fn prefetch(&self, likely: &[AgentRequest]) {
-        self.agents.prefetch(likely);
-    }
 }

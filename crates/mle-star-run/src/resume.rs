@@ -60,7 +60,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     inputs::check_unchanged(folder, &frozen)?;
     let result = run_view::read_result(folder);
     let is_finished = result.as_ref().is_some_and(|result| run_view::is_current(result, &frozen.config));
-    let prompts = Prompts::new(frozen.prompts.clone()).map_err(|error| {
+    let prompts = Prompts::new(frozen.config.context, frozen.prompts.clone()).map_err(|error| {
         Trouble::new(error.to_string(), "use the version of mle-star that started the run")
     })?;
     let before = frozen.clone();

@@ -3,29 +3,16 @@
 use mle_star_domain::config::{AgentsChoice, Config, Context};
 use mle_star_domain::role::AgentType;
 
-/// What those who answer the prompts can do beyond answering. It follows from the configuration, so that a replay without
-/// them asks the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Abilities {
-    /// Their calls cost neither money nor noticeable time.
-    pub are_free: bool,
-    /// They know more models than they are asked for.
-    pub name_more_models: bool,
-    /// They can search the web.
-    pub search: bool,
-}
-
-impl Abilities {
-    /// Those of the agents of a run.
-    pub fn of(config: &Config) -> Self {
-        let are_rules = config.agents == AgentsChoice::Offline;
-        Self { are_free: are_rules, name_more_models: are_rules, search: !are_rules }
-    }
+/// Whether those who answer are the built-in rules: their calls cost neither money nor noticeable time, they know more models than
+/// they are asked for, and they cannot search the web. It follows from the configuration, so that a replay without them asks
+/// the same.
+pub(crate) fn are_rules(config: &Config) -> bool {
+    config.agents == AgentsChoice::Offline
 }
 
 /// Whether agents are asked for a submission script that keeps its model. The scripts of the built-in rules do so anyway.
 pub(crate) fn asks_for_model(config: &Config) -> bool {
-    config.context == Context::Full && !Abilities::of(config).are_free
+    config.context == Context::Full && !are_rules(config)
 }
 
 /// Which of its tools an agent gets. Agents that are told about the data need not read it for an ablation study, which changes

@@ -18,10 +18,6 @@ pub trait AgentBackend: Send + Sync {
     /// Asks one agent once and reports progress to `events`. A failed call is a reply; only what ends the run is a
     /// [`Stop`]. Dropping the future ends everything that the call started.
     async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop>;
-
-    /// Prepares for calls that are likely to follow, soonest first. Their prompts and inputs are empty, because
-    /// they are not known yet. This affects only speed.
-    fn prefetch(&self, _likely: &[AgentRequest]) {}
 }
 
 /// Runs Python scripts, and answers questions about their predictions.

@@ -6,7 +6,6 @@ pub(crate) mod baseline;
 pub(crate) mod choice;
 pub(crate) mod earlier_answer;
 pub(crate) mod further_models;
-pub(crate) mod gate;
 mod held_out;
 mod importance;
 pub(crate) mod ladder;

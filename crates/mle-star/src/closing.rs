@@ -170,7 +170,7 @@ impl RefinementAttempt {
         let (standard_error, part) = (self.effect.standard_error, part.collect::<Vec<_>>().join("; "));
         let verdict = Verdict { score, kept, limit, standard_error, part, ..Verdict::default() };
         let verdict = verdict.made_from([current]).best(best).note(&self.plan);
-        verdict.failed_by(&self.effect.failure).changing(&self.effect.diff)
+        verdict.failed_by(&self.effect.failure)
     }
 }
 

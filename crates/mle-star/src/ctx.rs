@@ -12,21 +12,18 @@ mod turn;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
 use crate::abilities;
 use crate::about::{beginning, summary};
 use crate::backend::{AgentBackend, ScriptRunner};
 use crate::call::Call;
-use crate::evaluation::Script;
 use crate::event::{Event, EventSink};
 use crate::history::History;
 use crate::journal::{Entry, Frozen, Journal, Recorded};
 use crate::limits::Limits;
 use crate::notes::tell;
 use crate::outcomes::{after_losses, after_out_of_memory};
-use crate::prefetch::{self, Likely};
 use crate::prompts::Prompts;
 use crate::record::Kind;
 use crate::reply::text as reply_text;
@@ -41,9 +38,9 @@ use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Line, Name, Place, Step};
 use mle_star_domain::protocol::{Holdout, Period, Protocol, Shift};
 use mle_star_domain::question::{Answer as Measured, Question};
-use mle_star_domain::role::{AgentType, Form};
+use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
-use question::{Asked, Input};
+use question::{Input, StoredRequest};
 
 /// A script that has lost this many runners is given up.
 const MOST_LOSSES: usize = 3;
@@ -71,20 +68,12 @@ pub struct Outside<'a> {
     pub agent_slots: &'a Slots,
 }
 
-/// What a script has to pass before it runs for a score.
-#[async_trait]
-pub(crate) trait Gate: Send + Sync {
-    /// The script as it may run: corrected, or blocked.
-    async fn pass(&self, ctx: &Ctx<'_>, script: Script) -> Result<Script, Stop>;
-}
-
 /// A run in progress.
 pub(crate) struct Run<'a> {
     pub frozen: &'a Frozen,
     pub journal: &'a Journal,
     pub limits: Limits,
     pub outside: Outside<'a>,
-    pub gate: &'a dyn Gate,
     /// How training and test table differ, once they were compared.
     pub shift: OnceLock<Shift>,
     prompts: &'a Prompts,
@@ -109,7 +98,6 @@ impl<'a> Run<'a> {
         prompts: &'a Prompts,
         journal: &'a Journal,
         outside: Outside<'a>,
-        gate: &'a dyn Gate,
     ) -> Result<Self, Stop> {
         let history = History::new(frozen.task.metric_direction, journal.failures()?);
         Ok(Self {
@@ -117,7 +105,6 @@ impl<'a> Run<'a> {
             journal,
             limits: Limits::new(&frozen.config, frozen.protocol.as_ref()),
             outside,
-            gate,
             shift: OnceLock::new(),
             prompts,
             history: Mutex::new(history),
@@ -202,7 +189,7 @@ impl<'a> Ctx<'a> {
             (call.reads_back && self.tells_more()).then(|| Value::from(inputs.clone()).to_string());
         let known = question.as_deref().and_then(|question| self.history().answer_to(question));
         let read_back = known.is_some();
-        let kept = Asked { agent, model: &model, prompt: &prompt, variant, read_back, notes: None };
+        let kept = StoredRequest { agent, model: &model, prompt: &prompt, variant, read_back, notes: None };
         let mut entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
         self.fence_unless_recorded(&entry)?;
         let is_new = !read_back && !self.run.journal.has(&entry)?;
@@ -210,8 +197,14 @@ impl<'a> Ctx<'a> {
         let notes = if sees_notes { self.run.journal.take_notes()? } else { Vec::new() };
         if !notes.is_empty() {
             tell(&mut prompt, &mut told, &notes);
-            let kept =
-                Asked { agent, model: &model, prompt: &prompt, variant, read_back, notes: Some(notes.len()) };
+            let kept = StoredRequest {
+                agent,
+                model: &model,
+                prompt: &prompt,
+                variant,
+                read_back,
+                notes: Some(notes.len()),
+            };
             entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
         }
         let mut request = AgentRequest {
@@ -323,11 +316,7 @@ impl<'a> Ctx<'a> {
             timeout: request.timeout.as_secs_f64(),
             about: summary(&request.inputs),
         });
-        let agents = self.run.outside.agents;
-        let asked = agents.ask(&request, self.run.outside.events);
-        // The backend can prepare for the next calls while this one is answered.
-        let prepared = async { agents.prefetch(&self.likely_after(&request)) };
-        let asked = async { tokio::join!(asked, prepared).0 };
+        let asked = self.run.outside.agents.ask(&request, self.run.outside.events);
         let mut reply = self.or_interrupted(asked).await.and_then(|reply| reply);
         if let Ok(AgentReply { usage, .. }) | Err(Stop::Agents { usage, .. }) = &mut reply {
             let warnings;
@@ -342,38 +331,6 @@ impl<'a> Ctx<'a> {
             (Answer::Failed { .. }, Some(limit)) => AgentReply::refused(limit, reply.usage),
             _ => reply,
         })
-    }
-
-    /// The calls that are likely to follow, as far as they are known in advance.
-    fn likely_after(&self, request: &AgentRequest) -> Vec<AgentRequest> {
-        let (place, agent, variant) = (request.place.clone(), request.agent, request.variant);
-        let likely_max = self.run.limits.purse.left();
-        let likely = prefetch::following(&Likely { place, agent, variant }, self.config());
-        let request = |Likely { place, agent, variant }: Likely| {
-            let Form { tools, schema } = Form::of(agent, variant);
-            let tools = abilities::tools(self.config(), agent, tools);
-            let (values, model) = (self.values(agent, variant), self.model(agent));
-            let system = self.render_template("system.md", &values.iter().collect()).unwrap_or_default();
-            let (prompt, shared, inputs, told, timeout, time_left) = Default::default();
-            let max_usd = likely_max;
-            AgentRequest {
-                place,
-                agent,
-                variant,
-                system,
-                prompt,
-                shared,
-                inputs,
-                told,
-                tools,
-                schema,
-                model,
-                timeout,
-                time_left,
-                max_usd,
-            }
-        };
-        likely.into_iter().map(request).collect()
     }
 
     async fn perform_run(
@@ -424,7 +381,7 @@ impl<'a> Ctx<'a> {
     /// Waits for a slot, or until a limit refuses scripts: runners may never come.
     async fn slot(&self, place: &Place, exclusivity: Exclusivity) -> Result<Result<Lease, Limit>, Stop> {
         let (limits, journal) = (&self.run.limits, self.run.journal);
-        let mut lease = std::pin::pin!(self.run.outside.script_slots.lease(place.path(), exclusivity));
+        let mut lease = std::pin::pin!(self.run.outside.script_slots.lease(exclusivity));
         loop {
             // Less than timers measure would be no pause at all.
             let left = limits.time_left(place, journal.elapsed()).max(Duration::from_millis(1));

@@ -10,7 +10,7 @@ use std::ops::{AddAssign, Mul};
 
 use serde::Serialize;
 
-use crate::abilities::Abilities;
+use crate::abilities::are_rules;
 use mle_star_domain::config::{Config, Context, LeakageCheck, MOST_KEPT_MODELS, Switch};
 use mle_star_domain::place::{Asked, Call, Phase, Script, Step};
 use mle_star_domain::role::AgentType;
@@ -50,7 +50,7 @@ pub fn estimate(config: &Config, task: &Task, models_by_hand: Option<usize>) -> 
 /// Algorithm 1.
 fn initial(config: &Config, task: &Task, models_by_hand: Option<usize>) -> PhaseEstimate {
     let mut tally = Tally::new(Phase::Phase1, config);
-    let asks_again = config.search == Switch::On && Abilities::of(config).search;
+    let asks_again = config.search == Switch::On && !are_rules(config);
     if models_by_hand.is_none() {
         tally.ask(AgentType::Retriever, Count { fewest: 1, most: if asks_again { 2 } else { 1 } });
     }
@@ -109,7 +109,7 @@ impl Tally {
         let spares = config.context == Context::Full;
         // Each solution of a combination is asked for its model.
         let most = if config.ensemble_selection == Switch::On { MOST_KEPT_MODELS } else { 1 };
-        let model_calls = if spares && !Abilities::of(config).are_free { most } else { 0 };
+        let model_calls = if spares && !are_rules(config) { most } else { 0 };
         Self { phase, repairs: u64::from(config.max_debug_attempts), defers, spares, model_calls }
     }
 

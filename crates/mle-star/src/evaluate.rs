@@ -1,11 +1,12 @@
 //! h(s): leakage check, run, and repair on failure. Only this module creates a [`Scored`] solution.
 
 mod execute;
+mod gate;
 mod leakage;
 
 use std::sync::Arc;
 
-use crate::abilities::Abilities;
+use crate::abilities::are_rules;
 use crate::agents::{self, Gain};
 use crate::composition::Composition;
 use crate::ctx::Ctx;
@@ -41,7 +42,7 @@ pub(crate) async fn evaluate(
     };
     let rule = ctx.config().acceptance;
     // A check that costs nothing is made of every text.
-    if Abilities::of(ctx.config()).are_free || ctx.config().leakage_check == LeakageCheck::Each {
+    if are_rules(ctx.config()) || ctx.config().leakage_check == LeakageCheck::Each {
         let checked = without_leakage(ctx, solution).await?;
         let evaluation = evaluate_checked(ctx, checked).await?;
         return compared(ctx, evaluation, rival).await;

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::event::Event;
-use crate::lessons::lessons;
+use crate::lessons::{found, lessons};
 use crate::scored::Scored;
-use crate::studies::Studies;
 use crate::verdict::{self, Best, Lineage, Verdict, Verdicts};
 use mle_star_domain::effects::{AgentReply, Answer, Limit, Usage};
 use mle_star_domain::metric::{Direction, Score};
@@ -19,8 +18,8 @@ pub(crate) struct History {
     /// The paths and phases that failed in earlier processes, each with its cause.
     pub failures: Vec<(Place, String)>,
     pub verdicts: Verdicts,
-    /// What the ablation studies found.
-    pub studies: Studies,
+    /// The summaries of the ablation studies, in the order in which they became known.
+    pub studies: Vec<(Step, String)>,
     /// Steps that have begun and not ended.
     pub open: BTreeSet<Step>,
     /// Steps in which a limit refused something.
@@ -52,7 +51,7 @@ impl History {
             direction,
             failures,
             verdicts: Verdicts::default(),
-            studies: Studies::default(),
+            studies: Vec::new(),
             open: BTreeSet::new(),
             refused: BTreeMap::new(),
             late: BTreeSet::new(),
@@ -112,6 +111,11 @@ impl History {
     /// What the run tried so far and with what effect, on all paths, without the attempts of the outer step of `at`.
     pub fn lessons(&self, at: Option<Step>) -> Vec<String> {
         lessons(&self.verdicts, self.direction, at)
+    }
+
+    /// What ablation studies found on all paths, without those of the outer step of `at`.
+    pub fn found(&self, at: Option<Step>) -> Vec<String> {
+        found(&self.studies, at)
     }
 
     /// An earlier answer to the same inputs, without its cost.

@@ -11,10 +11,10 @@ mod birth;
 mod check;
 mod checksum;
 mod continuation;
+mod copy;
 mod error;
 mod files;
 mod fork;
-mod image;
 mod lock;
 mod notes;
 mod owner;
@@ -429,7 +429,7 @@ impl Journal {
             return Ok(None);
         }
         all.push(MadeWith { resumed: store.has_effects()?, ..now });
-        store.set_made_with(&all)?;
+        store.set_json("made_with", &all)?;
         Ok(before)
     }
 
@@ -450,7 +450,7 @@ impl Journal {
         if diagnostics.is_none() && !self.has_past {
             return Ok(());
         }
-        Ok(self.store().set_stopped(diagnostics)?)
+        Ok(self.store().set_json("stopped", &diagnostics)?)
     }
 
     /// All records, oldest first.
@@ -461,8 +461,8 @@ impl Journal {
         Ok(self.store().effects()?)
     }
 
-    /// All records without their texts, oldest first: a request holds only the agent, and an outcome is `null` if
-    /// there is one. This takes little memory even for long runs.
+    /// All records without their texts, oldest first: a request holds who was asked or what for, an outcome the score or
+    /// the verdict. This takes little memory even for long runs.
     ///
     /// # Errors
     /// When the journal cannot be read.

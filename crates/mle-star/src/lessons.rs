@@ -1,6 +1,7 @@
 //! What a run tried, and with what effect: one line each, for the agents of all paths and phases.
 //!
-//! The lines come from the verdicts of the steps. They are few and short, so that every prompt can afford them.
+//! The lines come from the verdicts of the steps and from ablation studies. They are few and short, so that every prompt can
+//! afford them.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -8,7 +9,6 @@ use std::ops::Bound;
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
-use crate::plans;
 use crate::verdict::{Verdict, Verdicts};
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::Step;
@@ -42,27 +42,21 @@ const LONGEST_DIFF: usize = 100;
 const MOST: usize = 12;
 /// Maximum length of what a line tells of a plan or an error, in characters; of a plan that was kept, a quarter more.
 const LONGEST: usize = 280;
-/// Maximum length of the changed lines that a line tells, and of those of all lines, in characters.
-const LONGEST_CHANGE: usize = 240;
-const ALL_CHANGES: usize = 800;
+/// Maximum number of lines about ablation studies, and of those about one study.
+const MOST_FOUND: usize = 8;
+const OF_STUDY: usize = 4;
 /// What lines about attempts begin with; the number of the path follows.
 const OF_PATH: &str = "path ";
 /// What stands before each of several attempts at one block.
 const BELOW: &str = "\n  - ";
 
-/// What earlier runs tried, by their IDs, tasks and verdicts. If there are too many lines, the most useful ones of each run
-/// remain, about as many of each; runs after the first [`MOST_LEARNED`] have none.
+/// What earlier runs tried, by their IDs, tasks and verdicts: the most useful lines of each run, as many of each; runs after the
+/// first [`MOST_LEARNED`] have none.
 pub fn earlier_runs(runs: &[(String, Task, Verdicts)]) -> Vec<EarlierRun> {
-    let lines = |(_, task, verdicts): &(String, Task, Verdicts), most: usize| {
-        most_useful(verdicts, task.metric_direction, None, most)
-    };
-    let counts: Vec<usize> =
-        runs.iter().map(|run| lines(run, MOST).iter().map(|line| of_line(line)).sum()).collect();
-    let fits = |most: &usize| counts.iter().map(|count| count.min(most)).sum::<usize>() <= MOST_LEARNED;
-    let most = (1..=MOST).rev().find(fits).unwrap_or(1);
-    let told = |(index, run): (usize, &(String, Task, Verdicts))| {
-        let (run_id, task, _) = run;
-        let lines = lines(run, if index < MOST_LEARNED { most } else { 0 });
+    let most = (MOST_LEARNED / runs.len().max(1)).clamp(1, MOST);
+    let told = |(index, (run_id, task, verdicts)): (usize, &(String, Task, Verdicts))| {
+        let most = if index < MOST_LEARNED { most } else { 0 };
+        let lines = most_useful(verdicts, task.metric_direction, None, most);
         let (task, metric) = (task.competition_id.clone(), task.evaluation_metric.clone());
         EarlierRun { run_id: run_id.clone(), task, metric, lines }
     };
@@ -82,36 +76,50 @@ pub fn lessons(verdicts: &Verdicts, direction: Direction, at: Option<Step>) -> V
 }
 
 fn most_useful(verdicts: &Verdicts, direction: Direction, at: Option<Step>, most: usize) -> Vec<String> {
-    let in_detail = |step: Step| match (at, step) {
-        (Some(Step::Outer { path, .. }), step) => step.path() == Some(path),
-        (Some(Step::Attempt { path, outer, .. }), Step::Attempt { path: p, outer: t, .. }) => {
-            (path, outer) == (p, t)
-        }
-        (Some(Step::Round(_)), Step::Round(_)) => true,
-        _ => false,
-    };
     let is_own = |step: Step| matches!(step, Step::Baseline(_));
-    let others = verdicts.iter().filter(|(step, _)| !in_detail(**step) && !is_own(**step));
+    let others = verdicts.iter().filter(|(step, _)| !is_told_in_detail(**step, at) && !is_own(**step));
     let mut found: Vec<Line<'_>> = others
         .filter_map(|(step, verdict)| Line::of(verdicts, direction, *step, verdict))
         .enumerate()
         .map(|(index, line)| Line { index, ..line })
         .collect();
-    found.sort_by(|one, two| two.used.compare(one.used));
+    found.sort_by(|one, two| two.used.partial_cmp(&one.used).unwrap_or(Ordering::Equal));
     found.truncate(most);
-    let mut left = ALL_CHANGES;
-    for line in &mut found {
-        line.change = line.changed_lines(left);
-        left = left.saturating_sub(line.change.chars().count());
-    }
     found.sort_by_key(|line| line.index);
-    found.chunk_by(Line::is_beside).map(together).collect()
+    found.chunk_by(Line::is_beside).map(of_block).collect()
 }
 
-/// Attempts at one block under its name, each with what is new in its plan; any other line alone.
-fn together(group: &[Line<'_>]) -> String {
-    let plans = |count: usize| group[..count].iter().map(|line| line.verdict.note.as_str());
-    let told = group.iter().enumerate().map(|(index, line)| line.words(plans(index)));
+/// Whether the agents of step `at` are told this step in detail.
+fn is_told_in_detail(step: Step, at: Option<Step>) -> bool {
+    match (at, step) {
+        (Some(Step::Outer { path, .. }), step) => step.path() == Some(path),
+        (
+            Some(Step::Attempt { path, outer, .. }),
+            Step::Attempt { path: p, outer: t, .. } | Step::Outer { path: p, outer: t },
+        ) => (path, outer) == (p, t),
+        (Some(Step::Round(_)), Step::Round(_)) => true,
+        _ => false,
+    }
+}
+
+/// What ablation studies found: the first lines of their summaries that name a number, those of the newest study first. What the agents of step
+/// `at` are told in detail is left out.
+pub(crate) fn found(studies: &[(Step, String)], at: Option<Step>) -> Vec<String> {
+    let of_study = |(step, summary): &'_ (Step, String)| -> Vec<String> {
+        let Step::Outer { path, outer } = *step else { return Vec::new() };
+        let lines = summary.lines().map(|line| line.trim_start_matches(['-', '*', '#', ' ']).trim_end());
+        // Texts count from one, folders from zero.
+        let told =
+            |line| format!("path {} (path-{path}), study {}: {}", path + 1, outer + 1, cut(line, LONGEST));
+        lines.filter(|line| line.contains(|c: char| c.is_ascii_digit())).take(OF_STUDY).map(told).collect()
+    };
+    let others = studies.iter().rev().filter(|(step, _)| !is_told_in_detail(*step, at));
+    others.flat_map(of_study).take(MOST_FOUND).collect()
+}
+
+/// Attempts at one block under its name; any other line alone.
+fn of_block(group: &[Line<'_>]) -> String {
+    let told = group.iter().map(Line::words);
     match group {
         [one] => {
             let subject = [one.subject.clone()].into_iter().filter(|subject| !subject.is_empty());
@@ -133,30 +141,15 @@ struct Line<'a> {
     subject: String,
     /// The difference that it made.
     effect: String,
-    /// The first lines of its diff, if they are told.
-    change: String,
 }
 
 /// How useful a line is to later agents, least first, with the size of its effect; for a first solution, how good it is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Use {
     Failed,
-    NotKept { by: f64, error: f64 },
+    NotKept(f64),
     First(f64),
     Kept(f64),
-}
-
-impl Use {
-    fn compare(self, other: Self) -> Ordering {
-        let rank = |one| match one {
-            Self::Failed => (0, 0.0),
-            Self::NotKept { by, .. } => (1, by.abs()),
-            Self::First(goodness) => (2, goodness),
-            Self::Kept(effect) => (3, effect),
-        };
-        let (one, two): ((u8, f64), (u8, f64)) = (rank(self), rank(other));
-        one.0.cmp(&two.0).then(one.1.total_cmp(&two.1))
-    }
 }
 
 impl<'a> Line<'a> {
@@ -176,7 +169,7 @@ impl<'a> Line<'a> {
             return None;
         }
         let (used, effect) = effect(verdicts, direction, step, verdict);
-        Some(Self { index: 0, step, verdict, used, subject, effect, change: String::new() })
+        Some(Self { index: 0, step, verdict, used, subject, effect })
     }
 
     /// Whether both are attempts of one outer step, and therefore at one block.
@@ -186,26 +179,12 @@ impl<'a> Line<'a> {
             && self.subject == other.subject
     }
 
-    /// The first lines of its diff, in at most `most` characters, if it helped or came close.
-    fn changed_lines(&self, most: usize) -> String {
-        let told = match self.used {
-            Use::Kept(_) => true,
-            Use::NotKept { by, error } => by > -error,
-            _ => false,
-        };
-        let most = most.min(if told { LONGEST_CHANGE } else { 0 });
-        plans::changed_lines(&self.verdict.unrecorded.diff, most)
-    }
-
-    /// The line, beside those of these plans.
-    fn words<'p>(&self, beside: impl Iterator<Item = &'p str>) -> String {
+    fn words(&self) -> String {
         let most = if matches!(self.used, Use::Kept(_)) { LONGEST * 5 / 4 } else { LONGEST };
-        let plan = plans::news(&self.verdict.note, beside, most);
+        let plan = cut(&self.verdict.note, most);
         let mishaps = parted(&self.verdict.part).1;
         let mishaps = if mishaps.is_empty() { String::new() } else { format!("; {mishaps}") };
-        let change =
-            if self.change.is_empty() { String::new() } else { format!("; changed {}", self.change) };
-        format!("{}: {}{mishaps}{change}", plan.trim_end_matches('.'), self.effect)
+        format!("{}: {}{mishaps}", plan.trim_end_matches('.'), self.effect)
     }
 }
 
@@ -219,7 +198,7 @@ fn effect(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdi
     let score = |value: f64| Score::new(value, direction);
     let before = verdict.from.first().and_then(|step| score(verdicts.get(step)?.score?));
     let Some(now) = verdict.score.and_then(score) else {
-        let failure = plans::cut(&verdict.unrecorded.failure, LONGEST);
+        let failure = cut(&verdict.unrecorded.failure, LONGEST);
         let why =
             if failure.is_empty() { String::new() } else { format!(" ({})", failure.trim_end_matches('.')) };
         return (Use::Failed, format!("it failed{why}"));
@@ -236,11 +215,7 @@ fn effect(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdi
         false => "not kept",
     };
     // More data is kept even if the score is worse, and has not helped then.
-    let used = if verdict.kept && gain > 0.0 {
-        Use::Kept(gain)
-    } else {
-        Use::NotKept { by: gain, error: error.unwrap_or(0.0) }
-    };
+    let used = if verdict.kept && gain > 0.0 { Use::Kept(gain) } else { Use::NotKept(gain.abs()) };
     (used, format!("{}, {kept} (score {})", gained(gain, error), number(now.value())))
 }
 
@@ -276,6 +251,14 @@ pub(crate) fn gained(gain: f64, standard_error: Option<f64>) -> String {
         gain if gain > 0.0 => format!("better by {}{error}", rounded(gain, 3)),
         gain => format!("worse by {}{error}", rounded(-gain, 3)),
     }
+}
+
+/// The beginning of a text in one line, whole words in at most `most` characters and a mark.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = text.char_indices().nth(most) else { return text };
+    let whole = text[..end].rfind(' ').filter(|at| *at * 2 > end).unwrap_or(end);
+    format!("{}…", text[..whole].trim_end_matches([' ', ',', ';', ':']))
 }
 
 /// Seconds in words.
@@ -380,7 +363,7 @@ mod tests {
             earlier_runs(runs).iter().map(|run| single(&run.lines).len()).collect()
         };
         assert_eq!(counts(&[run(0, 50), run(1, 50)]), [12, 12]);
-        assert_eq!(counts(&[run(0, 50), run(1, 0), run(2, 50), run(3, 50)]), [7, 1, 7, 7]);
+        assert_eq!(counts(&[run(0, 50), run(1, 0), run(2, 50), run(3, 50)]), [6, 1, 6, 6]);
         let many: Vec<_> = (0..30).map(|id| run(id, 50)).collect();
         assert_eq!(counts(&many), [vec![1; MOST_LEARNED], vec![0; 6]].concat());
         // The most useful lines remain.
@@ -388,5 +371,29 @@ mod tests {
         let lines = single(&earlier_runs(&four)[3].lines);
         assert_eq!(lines.len(), 6);
         assert!(lines[0].starts_with("first solution") && lines[1].contains("better by 45"), "{lines:?}");
+    }
+
+    #[test]
+    fn what_a_study_found_is_told_to_other_paths() {
+        let study = |path, outer| Step::Outer { path, outer };
+        let studies = [
+            (study(0, 0), "- without weather: 0.69 (-0.03)\n\nBaseline: 0.72".to_owned()),
+            (study(1, 0), "Ablation study failed for this step".to_owned()),
+            (study(1, 0), "line 1\n".repeat(9)),
+        ];
+        let others = found(&studies, Some(study(1, 1)));
+        let lines = ["without weather: 0.69 (-0.03)", "Baseline: 0.72"];
+        assert_eq!(others, lines.map(|line| format!("path 1 (path-0), study 1: {line}")));
+        let counts = [None, Some(study(0, 1)), Some(attempt(0, 3))].map(|at| found(&studies, at).len());
+        assert_eq!(counts, [OF_STUDY + 2, OF_STUDY, 2]);
+    }
+
+    #[test]
+    fn texts_are_cut_between_words() {
+        let check = |text: &str, most: usize, expected: &str| assert_eq!(cut(text, most), expected);
+        check("a  b\nc", 10, "a b c");
+        check("one two, three", 10, "one two…");
+        check("abcdefghijk", 4, "abcd…");
+        check("äöü äöü äöü", 8, "äöü äöü…");
     }
 }

@@ -31,8 +31,6 @@ mod notes;
 mod outcomes;
 mod paper;
 pub mod pipeline;
-mod plans;
-mod prefetch;
 pub mod prompts;
 mod python;
 mod record;
@@ -46,7 +44,6 @@ pub mod solution;
 pub mod spending;
 mod standing;
 pub mod stop;
-mod studies;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod time_plan;

@@ -16,7 +16,6 @@ use futures_util::future::BoxFuture;
 use mle_star_domain::place::Phase;
 
 use crate::beyond::earlier_answer;
-use crate::beyond::gate::LeakageRules;
 use crate::ctx::{Ctx, Outside, Run};
 use crate::journal::{Frozen, Journal};
 use crate::prompts::Prompts;
@@ -50,7 +49,7 @@ async fn run_to_its_end(
     journal: &Journal,
     outside: Outside<'_>,
 ) -> Result<FinishedRun, Stop> {
-    let run = Run::new(frozen, prompts, journal, outside, &LeakageRules)?;
+    let run = Run::new(frozen, prompts, journal, outside)?;
     let ctx = Ctx::root(&run);
     run.limits.purse.remember(&journal.ledger()?).iter().for_each(|warning| ctx.warn(warning.text()));
     journal.note_stop(None)?;

@@ -1,6 +1,6 @@
-//! The agents' templates. A user's file replaces the built-in template of the same name.
+//! The agents' templates: a set for each [`Context`]. A user's file replaces the built-in template of the same name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use minijinja::syntax::SyntaxConfig;
@@ -8,9 +8,12 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
+use crate::lessons::rounded;
+use mle_star_domain::config::Context;
+
 macro_rules! templates {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../prompts/", $name)))),*]
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        &[$((concat!($name, ".md"), include_str!(concat!("../prompts/", $folder, "/", $name, ".md")))),*]
     };
 }
 
@@ -18,37 +21,38 @@ macro_rules! templates {
 /// characters.
 pub(crate) const CUT: &str = "\u{FDD0}cut\u{FDD1}";
 
-/// Every built-in template by its file name.
-pub const BUILT_IN: &[(&str, &str)] = templates![
-    "ablation.md",
-    "attempts.md",
-    "best_ensemble.md",
-    "block.md",
-    "coder.md",
-    "data.md",
-    "debugger.md",
-    "ens_planner.md",
-    "ensembler.md",
-    "extractor.md",
-    "init.md",
-    "leakage_correction.md",
-    "leakage_detection.md",
-    "learned.md",
-    "lessons.md",
-    "merger.md",
-    "planner.md",
-    "retriever.md",
-    "solution.md",
-    "solutions.md",
-    "summarize.md",
-    "system.md",
-    "test.md",
-    "test_contamination.md",
-    "test_subsampling_extract.md",
-    "test_subsampling_remove.md",
-    "time.md",
-    "validation.md",
+/// The paper's prompts, by file name.
+#[rustfmt::skip]
+const PAPER: &[(&str, &str)] = templates!["paper":
+    "ablation", "coder", "data", "debugger", "ens_planner", "ensembler", "extractor", "init",
+    "leakage_correction", "leakage_detection", "merger", "planner", "retriever", "solutions", "summarize",
+    "system", "test", "test_contamination", "test_subsampling_extract", "test_subsampling_remove",
+    "validation",
 ];
+/// What the agents are told instead, and the parts that several of these templates include.
+#[rustfmt::skip]
+const FULL: &[(&str, &str)] = templates!["full":
+    "ablation", "attention", "attempts", "best_ensemble", "block", "coder", "data", "debugger", "ens_planner", "ensembler",
+    "extractor", "init", "leakage_correction", "leakage_detection", "learned", "lessons", "merger", "planner",
+    "retriever", "solution", "solutions", "summarize", "system", "test", "test_subsampling_extract",
+    "test_subsampling_remove", "time", "validation",
+];
+
+/// The built-in templates of a set by file name. The full one has its own in place of most of the paper's.
+pub fn built_in(context: Context) -> BTreeMap<&'static str, &'static str> {
+    let over = if context == Context::Full { FULL } else { &[] };
+    PAPER.iter().chain(over).copied().collect()
+}
+
+/// Whether this is the unchanged text of a template of any set.
+pub fn is_built_in(name: &str, text: &str) -> bool {
+    PAPER.iter().chain(FULL).any(|known| *known == (name, text))
+}
+
+/// The file names of the templates of all sets.
+pub fn names() -> BTreeSet<&'static str> {
+    PAPER.iter().chain(FULL).map(|(name, _)| *name).collect()
+}
 
 /// A run's templates, ready to render.
 #[derive(Debug)]
@@ -56,10 +60,6 @@ pub struct Prompts {
     environment: Environment<'static>,
     texts: BTreeMap<String, String>,
 }
-
-/// The values of templates by their names.
-#[derive(Debug)]
-pub struct Values(minijinja::Value);
 
 /// An error of a template.
 #[derive(Debug, thiserror::Error)]
@@ -77,26 +77,21 @@ pub enum PromptError {
     },
 }
 
-impl Values {
-    /// Compiles templates from a map.
-    pub fn new(values: &impl Serialize) -> Self {
-        Self(minijinja::Value::from(Serde(values)))
-    }
-}
-
 impl Prompts {
-    /// The built-in templates with some replaced, by file name.
+    /// The templates of a set with some replaced, by file name.
     ///
     /// # Errors
-    /// A name that is not built in, or a text that does not compile.
-    pub fn new(replacements: BTreeMap<String, String>) -> Result<Self, PromptError> {
+    /// A name that no set has, or a text that does not compile.
+    pub fn new(context: Context, replacements: BTreeMap<String, String>) -> Result<Self, PromptError> {
+        let built_in = built_in(context);
         let mut texts: BTreeMap<String, String> =
-            BUILT_IN.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        let mut environment = built_in()?;
+            built_in.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        let (mut environment, names) = (compiled(context, &built_in)?, names());
         for (name, text) in replacements {
-            let slot = texts.get_mut(&name).ok_or_else(|| PromptError::Unknown(name.clone()))?;
-            if *slot != text {
-                slot.clone_from(&text);
+            if !names.contains(name.as_str()) {
+                return Err(PromptError::Unknown(name));
+            }
+            if texts.insert(name.clone(), text.clone()).as_ref() != Some(&text) {
                 let added = environment.add_template_owned(name.clone(), text);
                 added.map_err(|source| PromptError::Template { name, source })?;
             }
@@ -118,16 +113,21 @@ impl Prompts {
     ///
     /// # Errors
     /// `values` lacks a value that the template uses.
-    pub fn render(&self, name: &str, values: &Values) -> Result<String, PromptError> {
-        let render = || self.environment.get_template(name)?.render(values.0.clone());
+    pub fn render(&self, name: &str, values: &impl Serialize) -> Result<String, PromptError> {
+        let render = || self.environment.get_template(name)?.render(Serde(values));
         render().map_err(|source| PromptError::Template { name: name.to_owned(), source })
     }
 }
 
-/// The built-in templates, compiled once per process, because compiling them for each of many runs takes long.
-fn built_in() -> Result<Environment<'static>, PromptError> {
-    static COMPILED: OnceLock<Environment<'static>> = OnceLock::new();
-    if let Some(environment) = COMPILED.get() {
+/// The templates of a set, compiled once per process, because compiling them for each of many runs takes long.
+fn compiled(
+    context: Context,
+    templates: &BTreeMap<&'static str, &'static str>,
+) -> Result<Environment<'static>, PromptError> {
+    static PAPER: OnceLock<Environment<'static>> = OnceLock::new();
+    static FULL: OnceLock<Environment<'static>> = OnceLock::new();
+    let compiled = if context == Context::Full { &FULL } else { &PAPER };
+    if let Some(environment) = compiled.get() {
         return Ok(environment.clone());
     }
     let mut environment = Environment::new();
@@ -137,11 +137,15 @@ fn built_in() -> Result<Environment<'static>, PromptError> {
     environment.set_syntax(syntax.map_err(|source| PromptError::Template { name: String::new(), source })?);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.add_filter("ordinal", ordinal);
-    for &(name, text) in BUILT_IN {
+    environment.add_filter("rounded", rounded);
+    environment.add_filter("fixed", |value: Option<f64>, decimals: usize| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
+    });
+    for (&name, &text) in templates {
         let added = environment.add_template(name, text);
         added.map_err(|source| PromptError::Template { name: name.to_owned(), source })?;
     }
-    Ok(COMPILED.get_or_init(|| environment).clone())
+    Ok(compiled.get_or_init(|| environment).clone())
 }
 
 /// 1 becomes `1st`, 2 `2nd`, 11 `11th`.
@@ -173,8 +177,9 @@ mod tests {
     use super::*;
 
     fn render(template: &str, values: &Value) -> Result<String, PromptError> {
-        let prompts = Prompts::new(BTreeMap::from([("coder.md".to_owned(), template.to_owned())])).unwrap();
-        prompts.render("coder.md", &Values::new(values))
+        let replaced = BTreeMap::from([("coder.md".to_owned(), template.to_owned())]);
+        let prompts = Prompts::new(Context::Paper, replaced).unwrap();
+        prompts.render("coder.md", values)
     }
 
     #[test]
@@ -191,18 +196,38 @@ mod tests {
         );
     }
 
+    #[test]
+    fn searches_look_at_different_things() {
+        let prompts = Prompts::new(Context::Full, BTreeMap::new()).unwrap();
+        for bits in 0..8 {
+            let [later, linked, by_order] = [1, 2, 4].map(|bit| bits & bit != 0);
+            let count = if linked { 9 } else { 8 };
+            let look = |number: u32| {
+                let values = json!({
+                    "search_number": number, "later": later, "linked_tables": linked, "by_order": by_order,
+                });
+                prompts.render("attention.md", &values).unwrap()
+            };
+            let all: BTreeSet<String> = (0..count * count).map(look).collect();
+            assert_eq!(all.len() as u32, count * count);
+            assert_eq!(all.iter().any(|one| one.contains("in ranks or in probabilities")), by_order);
+            assert_eq!(look(count + 1), format!("{}; then {}", look(1), look(2)));
+            assert_eq!(look(count * count), look(0));
+        }
+    }
+
     /// `docs/prompts` does not show these.
     #[test]
     fn the_prompts_that_follow_a_finding_carry_their_instructions() {
         let check = |name: &str, values: Value, says: &[&str]| {
-            let prompt = Prompts::new(BTreeMap::new()).unwrap().render(name, &Values::new(&values)).unwrap();
+            let prompts = Prompts::new(Context::Full, BTreeMap::new()).unwrap();
+            let prompt = prompts.render(name, &values).unwrap();
             for phrase in says {
                 assert!(prompt.contains(phrase), "{name} does not contain {phrase:?}:\n{prompt}");
             }
         };
-        let block = json!({"code_block_with_subsampling": "x = x[:9]", "environment": "Python 3.11"});
-        let says =
-            ["x = x[:9]", "Python 3.11", "all training samples are used", "do not introduce dummy variables"];
+        let block = json!({"code_block_with_subsampling": "x = x[:9]"});
+        let says = ["x = x[:9]", "all training samples are used", "do not introduce dummy variables"];
         check("test_subsampling_remove.md", block, &says);
         let compared = json!({"reference_discussion": "REFERENCE", "final_solution": "x = 1"});
         let says = ["REFERENCE", "x = 1", "`Novel`", "`Same`", "too similar", "{\"verdict\": \"Novel\"}"];
@@ -217,7 +242,13 @@ mod tests {
 
     #[test]
     fn only_built_in_names_can_be_replaced() {
-        let error = Prompts::new(BTreeMap::from([("codr.md".to_owned(), String::new())])).unwrap_err();
-        assert!(matches!(error, PromptError::Unknown(name) if name == "codr.md"));
+        let replaced = |name: &str| {
+            Prompts::new(Context::Paper, BTreeMap::from([(name.to_owned(), "Mine.".to_owned())]))
+        };
+        assert!(matches!(replaced("codr.md").unwrap_err(), PromptError::Unknown(name) if name == "codr.md"));
+        // The paper's set has no such template, which a folder for the full one may hold.
+        assert_eq!(replaced("lessons.md").unwrap().text("lessons.md"), "Mine.");
+        assert!(is_built_in("coder.md", built_in(Context::Full)["coder.md"]));
+        assert!(!is_built_in("coder.md", "Mine."));
     }
 }

@@ -1,9 +1,5 @@
 //! Static checks of Python scripts: whether a text is code, ends its own process, or hides errors.
 
-mod sampling;
-
-pub use sampling::may_sample;
-
 use ruff_python_ast::visitor::{Visitor, walk_expr};
 use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 use ruff_python_parser::parse_module;
@@ -23,10 +19,10 @@ pub fn is_code(text: &str) -> bool {
 
 /// The first call that would end the script's own process: `exit`, `quit`, `sys.exit` or `os._exit`.
 ///
-/// This searches the syntax tree, so names in strings and methods such as `parser.exit` pass. A script that does
-/// not parse is searched as plain text.
+/// This searches the syntax tree, so names in strings and methods such as `parser.exit` pass, and a script that does not
+/// parse, which fails when it runs.
 pub fn exit_call(text: &str) -> Option<&'static str> {
-    let Ok(parsed) = parse_module(text) else { return exit_text(text) };
+    let parsed = parse_module(text).ok()?;
     let mut search = ExitSearch(None);
     search.visit_body(parsed.suite());
     search.0
@@ -85,16 +81,6 @@ fn exit_name(function: &Expr) -> Option<&'static str> {
     }
 }
 
-fn exit_text(text: &str) -> Option<&'static str> {
-    ["sys.exit", "os._exit", "exit", "quit"].into_iter().find(|name| {
-        text.match_indices(name).any(|(at, _)| {
-            let before = text[..at].chars().next_back();
-            let free = !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.');
-            free && text[at + name.len()..].trim_start_matches([' ', '\t']).starts_with('(')
-        })
-    })
-}
-
 /// Removes the common indentation of all lines.
 fn dedent(text: &str) -> String {
     let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
@@ -127,8 +113,6 @@ mod tests {
         check("def f():\n    os._exit(1)", Some("os._exit"));
         check("# exit()\nparser.exit(2)\nprint('exit()')", None);
         check("x = [exit(1) for _ in y]", Some("exit"));
-        check("x = = 1\nsys.exit (0)", Some("sys.exit"));
-        check("x = = 1\nparser.exit(0)", None);
-        check("x = = 1\nmy_exit(0)", None);
+        check("x = = 1\nsys.exit(0)", None);
     }
 }

@@ -289,7 +289,7 @@ pub struct CodeBlockRecord {
 }
 
 /// One outer step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
     /// From 0.
     pub outer_step: u32,
@@ -320,7 +320,7 @@ pub struct StepRecord {
 }
 
 /// One attempt at a block.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RefinementAttempt {
     /// What the attempt was to change, p_k.
     pub plan: String,

@@ -70,9 +70,6 @@ pub struct World {
 #[derive(Default)]
 struct Log {
     requests: Vec<AgentRequest>,
-    expected: Vec<AgentRequest>,
-    /// Calls that were not announced by `prefetch` with the same request.
-    surprises: Vec<Place>,
     scripts: Vec<ScriptRequest>,
     trace: Vec<Place>,
     events: Vec<Event>,
@@ -246,7 +243,7 @@ impl World {
         script_slots: &Slots,
     ) -> Result<FinishedRun, Stop> {
         let (_sender, cancel) = tokio::sync::watch::channel(false);
-        let prompts = Prompts::new(BTreeMap::new());
+        let prompts = Prompts::new(frozen.config.context, BTreeMap::new());
         let prompts =
             prompts.map_err(|error| Trouble::new(error.to_string(), "mend the built-in templates"))?;
         let outside = Outside {
@@ -269,11 +266,6 @@ impl World {
     /// The request made at `place`.
     pub fn request(&self, place: &str) -> Option<AgentRequest> {
         self.log().requests.iter().find(|request| request.place.as_str() == place).cloned()
-    }
-
-    /// The places of the calls that `prefetch` did not announce, in order.
-    pub fn surprises(&self) -> Vec<String> {
-        self.log().surprises.iter().map(ToString::to_string).collect()
     }
 
     /// The script run at `place`.
@@ -315,26 +307,11 @@ impl World {
     }
 }
 
-impl Log {
-    fn ask(&mut self, request: &AgentRequest) {
-        let is_expected = |expected: &AgentRequest| {
-            (&expected.place, expected.agent, expected.variant)
-                == (&request.place, request.agent, request.variant)
-                && (&expected.system, expected.tools, &expected.schema, &expected.model)
-                    == (&request.system, request.tools, &request.schema, &request.model)
-        };
-        if !self.expected.iter().any(is_expected) {
-            self.surprises.push(request.place.clone());
-        }
-        self.requests.push(request.clone());
-    }
-}
-
 #[async_trait]
 impl AgentBackend for World {
     async fn ask(&self, request: &AgentRequest, _events: &dyn EventSink) -> Result<AgentReply, Stop> {
         self.log().trace.push(request.place.clone());
-        self.remember(|log| log.ask(request));
+        self.remember(|log| log.requests.push(request.clone()));
         self.stop(&request.place)?;
         pause(self.agent_time).await;
         let set = self.agents.get(request.place.as_str()).cloned();
@@ -344,10 +321,6 @@ impl AgentBackend for World {
             reply.usage = used(&request.place);
         }
         Ok(reply)
-    }
-
-    fn prefetch(&self, likely: &[AgentRequest]) {
-        self.remember(|log| log.expected.extend_from_slice(likely));
     }
 }
 

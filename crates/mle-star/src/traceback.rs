@@ -1,4 +1,4 @@
-//! What a Python traceback says about a script: the line that failed, and the libraries it went through.
+//! What a Python traceback says about a script: the line that failed.
 
 use mle_star_domain::layout;
 
@@ -34,46 +34,18 @@ fn frames(script: &str, traceback: &str) -> Vec<usize> {
     let lines: Vec<&str> = script.lines().collect();
     let quoted: Vec<&str> = traceback.lines().collect();
     let of_script = |pair: &[&str]| {
-        let number = frame(pair[0])?.1;
+        let number = frame(pair[0])?;
         let line = lines.get(number.checked_sub(1)?)?;
         (!line.trim().is_empty() && line.trim() == pair[1].trim()).then_some(number)
     };
     quoted.windows(2).filter_map(of_script).collect()
 }
 
-/// The libraries that the traceback goes through, with their versions as `environment` names them: `pandas 2.3.1`.
-pub fn libraries_in(traceback: &str, environment: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for line in traceback.lines() {
-        let Some(library) = frame(line).and_then(|(file, _)| library(file)) else { continue };
-        let is_it = |name: &str| name.split_whitespace().next() == Some(library);
-        let known =
-            environment.split([',', '\n']).map(|part| part.rsplit(" with ").next().unwrap_or(part).trim());
-        if let Some(known) = known.into_iter().find(|name| is_it(name))
-            && !found.iter().any(|one| one == known)
-        {
-            found.push(known.to_owned());
-        }
-    }
-    found
-}
-
-/// File and line of `  File "a.py", line 3, in f`.
-fn frame(line: &str) -> Option<(&str, usize)> {
-    let (file, rest) = line.trim_start().strip_prefix("File \"")?.split_once("\", line ")?;
+/// The line of `  File "a.py", line 3, in f`.
+fn frame(line: &str) -> Option<usize> {
+    let (_, rest) = line.trim_start().strip_prefix("File \"")?.split_once("\", line ")?;
     let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
-    Some((file, rest[..digits].parse().ok()?))
-}
-
-/// The name under which the library of a file is installed.
-fn library(file: &str) -> Option<&str> {
-    let module = file.split("site-packages/").nth(1)?.split('/').next()?;
-    Some(match module.trim_end_matches(".py") {
-        "sklearn" => "scikit-learn",
-        "PIL" => "pillow",
-        "cv2" => "opencv-python",
-        module => module,
-    })
+    rest[..digits].parse().ok()
 }
 
 #[cfg(test)]
@@ -102,16 +74,5 @@ mod tests {
         check("import pandas as pd\n\n", "import pandas as pd\nos.mkdir('./final/model')\n", true);
         check("print(frame['y'])", "os.mkdir('./final/model')", false);
         check("frame = load()", "other = load()", false);
-    }
-
-    #[test]
-    fn libraries_have_the_versions_of_the_environment() {
-        let environment = "Python 3.11.7 with numpy 2.4.6, pandas 2.3.1, scikit-learn 1.9.1\n2 CPU cores";
-        assert_eq!(libraries_in(TRACEBACK, environment), ["pandas 2.3.1"]);
-        let other = TRACEBACK.replace("/pandas/", "/sklearn/");
-        assert_eq!(libraries_in(&other, environment), ["scikit-learn 1.9.1"]);
-        assert!(libraries_in(TRACEBACK, "Python 3.11").is_empty());
-        let first = TRACEBACK.replace("/pandas/", "/numpy/");
-        assert_eq!(libraries_in(&first, environment), ["numpy 2.4.6"]);
     }
 }

@@ -53,8 +53,6 @@ pub struct Unrecorded {
     /// The standard error of the difference to the first solution of `from`, in the metric's unit, of a step whose verdict
     /// has none.
     pub standard_error: Option<f64>,
-    /// What the step changed in the solution that it began with, as a diff; empty if that is not known.
-    pub diff: String,
     /// What people are warned of when the step ends, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -119,12 +117,6 @@ impl Verdict {
         let difference = scored.and_then(|scored| scored.difference(other));
         let standard_error = difference.map(|difference| difference.standard_error);
         Self { unrecorded: Unrecorded { standard_error, ..self.unrecorded }, ..self }
-    }
-
-    /// Sets what the step changed, for later agents.
-    #[must_use]
-    pub(crate) fn changing(self, diff: &str) -> Self {
-        Self { unrecorded: Unrecorded { diff: diff.to_owned(), ..self.unrecorded }, ..self }
     }
 
     /// Sets the note.

@@ -110,7 +110,7 @@ fn a_registered_agent_has_its_prompt_tools_and_model() {
         let debugger = asked.iter().find(|asked| asked.prompt().contains(SUBAGENT_PROMPT)).unwrap();
         assert!(debugger.body["model"].as_str().unwrap().contains("haiku"), "{}", debugger.body["model"]);
         let system = debugger.body["system"].to_string();
-        let template = Prompts::new(BTreeMap::new()).unwrap().text("debugger.md").to_owned();
+        let template = Prompts::new(config.context, BTreeMap::new()).unwrap().text("debugger.md").to_owned();
         assert!(system.contains(template.lines().next().unwrap()), "{system}");
         let tools: Vec<&str> = debugger.body["tools"]
             .as_array()

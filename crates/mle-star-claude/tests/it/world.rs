@@ -55,7 +55,6 @@ impl World {
             blocked_domains: vec!["kaggle.com".to_owned()],
             blocked_commands: Config::default().blocked_commands,
             definitions: definitions(&Config::default(), &BTreeMap::new()),
-            prefetch: 0,
         };
         Self { folder, setup }
     }

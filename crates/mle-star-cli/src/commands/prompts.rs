@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use mle_star::prompts::BUILT_IN;
+use mle_star::prompts::built_in;
+use mle_star_domain::config::Context;
 use mle_star_domain::trouble::Trouble;
 
 use crate::args::PromptsCommand;
@@ -15,14 +16,15 @@ use crate::output;
 /// # Errors
 /// A file already exists, or the folder cannot be written.
 pub fn perform(command: &PromptsCommand) -> Result<Exit, Failure> {
-    let PromptsCommand::Export { dir } = command;
-    export(dir)?;
-    output::talk(&format!("wrote {} templates; use them with --prompts {}", BUILT_IN.len(), dir.display()));
+    let PromptsCommand::Export { dir, paper } = command;
+    let count = export(dir, if *paper { Context::Paper } else { Context::Full })?;
+    output::talk(&format!("wrote {count} templates; use them with --prompts {}", dir.display()));
     Ok(Exit::Done)
 }
 
-fn export(dir: &Path) -> Result<(), Trouble> {
-    if let Some((name, _)) = BUILT_IN.iter().find(|(name, _)| dir.join(name).exists()) {
+fn export(dir: &Path, context: Context) -> Result<usize, Trouble> {
+    let templates = built_in(context);
+    if let Some(name) = templates.keys().find(|name| dir.join(name).exists()) {
         let message = format!("{} already exists", dir.join(name).display());
         return Err(Trouble::new(message, "export to another folder to keep changed templates"));
     }
@@ -31,9 +33,9 @@ fn export(dir: &Path) -> Result<(), Trouble> {
         Trouble::new(message, "choose a writable folder")
     };
     fs::create_dir_all(dir).map_err(unwritable)?;
-    for (name, text) in BUILT_IN {
+    for (name, text) in &templates {
         fs::write(dir.join(name), text).map_err(unwritable)?;
         output::data(&dir.join(name).display().to_string());
     }
-    Ok(())
+    Ok(templates.len())
 }

@@ -45,6 +45,8 @@ fn templates_are_exported_once_and_taken_back() {
     assert_eq!(sealed.run("prompts export mine").code, 0);
     assert!(sealed.names("mine").contains(&"coder.md".to_owned()));
     assert_eq!(sealed.run("prompts export mine").code, 2);
+    assert_eq!(sealed.run("prompts export of-paper --paper").code, 0);
+    assert!(!sealed.names("of-paper").contains(&"lessons.md".to_owned()));
     let run = sealed.run("run data --prompts mine --set python=/no/such/python");
     assert!(run.stderr.contains("/no/such/python"), "{run:?}");
 }

@@ -441,44 +441,6 @@ impl Step {
         }
     }
 
-    /// The steps that are likely to follow this one, soonest first.
-    pub fn followers(self, config: &Config) -> Vec<Self> {
-        let more = |index: u32, step: Self| (index + 1 < step.times(config)).then_some(step);
-        let after_path = match config.num_parallel_solutions {
-            1 => Self::Finalization,
-            _ => Self::Round(0),
-        };
-        match self {
-            Self::Candidate(_) if config.num_retrieved_models > 1 => vec![Self::Merge(1)],
-            Self::Candidate(_) => vec![Self::DataCheck],
-            Self::Merge(count) => more(count.saturating_sub(1), Self::Merge(count + 1))
-                .into_iter()
-                .chain([Self::DataCheck])
-                .collect(),
-            Self::DataCheck => vec![Self::LeakageCheck],
-            Self::LeakageCheck => {
-                (0..config.num_parallel_solutions).map(|path| Self::Outer { path, outer: 0 }).collect()
-            }
-            Self::Outer { path, outer } => {
-                vec![more(outer, Self::Outer { path, outer: outer + 1 }).unwrap_or(after_path)]
-            }
-            Self::Attempt { path, outer, inner } => {
-                let next = more(inner, Self::Attempt { path, outer, inner: inner + 1 });
-                next.map_or_else(|| Self::Outer { path, outer }.followers(config), |next| vec![next])
-            }
-            Self::Round(round) => {
-                vec![more(round, Self::Round(round + 1)).unwrap_or(Self::Finalization)]
-            }
-            Self::Baseline(_)
-            | Self::Extra(_)
-            | Self::Selection
-            | Self::Choice(_)
-            | Self::LikeRows(_)
-            | Self::Provisional(_)
-            | Self::Finalization => Vec::new(),
-        }
-    }
-
     /// Its name for people, counted from 1: `path 1, step 2, attempt 3`.
     pub fn title(self) -> String {
         match self {

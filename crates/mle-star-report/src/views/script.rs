@@ -94,9 +94,7 @@ fn agents(context: &Context<'_>) -> String {
 }
 
 fn own_prompts(context: &Context<'_>) -> Vec<String> {
-    let built_in = mle_star::prompts::Prompts::new(std::collections::BTreeMap::new());
-    let Ok(built_in) = built_in else { return Vec::new() };
     let frozen = context.run.snapshot.frozen.prompts.iter();
-    let own = frozen.filter(|(name, text)| built_in.texts().get(*name) != Some(text));
+    let own = frozen.filter(|(name, text)| !mle_star::prompts::is_built_in(name, text));
     own.map(|(name, _)| name.clone()).collect()
 }

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mle_star::lessons::EarlierRun;
-use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
+use mle_star::prompts::{self, PromptError, Prompts};
 use mle_star_domain::answers::RetrievedModel;
-use mle_star_domain::config::{AgentsChoice, Config, Form, Key, Switch};
+use mle_star_domain::config::{AgentsChoice, Config, Context, Form, Key, Switch};
 use mle_star_domain::task::TaskKeys;
 use mle_star_domain::trouble::Trouble;
 use serde_json::Value;
@@ -56,7 +56,7 @@ pub fn configure(
     }
     absolute_paths(&mut config)?;
     let retrieved_models = given_models::given_models(&config)?;
-    let prompts = prompts(config.prompts.as_deref())?;
+    let prompts = prompts(config.context, config.prompts.as_deref())?;
     let learned = earlier_runs::read(&options.learn_from, invocation.runs_dir.as_deref())?;
     Ok(Configured { config, invocation, task, given, file, prompts, retrieved_models, learned })
 }
@@ -148,12 +148,13 @@ pub fn absolute_paths(config: &mut Config) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The prompt templates; files of `folder` replace built-in ones.
-fn prompts(folder: Option<&Path>) -> Result<Prompts, Trouble> {
-    let replacements = folder.map(replacements).transpose()?.unwrap_or_default();
-    Prompts::new(replacements).map_err(|error| match &error {
+/// The prompt templates; files of `folder` replace built-in ones. Those that are as exported, maybe from another set, do not.
+fn prompts(context: Context, folder: Option<&Path>) -> Result<Prompts, Trouble> {
+    let mut replacements = folder.map(replacements).transpose()?.unwrap_or_default();
+    replacements.retain(|name, text| !prompts::is_built_in(name, text));
+    Prompts::new(context, replacements).map_err(|error| match &error {
         PromptError::Unknown(name) => {
-            let nearest = nearest(name, BUILT_IN.iter().map(|(name, _)| *name)).unwrap_or_default();
+            let nearest = nearest(name, prompts::names()).unwrap_or_default();
             Trouble::new(error.to_string(), format!("did you mean {nearest}? rename or remove the file"))
         }
         PromptError::Template { .. } => Trouble::new(error.to_string(), "fix the template"),

@@ -23,9 +23,6 @@ use crate::provider::executable::{self, CLAUDE, Executable};
 use crate::provider::openai;
 use crate::settings::Environment;
 
-/// How many processes may be started for likely calls; each takes about 150 MiB.
-const MOST_PREFETCHED: u32 = 8;
-
 /// The reason for agents that the user chose.
 const REQUESTED: &str = "as requested";
 
@@ -249,14 +246,7 @@ pub fn ask_claude(
         blocked_domains: config.search_blocked_domains.clone(),
         blocked_commands: config.blocked_commands.clone(),
         definitions: definitions(config, prompts),
-        prefetch: prefetched(config),
     })
-}
-
-/// Two for each path, or one for each candidate of the first phase and one for what follows them.
-fn prefetched(config: &Config) -> usize {
-    let wanted = (2 * config.num_parallel_solutions).max(config.num_retrieved_models + 1);
-    wanted.min(MOST_PREFETCHED) as usize
 }
 
 impl Chosen {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::attempts::to_build_on;
+use super::attempts::attempts_so_far;
 use super::planner::Focus;
 use crate::call::Call;
 use crate::ctx::Ctx;
@@ -19,8 +19,7 @@ pub(crate) async fn coder(
     attempts: &[RefinementAttempt],
 ) -> Result<Option<String>, Stop> {
     let inputs = json!({"code_block": target.block.as_str(), "plan": plan});
-    let call =
-        Call::new(AgentType::Coder, "coder.md", inputs).telling("earlier", to_build_on(attempts, plan));
+    let call = Call::new(AgentType::Coder, "coder.md", inputs).telling("earlier", attempts_so_far(attempts));
     let answer = ctx.ask(target.shown(call)).await?;
     let code = reply::code(&answer);
     if code.is_none() {

@@ -10,7 +10,7 @@ use crate::lessons::seconds;
 use crate::reply;
 use crate::solution::Solution;
 use crate::stop::Stop;
-use crate::traceback::{failing_lines, libraries_in};
+use crate::traceback::failing_lines;
 use mle_star_domain::effects::Purpose;
 use mle_star_domain::role::AgentType;
 
@@ -27,7 +27,6 @@ pub(crate) async fn debugger(
     let facts = failure.facts.as_ref();
     let call = Call::new(AgentType::Debugger, "debugger.md", inputs)
         .telling("excerpt", failing_lines(broken.text(), error))
-        .telling("libraries", libraries_in(error, ctx.run.outside.environment))
         .telling("printed", facts.map_or("", |facts| facts.printed.as_str()))
         .telling("time", facts.map(|facts| seconds(facts.seconds)))
         .telling("repairs", json!(repairs))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::prompts::BUILT_IN;
+use crate::prompts::built_in;
 use mle_star_domain::config::Config;
 use mle_star_domain::role::AgentType;
 
@@ -13,9 +13,10 @@ use mle_star_domain::role::AgentType;
 /// The values of a template are known only when an agent is called, so `prompt` is the template itself: the one in
 /// `prompts`, by file name, otherwise the built-in one. An agent without its own model uses that of the run.
 pub fn definitions(config: &Config, prompts: &BTreeMap<String, String>) -> Map<String, Value> {
+    let built_in = built_in(config.context);
     let definition = |agent: AgentType| {
         let (role, file) = (agent.definition(), template(agent));
-        let built_in = || BUILT_IN.iter().find(|(name, _)| *name == file).map(|(_, text)| *text);
+        let built_in = || built_in.get(file.as_str()).copied();
         let prompt = prompts.get(&file).map(String::as_str).or_else(built_in).unwrap_or_default();
         let model = config.agent_models.get(&agent).map_or("inherit", String::as_str);
         let entry = json!({

@@ -2,25 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::attempts::{Tried, failed, history, plans, scored, scores};
+use super::attempts::{Tried, failed, history, scored};
 use super::ensembler::{best_round, members};
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::lessons::rounded;
-use crate::plans::news;
+use crate::lessons::cut;
 use crate::reply;
 use crate::result::EnsembleAttempt;
 use crate::scored::Scored;
 use crate::stop::Stop;
-use mle_star_domain::measure::Difference;
 use mle_star_domain::question::{Agreement, Question};
 use mle_star_domain::role::AgentType;
 
 /// Maximum length of what is told of a plan, in characters.
 const LONGEST_PLAN: usize = 600;
-
-/// The most solutions whose errors are compared in a prompt.
-const MOST_SOLUTIONS: usize = 6;
 
 /// The next ensemble plan; `None` if the reply was empty.
 pub(crate) async fn ens_planner(
@@ -30,10 +25,10 @@ pub(crate) async fn ens_planner(
     best: Option<&Scored>,
 ) -> Result<Option<String>, Stop> {
     super::require(ctx, solutions.len() >= 2, "A_ens_planner requires at least 2 solutions for ensembling")?;
-    let tried: Vec<Tried<'_>> =
-        rounds.iter().map(|round| Tried { plan: &round.plan, score: round.score }).collect();
+    let tried: Tried<'_> = rounds.iter().map(|round| (round.plan.as_str(), round.score)).collect();
+    let (plans, scores): (Vec<_>, Vec<_>) = tried.iter().copied().unzip();
     let texts: Vec<&str> = solutions.iter().map(Scored::text).collect();
-    let inputs = json!({"solutions": texts, "plans": plans(&tried), "scores": scores(&tried)});
+    let inputs = json!({"solutions": texts, "plans": plans, "scores": scores});
     let tried =
         if tried.is_empty() { String::new() } else { history("# Ensemble plans you have tried", &tried) };
     let call = Call::new(AgentType::EnsPlanner, "ens_planner.md", inputs)
@@ -41,15 +36,12 @@ pub(crate) async fn ens_planner(
         .rendering("num_solutions", solutions.len())
         .telling("members", members(solutions))
         .telling("best", best_round(best))
-        .telling(
-            "tried",
-            rounds.iter().enumerate().map(|(index, _)| outcome(rounds, index)).collect::<Value>(),
-        );
+        .telling("tried", rounds.iter().map(outcome).collect::<Value>());
     let agreement = match rounds {
         [] if ctx.tells_more() => agreement(ctx, solutions).await?,
         _ => None,
     };
-    let call = call.telling("agreement", agreement.map_or(Value::Null, |found| agreed(&found)));
+    let call = call.telling("agreement", json!(agreement));
     let plan = reply::prose(&ctx.ask(call).await?);
     if plan.is_none() {
         ctx.warn("the ensemble planner's reply is empty");
@@ -67,45 +59,9 @@ async fn agreement(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Agreeme
     Ok(Some(found).filter(|found| found.failure.is_empty()))
 }
 
-/// How the solutions differ, as the lines of a table with a row for each of the first ones: the difference to the best one, and the
-/// correlations of its errors with those of the ones before it.
-fn agreed(found: &Agreement) -> Value {
-    let difference = |place: usize| match found.differences.get(place).copied().flatten() {
-        _ if place == found.best => "best".to_owned(),
-        Some(Difference { by, standard_error }) => {
-            format!(
-                "{}{} (± {})",
-                if by < 0.0 { "" } else { "+" },
-                rounded(by, 3),
-                rounded(standard_error, 2)
-            )
-        }
-        None => "unknown".to_owned(),
-    };
-    let rows = found.correlations.len().min(MOST_SOLUTIONS);
-    let columns = rows.saturating_sub(1);
-    let cell = |row: usize, column: usize| match found.correlations[row].get(column).copied().flatten() {
-        _ if column >= row => String::new(),
-        Some(value) => format!("{value:.2}"),
-        None => "-".to_owned(),
-    };
-    let line = |first: String, second: String, cell: &dyn Fn(usize) -> String| {
-        let cells: String = (0..columns).map(|column| format!(" {} |", cell(column))).collect();
-        format!("| {first} | {second} |{cells}")
-    };
-    let head = [
-        line("solution".to_owned(), "difference".to_owned(), &|column| format!("errors of {}", column + 1)),
-        line("---".to_owned(), "---".to_owned(), &|_| "---".to_owned()),
-    ];
-    let body = (0..rows).map(|row| line((row + 1).to_string(), difference(row), &|column| cell(row, column)));
-    json!({"rows": found.rows, "table": head.into_iter().chain(body).collect::<Vec<_>>()})
-}
-
-/// What is new in the plan of a round, with its outcome. The best one is told apart, so none is said to be kept.
-fn outcome(rounds: &[EnsembleAttempt], index: usize) -> Value {
-    let round = &rounds[index];
+/// The plan of a round, with its outcome. The best one is told apart, so none is said to be kept.
+fn outcome(round: &EnsembleAttempt) -> Value {
     let failure = || failed(round.limit, &round.effect);
     let outcome = round.score.map_or_else(failure, |score| scored(score, &round.effect, None));
-    let plan = news(&round.plan, rounds[..index].iter().map(|round| round.plan.as_str()), LONGEST_PLAN);
-    json!({"plan": plan, "outcome": outcome, "mishaps": round.effect.mishaps})
+    json!({"plan": cut(&round.plan, LONGEST_PLAN), "outcome": outcome, "mishaps": round.effect.mishaps})
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::ablation::attention;
+use super::ablation::search_number;
 use super::attempts::outcomes;
 use super::ensembler::run_of;
 use crate::call::Call;
@@ -41,15 +41,16 @@ pub(crate) async fn extractor(
     let mut seen = Vec::new();
     for call in 1..=CALLS {
         let question = Question { summary, steps, note: &note };
-        let plans = match call_number(ctx, call, current, &question).await? {
-            Extraction::Plans(plans) => plans,
-            Extraction::Unreadable => continue,
-            Extraction::Refused(limit) => {
-                ctx.warn(format!("no block is refined: {}", limit.name()));
-                return Ok(Target::Missing(Some(limit)));
-            }
+        let answer = ctx.ask(call_number(ctx, call, current, &question)).await?;
+        if let Answer::Refused { limit } = answer.answer {
+            ctx.warn(format!("no block is refined: {}", limit.name()));
+            return Ok(Target::Missing(Some(limit)));
+        }
+        let plans = reply::list::<RefinePlan>(&answer, "plans").map(|plans| plans.items).unwrap_or_default();
+        let Some(first) = plans.first() else {
+            ctx.warn(format!("the extractor's reply cannot be read: {}", reply::excerpt(&answer)));
+            continue;
         };
-        let Some(first) = plans.first() else { continue };
         match usable(solution, first) {
             Ok(block) => {
                 report(ctx, &plans, &block, first);
@@ -86,23 +87,8 @@ fn usable(solution: &Solution, plan: &RefinePlan) -> Result<CodeBlock, String> {
     solution.find_block(&plan.code_block).map_err(|error| error.to_string())
 }
 
-/// The outcome of a call.
-enum Extraction {
-    /// The proposed plans.
-    Plans(Vec<RefinePlan>),
-    /// The reply cannot be read.
-    Unreadable,
-    /// The agent was not asked.
-    Refused(Limit),
-}
-
 /// Call number `call` (from 1) of an outer step.
-async fn call_number(
-    ctx: &Ctx<'_>,
-    call: u32,
-    solution: &Scored,
-    question: &Question<'_>,
-) -> Result<Extraction, Stop> {
+fn call_number(ctx: &Ctx<'_>, call: u32, solution: &Scored, question: &Question<'_>) -> Call {
     let inputs = json!({
         "solution_script": solution.text(),
         "ablation_summary": question.summary,
@@ -112,20 +98,9 @@ async fn call_number(
     let request = Call::new(AgentType::Extractor, "extractor.md", inputs)
         .telling("current", run_of(solution))
         .telling("studies", json!(StepRecord::summaries(question.steps)))
-        .telling("attention", attention(ctx))
+        .telling("search_number", search_number(ctx))
         .telling("refined", question.steps.iter().filter_map(refined).collect::<Value>());
-    let again = |request: Call| request.named(Name::Again(AgentType::Extractor, call));
-    let answer = ctx.ask(if call == 1 { request } else { again(request) }).await?;
-    if let Answer::Refused { limit } = answer.answer {
-        return Ok(Extraction::Refused(limit));
-    }
-    Ok(match reply::list(&answer, "plans").filter(|plans| !plans.items.is_empty()) {
-        Some(plans) => Extraction::Plans(plans.items),
-        None => {
-            ctx.warn(format!("the extractor's reply cannot be read: {}", reply::excerpt(&answer)));
-            Extraction::Unreadable
-        }
-    })
+    if call == 1 { request } else { request.named(Name::Again(AgentType::Extractor, call)) }
 }
 
 /// The input of the extractor besides the solution.
@@ -137,26 +112,13 @@ struct Question<'a> {
     note: &'a str,
 }
 
-/// Maximum length of a block that was refined before, in lines.
-const LONGEST: usize = 12;
 /// Maximum length of what is told of a plan, in characters.
-const LONGEST_PLAN: usize = 240;
-
-/// The beginning and the end of a long block: the extractor sees the solution that holds the rest.
-fn abridged(block: &str) -> String {
-    let lines: Vec<&str> = block.lines().collect();
-    if lines.len() <= LONGEST {
-        return block.to_owned();
-    }
-    let (first, last) = (&lines[..LONGEST / 2], &lines[lines.len() - LONGEST / 4..]);
-    let more = format!("# [… {} more lines …]", lines.len() - first.len() - last.len());
-    [first, &[&more], last].concat().join("\n")
-}
+const LONGEST_PLAN: usize = 400;
 
 /// A block that was refined, with the outcome of each plan.
 fn refined(step: &StepRecord) -> Option<Value> {
     let attempts = outcomes(&step.inner_loop_attempts, LONGEST_PLAN);
     let attempts = attempts.map(|(plan, outcome)| json!({"plan": plan, "outcome": outcome}));
-    let told = json!({"block": abridged(&step.code_block), "attempts": attempts.collect::<Value>()});
+    let told = json!({"block": step.code_block, "attempts": attempts.collect::<Value>()});
     (!step.code_block.is_empty()).then_some(told)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::attempts::{Tried, history, plans, scores, told};
+use super::attempts::{Tried, attempts_so_far, history};
 use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
@@ -44,17 +44,16 @@ pub(crate) async fn planner(
     attempts: &[RefinementAttempt],
 ) -> Result<Option<String>, Stop> {
     super::require(ctx, !attempts.is_empty(), "At least one previous plan is required for A_planner")?;
-    let tried: Vec<Tried<'_>> =
-        attempts.iter().map(|attempt| Tried { plan: &attempt.plan, score: attempt.score }).collect();
-    let inputs =
-        json!({"code_block": target.block.as_str(), "plans": plans(&tried), "scores": scores(&tried)});
+    let tried: Tried<'_> = attempts.iter().map(|attempt| (attempt.plan.as_str(), attempt.score)).collect();
+    let (plans, scores): (Vec<_>, Vec<_>) = tried.iter().copied().unzip();
+    let inputs = json!({"code_block": target.block.as_str(), "plans": plans, "scores": scores});
     let tried = history("# Improvement plans you have tried", &tried);
     let unverified = ctx.verifies() && target.current.measured().is_none();
     let call = Call::new(AgentType::Planner, "planner.md", inputs)
         .rendering("history", tried)
         .rendering("unverified", unverified)
         .telling("summary", target.summary)
-        .telling("attempts", told(attempts))
+        .telling("attempts", attempts_so_far(attempts))
         .telling("noise", noise(attempts));
     let plan = reply::prose(&ctx.ask(target.shown(call)).await?);
     if plan.is_none() {

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::abilities::Abilities;
+use crate::abilities::are_rules;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::record::{EffectRecord, Kind};
@@ -38,57 +38,40 @@ pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
         let models = first_models(ctx, models.clone(), "retrieved_models holds");
         return Ok(Retrieved { models, others: Vec::new(), retrieval: Retrieval::File, lookups: Vec::new() });
     }
-    let asked = ask(ctx).await?;
-    match models_of(ctx, &asked.answer) {
+    let are_rules = are_rules(ctx.config());
+    let search = if ctx.config().search == Switch::On { Search::Allowed } else { Search::Forbidden };
+    let searches = !are_rules && search == Search::Allowed;
+    let mut answer = unless_refused(retriever(ctx, FIRST, search).await?)?;
+    let (lookups, mut asked) = (answer.lookups.clone(), vec![FIRST]);
+    if let Some(reason) = failure(&answer).filter(|_| searches) {
+        ctx.warn(format!("the retriever failed with web search ({reason}); it is asked again without"));
+        answer = unless_refused(retriever(ctx, AGAIN, Search::Forbidden).await?)?;
+        asked.push(AGAIN);
+    }
+    let retrieval = match lookups.iter().any(|lookup| lookup.failure.is_none()) {
+        _ if are_rules => Retrieval::Rules,
+        true if searches && asked.len() == 1 => Retrieval::Web,
+        _ => Retrieval::Knowledge,
+    };
+    if searches && asked.len() == 1 && retrieval == Retrieval::Knowledge {
+        ctx.warn(format!("{}; the models come from what the retriever knows", no_search(&lookups)));
+    }
+    match models_of(ctx, &answer) {
         Ok(mut models) => {
             let wanted = ctx.config().num_retrieved_models as usize;
-            let others = match Abilities::of(ctx.config()).name_more_models {
+            let others = match are_rules {
                 true => models.split_off(wanted.min(models.len())),
                 false => Vec::new(),
             };
             let models = first_models(ctx, models, "the retriever returned");
-            Ok(Retrieved { models, others, retrieval: asked.retrieval, lookups: asked.lookups })
+            Ok(Retrieved { models, others, retrieval, lookups })
         }
         Err(why) => {
-            asked.at.iter().try_for_each(|name| ctx.run.journal.void(&ctx.place().named(*name)))?;
+            // The last one first, so that a resume asks again, whatever happens meanwhile.
+            asked.iter().rev().try_for_each(|name| ctx.run.journal.void(&ctx.place().named(*name)))?;
             Err(Stop::NoSolution(why))
         }
     }
-}
-
-/// The outcome of one or two calls of the retriever.
-struct Asked {
-    /// The reply with the models.
-    answer: AgentReply,
-    retrieval: Retrieval,
-    lookups: Vec<Lookup>,
-    /// The places of the calls, last one first. Discarding them in this order ensures that a resume always asks
-    /// again.
-    at: &'static [Name],
-}
-
-async fn ask(ctx: &Ctx<'_>) -> Result<Asked, Stop> {
-    let search = if ctx.config().search == Switch::On { Search::Allowed } else { Search::Forbidden };
-    let answer = unless_refused(retriever(ctx, FIRST, search).await?)?;
-    let (lookups, at) = (answer.lookups.clone(), &[FIRST]);
-    let asked = |retrieval| Asked { answer, retrieval, lookups, at };
-    if !Abilities::of(ctx.config()).search {
-        return Ok(asked(Retrieval::Rules));
-    }
-    let asked = asked(Retrieval::Knowledge);
-    if search == Search::Forbidden {
-        return Ok(asked);
-    }
-    if let Some(reason) = failure(&asked.answer) {
-        ctx.warn(format!("the retriever failed with web search ({reason}); it is asked again without"));
-        let answer = unless_refused(retriever(ctx, AGAIN, Search::Forbidden).await?)?;
-        return Ok(Asked { answer, at: &[AGAIN, FIRST], ..asked });
-    }
-    if asked.lookups.iter().any(|lookup| lookup.failure.is_none()) {
-        return Ok(Asked { retrieval: Retrieval::Web, ..asked });
-    }
-    ctx.warn(format!("{}; the models come from what the retriever knows", no_search(&asked.lookups)));
-    Ok(asked)
 }
 
 fn no_search(lookups: &[Lookup]) -> String {
@@ -134,7 +117,7 @@ async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Result<AgentRep
         "num_models": ctx.config().num_retrieved_models,
         "search": search == Search::Allowed,
     });
-    if Abilities::of(ctx.config()).name_more_models && ctx.config().ensemble_selection == Switch::On {
+    if are_rules(ctx.config()) && ctx.config().ensemble_selection == Switch::On {
         // Models beyond M are tried after refinement.
         inputs["portfolio"] = json!(true);
     }

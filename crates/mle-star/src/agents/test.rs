@@ -6,7 +6,6 @@ use serde_json::json;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::journal::Kind;
-use crate::python::may_sample;
 use crate::reply;
 use crate::result::SolutionScript;
 use crate::solution::{CodeBlock, Solution, SolutionPhase};
@@ -14,7 +13,6 @@ use crate::stop::Stop;
 use crate::time_plan::TimePlan;
 use mle_star_domain::answers::{Contamination, DataContaminationResult};
 use mle_star_domain::place::Name;
-use mle_star_domain::protocol::Protocol;
 use mle_star_domain::role::{AgentType, Variant};
 
 /// The submission script; its text is empty if the reply had no code, and an empty script fails when it runs.
@@ -38,24 +36,14 @@ pub(crate) enum Subsampling {
     Unknown,
 }
 
-/// Why nobody has to look for a sample in this solution; `None` if an agent is asked, or was asked by an earlier process.
-pub(crate) fn spares_search_for_samples(
-    ctx: &Ctx<'_>,
-    solution: &Solution,
-) -> Result<Option<&'static str>, Stop> {
+/// Why nobody has to look for a sample in a solution; `None` if an agent is asked, or was asked by an earlier process.
+pub(crate) fn spares_search_for_samples(ctx: &Ctx<'_>) -> Result<Option<&'static str>, Stop> {
     let place = ctx.place().named(Name::Task(Variant::SubsamplingExtract));
     if !ctx.tells_more() || ctx.run.journal.has_any(&place, Kind::Agent)? {
         return Ok(None);
     }
-    if !ctx.run.frozen.samples() {
-        return Ok(Some("the training table is so small that scripts use all of it"));
-    }
-    let is_sampled = may_sample(
-        solution.text(),
-        ctx.config().subsample_limit,
-        ctx.protocol().is_some_and(Protocol::tests_later),
-    );
-    Ok((!is_sampled).then_some("the script leaves no training rows out"))
+    let is_small = !ctx.run.frozen.samples();
+    Ok(is_small.then_some("the training table is so small that scripts use all of it"))
 }
 
 /// The block that subsamples, exactly as in the solution.

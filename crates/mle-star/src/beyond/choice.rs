@@ -7,7 +7,7 @@
 //! not halved: validation chooses, and all of them report. With `final_choice: holdout`, it always chooses, among the few best.
 
 use super::held_out::look;
-use super::ranking::{Compared, by_held_out_and_validation, by_validation_within_error, recorded};
+use super::ranking::{Compared, ranking};
 use crate::agents;
 use crate::ctx::Ctx;
 use crate::evaluate::{execute, without_leakage};
@@ -30,6 +30,9 @@ use mle_star_domain::trust::{CONTRADICTED, Choice, ChoiceCandidate, Probe};
 const FINALISTS: usize = 4;
 /// The maximum number if the best validation score is contradicted.
 const MOST: usize = 40;
+/// What chooses among solutions, in words: without and with a contradiction.
+const HELD_OUT: &str = "held-out score; within one standard error, validation score";
+const CONTRADICTS: &str = "score on one half of the held-out rows, which contradicts the best validation score; within one standard error, validation score; the other half is reported";
 
 /// The chosen solution.
 #[derive(Clone)]
@@ -65,19 +68,6 @@ struct Finalist {
     measured: Option<Measurement>,
 }
 
-/// The best solution by validation with its score on the choosing half.
-struct Looked {
-    finalist: Finalist,
-    is_contradicted: bool,
-}
-
-/// What chooses among finalists.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rule {
-    HeldOutAndValidation,
-    Contradicted,
-}
-
 /// Chooses among `solutions`, of which `best` has the best validation score.
 pub(crate) async fn choose(
     ctx: &Ctx<'_>,
@@ -91,18 +81,18 @@ pub(crate) async fn choose(
         FinalChoice::Auto if divides(ctx.holdout()) && all.len() > 1 => look_at_half(ctx, best).await?,
         _ => None,
     };
-    let contradicted = looked.as_ref().filter(|looked| looked.is_contradicted);
+    let contradicted = looked.as_ref().filter(|(_, is_contradicted)| *is_contradicted);
     match ctx.config().final_choice {
         FinalChoice::Holdout if ctx.holdout().is_on() && finalists.len() > 1 => {
-            compare(ctx, None, finalists, Rule::HeldOutAndValidation).await
+            compare(ctx, None, finalists).await
         }
-        FinalChoice::Auto if let Some(looked) = contradicted => {
-            compare(ctx, Some(looked.finalist.clone()), all, Rule::Contradicted).await
+        FinalChoice::Auto if let Some((known, _)) = contradicted => {
+            compare(ctx, Some(known.clone()), all).await
         }
         _ => {
             // The half that did not contradict has decided, so the other one reports.
             let chosen = Chosen::by_validation(best, &finalists);
-            let looked = looked.and_then(|looked| looked.finalist.measured);
+            let looked = looked.and_then(|(finalist, _)| finalist.measured);
             let reports = if looked.is_some() { HoldoutPart::Reporting } else { chosen.reports };
             Ok(Chosen { reports, looked, ..chosen })
         }
@@ -115,14 +105,9 @@ fn divides(holdout: &Holdout) -> bool {
     holdout.rows().is_some_and(|rows| rows >= FEWEST)
 }
 
-/// Compares the solutions on the choosing half. The first one may be known.
-async fn compare(
-    ctx: &Ctx<'_>,
-    mut known: Option<Finalist>,
-    solutions: Vec<Scored>,
-    rule: Rule,
-) -> Result<Chosen, Stop> {
-    let mut compared = Vec::new();
+/// Compares the solutions on the choosing half. The first one is known if that half contradicted it.
+async fn compare(ctx: &Ctx<'_>, mut known: Option<Finalist>, solutions: Vec<Scored>) -> Result<Chosen, Stop> {
+    let (mut compared, is_contradicted) = (Vec::new(), known.is_some());
     for (index, solution) in (0..).zip(solutions) {
         let ctx = &ctx.begin(Step::Choice(index));
         compared.push(match known.take() {
@@ -130,15 +115,18 @@ async fn compare(
             None => scored_on_held_out(ctx, solution).await?,
         });
     }
-    let ranking = rule.ranking(ctx, &compared).await?;
+    let ranking = ranking(&compared.iter().map(Finalist::compared).collect::<Vec<_>>());
+    let rule = if is_contradicted { CONTRADICTS } else { HELD_OUT };
+    if is_contradicted {
+        tell(ctx, &compared, &ranking);
+    }
     for (index, finalist) in (0..).zip(&compared) {
         let score = finalist.measured.as_ref().map(|measured| measured.score);
         let verdict = Verdict { score, kept: usize::try_from(index) == Ok(ranking[0]), ..Verdict::default() };
         ctx.at(Step::Choice(index), []).close(verdict.made_from([&finalist.solution]))?;
     }
     let ranked = || ranking.iter().map(|place| &compared[*place]);
-    let choice =
-        Choice { rule: rule.words().to_owned(), candidates: ranked().map(Finalist::candidate).collect() };
+    let choice = Choice { rule: rule.to_owned(), candidates: ranked().map(Finalist::candidate).collect() };
     let others = ranked().skip(1).take(FINALISTS - 1).map(|one| one.solution.clone()).collect();
     let Finalist { solution: best, predictions, measured: looked } = compared[ranking[0]].clone();
     let (reports, probes) = (HoldoutPart::Reporting, Vec::new());
@@ -147,7 +135,7 @@ async fn compare(
 
 /// The best solution with its score on the choosing half, and whether that is far worse than its validation score; `None` if it
 /// has no score there. A solution without predictions is not looked at.
-async fn look_at_half(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Looked>, Stop> {
+async fn look_at_half(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<(Finalist, bool)>, Stop> {
     let Some((validated, predictions)) = best.measured().zip(Predictions::of(best)) else { return Ok(None) };
     let held_out = look(ctx, &predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
     let Some(held_out) = held_out else { return Ok(None) };
@@ -159,7 +147,7 @@ async fn look_at_half(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Looked>, St
         ));
     }
     let (solution, predictions, measured) = (best.clone(), Some(predictions), Some(held_out));
-    Ok(Some(Looked { finalist: Finalist { solution, predictions, measured }, is_contradicted }))
+    Ok(Some((Finalist { solution, predictions, measured }, is_contradicted)))
 }
 
 /// The finalists, then the other solutions of the run that left predictions, from the first: the later ones may all have the
@@ -216,51 +204,20 @@ async fn submission_script(ctx: &Ctx<'_>, solution: &Scored) -> Result<Option<Pr
     Ok(execution.result.ok().map(|ran| Predictions { script, run: ran.place, at: ran.at, leaks }))
 }
 
-impl Rule {
-    fn words(self) -> &'static str {
-        match self {
-            Self::HeldOutAndValidation => "held-out score; within one standard error, validation score",
-            Self::Contradicted => {
-                "score on one half of the held-out rows, which contradicts the best validation score; within one standard error, validation score; the other half is reported"
-            }
-        }
-    }
-
-    /// The places of the finalists, the best first.
-    async fn ranking(self, ctx: &Ctx<'_>, finalists: &[Finalist]) -> Result<Vec<usize>, Stop> {
-        let all: Vec<Compared<'_>> = finalists.iter().map(Finalist::compared).collect();
-        if self == Self::HeldOutAndValidation {
-            return Ok(by_held_out_and_validation(&all));
-        }
-        let ranking = recorded(&ctx.at(Step::Choice(0), []), by_validation_within_error(&all)).await?;
-        tell(ctx, finalists, &ranking);
-        Ok(ranking)
-    }
-}
-
-/// Says whether the best solution by validation, the first of the finalists, gives way, and by how much.
+/// Says whether the best solution by validation, the first of the finalists, gives way.
 fn tell(ctx: &Ctx<'_>, finalists: &[Finalist], ranking: &[usize]) {
-    let count = finalists.len();
-    let Some((best, chosen)) = finalists.first().zip(ranking.first().and_then(|place| finalists.get(*place)))
-    else {
-        return;
-    };
-    let known = chosen.measured.as_ref().zip(best.measured.as_ref());
-    let Some((own, before)) = known.filter(|_| ranking[0] != 0) else {
-        let error = "by more than one standard error";
-        return ctx.info(format!(
-            "none of the {count} solutions is better {error} on this half, so the best one stays"
-        ));
-    };
-    let error =
-        own.difference(before).map(|difference| format!(" (± {})", number(difference.standard_error)));
-    ctx.warn(format!(
-        "this half chooses that of {} among {count}: {} instead of {} there{}",
-        chosen.solution.title(),
-        number(own.score),
-        number(before.score),
-        error.unwrap_or_default()
-    ));
+    let (count, best, chosen) = (finalists.len(), &finalists[0], &finalists[ranking[0]]);
+    match chosen.measured.as_ref().zip(best.measured.as_ref()).filter(|_| ranking[0] != 0) {
+        Some((own, before)) => ctx.warn(format!(
+            "this half chooses that of {} among {count}: {} instead of {} there",
+            chosen.solution.title(),
+            number(own.score),
+            number(before.score)
+        )),
+        None => ctx.info(format!(
+            "none of the {count} solutions is better beyond chance on this half, so the best one stays"
+        )),
+    }
 }
 
 impl Chosen {

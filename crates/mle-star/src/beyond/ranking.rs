@@ -4,15 +4,8 @@
 //! these rows cannot tell apart stay in the order of validation, which has more rows. What a leak did to a validation
 //! score shows in its distance to the held-out one: compared with that of others, since later rows may be harder for all.
 
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-
-use crate::ctx::Ctx;
-use crate::journal::{Entry, Kind, Outcome};
-use crate::stop::Stop;
 use mle_star_domain::measure::{Measurement, standard_deviation};
 use mle_star_domain::metric::{Score, sort_best_first};
-use mle_star_domain::place::Name;
 
 /// A validation score is odd if it is further above the held-out one than usual, by more than this many standard errors.
 const ODD: f64 = 2.0;
@@ -33,39 +26,23 @@ pub(super) struct Compared<'a> {
     pub held_out: Option<&'a Measurement>,
 }
 
-/// The places of solutions, the best held-out score first. Those without a score are last.
-pub(super) fn by_held_out(all: &[Compared<'_>]) -> Vec<usize> {
+/// The places of solutions, the best first. Those within one standard error of the difference to the best held-out score are
+/// first, by validation score; among them, those whose validation score is odd are last. The others follow, by held-out
+/// score; those without one are last.
+pub(super) fn ranking(all: &[Compared<'_>]) -> Vec<usize> {
     let held_out = |place: usize| Some((place, all[place].on_held_out()?));
     let mut scored: Vec<(usize, Score)> = (0..all.len()).filter_map(held_out).collect();
     sort_best_first(&mut scored, |(_, score)| *score);
-    let without = (0..all.len()).filter(|place| all[*place].held_out.is_none());
-    scored.into_iter().map(|(place, _)| place).chain(without).collect()
-}
-
-/// The places of solutions, which are sorted by validation score. The first is the one with the best held-out score, or of those
-/// within one standard error of the difference, the one with the best validation score.
-pub(super) fn by_held_out_and_validation(all: &[Compared<'_>]) -> Vec<usize> {
-    let best = by_held_out(all).first().map(|place| all[*place]);
-    let is_close =
-        |one: &Compared<'_>| best.is_some_and(|best| one.is_close_to(&best, Compared::error_by_rows));
-    let winner = all.iter().position(is_close).unwrap_or_default();
-    let others = (0..all.len()).filter(|place| *place != winner);
-    std::iter::once(winner).chain(others).collect()
-}
-
-/// The places of solutions, where held-out rows have contradicted the best validation score. Those within one standard error of
-/// the difference to the best held-out score are first, by validation score; among them, those whose validation
-/// score is odd are last. The others follow, by held-out score.
-pub(super) fn by_validation_within_error(all: &[Compared<'_>]) -> Vec<usize> {
-    let order = by_held_out(all);
-    let Some(best) = order.first().map(|place| all[*place]) else { return Vec::new() };
+    let best = scored.first().map(|(place, _)| all[*place]);
+    let is_close = |place: &usize| best.is_some_and(|best| all[*place].is_close_to(&best));
     let (mut close, far): (Vec<usize>, Vec<usize>) =
-        order.into_iter().partition(|place| all[*place].is_close_to(&best, Compared::error));
+        scored.into_iter().map(|(place, _)| place).partition(is_close);
     sort_best_first(&mut close, |place| all[*place].validation);
     let usual = usual(all);
-    let (usual, odd): (Vec<usize>, Vec<usize>) =
-        close.into_iter().partition(|place| usual.is_none_or(|usual| !all[*place].is_odd(&usual)));
-    usual.into_iter().chain(odd).chain(far).collect()
+    let is_odd = |place: &usize| usual.is_some_and(|usual| all[*place].is_odd(&usual));
+    let (odd, close): (Vec<usize>, Vec<usize>) = close.into_iter().partition(is_odd);
+    let without = (0..all.len()).filter(|place| all[*place].held_out.is_none());
+    close.into_iter().chain(odd).chain(far).chain(without).collect()
 }
 
 /// The solution whose validation score is as far above its held-out one as is usual.
@@ -73,22 +50,6 @@ fn usual<'a>(all: &[Compared<'a>]) -> Option<Compared<'a>> {
     let mut gaps: Vec<(Compared<'a>, f64)> = all.iter().filter_map(|one| Some((*one, one.gap()?))).collect();
     gaps.sort_by(|one, two| one.1.total_cmp(&two.1));
     gaps.get(gaps.len().saturating_sub(1) / USUAL).map(|(one, _)| *one)
-}
-
-/// The places of compared solutions, the best first.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Ranking {
-    places: Vec<usize>,
-}
-
-impl Outcome for Ranking {}
-
-/// The ranking, or the one that was made at this place before.
-pub(super) async fn recorded(ctx: &Ctx<'_>, places: Vec<usize>) -> Result<Vec<usize>, Stop> {
-    let place = ctx.place().named(Name::Plan);
-    let entry = Entry::new(&place, Kind::Probe, &json!({"solutions": places.len()}), &json!({}))?;
-    let made = async { Ok::<_, Stop>(Ranking { places }) };
-    Ok(ctx.run.journal.once(entry, made).await?.value.places)
 }
 
 impl Compared<'_> {
@@ -101,11 +62,9 @@ impl Compared<'_> {
         Some(self.validation.of_value(self.validated?.score).gain_over(self.on_held_out()?))
     }
 
-    fn is_close_to(&self, best: &Self, error: impl Fn(&Self, &Self) -> Option<f64>) -> bool {
+    fn is_close_to(&self, best: &Self) -> bool {
         let scores = best.on_held_out().zip(self.on_held_out());
-        scores.is_some_and(|(best_score, own)| {
-            best_score.gain_over(own) <= error(self, best).unwrap_or_default()
-        })
+        scores.is_some_and(|(first, own)| first.gain_over(own) <= self.error(best).unwrap_or_default())
     }
 
     /// Whether the validation score is further above the held-out one than that of `usual`, by more than chance explains.
@@ -119,11 +78,8 @@ impl Compared<'_> {
     /// the difference of one period may be from that of others.
     fn error(&self, other: &Self) -> Option<f64> {
         let by_periods = self.validated.zip(other.validated).and_then(|(one, two)| spread(one, two));
-        self.error_by_rows(other).into_iter().chain(by_periods).reduce(f64::max)
-    }
-
-    fn error_by_rows(&self, other: &Self) -> Option<f64> {
-        error_of(self.held_out?, other.held_out?)
+        let by_rows = self.held_out.zip(other.held_out).and_then(|(one, two)| error_of(one, two));
+        by_rows.into_iter().chain(by_periods).reduce(f64::max)
     }
 }
 
@@ -161,7 +117,7 @@ mod tests {
         periods: &'static [&'static [f64]],
     }
 
-    fn check(case: &Case, ranking: fn(&[Compared<'_>]) -> Vec<usize>, expected: &[usize]) {
+    fn check(case: &Case, expected: &[usize]) {
         for direction in [Direction::Maximize, Direction::Minimize] {
             let sign = if direction == Direction::Maximize { 1.0 } else { -1.0 };
             let periods = |at: usize| case.periods.get(at).copied().unwrap_or_default();
@@ -189,36 +145,33 @@ mod tests {
     #[test]
     fn what_held_out_rows_cannot_tell_apart_stays_in_the_order_of_validation() {
         let rows = |of| Case { of, periods: &[] };
-        let auto: fn(&[Compared<'_>]) -> Vec<usize> = by_validation_within_error;
         // All are worse on the held-out rows: the last is the best there by luck.
         let later: &[(f64, f64, f64)] = &[(0.90, 0.70, 0.00), (0.88, 0.69, 0.03), (0.85, 0.72, -0.03)];
-        check(&rows(later), auto, &[0, 1, 2]);
-        check(&rows(later), by_held_out, &[2, 0, 1]);
+        check(&rows(later), &[0, 1, 2]);
         // It is better by more than one standard error.
         let better: &[(f64, f64, f64)] = &[(0.90, 0.70, 0.00), (0.88, 0.69, 0.03), (0.85, 0.80, -0.03)];
-        check(&rows(better), auto, &[2, 0, 1]);
+        check(&rows(better), &[2, 0, 1]);
         // The first leaks. Of the others, the luckiest on few rows is not taken.
         let leaking: &[(f64, f64, f64)] =
             &[(0.99, 0.60, 0.00), (0.88, 0.84, 0.03), (0.87, 0.85, 0.00), (0.86, 0.86, -0.03)];
-        check(&rows(leaking), auto, &[1, 2, 3, 0]);
+        check(&rows(leaking), &[1, 2, 3, 0]);
         // Within the error, but with a validation score that is odd beside those of the others.
         let odd: &[(f64, f64, f64)] =
             &[(0.99, 0.82, 0.03), (0.88, 0.83, 0.00), (0.87, 0.85, -0.03), (0.86, 0.81, 0.03)];
-        check(&rows(odd), auto, &[1, 2, 3, 0]);
+        check(&rows(odd), &[1, 2, 3, 0]);
         // One without predictions for the held-out rows is last.
-        check(&rows(&[(0.9, f64::NAN, 0.0), (0.8, 0.7, 0.03)]), auto, &[1, 0]);
-        check(&rows(&[]), auto, &[]);
+        check(&rows(&[(0.9, f64::NAN, 0.0), (0.8, 0.7, 0.03)]), &[1, 0]);
+        check(&rows(&[]), &[]);
     }
 
     #[test]
     fn one_period_counts_with_the_spread_of_the_differences_of_periods() {
         let of: &[(f64, f64, f64)] = &[(0.90, 0.70, 0.00), (0.85, 0.75, 0.01)];
-        let auto: fn(&[Compared<'_>]) -> Vec<usize> = by_validation_within_error;
-        check(&Case { of, periods: &[] }, auto, &[1, 0]);
+        check(&Case { of, periods: &[] }, &[1, 0]);
         // The first was better by 0.15, 0.05 and -0.05 in three periods.
-        check(&Case { of, periods: &[&[0.1, 0.0, -0.1], &[0.0, 0.0, 0.0]] }, auto, &[0, 1]);
+        check(&Case { of, periods: &[&[0.1, 0.0, -0.1], &[0.0, 0.0, 0.0]] }, &[0, 1]);
         // It was better by as much in all of them, or only two are known.
-        check(&Case { of, periods: &[&[0.1, 0.0, -0.1], &[0.1, 0.0, -0.1]] }, auto, &[1, 0]);
-        check(&Case { of, periods: &[&[0.1, -0.1], &[0.0, 0.0]] }, auto, &[1, 0]);
+        check(&Case { of, periods: &[&[0.1, 0.0, -0.1], &[0.1, 0.0, -0.1]] }, &[1, 0]);
+        check(&Case { of, periods: &[&[0.1, -0.1], &[0.0, 0.0]] }, &[1, 0]);
     }
 }

@@ -99,9 +99,10 @@ fn closed(end: Result<Result<Combination, String>, String>, best: &Scored) -> (O
         .compared(made.as_ref().ok(), Some(best))
         .made_from(from)
         .note(note)
-        .remark(lead.as_ref().map(|lead| lead.in_full(best)));
-    let replaces = lead.as_ref().filter(|_| *is_better && made.is_ok());
-    let replaces = replaces.map(|lead| lead.in_brief(members.len()));
+        .remark(lead.as_ref().map(Lead::words));
+    let replaces = lead.as_ref().filter(|_| *is_better && made.is_ok()).map(|lead| {
+        format!("a combination of {} solutions replaces the best one: {}", members.len(), lead.words())
+    });
     let verdict = verdict.warning(replaces);
     let kept = made.as_ref().ok().filter(|_| *is_better);
     let verdict = Verdict { best: kept.map(Best::from), ..verdict };
@@ -115,25 +116,10 @@ struct Lead {
 }
 
 impl Lead {
-    /// What fits into a line.
-    fn in_brief(&self, members: usize) -> String {
-        let [own, best, error] = self.figures();
-        format!(
-            "a combination of {members} solutions replaces the best one: {own} instead of {best} (± {error}) on rows that chose neither"
-        )
-    }
-
-    fn in_full(&self, best: &Scored) -> String {
-        let [own, others, error] = self.figures();
-        let luckiest = number(best.score().value());
-        format!(
-            "{own} against {others} of the best one (± {error}) on rows that chose neither; that one was chosen by its score on all rows, {luckiest}"
-        )
-    }
-
-    fn figures(&self) -> [String; 3] {
+    fn words(&self) -> String {
         let Difference { by, standard_error } = self.lead;
-        [self.score, self.score - by, standard_error].map(number)
+        let [own, best, error] = [self.score, self.score - by, standard_error].map(number);
+        format!("{own} instead of {best} (± {error}) on rows that chose neither")
     }
 }
 

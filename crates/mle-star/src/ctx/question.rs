@@ -19,7 +19,7 @@ pub(super) struct Input<'a> {
 
 /// The part of a request that the journal stores for people.
 #[derive(Serialize)]
-pub(super) struct Asked<'a> {
+pub(super) struct StoredRequest<'a> {
     pub agent: AgentType,
     pub model: &'a str,
     pub prompt: &'a str,

@@ -9,7 +9,7 @@ use crate::abilities::asks_for_model;
 use crate::call::Call;
 use crate::journal::Frozen;
 use crate::lessons::{EarlierRun, tell_attempts};
-use crate::prompts::{self, Values};
+use crate::prompts;
 use crate::stop::Stop;
 use mle_star_domain::config::{Acceptance, Context, Switch};
 use mle_star_domain::effects::Purpose;
@@ -44,6 +44,7 @@ pub(super) fn common(frozen: &Frozen, environment: &str) -> Map<String, Value> {
         ("has_cloudpickle", json!(config.python.is_none())),
         ("learned", json!(learned.iter().filter(tells).collect::<Vec<_>>())),
         ("linked_tables", json!(frozen.linked_tables)),
+        ("by_order", json!(frozen.protocol.as_ref().is_some_and(|protocol| protocol.by_order))),
         ("samples", json!(frozen.samples())),
         ("data_summary", json!(frozen.data_summary.as_deref().unwrap_or_default())),
     ];
@@ -70,7 +71,7 @@ impl Ctx<'_> {
         name: &str,
         values: &BTreeMap<&String, &Value>,
     ) -> Result<String, Stop> {
-        let rendered = self.run.prompts.render(name, &Values::new(values));
+        let rendered = self.run.prompts.render(name, values);
         rendered.map(|text| text.trim_end().to_owned()).map_err(|error| {
             let hint = "compare it with the built-in one: `mle-star prompts export DIR`";
             Trouble::new(error.to_string(), hint).into()
@@ -88,6 +89,7 @@ impl Ctx<'_> {
             protocol.validation_rules(detail).into_iter().chain(found).collect::<Vec<_>>()
         });
         let of_run = [
+            // Templates of users ask it, and those of runs from before there were two sets.
             ("full", json!(full)),
             ("cut", json!(prompts::CUT)),
             ("needs_task", json!(!full || role::needs_task(agent, variant))),
@@ -111,7 +113,7 @@ impl Ctx<'_> {
     fn values_of_now(&self) -> Map<String, Value> {
         let (limits, now, step) = (&self.run.limits, self.run.journal.elapsed(), self.place.step());
         let lessons = self.history().lessons(step);
-        let found = self.history().studies.lines(step);
+        let found = self.history().found(step);
         let (slots, script_limit) = (self.run.outside.script_slots.most(), self.script_limit(Purpose::Score));
         let aim = limits.aim(&self.place, self.config(), slots, script_limit, now);
         let values = [

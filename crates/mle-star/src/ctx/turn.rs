@@ -15,8 +15,7 @@ pub(super) struct Turn<'a> {
 impl<'a> Ctx<'a> {
     /// Waits for an agent slot and for money, and sets the limits of the call; or the limit that refuses it.
     pub(super) async fn turn(&self, request: &mut AgentRequest) -> Result<Result<Turn<'a>, Limit>, Stop> {
-        let lease = self.run.outside.agent_slots.lease(request.place.path(), Exclusivity::Shared);
-        let lease = self.or_interrupted(lease).await?;
+        let lease = self.or_interrupted(self.run.outside.agent_slots.lease(Exclusivity::Shared)).await?;
         let limits = &self.run.limits;
         let mut reserve: Option<Reserve<'_>> = None;
         loop {

@@ -1,5 +1,6 @@
 //! Running a script: once, or repaired by the debugger while it fails.
 
+use super::gate;
 use super::leakage::without_leakage;
 use crate::agents::{self, Repair};
 use crate::ctx::Ctx;
@@ -93,7 +94,7 @@ fn beginning(headline: &str) -> String {
 
 /// Runs a script once, without repairs.
 pub(crate) async fn attempt(ctx: &Ctx<'_>, script: Script, purpose: Purpose) -> Result<Execution, Stop> {
-    let script = if purpose == Purpose::Score { ctx.run.gate.pass(ctx, script).await? } else { script };
+    let script = if purpose == Purpose::Score { gate::pass(ctx, script).await? } else { script };
     run_once(ctx, script, purpose).await
 }
 
@@ -188,15 +189,8 @@ pub(super) fn no_score() -> Failure {
 fn error_text(outcome: &ScriptOutcome) -> String {
     let mut text = outcome.traceback.clone().unwrap_or_else(|| {
         let output = outcome.stderr.text();
-        let tail: String = output
-            .lines()
-            .rev()
-            .take(40)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .rev()
-            .collect::<Vec<_>>()
-            .join("\n");
+        let lines: Vec<&str> = output.lines().collect();
+        let tail = lines[lines.len().saturating_sub(40)..].join("\n");
         format!("{}\n{tail}", outcome.headline())
     });
     let memory = outcome

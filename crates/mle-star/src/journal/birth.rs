@@ -1,19 +1,17 @@
 //! Creates a journal atomically.
 //!
-//! The database is built in memory, synced to the disk under another name and then renamed, so a process that dies
+//! The database is written under another name, synced to the disk and then renamed, so a process that dies
 //! in between leaves no journal.
 
 #![expect(clippy::disallowed_methods, reason = "the journal is a file")]
 
 use std::fs::File;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
-use rusqlite::{Connection, MAIN_DB};
+use rusqlite::{Connection, OpenFlags};
 
-use super::storage::Mode;
-use super::tables::{APPLICATION_ID, FORMAT, LOGGING, SET_META, TABLES, json_error};
+use super::tables::{APPLICATION_ID, FORMAT, SET_META, TABLES, json_error};
 use super::{Frozen, JournalError, checksum};
 
 /// The page size in bytes. Most changes are a few hundred bytes, and the log receives every changed page.
@@ -23,56 +21,43 @@ const PAGE: i64 = 2048;
 ///
 /// # Errors
 /// The folder cannot be written.
-pub(super) fn make(path: &Path, frozen: &Frozen, mode: Mode) -> Result<(), JournalError> {
-    let mut bytes = image(frozen)?;
-    if mode == Mode::Log {
-        bytes[LOGGING].fill(2);
-    }
-    write(path, &bytes)
+pub(super) fn make(path: &Path, frozen: &Frozen) -> Result<(), JournalError> {
+    appear(path, |part| Ok(fill(part, frozen)?))
 }
 
-/// Writes the bytes of a journal to `path`, where no file exists.
+/// Lets a journal appear at `path`, where no file exists: `write` makes it at the path that it is given.
 ///
 /// # Errors
 /// The folder cannot be written.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
+pub(super) fn appear(
+    path: &Path,
+    write: impl FnOnce(&Path) -> Result<(), JournalError>,
+) -> Result<(), JournalError> {
     // SQLite would apply a log left by a removed journal to this one.
-    ["db-journal", "db-wal", "db-shm"].iter().try_for_each(|left| remove(&path.with_extension(left)))?;
+    let left = ["db-journal", "db-wal", "db-shm", "db.part"].map(|left| path.with_extension(left));
+    left.iter().try_for_each(|left| remove(left))?;
     let part = path.with_extension("db.part");
-    let mut file = File::create(&part)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
+    write(&part)?;
+    File::open(&part)?.sync_all()?;
     Ok(std::fs::rename(part, path)?)
 }
 
-/// The bytes of a journal without records.
-fn image(frozen: &Frozen) -> rusqlite::Result<Vec<u8>> {
-    static EMPTY: Mutex<Option<Connection>> = Mutex::new(None);
-    let (now, frozen) =
-        (jiff::Timestamp::now().to_string(), serde_json::to_string(frozen).map_err(json_error)?);
-    let mut kept = EMPTY.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut db = kept.take().map_or_else(empty, Ok)?;
-    db.execute_batch("BEGIN")?;
-    for (key, value) in [("created_at", &now), ("frozen", &frozen)] {
-        db.prepare_cached(SET_META)?.execute([key, value])?;
-    }
-    let bytes = db.serialize(MAIN_DB)?.to_vec();
-    // The next journal starts with empty tables too; after a failure, with new ones.
-    db.execute_batch("ROLLBACK")?;
-    *kept = Some(db);
-    Ok(bytes)
-}
-
-/// The tables of a journal in memory. The first run's tables are reused by the other runs of the process, because
-/// creating them takes longer than the rest.
-fn empty() -> rusqlite::Result<Connection> {
-    let db = Connection::open_in_memory()?;
+/// Writes a journal without records.
+fn fill(path: &Path, frozen: &Frozen) -> rusqlite::Result<()> {
+    // Nobody else knows the file, and it is synced as a whole.
+    let db = Connection::open_with_flags_and_vfs(path, OpenFlags::default(), "unix-none")?;
     checksum::provide(&db)?;
-    db.pragma_update(None, "page_size", PAGE)?;
+    for (name, value) in [("page_size", PAGE), ("synchronous", 0), ("application_id", APPLICATION_ID)] {
+        db.pragma_update(None, name, value)?;
+    }
+    db.pragma_update(None, "journal_mode", "OFF")?;
     db.execute_batch(TABLES)?;
-    db.pragma_update(None, "application_id", APPLICATION_ID)?;
     db.pragma_update(None, "user_version", FORMAT)?;
-    Ok(db)
+    let frozen = serde_json::to_string(frozen).map_err(json_error)?;
+    for (key, value) in [("created_at", jiff::Timestamp::now().to_string()), ("frozen", frozen)] {
+        db.execute(SET_META, [key, &value])?;
+    }
+    Ok(())
 }
 
 fn remove(path: &Path) -> std::io::Result<()> {

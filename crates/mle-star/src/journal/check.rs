@@ -1,41 +1,17 @@
 //! Checks a journal for damage before anything is written to it.
 
 use std::path::Path;
-use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, OptionalExtension as _};
 
-use super::files::{log_of, rollback_of};
-use super::storage::Mode;
-use super::tables::{TABLES, is_known};
-use super::{JournalError, checksum, image};
+use super::files::log_of;
+use super::tables::TABLES;
+use super::{JournalError, checksum, copy};
 
-/// Opens a journal in place. Only the process that works on the run may do this, since SQLite writes files beside
-/// it.
-pub(super) fn open_in_place(path: &Path) -> Result<Connection, JournalError> {
-    // SQLite would remove the log of an empty file.
-    if length(path) == 0 {
-        return Err(JournalError::damaged(path, "it is empty"));
-    }
-    let broken = |error: rusqlite::Error| JournalError::damaged(path, error.to_string());
-    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(broken)?;
-    db.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
-    checksum::provide(&db).map_err(broken)?;
-    is_known(&db, path)?;
-    Ok(db)
-}
-
-/// Checks SQLite's structures and every record.
-pub(super) fn check(path: &Path, mode: Mode) -> Result<(), JournalError> {
-    // SQLite cannot undo a transaction without writing.
-    let is_in_memory = mode == Mode::Rollback || length(&rollback_of(path)) > 0;
-    let (db, log_is_read) = if is_in_memory {
-        image::open(path)?
-    } else {
-        let db = open_in_place(path)?;
-        let log_is_read = pragma_text(&db, "journal_mode").is_ok_and(|mode| mode == "wal");
-        (db, log_is_read)
-    };
+/// Checks SQLite's structures and every record, in a copy.
+pub(super) fn check(path: &Path) -> Result<(), JournalError> {
+    let (db, _folder) = copy::open(path)?;
+    let log_is_read = pragma_text(&db, "journal_mode").is_ok_and(|mode| mode == "wal");
     let found = first_damage(&db).unwrap_or_else(|error| Some(error.to_string()));
     match found {
         Some(what) => Err(JournalError::damaged(path, what)),

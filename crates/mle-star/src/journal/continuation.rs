@@ -88,7 +88,7 @@ impl Journal {
     /// When the journal cannot be read or written.
     pub fn reopen_with(&self, frozen: &Frozen, earlier: Option<&FinalResult>) -> Result<(), JournalError> {
         let mut store = self.store();
-        let records = store.outlines()?;
+        let records = store.ledger()?;
         let changes = reopened(&records);
         let (direction, mut continued) = (frozen.task.metric_direction, lock(&self.continued));
         let before = continued.last().and_then(|last: &Continuation| last.floor);
@@ -100,10 +100,10 @@ impl Journal {
         let last = records.last().map_or(0, |record| record.seq);
         continued.push(Continuation { last, floor: floor.map(Score::value) });
         store.atomically(|store| {
-            store.set("frozen", &json(frozen)?)?;
-            store.set("continued", &json(&*continued)?)?;
+            store.set_json("frozen", frozen)?;
+            store.set_json("continued", &*continued)?;
             if let Some(earlier) = earlier {
-                store.set("earlier", &json(earlier)?)?;
+                store.set_json("earlier", earlier)?;
             }
             store.set_states(&changes)
         })?;
@@ -143,7 +143,7 @@ impl Journal {
         // A journal of an earlier version has no bases: then the line is not known to have another.
         let changes = match (&known, last) {
             (None, None) => Vec::new(),
-            _ => set_aside(&store.outlines().map_err(JournalError::from)?, line),
+            _ => set_aside(&store.ledger().map_err(JournalError::from)?, line),
         };
         let changed = !changes.is_empty();
         let changes: Vec<_> =
@@ -194,7 +194,7 @@ impl Journal {
     /// # Errors
     /// When the journal cannot be read.
     pub fn cuts(&self) -> Result<Vec<Cut>, JournalError> {
-        Ok(cuts_of(&self.store().outlines()?))
+        Ok(cuts_of(&self.store().ledger()?))
     }
 
     /// The first limit of the whole run that cut or skipped something since the limits are what they are.

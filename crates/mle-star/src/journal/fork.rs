@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::continuation::Continuation;
 use super::store::{self, Store};
 use super::tables::json_error;
-use super::{Frozen, Journal, JournalError, RunLock, Snapshot, birth, lock, reader};
+use super::{Frozen, Journal, JournalError, RunLock, Snapshot, birth, checksum, lock, reader};
 use crate::forked::ForkedFrom;
 use crate::record::{EffectRecord, EffectState, Kind};
 use crate::spending::spending;
@@ -50,8 +50,10 @@ impl Journal {
         if path.exists() {
             return Err(JournalError::Exists(hold.folder().to_owned()));
         }
-        let copy = cut(reader::copy(parent)?, &kept, frozen, &forked)?;
-        birth::write(&path, &copy.into_bytes()?)?;
+        birth::appear(&path, |part| {
+            reader::connect(parent)?.copy_to(part)?;
+            Ok(cut(part, &kept, frozen, &forked)?)
+        })?;
         Ok(kept.into_iter().map(|record| record.place.clone()).collect())
     }
 
@@ -154,14 +156,12 @@ fn inherited_cost(from: &Snapshot, place: &Place, anchor: i64) -> Option<f64> {
     forked.inherited_cost_usd.filter(|cost| all || *cost == 0.0)
 }
 
-/// Makes the journal of the fork from a copy of the whole journal, in memory.
-fn cut(
-    copy: Connection,
-    kept: &[&EffectRecord],
-    frozen: &Frozen,
-    forked: &ForkedFrom,
-) -> Result<Store, JournalError> {
-    let mut store = Store::reading(copy);
+/// Makes the journal of the fork from a copy of the whole journal.
+fn cut(copy: &Path, kept: &[&EffectRecord], frozen: &Frozen, forked: &ForkedFrom) -> rusqlite::Result<()> {
+    let db = Connection::open(copy)?;
+    db.pragma_update(None, "journal_mode", "MEMORY")?;
+    checksum::provide(&db)?;
+    let mut store = Store::reading(db, None);
     let notes = kept.iter().filter_map(|record| record.request["notes"].as_u64()).max().unwrap_or_default();
     store.atomically(|store| {
         let db = store.db_ref();
@@ -180,13 +180,12 @@ fn cut(
         continued.retain(|continuation: &Continuation| continuation.last() < forked.last);
         let mut known = store.notes()?;
         known.truncate(usize::try_from(notes).unwrap_or(usize::MAX));
-        store.set("continued", &json(&continued)?)?;
-        store.set("notes", &json(&known)?)?;
+        store.set_json("continued", &continued)?;
+        store.set_json("notes", &known)?;
         store.set("created_at", &jiff::Timestamp::now().to_string())?;
-        store.set("frozen", &json(frozen)?)?;
-        store.set("forked_from", &json(forked)?)
-    })?;
-    Ok(store)
+        store.set_json("frozen", frozen)?;
+        store.set_json("forked_from", forked)
+    })
 }
 
 /// Takes cost and tokens out of a record.

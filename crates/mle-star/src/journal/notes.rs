@@ -13,7 +13,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Journal, JournalError, tables};
+use super::{Journal, JournalError};
 use crate::record::{EffectRecord, Kind};
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
@@ -57,7 +57,7 @@ impl Journal {
         let new = left(self.folder(), &notes)?;
         if !new.is_empty() {
             notes.extend(new);
-            store.set("notes", &serde_json::to_string(&notes).map_err(tables::json_error)?)?;
+            store.set_json("notes", &notes)?;
         }
         Ok(notes)
     }

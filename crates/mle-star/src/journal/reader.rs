@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 use super::continuation::continued_after;
 use super::storage::Mode;
 use super::store::{self, Store};
-use super::{ForkedFrom, Frozen, JournalError, NoteRow, check, image, lock, notes};
+use super::tables::is_known;
+use super::{ForkedFrom, Frozen, JournalError, NoteRow, checksum, copy, lock, notes};
 use crate::diagnostics::Diagnostics;
 use crate::made_with::MadeWith;
 use crate::record::{EffectRecord, Kind, first_limit};
@@ -95,7 +97,7 @@ pub(super) fn read_whole(folder: &Path) -> Result<Snapshot, JournalError> {
 
 fn read_with_damage(folder: &Path) -> Result<(Snapshot, Option<JournalError>), JournalError> {
     let path = folder.join(store::FILE);
-    let store = Store::reading(connect(folder, &path)?);
+    let store = connect(folder)?;
     let frozen = store.frozen(&path)?;
     let (effects, damage) = store.readable_effects();
     let damage = damage.map(|what| JournalError::damaged(&path, what));
@@ -121,23 +123,27 @@ fn read_with_damage(folder: &Path) -> Result<(Snapshot, Option<JournalError>), J
     Ok((snapshot, damage))
 }
 
-/// Opens the journal at `path` for reading.
-fn connect(folder: &Path, path: &Path) -> Result<Connection, JournalError> {
+/// Opens the journal in a run folder for reading.
+pub(super) fn connect(folder: &Path) -> Result<Store, JournalError> {
+    let path = folder.join(store::FILE);
     if path.symlink_metadata().is_err() {
-        return Err(JournalError::Missing(path.to_owned()));
+        return Err(JournalError::Missing(path));
     }
     // POSIX locks belong to the process: if the process that works on the run closed the file, it would drop the
     // locks of its own connection.
     if lock::is_ours(folder) && Mode::of(folder) == Mode::Log {
-        return check::open_in_place(path);
+        return Ok(Store::reading(open_in_place(&path)?, None));
     }
-    Ok(image::open(path)?.0)
+    let (db, copy) = copy::open(&path)?;
+    Ok(Store::reading(db, Some(copy)))
 }
 
-/// A copy of the journal in a run folder, in memory.
-///
-/// # Errors
-/// It cannot be read.
-pub(super) fn copy(folder: &Path) -> Result<Connection, JournalError> {
-    Ok(image::copy(connect(folder, &folder.join(store::FILE))?)?)
+/// Only the process that works on the run may do this, since SQLite writes files beside the journal.
+fn open_in_place(path: &Path) -> Result<Connection, JournalError> {
+    let broken = |error: rusqlite::Error| JournalError::damaged(path, error.to_string());
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(broken)?;
+    db.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
+    checksum::provide(&db).map_err(broken)?;
+    is_known(&db, path)?;
+    Ok(db)
 }

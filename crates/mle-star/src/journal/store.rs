@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::storage::Mode;
 use super::tables::{SET_META, json_error};
@@ -17,8 +18,11 @@ use mle_star_domain::effects::{Limit, Usage};
 use mle_star_domain::place::Place;
 
 pub(super) use mle_star_domain::layout::JOURNAL as FILE;
+
 pub(super) struct Store {
     db: Connection,
+    /// Where the database lies, if it is a copy.
+    _copy: Option<TempDir>,
     /// The number of the next record; unused by readers.
     next: i64,
 }
@@ -60,11 +64,12 @@ pub(super) struct StoredOutcome {
 
 impl Store {
     pub fn create(path: &Path, frozen: &Frozen, mode: Mode) -> Result<Self, JournalError> {
-        birth::make(path, frozen, mode)?;
+        birth::make(path, frozen)?;
         let store = Self::connect(path, mode)?;
         // Starts the log without syncing it. Nothing in it has cost money yet, and the sync of the first paid
         // record includes everything before it.
         store.force(Force::Nothing)?;
+        store.start_log(mode)?;
         store.heartbeat(0.0)?;
         store.force(Force::Checkpoints)?;
         Ok(store)
@@ -72,15 +77,20 @@ impl Store {
 
     /// Opens a journal for writing. All checks pass before anything is changed.
     pub fn open(path: &Path, mode: Mode) -> Result<Self, JournalError> {
-        check::check(path, mode)?;
+        check::check(path)?;
         let mut store = Self::connect(path, mode)?;
-        if mode == Mode::Log {
-            store.db.pragma_update(None, "journal_mode", "WAL")?;
-        }
+        store.start_log(mode)?;
         store.force(Force::Checkpoints)?;
         store.next =
             store.db.query_row("SELECT coalesce(max(seq), 0) + 1 FROM effects", [], |row| row.get(0))?;
         Ok(store)
+    }
+
+    fn start_log(&self, mode: Mode) -> rusqlite::Result<()> {
+        match mode {
+            Mode::Log => self.db.pragma_update(None, "journal_mode", "WAL"),
+            Mode::Rollback => Ok(()),
+        }
     }
 
     fn connect(path: &Path, mode: Mode) -> rusqlite::Result<Self> {
@@ -90,7 +100,7 @@ impl Store {
         };
         db.busy_timeout(Duration::from_secs(10))?;
         checksum::provide(&db)?;
-        Ok(Self { db, next: 1 })
+        Ok(Self { db, next: 1, _copy: None })
     }
 
     fn without_log(path: &Path) -> rusqlite::Result<Connection> {
@@ -107,14 +117,9 @@ impl Store {
         &self.db
     }
 
-    /// The bytes of a journal in memory.
-    pub fn into_bytes(mut self) -> rusqlite::Result<Vec<u8>> {
-        Ok(self.db.serialize(MAIN_DB)?.to_vec())
-    }
-
     /// A journal to which no record is added.
-    pub fn reading(db: Connection) -> Self {
-        Self { db, next: 0 }
+    pub fn reading(db: Connection, copy: Option<TempDir>) -> Self {
+        Self { db, next: 0, _copy: copy }
     }
 
     pub fn frozen(&self, path: &Path) -> Result<Frozen, JournalError> {
@@ -125,25 +130,12 @@ impl Store {
 
     /// One entry for each change; empty in a journal whose version did not record them.
     pub fn made_with(&self) -> rusqlite::Result<Vec<MadeWith>> {
-        let text = self.get("made_with")?;
-        text.map_or_else(|| Ok(Vec::new()), |text| serde_json::from_str(&text).map_err(json_error))
-    }
-
-    pub fn set_made_with(&self, all: &[MadeWith]) -> rusqlite::Result<()> {
-        self.set("made_with", &serde_json::to_string(all).map_err(json_error)?)
-    }
-
-    pub fn set_stopped(&self, diagnostics: Option<&Diagnostics>) -> rusqlite::Result<()> {
-        self.set("stopped", &serde_json::to_string(&diagnostics).map_err(json_error)?)
+        Ok(self.get_json("made_with")?.unwrap_or_default())
     }
 
     /// What last ended the run early.
     pub fn stopped(&self) -> rusqlite::Result<Option<Diagnostics>> {
-        let text = self.get("stopped")?;
-        let stopped = text
-            .map(|text| serde_json::from_str::<Option<Diagnostics>>(&text).map_err(json_error))
-            .transpose()?;
-        Ok(stopped.flatten())
+        Ok(self.get_json::<Option<Diagnostics>>("stopped")?.flatten())
     }
 
     /// The notes of the user that the run took.
@@ -348,20 +340,12 @@ impl Store {
         self.db.prepare(&records("1"))?.query_map([], |row| effect_record(row, whole, whole))?.collect()
     }
 
-    /// All records, oldest first, with what tells how a run can go on: purposes, scores, verdicts.
-    pub fn outlines(&self) -> rusqlite::Result<Vec<EffectRecord>> {
-        self.db
-            .prepare(&records("1"))?
-            .query_map([], |row| effect_record(row, purpose_alone, outline))?
-            .collect()
-    }
-
-    /// All records without their texts, oldest first.
+    /// All records without their texts, oldest first: who was asked, purposes, scores and verdicts.
     pub fn ledger(&self) -> rusqlite::Result<Vec<EffectRecord>> {
         if self.next == 1 {
             return Ok(Vec::new());
         }
-        let record = |row: &Row<'_>| effect_record(row, agent_alone, |_| Ok(Value::Null));
+        let record = |row: &Row<'_>| effect_record(row, request_alone, outline);
         self.db.prepare_cached(&records("1"))?.query_map([], record)?.collect()
     }
 
@@ -391,6 +375,10 @@ impl Store {
 
     pub fn get(&self, key: &str) -> rusqlite::Result<Option<String>> {
         self.db.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
+    }
+
+    pub fn set_json(&self, key: &str, value: &impl serde::Serialize) -> rusqlite::Result<()> {
+        self.set(key, &serde_json::to_string(value).map_err(json_error)?)
     }
 
     pub fn set(&self, key: &str, value: &str) -> rusqlite::Result<()> {
@@ -485,15 +473,6 @@ fn whole(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str(text)
 }
 
-fn purpose_alone(text: &str) -> serde_json::Result<Value> {
-    #[derive(serde::Deserialize)]
-    struct Run {
-        purpose: Option<Value>,
-    }
-    let run: Option<Run> = serde_json::from_str(text)?;
-    Ok(json!({"purpose": run.and_then(|run| run.purpose)}))
-}
-
 /// The score of a script, or a verdict as it is.
 fn outline(text: &str) -> serde_json::Result<Value> {
     let mut outcome: Value = serde_json::from_str(text)?;
@@ -505,18 +484,19 @@ fn outline(text: &str) -> serde_json::Result<Value> {
     Ok(outcome)
 }
 
-fn agent_alone(text: &str) -> serde_json::Result<Value> {
+/// The agent and its model, or the purpose of a script.
+fn request_alone(text: &str) -> serde_json::Result<Value> {
     #[derive(Default, serde::Deserialize)]
-    struct Asked {
+    #[serde(default)]
+    struct Request {
         agent: Option<String>,
-        #[serde(default)]
         model: Option<String>,
-        #[serde(default)]
         read_back: bool,
+        purpose: Option<Value>,
     }
-    let asked: Option<Asked> = serde_json::from_str(text)?;
-    let Asked { agent, model, read_back } = asked.unwrap_or_default();
-    Ok(json!({"agent": agent, "model": model, "read_back": read_back}))
+    let request: Option<Request> = serde_json::from_str(text)?;
+    let Request { agent, model, read_back, purpose } = request.unwrap_or_default();
+    Ok(json!({"agent": agent, "model": model, "read_back": read_back, "purpose": purpose}))
 }
 
 /// The estimated part of the cost of the call with this outcome.

@@ -1,6 +1,5 @@
 //! The tables of a journal in SQLite, and how a file shows that it has them.
 
-use std::ops::Range;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -37,10 +36,6 @@ CREATE INDEX by_place ON effects (place);
 
 pub(super) const SET_META: &str = "INSERT INTO meta VALUES (?1, ?2, seal(?1, ?2))
     ON CONFLICT (key) DO UPDATE SET value = excluded.value, seal = excluded.seal";
-
-/// Offset of the write and read versions in SQLite's header; 2 means a write-ahead log. A database in memory
-/// cannot have a log and says 1.
-pub(super) const LOGGING: Range<usize> = 18..20;
 
 /// Checks that this is a journal of a supported format.
 pub(super) fn is_known(db: &Connection, path: &Path) -> Result<(), JournalError> {

@@ -116,12 +116,6 @@ impl Purse {
         Some(Ok(reserve))
     }
 
-    /// What calls in progress leave for the next one; `None` without a limit.
-    pub fn left(&self) -> Option<f64> {
-        let state = self.state();
-        self.max_usd.map(|max| (max - state.spent - state.reserved).max(0.0))
-    }
-
     /// As long as nothing was spent, an estimate refuses nobody.
     fn may_begin(&self, state: &State, place: &Place, expected: f64) -> Answer {
         let Some(max) = self.max_usd else { return Answer::Yes };

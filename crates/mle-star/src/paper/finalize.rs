@@ -14,7 +14,7 @@ pub(crate) async fn without_subsampling(
     solution: &Solution,
     seconds: f64,
 ) -> Result<(Solution, bool), Stop> {
-    if let Some(why) = agents::spares_search_for_samples(ctx, solution)? {
+    if let Some(why) = agents::spares_search_for_samples(ctx)? {
         ctx.info(format!("no subsampling is looked for: {why}"));
         return Ok((solution.clone(), true));
     }

@@ -37,7 +37,7 @@ pub(crate) async fn refine(ctx: &Ctx<'_>, path: &mut Refinement) -> Result<(), S
             let ablation = agents::ablation(ctx, &current, &path.steps).await?; // 5
             let study = execute(ctx, Script::new(ablation), Purpose::Ablation).await?; // 6
             let summary = agents::summarize(ctx, &study.solution, study.outcome()).await?; // 7
-            ctx.history().studies.add(ctx.current_step()?, &summary);
+            ctx.history().studies.push((ctx.current_step()?, summary.clone()));
             let target = agents::extractor(ctx, &current, &summary, &path.steps).await?; // 8
             let record = refine_block(ctx, path, outer, summary, target).await?; // 9-25
             Ok((record, path.best.clone()))

@@ -56,7 +56,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<Fi
         estimated_cost_usd: usage.total().usage.estimated_usd,
         durations,
         costs,
-        tokens: tokens(&effects),
+        tokens: tokens(&usage),
         usage,
         lineage: ctx.history().lineage(last.answer.step),
         leakage_suspected: search.initial.leakage_suspected || last.answer.leaks,
@@ -317,14 +317,9 @@ fn costs(usage: &Spending, paths: u32) -> Costs {
     }
 }
 
-fn tokens(effects: &[EffectRecord]) -> Tokens {
-    let sum = |pick: fn(&Usage) -> u64| effects.iter().map(|effect| pick(&effect.usage)).sum();
-    Tokens {
-        input: sum(|usage| usage.input),
-        output: sum(|usage| usage.output),
-        cache_read: sum(|usage| usage.cache_read),
-        cache_write: sum(|usage| usage.cache_write),
-    }
+fn tokens(usage: &Spending) -> Tokens {
+    let Usage { input, output, cache_read, cache_write, .. } = usage.total().usage;
+    Tokens { input, output, cache_read, cache_write }
 }
 
 /// The phases that did not fail and in which no limit skipped anything.

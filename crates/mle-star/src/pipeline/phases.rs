@@ -7,7 +7,7 @@ use mle_star_domain::place::{Line, Place, Step};
 use mle_star_domain::protocol::Shift;
 
 use super::search::{Ensemble, Search};
-use crate::abilities::Abilities;
+use crate::abilities::are_rules;
 use crate::beyond::baseline::{Baseline, baseline};
 use crate::beyond::further_models::{further_models, try_further_models};
 use crate::beyond::ladder::Final;
@@ -168,7 +168,7 @@ pub(super) async fn ensemble_of(
     if let [only] = solutions {
         return Ok(Some(only.clone()));
     }
-    if Abilities::of(ctx.config()).are_free && solutions.iter().all(|one| one.text() == solutions[0].text()) {
+    if are_rules(ctx.config()) && solutions.iter().all(|one| one.text() == solutions[0].text()) {
         ctx.info("all paths have the same solution, so there is nothing to combine");
         return Ok(None);
     }
@@ -202,7 +202,7 @@ pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Final
     let mut stands = choice::Chosen::by_validation(best, std::slice::from_ref(best));
     let last = Box::pin(async {
         let chosen = choice::choose(ctx, best, &search.answers(), &search.library).await?;
-        let chosen = probes::probe(ctx, chosen, &search.library).await?;
+        let chosen = probes::probe(ctx, chosen).await?;
         stands = chosen;
         submission::finalize(ctx, &stands, before).await
     });

@@ -67,8 +67,6 @@ impl AgentBackend for Nobody {
     async fn ask(&self, _request: &AgentRequest, _events: &dyn EventSink) -> Result<AgentReply, Stop> {
         std::future::pending().await
     }
-
-    fn prefetch(&self, _likely: &[AgentRequest]) {}
 }
 
 #[async_trait]

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::phases::ensemble_of;
 use crate::agents::{Focus, ens_planner, ensembler, planner};
-use crate::beyond::gate::LeakageRules;
 use crate::ctx::{Ctx, Outside, Run};
 use crate::journal::Journal;
 use crate::paper::ensemble::Rounds;
@@ -19,7 +18,7 @@ use mle_star_domain::place::Step;
 async fn in_a_run(world: &World, check: impl AsyncFnOnce(&Ctx<'_>)) {
     let (folder, inputs) = (tempfile::tempdir().unwrap(), frozen());
     let journal = Journal::create(folder.path(), &inputs).unwrap();
-    let prompts = Prompts::new(BTreeMap::new()).unwrap();
+    let prompts = Prompts::new(inputs.config.context, BTreeMap::new()).unwrap();
     let (_sender, cancel) = tokio::sync::watch::channel(false);
     let outside = Outside {
         agents: world,
@@ -30,7 +29,7 @@ async fn in_a_run(world: &World, check: impl AsyncFnOnce(&Ctx<'_>)) {
         script_slots: &Slots::new(1),
         agent_slots: &Slots::new(1),
     };
-    let run = Run::new(&inputs, &prompts, &journal, outside, &LeakageRules).unwrap();
+    let run = Run::new(&inputs, &prompts, &journal, outside).unwrap();
     check(&Ctx::root(&run).at(Step::Round(0), [])).await;
 }
 

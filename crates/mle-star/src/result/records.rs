@@ -37,12 +37,12 @@ impl StepRecord {
     pub(crate) fn skipped(ablation_summary: String, limit: Option<Limit>) -> Self {
         let reason = limit.map_or("no usable code block was named", Limit::name).to_owned();
         let failed = limit.map(|_| true);
-        Self { ablation_summary, was_skipped: true, failed, reason: Some(reason), limit, ..Self::empty() }
+        Self { ablation_summary, was_skipped: true, failed, reason: Some(reason), limit, ..Self::default() }
     }
 
     /// A step that was open when its path failed.
     pub(crate) fn failed(cause: &str) -> Self {
-        Self { was_skipped: true, failed: Some(true), reason: Some(cause.to_owned()), ..Self::empty() }
+        Self { was_skipped: true, failed: Some(true), reason: Some(cause.to_owned()), ..Self::default() }
     }
 
     /// A step in which `block` was refined.
@@ -54,7 +54,7 @@ impl StepRecord {
     ) -> Self {
         let RefinePlan { plan, category, .. } = plan;
         let code_block = block.as_str().to_owned();
-        Self { ablation_summary, code_block, category, plan, inner_loop_attempts, ..Self::empty() }
+        Self { ablation_summary, code_block, category, plan, inner_loop_attempts, ..Self::default() }
     }
 
     /// T_abl: the summaries of the studies in these steps.
@@ -71,22 +71,6 @@ impl StepRecord {
     /// The record of outer step `outer_step`, after which `best` is the path's best solution.
     pub(crate) fn ended(self, outer_step: u32, best: &Scored) -> Self {
         Self { outer_step, best_score_after_step: best.score().value(), ..self }
-    }
-
-    fn empty() -> Self {
-        Self {
-            outer_step: 0,
-            ablation_summary: String::new(),
-            code_block: String::new(),
-            category: None,
-            plan: String::new(),
-            inner_loop_attempts: Vec::new(),
-            best_score_after_step: f64::NAN,
-            was_skipped: false,
-            failed: None,
-            reason: None,
-            limit: None,
-        }
     }
 }
 
@@ -108,8 +92,7 @@ impl RefinementAttempt {
 
     /// An attempt that produced no solution to evaluate; `block` is empty if there is none.
     pub(crate) fn failed(plan: String, code_block: String) -> Self {
-        let (score, limit, effect) = Default::default();
-        Self { plan, score, code_block, was_improvement: false, limit, effect }
+        Self { plan, code_block, ..Self::default() }
     }
 
     /// The attempt, with the reason why it failed.

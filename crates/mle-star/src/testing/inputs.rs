@@ -71,7 +71,7 @@ pub fn frozen() -> Frozen {
         probes: Probes::Off,
         ..Config::default()
     };
-    let prompts = Prompts::new(BTreeMap::new());
+    let prompts = Prompts::new(Context::Paper, BTreeMap::new());
     Frozen {
         run_id: "toy-run".to_owned(),
         task: task(),

@@ -82,7 +82,7 @@ impl Drawn {
     ) -> Option<Result<FinishedRun, Stop>> {
         *self.left.lock().unwrap() = kill;
         let (_sender, cancel) = tokio::sync::watch::channel(false);
-        let prompts = Prompts::new(BTreeMap::new()).unwrap();
+        let prompts = Prompts::new(frozen.config.context, BTreeMap::new()).unwrap();
         let (script_slots, agent_slots) = (&Slots::new(1), &Slots::new(8));
         let environment = "Python 3";
         let (agents, scripts, events, cancel) = (self, self, &self.world, &cancel);
@@ -110,8 +110,6 @@ impl AgentBackend for Drawn {
         }
         Ok(reply)
     }
-
-    fn prefetch(&self, _likely: &[AgentRequest]) {}
 }
 
 #[async_trait]

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use mle_star::estimate::{Count, estimate};
 use mle_star::journal::Frozen;
-use mle_star::testing::{World, frozen, scored_with_submission};
+use mle_star::testing::{World, frozen, protocol, scored_with_submission};
 use mle_star_domain::config::{AgentsChoice, Context, LeakageCheck};
 use mle_star_domain::place::{Phase, Place};
+use mle_star_domain::protocol::Protocol;
 use mle_star_domain::role::AgentType;
 
 use crate::run;
@@ -65,6 +66,8 @@ async fn the_fewest_of_the_defaults_are_those_of_a_run_without_accepted_attempts
     for [models, outer, inner, paths, rounds] in SIZES {
         let mut inputs = sized([models, outer, inner, paths, rounds]);
         (inputs.config.context, inputs.config.leakage_check) = (Context::Full, LeakageCheck::Accepted);
+        // Nobody samples so few rows.
+        inputs.protocol = Some(Protocol { verifies: false, ..protocol() });
         let attempts =
             (0..paths).flat_map(|path| (0..outer).map(move |t| format!("phase2/path-{path}/t{t}")));
         let attempts = attempts.flat_map(|step| (0..inner).map(move |k| format!("{step}/k{k}/run")));

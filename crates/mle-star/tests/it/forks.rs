@@ -1,6 +1,6 @@
 //! A fork has what comes before its place, pays none of it again, and ends as its parent if nothing changes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mle_star::journal::{Frozen, Journal, hold, leave_note, read};
 use mle_star::pipeline::check_recorded;
@@ -60,7 +60,7 @@ async fn every_fork_ends_as_its_parent(context: Context) {
         let copy = Folder::fresh();
         std::fs::copy(folder.path().join("journal.db"), copy.path().join("journal.db")).unwrap();
         let (journal, _) = Journal::open(copy.path()).unwrap();
-        let prompts = Prompts::new(inputs.prompts.clone()).unwrap();
+        let prompts = Prompts::new(inputs.config.context, BTreeMap::new()).unwrap();
         check_recorded(&inputs, &prompts, &journal).await.unwrap();
         assert_eq!(journal.unread().unwrap(), Vec::<Place>::new(), "at {at}");
         drop(journal);

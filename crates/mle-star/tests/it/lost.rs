@@ -104,7 +104,8 @@ async fn without_the_runner(
     let world = World::new().takes(1, 10).loses(place, 1);
     let journal = Journal::create(folder.path(), &inputs).unwrap();
     let (sender, cancel) = tokio::sync::watch::channel(false);
-    let prompts = mle_star::prompts::Prompts::new(std::collections::BTreeMap::new()).unwrap();
+    let prompts =
+        mle_star::prompts::Prompts::new(inputs.config.context, std::collections::BTreeMap::new()).unwrap();
     let slots = Slots::new(0);
     let runner = slots.add("near-1", 1);
     let outside = Outside {

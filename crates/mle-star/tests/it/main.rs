@@ -24,7 +24,6 @@ mod lost;
 mod memory;
 mod money;
 mod notes;
-mod prefetch;
 mod prompts;
 mod provisional;
 mod refinement;

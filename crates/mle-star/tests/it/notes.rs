@@ -1,5 +1,7 @@
 //! Notes of the user: planners see them from their next call on, and a resume repeats that.
 
+use std::collections::BTreeMap;
+
 use mle_star::journal::{Journal, LONGEST_NOTE, MOST_NOTES, leave_note, read};
 use mle_star::pipeline::check_recorded;
 use mle_star::prompts::Prompts;
@@ -70,7 +72,9 @@ async fn planners_see_a_note_from_their_next_call_on(context: Context) {
     // All of it is found again.
     world.forget();
     let (journal, frozen) = Journal::open(folder.path()).unwrap();
-    check_recorded(&frozen, &Prompts::new(frozen.prompts.clone()).unwrap(), &journal).await.unwrap();
+    check_recorded(&frozen, &Prompts::new(frozen.config.context, BTreeMap::new()).unwrap(), &journal)
+        .await
+        .unwrap();
     drop(journal);
     let (journal, frozen) = Journal::open(folder.path()).unwrap();
     go_on(&world, &frozen, &journal).await.unwrap();

@@ -279,7 +279,8 @@ async fn an_interrupt_stops_at_once_and_loses_nothing() {
     let (inputs, folder, world) = (inputs(), Folder::fresh(), eventful());
     let journal = Journal::create(folder.path(), &inputs).unwrap();
     let (sender, cancel) = tokio::sync::watch::channel(true);
-    let prompts = mle_star::prompts::Prompts::new(std::collections::BTreeMap::new()).unwrap();
+    let prompts =
+        mle_star::prompts::Prompts::new(inputs.config.context, std::collections::BTreeMap::new()).unwrap();
     let outside = mle_star::ctx::Outside {
         agents: &world,
         scripts: &world,
@@ -385,7 +386,7 @@ async fn another_build_is_told_before_anything_is_paid_what_it_asks_differently(
             prompts.get_mut(change).unwrap().push_str("Another sentence.");
         }
         let (prompts, (journal, frozen)) =
-            (Prompts::new(prompts).unwrap(), Journal::open(folder.path()).unwrap());
+            (Prompts::new(inputs.config.context, prompts).unwrap(), Journal::open(folder.path()).unwrap());
         let before = journal.effects().unwrap();
         journal.copy_to(copy.path()).unwrap();
         let (copied, _) = Journal::open(copy.path()).unwrap();

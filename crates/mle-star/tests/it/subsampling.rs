@@ -1,7 +1,9 @@
 //! Whether subsampling is looked for and removed.
 
-use mle_star::testing::{World, scored_with_submission};
+use mle_star::journal::Frozen;
+use mle_star::testing::{World, protocol, scored_with_submission};
 use mle_star_domain::config::Context;
+use mle_star_domain::protocol::Protocol;
 
 use crate::context::told;
 use crate::holdout::{finish, held_out};
@@ -14,12 +16,14 @@ const SAMPLES: &str = "```python\nprint('start')\ntrain = train.sample(10)\nprin
 async fn a_solution_that_wrote_the_submission_is_not_run_again() {
     let mut inputs = told();
     inputs.config.num_parallel_solutions = 2;
+    // So few rows are not sampled.
+    let few = Protocol { verifies: false, ..protocol() };
     let world = World::new().script("phase3/r1/run", scored_with_submission(0.8));
-    let finished = run(&world, &inputs).await.unwrap();
+    let finished = run(&world, &Frozen { protocol: Some(few), ..inputs.clone() }).await.unwrap();
     assert_eq!(finished.submission.unwrap().as_str(), "phase3/r1/run");
     let last: Vec<String> =
         world.trace().into_iter().filter(|place| place.starts_with("finalization")).collect();
-    // Its script leaves no rows out, so nobody is asked for another one, but for one that keeps the model.
+    // Nobody is asked for another script, but for one that keeps the model.
     assert_eq!(last, ["finalization/model/test"]);
     let result = finished.result;
     assert_eq!(result.final_solution.score, Some(0.8));

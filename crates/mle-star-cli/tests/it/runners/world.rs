@@ -233,7 +233,7 @@ impl World {
 
 impl TestFleet {
     pub async fn lease(&self) -> Lease {
-        let lease = self.slots.lease(None, Exclusivity::Shared);
+        let lease = self.slots.lease(Exclusivity::Shared);
         tokio::time::timeout(Duration::from_secs(60), lease).await.unwrap_or_else(|_| {
             panic!("no slot became free: {:?}", self.details());
         })
