@@ -34,7 +34,7 @@ const LONGEST_CAUSE: usize = 300;
 pub const NO_SUBMISSION: &str = "no valid submission";
 
 /// What is to be told about a run, at any stage.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
     /// Which run it is.
     pub run: Identity,
@@ -51,6 +51,7 @@ pub struct RunReport {
     /// Its submission.
     pub answer: Submissions,
     /// The models that its steps tried.
+    #[serde(skip)]
     pub tried: Models,
     /// What predicts other rows, in words.
     pub model: Option<String>,
@@ -74,7 +75,7 @@ pub struct Checks {
 }
 
 /// What a run used of its limits, and what went wrong.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Ending {
     /// What it used of its limit, if that left steps undone.
     pub used: Option<String>,
@@ -350,14 +351,14 @@ fn data_changed(snapshot: &Snapshot) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use mle_star_domain::metric::Direction;
     use serde_json::{Value, json};
 
     use super::*;
 
     /// A finished run whose result tells this about its score.
-    fn report(more: &Value) -> RunReport {
+    pub fn report(more: &Value) -> RunReport {
         let mut trust = json!({
             "validation_score": 0.8123, "validation_interval": [0.801, 0.823], "verified": true,
             "holdout_looks": 0, "choice": {"rule": "best validation score", "candidates": []},

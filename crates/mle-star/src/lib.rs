@@ -34,7 +34,7 @@ pub mod pipeline;
 mod plans;
 mod prefetch;
 pub mod prompts;
-mod python;
+pub mod python;
 mod record;
 pub mod reply;
 pub mod result;

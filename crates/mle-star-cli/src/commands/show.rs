@@ -3,10 +3,11 @@
 use std::io::IsTerminal as _;
 
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::at_work::AtWork;
 use mle_star_report::run_view::{self, RunView};
 use mle_star_report::sanitize::plain;
 use mle_star_report::text;
-use mle_star_report::views::{self, code};
+use mle_star_report::views::{self, Context, code};
 use mle_star_run::nearest;
 use mle_star_run::runs;
 use serde_json::json;
@@ -28,12 +29,13 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     } else if let Some(place) = &args.diff {
         print_diff(&find(&view, place)?);
     } else if args.of.json {
-        let runners = views::of_run(&view).runners.map(|runners| runners.rows).unwrap_or_default();
-        let figures: Vec<views::Figures> = runners.into_iter().map(|row| row.figures).collect();
+        let at_work = AtWork::of(&view);
+        let figures = views::figures(&Context::of(&view, &at_work));
         let whole = json!({"run": view.summary, "folder": view.folder, "made_with": view.snapshot.made_with, "notes": view.snapshot.notes, "forked_from": view.snapshot.forked_from, "usage": view.spending, "runners": figures, "steps": view.steps, "result": view.result});
         output::json(&whole)?;
     } else {
-        text::lines(&view, &views::of_run(&view)).iter().for_each(|line| output::shown(line));
+        let at_work = AtWork::of(&view);
+        text::lines(&Context::of(&view, &at_work))?.iter().for_each(|line| output::shown(line));
     }
     if let Some(damage) = view.snapshot.damage {
         let hint = "only the readable part is shown; restore the journal from a copy, or start a new run";

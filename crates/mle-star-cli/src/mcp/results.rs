@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::at_work::AtWork;
 use mle_star_report::cut::cut;
-use mle_star_report::figures::duration;
+use mle_star_report::figures::{duration, number, signed};
 use mle_star_report::run_report::{Checks, RunReport};
 use mle_star_report::run_view::{self, Identity, RunView, SoFar, Spent, StepRow, Summary};
 use mle_star_report::sanitize::first_line;
 use mle_star_report::score_report::ScoreReport;
 use mle_star_report::text;
-use mle_star_report::views;
+use mle_star_report::views::{Context, edits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -118,16 +119,18 @@ pub fn show(hub: &Hub, input: ShowInput) -> Result<Answer<ShowOutput>, Trouble> 
     let ShowInput { run, place, diff, steps } = input;
     let folder = hub.find(&run)?;
     let view = run_view::read(&folder).map_err(|error| error.trouble())?;
-    let views = views::of_run(&view);
+    let at_work = AtWork::of(&view);
+    let context = Context::of(&view, &at_work);
     let script = place.map(|place| script(&view, &place, diff)).transpose()?;
     // Who asks for a script knows the run.
     let most = if script.is_some() { 0 } else { steps.unwrap_or(MOST_STEPS) };
     let steps_left_out = view.steps.len().saturating_sub(most);
-    let accepted = views.ledger.entries.iter().filter(|_| script.is_none()).map(|entry| Accepted {
-        place: entry.place.clone(),
-        score: entry.score.clone(),
-        change: entry.change.clone(),
-        plan: first_line(&entry.plan, 200),
+    let edits = if script.is_none() { edits(&context) } else { Vec::new() };
+    let accepted = edits.iter().map(|edit| Accepted {
+        place: edit.place.to_string(),
+        score: number(edit.score),
+        change: signed(edit.gain),
+        plan: first_line(&edit.plan, 200),
     });
     let shown = ShowOutput {
         run: view.summary.clone(),
@@ -139,7 +142,7 @@ pub fn show(hub: &Hub, input: ShowInput) -> Result<Answer<ShowOutput>, Trouble> 
     };
     match script {
         Some(script) => Ok(Answer::script(&script, shown)),
-        None => Ok(Answer::new(&text::lines(&view, &views), shown)),
+        None => Ok(Answer::new(&text::lines(&context)?, shown)),
     }
 }
 

@@ -9,7 +9,7 @@ use mle_star_report::at_work::AtWork;
 use mle_star_report::export::NOTEBOOK;
 use mle_star_report::html::{self, PARTS};
 use mle_star_report::run_view::{self, RunView, State};
-use mle_star_report::views;
+use mle_star_report::views::Context;
 use mle_star_report::views::now::Present;
 use serde_json::json;
 
@@ -78,10 +78,10 @@ impl RunSections {
     }
 
     fn parts(&self, view: &RunView, at_work: &AtWork) -> Vec<(String, String)> {
-        let of_run = views::of_present(view, at_work);
+        let run = Context::of(view, at_work);
         let part = |name: &str| {
             let html = pages()
-                .and_then(|pages| html::part(pages, name, &of_run).map_err(|e| ErrorResponse::defect(&e)));
+                .and_then(|pages| html::part(pages, name, &run).map_err(|e| ErrorResponse::defect(&e)));
             (name.to_owned(), shown(name, html))
         };
         // What runs now changes more often than the rest.

@@ -1,13 +1,14 @@
 //! Scores with their intervals, and with the scores on held-out rows.
 
 use plotters::prelude::*;
+use serde::Serialize;
 
 use super::{About, Point, Spot, TextSize, draw_pointed, ink, label, range, whole, with};
 use crate::figures::number;
 use crate::sanitize::{plain, shortened};
 
 /// A validation score, with what else is known about its script.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Measured {
     /// The number of the script.
     pub x: f64,

@@ -8,16 +8,17 @@ use mle_star::journal::{EffectRecord, EffectState, Kind};
 use mle_star::spending::role;
 use mle_star_domain::place::{Place, Step};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::at_work::AtWork;
 use crate::figures::{brief, duration, roughly};
 use crate::money;
 use crate::progress::{Progress, RunningCall, Wait};
 use crate::run_view::{RunView, Spent, State};
-use crate::script_output::{self, Output};
-use crate::words::{agent_name, in_line, on_runner};
+use crate::script_output;
+use crate::words::{agent_name, done_words, in_line, on_runner, place_name};
 
-/// What the journal tells of a run's present. With events and the output of scripts, it makes a [`NowView`].
+/// What the journal tells of a run's present. With events and the output of scripts, it is the part of the page that changes most.
 pub struct Present {
     limits: Limits,
     spent: Spent,
@@ -26,7 +27,7 @@ pub struct Present {
     open: Vec<Open>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
 struct Limits {
     seconds: u64,
     usd: Option<f64>,
@@ -46,74 +47,6 @@ enum Who {
     Script,
     /// The program itself, which waits for no slot.
     Program,
-}
-
-/// What runs now.
-#[derive(Clone, Debug, Serialize)]
-pub struct NowView {
-    /// How far the run is.
-    pub done: Done,
-    /// The time limit.
-    pub time: TimeBar,
-    /// The money limit, if there is one.
-    pub money: Option<MoneyBar>,
-    /// Calls and scripts in progress, then what waits.
-    pub work: Vec<Work>,
-}
-
-/// How much of the time limit is used.
-#[derive(Clone, Debug, Serialize)]
-pub struct TimeBar {
-    /// Seconds used.
-    pub used: f64,
-    /// The limit in seconds.
-    pub limit: u64,
-    /// When the clock of the run was at zero, in seconds since 1970; `None` while the clock does not run.
-    pub zero: Option<i64>,
-    /// `12m 03s of 30m used, 17m 57s left`.
-    pub words: String,
-    /// The estimated end: `about 9m to go at the pace so far`.
-    pub pace: Option<String>,
-}
-
-/// How much of the money limit is used.
-#[derive(Clone, Debug, Serialize)]
-pub struct MoneyBar {
-    /// US dollars; `None` if unknown.
-    pub used: Option<f64>,
-    /// The limit in US dollars.
-    pub limit: f64,
-    /// `$1.23 of $10.00 spent`.
-    pub words: String,
-}
-
-/// An agent call or a script that runs or waits, or a step that waits.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Work {
-    /// The place, for people.
-    pub place: String,
-    /// The agent's name, or `script` with its runner, or `the program`; empty for a step.
-    pub what: String,
-    /// When it began to run, or what it waits for.
-    pub since: String,
-    /// Whether it waits.
-    pub waits: bool,
-    /// When it began what it does, in seconds since 1970.
-    pub began: Option<i64>,
-    /// The time that it may take.
-    pub at_most: Option<String>,
-    /// The tool that an agent used last.
-    pub tool: Option<String>,
-    /// The end of what a script has printed.
-    pub output: Vec<Output>,
-}
-
-impl Work {
-    /// `path 1, step 2, attempt 3: coder, since 3m 12s into the run`.
-    pub fn words(&self) -> String {
-        let about = [self.what.as_str(), &self.since].into_iter().filter(|part| !part.is_empty());
-        format!("{}: {}", self.place, about.collect::<Vec<_>>().join(", "))
-    }
 }
 
 impl Present {
@@ -138,18 +71,23 @@ impl Present {
         scripts.map(|open| script_output::stamp(folder, &open.place)).collect()
     }
 
-    /// What runs now, in the run of this folder.
-    pub fn view(&self, folder: &Path, at_work: &AtWork) -> NowView {
+    /// What runs now, in the run of this folder, then what waits.
+    pub fn view(&self, folder: &Path, at_work: &AtWork) -> Value {
         let progress = at_work.progress();
         let now = self.now(progress);
-        let of_open = self.open.iter().map(|open| open.view(folder, progress, now));
+        let open = self.open.iter().map(|open| open.view(folder, progress, now));
         let waiting = progress.into_iter().flat_map(|progress| self.waiting(progress));
-        NowView {
-            done: self.done,
-            time: self.time(progress),
-            money: self.money(),
-            work: of_open.chain(waiting).collect(),
-        }
+        let left = progress.zip(now).and_then(|(progress, now)| progress.seconds_left(now));
+        json!({
+            "done": done_words(self.done),
+            "percent": self.done.percent,
+            "limits": self.limits,
+            "spent": self.spent,
+            "cost": money::cost(self.spent.cost_usd, self.spent.estimated_usd),
+            "zero": progress.and_then(Progress::zero).map(Timestamp::as_second),
+            "left": left.map(roughly),
+            "work": open.chain(waiting).collect::<Vec<_>>(),
+        })
     }
 
     /// The moment that the journal tells of; `None` while the clock of the run does not run.
@@ -158,35 +96,8 @@ impl Present {
         progress?.zero()?.checked_add(used).ok()
     }
 
-    fn time(&self, progress: Option<&Progress>) -> TimeBar {
-        let (used, limit) = (self.spent.elapsed_seconds, self.limits.seconds);
-        #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]
-        let whole = limit as f64;
-        let zero = progress.and_then(Progress::zero);
-        let left = progress.zip(self.now(progress)).and_then(|(progress, now)| progress.seconds_left(now));
-        TimeBar {
-            used: used.min(whole),
-            limit,
-            zero: zero.map(Timestamp::as_second),
-            words: format!(
-                "{} of {} used, {} left",
-                brief(used),
-                brief(whole),
-                brief((whole - used).max(0.0))
-            ),
-            pace: left.map(|left| format!("{} to go at the pace so far", roughly(left))),
-        }
-    }
-
-    fn money(&self) -> Option<MoneyBar> {
-        let Spent { cost_usd, estimated_usd, .. } = self.spent;
-        let limit = self.limits.usd?;
-        let words = format!("{} of {} spent", money::cost(cost_usd, estimated_usd), money::usd(limit));
-        Some(MoneyBar { used: cost_usd.map(|used| used.min(limit)), limit, words })
-    }
-
     /// Steps of which nothing is requested: their next call waits for a slot.
-    fn waiting(&self, progress: &Progress) -> Vec<Work> {
+    fn waiting(&self, progress: &Progress) -> Vec<Value> {
         let is_at_work = |step: Step| {
             self.open.iter().any(|open| match step.path() {
                 Some(path) => open.place.path() == Some(path as usize),
@@ -201,14 +112,17 @@ impl Present {
         let is_finalist = |step: Step| matches!(step, Step::Choice(_));
         let waits = |step: &Step| stands(*step) && !is_at_work(*step) && !is_finalist(*step);
         let waiting = progress.steps.keys().copied().filter(waits);
-        let work = |step: Step| Work {
-            place: progress.models.step(step),
-            since: WAITS.to_owned(),
-            waits: true,
-            ..Work::default()
-        };
-        waiting.map(work).collect()
+        waiting.map(|step| work(&progress.models.step(step), "", WAITS, true)).collect()
     }
+}
+
+/// Something that is in progress, or waits.
+fn work(place: &str, what: &str, since: &str, waits: bool) -> Value {
+    let (none, output) = (Value::Null, Value::Array(Vec::new()));
+    json!({
+        "place": place, "what": what, "since": since, "waits": waits, "output": output,
+        "began": none, "at_most": none, "tool": none,
+    })
 }
 
 /// What is told about calls and scripts without a slot.
@@ -225,42 +139,44 @@ impl Who {
 }
 
 impl Open {
-    fn view(&self, folder: &Path, progress: Option<&Progress>, now: Option<Timestamp>) -> Work {
+    fn view(&self, folder: &Path, progress: Option<&Progress>, now: Option<Timestamp>) -> Value {
         let slot = progress.and_then(|progress| progress.running.get(&self.place));
-        let models = progress.map(|progress| progress.models.clone());
-        let place = models.unwrap_or_default().place(&self.place);
-        let work = match &self.who {
-            Who::Agent(name) => Work { place, what: name.clone(), ..Work::default() },
-            Who::Script => {
-                let what = format!("script{}", on_runner(slot.and_then(|slot| slot.runner.as_deref())));
-                let output = script_output::of_script(folder, &self.place, &self.requested.1);
-                Work { place, what, output, ..Work::default() }
-            }
-            Who::Program => Work { place, what: "the program".to_owned(), ..Work::default() },
+        let place =
+            progress.map_or_else(|| place_name(&self.place), |progress| progress.models.place(&self.place));
+        let what = match &self.who {
+            Who::Agent(name) => name.clone(),
+            Who::Script => format!("script{}", on_runner(slot.and_then(|slot| slot.runner.as_deref()))),
+            Who::Program => "the program".to_owned(),
         };
-        match (progress, slot) {
-            (Some(progress), Some(slot)) => running(work, slot, progress, now.unwrap_or(slot.began)),
-            (Some(_), None) if !matches!(self.who, Who::Program) => {
-                Work { since: WAITS.to_owned(), waits: true, ..work }
-            }
-            _ => Work { since: since(self.requested.0), ..work },
+        let mut shown = match (progress, slot) {
+            (Some(progress), Some(slot)) => running(&place, &what, slot, progress, now.unwrap_or(slot.began)),
+            (Some(_), None) if !matches!(self.who, Who::Program) => work(&place, &what, WAITS, true),
+            _ => work(&place, &what, &since(self.requested.0), false),
+        };
+        if matches!(self.who, Who::Script) {
+            shown["output"] = json!(script_output::of_script(folder, &self.place, &self.requested.1));
         }
+        shown
     }
 }
 
 /// A call or script with a slot.
-fn running(work: Work, slot: &RunningCall, progress: &Progress, now: Timestamp) -> Work {
-    let at_most = Some(slot.at_most(now)).filter(|seconds| *seconds > 0.0).map(brief);
-    let (began, waits) = (slot.since(now), slot.waits(now));
-    let (since, at_most) = match (waits, at_most) {
-        (Some(Wait { why, .. }), Some(again)) => {
-            (format!("waits for the service, asks again after {again}: {why}"), None)
+fn running(place: &str, what: &str, slot: &RunningCall, progress: &Progress, now: Timestamp) -> Value {
+    let (began, at_most) = (slot.since(now), slot.at_most(now));
+    let mut shown = match slot.waits(now) {
+        Some(Wait { why, .. }) => {
+            let again =
+                if at_most > 0.0 { format!(", asks again after {}", brief(at_most)) } else { String::new() };
+            work(place, what, &format!("waits for the service{again}: {why}"), true)
         }
-        (Some(Wait { why, .. }), None) => (format!("waits for the service: {why}"), None),
-        (None, at_most) => (since(progress.elapsed(began)), at_most),
+        None => work(place, what, &since(progress.elapsed(began)), false),
     };
-    let tool = slot.tool.as_deref().map(in_line);
-    Work { since, at_most, tool, waits: waits.is_some(), began: Some(began.as_second()), ..work }
+    if at_most > 0.0 && shown["waits"] == false {
+        shown["at_most"] = brief(at_most).into();
+    }
+    shown["began"] = began.as_second().into();
+    shown["tool"] = slot.tool.as_deref().map(in_line).into();
+    shown
 }
 
 fn since(seconds: f64) -> String {

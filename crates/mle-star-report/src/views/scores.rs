@@ -3,47 +3,16 @@
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::Place;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::context::Context;
 use super::spots::spot_at;
 use crate::chart::{self, About, Axis, Point, Spot, range_with_best};
-use crate::figures::{duration, number};
+use crate::figures::number;
 use crate::run_view::RunView;
-use crate::words::place_name;
-
-/// Two charts and their data.
-#[derive(Clone, Debug, Serialize)]
-pub struct Scores {
-    /// SVG; empty before the second score.
-    pub by_script: Option<String>,
-    /// SVG; empty before the second score.
-    pub by_time: Option<String>,
-    /// All scores, in the order in which the scripts ended.
-    pub rows: Vec<ScoreRow>,
-    /// The number of outliers that are not drawn.
-    pub outside: usize,
-    /// How often the best score improved after the first.
-    pub improvements: usize,
-}
-
-/// A score.
-#[derive(Clone, Debug, Serialize)]
-pub struct ScoreRow {
-    /// Its number, from 1.
-    pub number: usize,
-    /// The place, for people.
-    pub place: String,
-    /// When its script ended, relative to the start of the run.
-    pub at: String,
-    /// The score.
-    pub score: String,
-    /// The best score up to here.
-    pub best: String,
-    /// Whether it is better than all before it.
-    pub improved: bool,
-}
 
 /// A script that has a score.
+#[derive(Serialize)]
 pub struct ScoredScript {
     /// Its run.
     pub place: Place,
@@ -57,8 +26,8 @@ pub struct ScoredScript {
     pub improved: bool,
 }
 
-/// Creates the view of a run.
-pub fn scores(context: &Context<'_>) -> Scores {
+/// Two charts, empty before the second score, and all scores in the order in which the scripts ended.
+pub fn scores(context: &Context<'_>) -> Value {
     let scored = scored(context.run);
     let points = |x: fn(usize, &ScoredScript) -> f64| -> Vec<Point> {
         let point = |(index, one): (usize, &ScoredScript)| Point {
@@ -91,13 +60,13 @@ pub fn scores(context: &Context<'_>) -> Scores {
         let about = About { id, title, description: &description };
         (scored.len() > 1).then(|| chart::scores(&about, points, axis, &spots)).flatten()
     };
-    Scores {
-        by_script: draw("scores-by-script", "Score of every scored script", &by_script, Axis::Scripts),
-        by_time: draw("scores-by-time", "Scores over time", &by_time, Axis::Time),
-        rows: scored.iter().enumerate().map(|(index, one)| row(index + 1, one)).collect(),
-        outside,
-        improvements,
-    }
+    json!({
+        "by_script": draw("scores-by-script", "Score of every scored script", &by_script, Axis::Scripts),
+        "by_time": draw("scores-by-time", "Scores over time", &by_time, Axis::Time),
+        "rows": scored,
+        "outside": outside,
+        "improvements": improvements,
+    })
 }
 
 /// The scored scripts of a run, in the order in which they ended.
@@ -121,15 +90,4 @@ pub fn scored(run: &RunView) -> Vec<ScoredScript> {
         });
     }
     scored
-}
-
-fn row(position: usize, one: &ScoredScript) -> ScoreRow {
-    ScoreRow {
-        number: position,
-        place: place_name(&one.place),
-        at: duration(one.ended),
-        score: number(one.score),
-        best: number(one.best),
-        improved: one.improved,
-    }
 }

@@ -4,50 +4,16 @@ use std::collections::BTreeMap;
 
 use mle_star_domain::place::Place;
 use mle_star_domain::trust::Trust;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::chart::{self, About, Band, Measured, Spot};
-use crate::figures::number;
 use crate::score_report::Figure;
 use crate::views::context::Context;
 use crate::views::scores::scored;
 use crate::views::spots::spot_at;
-use crate::words::place_name;
-
-/// A chart and its data.
-#[derive(Clone, Debug, Serialize)]
-pub struct Picture {
-    /// SVG.
-    pub svg: String,
-    /// Whether it has whiskers.
-    pub has_intervals: bool,
-    /// Whether it has diamonds.
-    pub has_held_out: bool,
-    /// Whether it has a band.
-    pub has_band: bool,
-    /// The number of outliers that are not drawn.
-    pub outside: usize,
-    /// The scores, in the order in which the scripts ended.
-    pub rows: Vec<PictureRow>,
-}
-
-/// A score.
-#[derive(Clone, Debug, Serialize)]
-pub struct PictureRow {
-    /// Its number, from 1.
-    pub number: usize,
-    /// The place, for people.
-    pub place: String,
-    /// The validation score, with its interval.
-    pub validated: Figure,
-    /// The score on held-out rows.
-    pub held_out: Option<String>,
-    /// Whether it is the chosen solution.
-    pub is_chosen: bool,
-}
 
 /// Draws the scores of a run; `None` if there are none.
-pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Picture> {
+pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Value> {
     let (places, scores): (Vec<Place>, Vec<Measured>) = measured(context, trust).into_iter().unzip();
     let band = trust.holdout_score.zip(trust.holdout_interval);
     let band = band.map(|(score, interval)| Band { score, interval });
@@ -56,14 +22,16 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Picture> {
     let title = "Scores with their 95 % intervals";
     let about = About { id: "scores-with-intervals", title, description: &description };
     let spots: Vec<Spot> = places.iter().map(|place| spot_at(context, place)).collect();
-    Some(Picture {
-        outside: chart::outside(&scores, band),
-        svg: chart::intervals(&about, metric, &scores, band, &spots)?,
-        has_intervals: scores.iter().any(|one| one.interval.is_some()),
-        has_held_out: scores.iter().any(|one| one.held_out.is_some()),
-        has_band: band.is_some(),
-        rows: (1..).zip(places).zip(&scores).map(|((number, place), one)| row(number, &place, one)).collect(),
-    })
+    let svg = chart::intervals(&about, metric, &scores, band, &spots)?;
+    let rows = places.iter().zip(&scores).map(|(place, one)| json!({"place": place, "of": one}));
+    Some(json!({
+        "svg": svg,
+        "outside": chart::outside(&scores, band),
+        "has_intervals": scores.iter().any(|one| one.interval.is_some()),
+        "has_held_out": scores.iter().any(|one| one.held_out.is_some()),
+        "has_band": band.is_some(),
+        "rows": rows.collect::<Vec<_>>(),
+    }))
 }
 
 /// The scored scripts with what is known about them.
@@ -112,14 +80,4 @@ fn description(context: &Context<'_>, scores: &[Measured]) -> String {
         named("The chosen solution's validation score is", context.report.score.validated()),
         named("Its score on held-out rows is", context.report.score.held_out()),
     )
-}
-
-fn row(position: usize, place: &Place, one: &Measured) -> PictureRow {
-    PictureRow {
-        number: position,
-        place: place_name(place),
-        validated: Figure::of(one.score, one.interval),
-        held_out: one.held_out.map(number),
-        is_chosen: one.is_chosen,
-    }
 }
