@@ -3,8 +3,8 @@
 //! Colours are the fixed values in [`ink`]; the style sheet gives them other values where the page is dark. A
 //! chart has a title and a description for screen readers; its figures belong in a table beside it.
 
+mod bars;
 mod diagnostics;
-mod effects;
 mod intervals;
 mod split;
 
@@ -14,10 +14,9 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::figures::{duration, number};
 use crate::markup::escaped;
-use crate::sanitize::{plain, shortened};
 
+pub use bars::{Bar, Mood, bars};
 pub use diagnostics::{Line, histogram, scatter, shares};
-pub use effects::{Effect, effects};
 pub use intervals::{Band, Measured, intervals, outside};
 pub use split::{Part, PartKind, split};
 
@@ -75,30 +74,6 @@ pub enum Axis {
     Scripts,
     /// Seconds into the run.
     Time,
-}
-
-/// A bar: its name, its length, and the figure at its end.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bar {
-    /// Its label.
-    pub name: String,
-    /// Its length. Bars go to both sides if some are negative.
-    pub value: f64,
-    /// The value, for people.
-    pub shown: String,
-    /// Its meaning.
-    pub mood: Mood,
-}
-
-/// The meaning of a bar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
-    /// Neither good nor bad.
-    Plain,
-    /// Something good.
-    Good,
-    /// Something bad.
-    Bad,
 }
 
 /// A solution in the drawing of all solutions.
@@ -189,49 +164,6 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis, spots: &[Spot]) -
     })
 }
 
-/// Draws bars from top to bottom; `None` if there is nothing to draw.
-pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
-    const ROW: i32 = 26;
-    const NAMES: i32 = 214;
-    const FIGURES: i32 = 100;
-    let most = bars.iter().map(|bar| bar.value.abs()).filter(|value| value.is_finite()).fold(0.0, f64::max);
-    if most <= 0.0 {
-        return None;
-    }
-    let has_both_sides = bars.iter().any(|bar| bar.value < 0.0);
-    let room = f64::from(i32::try_from(WIDTH).unwrap_or_default() - NAMES - FIGURES);
-    let (zero, full) = if has_both_sides { (room / 2.0, room / 2.0) } else { (0.0, room) };
-    let x = |value: f64| {
-        #[expect(clippy::cast_possible_truncation, reason = "within the picture")]
-        let offset = (zero + full * (value.clamp(-most, most) / most)).round() as i32;
-        NAMES + offset
-    };
-    let height = ROW.unsigned_abs() * u32::try_from(bars.len()).unwrap_or(1) + 4;
-    draw(about, height, |area| {
-        let name_style = label(TextSize::Normal).pos(Pos::new(HPos::Right, VPos::Center));
-        let figure_style = label(TextSize::Small).pos(Pos::new(HPos::Left, VPos::Center));
-        for (index, bar) in bars.iter().enumerate() {
-            let top = i32::try_from(index).unwrap_or_default() * ROW + 5;
-            let (from, to) = (x(bar.value.min(0.0)), x(bar.value.max(0.0)));
-            let colour = match bar.mood {
-                Mood::Plain => ink::LINE,
-                Mood::Good => ink::GOOD,
-                Mood::Bad => ink::BAD,
-            };
-            // Short bars stay visible.
-            let corners = [(from, top), (to.max(from + 1), top + 16)];
-            area.draw(&Rectangle::new(corners, colour.filled()))?;
-            area.draw(&Text::new(
-                shortened(&plain(&bar.name), 26),
-                (NAMES - 8, top + 8),
-                name_style.clone(),
-            ))?;
-            area.draw(&Text::new(bar.shown.clone(), (to + 6, top + 8), figure_style.clone()))?;
-        }
-        Ok(())
-    })
-}
-
 /// Draws solutions in columns, with lines from the parents of each. Each solution has its spot.
 pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot], spots: &[Spot]) -> Option<String> {
     const ROW: usize = 16;
@@ -290,9 +222,8 @@ fn label<'a>(size: TextSize) -> TextStyle<'a> {
 ///
 /// Their distance is finite and large enough for the precision of the numbers; otherwise the search for round
 /// labels may never end.
-fn range(points: &[Point]) -> Option<(f64, f64)> {
-    let drawable = |score: &f64| score.abs() <= FAR;
-    let mut scores: Vec<f64> = points.iter().map(|point| point.score).filter(drawable).collect();
+fn range(scores: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    let mut scores: Vec<f64> = scores.into_iter().filter(|score| score.abs() <= FAR).collect();
     scores.sort_by(f64::total_cmp);
     let at = |part: usize| scores.get((scores.len().checked_sub(1)?) * part / 4).copied();
     let (first, third) = (at(1)?, at(3)?);
@@ -308,7 +239,7 @@ fn range(points: &[Point]) -> Option<(f64, f64)> {
 
 /// Bounds of the vertical axis of one run's scores. Its best score is always inside.
 pub fn range_with_best(points: &[Point]) -> Option<(f64, f64)> {
-    Some(with(range(points)?, points.last().map(|point| point.best)))
+    Some(with(range(points.iter().map(|point| point.score))?, points.last().map(|point| point.best)))
 }
 
 /// These bounds, so far apart that these values are inside with a margin.

@@ -12,7 +12,7 @@ use mle_star::spending::Spending;
 use mle_star_domain::effects::DATA_CHANGED;
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
-use mle_star_domain::trust::{Finding, Probe};
+use mle_star_domain::trust::Trust;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -68,10 +68,6 @@ pub struct Checks {
     pub suspect: Option<String>,
     /// Whether a leak was found in the solution and could not be removed.
     pub leakage_suspected: bool,
-    /// Probes of the final solution.
-    pub probes: Vec<Probe>,
-    /// The first leaks and warnings that were found in scripts.
-    pub findings: Vec<Finding>,
 }
 
 /// What a run used of its limits, and what went wrong.
@@ -163,7 +159,7 @@ impl RunReport {
         lines.extend(self.score.beside_naive());
         lines.extend(self.score.without_interval());
         lines.extend(self.score.not_held_out());
-        lines.extend(self.score.few.first().map(|few| format!("note: {}", few.words())));
+        lines.extend(self.score.few().first().map(|few| format!("note: {few}")));
         lines
     }
 
@@ -228,13 +224,8 @@ impl RunReport {
 
 impl Checks {
     fn of(result: &FinalResult) -> Self {
-        let trust = result.trust.as_ref();
-        Self {
-            suspect: trust.and_then(|trust| trust.suspicion()).map(str::to_owned),
-            leakage_suspected: result.leakage_suspected,
-            probes: trust.map(|trust| trust.probes.clone()).unwrap_or_default(),
-            findings: trust.map(|trust| trust.findings.clone()).unwrap_or_default(),
-        }
+        let suspicion = result.trust.as_ref().and_then(Trust::suspicion);
+        Self { suspect: suspicion.map(str::to_owned), leakage_suspected: result.leakage_suspected }
     }
 
     /// That the agent that looks for leaks found one that it could not correct.
@@ -364,7 +355,7 @@ pub(crate) mod tests {
             "holdout_looks": 0, "choice": {"rule": "best validation score", "candidates": []},
         });
         trust.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let trust = serde_json::from_value(trust).unwrap();
+        let trust: Trust = serde_json::from_value(trust).unwrap();
         RunReport {
             run: Identity {
                 run_id: "r".to_owned(),
@@ -374,8 +365,12 @@ pub(crate) mod tests {
             },
             folder: PathBuf::from("runs/r"),
             is_final: true,
-            score: ScoreReport::of_trust(&trust),
             checks: Checks { suspect: trust.suspicion().map(str::to_owned), ..Checks::default() },
+            score: ScoreReport {
+                validation_score: trust.validation_score,
+                trust: Some(trust),
+                ..ScoreReport::default()
+            },
             ending: Ending::default(),
             answer: Submissions::default(),
             tried: Models::default(),

@@ -41,7 +41,7 @@ pub use runners::{Figures, figures};
 pub fn part(context: &Context<'_>, name: &str) -> Option<Value> {
     match name {
         "overview" => Some(overview::overview(context)),
-        "now" => now::Present::of(context.run).map(|now| now.view(&context.run.folder, context.at_work)),
+        "now" => now::now(context.run, context.at_work),
         "trust" => trust::trust(context),
         "importance" => importance::importance(context),
         "diagnostics" => diagnostics::diagnostics(context),

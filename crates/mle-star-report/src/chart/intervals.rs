@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use serde::Serialize;
 
-use super::{About, Point, Spot, TextSize, draw_pointed, ink, label, range, whole, with};
+use super::{About, Spot, TextSize, draw_pointed, ink, label, range, whole, with};
 use crate::figures::number;
 use crate::sanitize::{plain, shortened};
 
@@ -98,11 +98,9 @@ pub fn outside(scores: &[Measured], band: Option<Band>) -> usize {
 /// Bounds of the vertical axis: those of scores and intervals without outliers. The chosen solution and the interval of the
 /// holdout are always inside.
 fn bounds(scores: &[Measured], band: Option<Band>) -> Option<(f64, f64)> {
-    let point = |score: f64| Point { x: 0.0, score, best: score, improved: false };
     let ends = scores.iter().filter_map(|one| one.interval).flatten();
     let known = scores.iter().flat_map(|one| [one.score].into_iter().chain(one.held_out)).chain(ends);
-    let points = known.chain(band.map(|band| band.score));
-    let bounds = range(&points.map(point).collect::<Vec<_>>())?;
+    let bounds = range(known.chain(band.map(|band| band.score)))?;
     let chosen = scores.iter().filter(|one| one.is_chosen);
     let chosen = chosen.flat_map(|one| [one.score].into_iter().chain(one.interval.into_iter().flatten()));
     Some(with(bounds, chosen.chain(band.into_iter().flat_map(|band| band.interval))))

@@ -17,8 +17,7 @@ fn points(scores: &[f64], x: fn(usize) -> f64) -> Vec<Point> {
 /// Every chart that shows the values.
 fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
     let points = points(values, x);
-    let bar =
-        |value: &f64| Bar { name: "n".to_owned(), value: *value, shown: String::new(), mood: Mood::Plain };
+    let bar = |value: &f64| Bar::new("n", *value, String::new(), Mood::Plain);
     let of_bars: Vec<Bar> = values.iter().map(bar).collect();
     let measured = |point: &Point| Measured {
         x: point.x,

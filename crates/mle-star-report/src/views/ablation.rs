@@ -76,7 +76,7 @@ fn draw(place: &Place, effects: &[AttemptEffect], direction: Direction) -> Optio
     let bar = |effect: &AttemptEffect| {
         let gain = gain(effect, direction);
         let mood = if gain < 0.0 { Mood::Bad } else { Mood::Good };
-        Bar { name: effect.part.clone(), value: gain, shown: signed(gain), mood }
+        Bar::new(&effect.part, gain, signed(gain), mood)
     };
     let bars: Vec<Bar> = effects.iter().map(bar).collect();
     let (id, title) =

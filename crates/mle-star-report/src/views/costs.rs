@@ -44,12 +44,8 @@ fn money_chart(table: &CostTable, is_known: bool) -> Option<String> {
         let usage = &row.calls.usage;
         format!("{} + {}", money::tokens(money::tokens_in(usage)), money::tokens(usage.output))
     };
-    let bar = |row: &CostRow| Bar {
-        name: row.name.clone(),
-        value: row.share,
-        shown: if is_known { row.cost.clone() } else { tokens(row) },
-        mood: Mood::Plain,
-    };
+    let shown = |row: &CostRow| if is_known { row.cost.clone() } else { tokens(row) };
+    let bar = |row: &CostRow| Bar::new(&row.name, row.share, shown(row), Mood::Plain);
     let bars: Vec<Bar> = table.rows.iter().map(bar).collect();
     let (id, title) = (format!("cost-by-{}", table.title), format!("Cost by {}", table.title));
     chart::bars(&About { id: &id, title: &title, description: unit(is_known) }, &bars)
@@ -81,11 +77,9 @@ fn times(context: &Context<'_>) -> Vec<Value> {
 }
 
 fn time_chart(by: &str, rows: &[(String, [f64; 2])]) -> Option<String> {
-    let bar = |(name, [agents, scripts]): &(String, [f64; 2])| Bar {
-        name: name.clone(),
-        value: agents + scripts,
-        shown: duration(agents + scripts),
-        mood: Mood::Plain,
+    let bar = |(name, took): &(String, [f64; 2])| {
+        let seconds = took.iter().sum();
+        Bar::new(name, seconds, duration(seconds), Mood::Plain)
     };
     let bars: Vec<Bar> = rows.iter().map(bar).collect();
     let (id, title) = (format!("time-by-{by}"), format!("Time by {by}"));

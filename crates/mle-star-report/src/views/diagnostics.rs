@@ -36,8 +36,8 @@ fn drawn(found: &Diagnostics) -> Value {
 
 fn of_parts(at: usize, parts: &Parts) -> Option<String> {
     let bar = |part: &PartScore| {
-        let shown = number(part.score?).replace('-', "−");
-        Some(Bar { name: part.name.clone(), value: part.score?, shown, mood: Mood::Plain })
+        let score = part.score?;
+        Some(Bar::new(&part.name, score, number(score).replace('-', "−"), Mood::Plain))
     };
     let bars: Vec<Bar> = parts.parts.iter().filter_map(bar).collect();
     let (id, title) = (format!("diagnostics-parts-{at}"), format!("Scores by {}", line_of(&parts.by)));

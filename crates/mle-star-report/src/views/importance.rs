@@ -5,7 +5,7 @@ use mle_star_domain::question::ColumnImportance;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use crate::chart::{self, About, Effect, Mood};
+use crate::chart::{self, About, Bar, Mood};
 use crate::cut::line_of;
 use crate::figures::{grouped, signed};
 use crate::sanitize::first_line;
@@ -54,15 +54,12 @@ fn about(result: &FinalResult) -> String {
 
 fn picture(title: &str, columns: &[ColumnImportance]) -> Option<String> {
     let description = format!("The strongest column is {}.", line_of(&columns.first()?.column));
-    let effect = |one: &ColumnImportance| Effect {
-        name: one.column.clone(),
-        value: one.difference,
-        interval: one.interval,
-        shown: worse(one.difference),
-        mood: if one.hurts() { Mood::Bad } else { Mood::Plain },
+    let bar = |one: &ColumnImportance| {
+        let mood = if one.hurts() { Mood::Bad } else { Mood::Plain };
+        Bar { interval: one.interval, ..Bar::new(&one.column, one.difference, worse(one.difference), mood) }
     };
-    let drawn: Vec<Effect> = columns.iter().take(DRAWN).map(effect).collect();
-    chart::effects(&About { id: "importance-chart", title, description: &description }, &drawn)
+    let drawn: Vec<Bar> = columns.iter().take(DRAWN).map(bar).collect();
+    chart::bars(&About { id: "importance-chart", title, description: &description }, &drawn)
 }
 
 /// How much worse, without a sign if it is worse.

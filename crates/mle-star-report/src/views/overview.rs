@@ -5,11 +5,12 @@ use std::path::Path;
 use mle_star::journal::{EffectRecord, Kind};
 use mle_star::spending::was_made;
 use mle_star_domain::layout;
-use mle_star_domain::metric::{Score, last_best};
+use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Phase, Place};
 use serde_json::{Value, json};
 
 use super::context::Context;
+use super::scores::scored;
 use super::steps::{ScriptRun, Step, StepKind};
 use crate::words::phase_title;
 
@@ -35,8 +36,6 @@ pub fn overview(context: &Context<'_>) -> Value {
         "first": first.map(Score::value),
         "best": summary.best_score,
         "best_at": best_at(context),
-        // Results of earlier versions do not tell how far to trust them, so they show no validated score.
-        "has_trust": context.result().is_some_and(|result| result.trust.is_some()),
         "submission": summary.answer.submission.as_ref().and_then(|path| here(&run.folder, path)),
         "phases": phases(context),
     })
@@ -73,15 +72,8 @@ fn phases(context: &Context<'_>) -> Vec<Value> {
         Phase::ALL.iter().filter_map(|phase| Some((*phase, began(&Place::from(*phase))?))).collect();
     let end = began(&Place::root().end()).unwrap_or(context.run.summary.spent.elapsed_seconds);
     let ends = begun.iter().skip(1).map(|(_, at)| *at).chain([end]);
-    let row = |((phase, from), to): (&(Phase, f64), f64)| json!({"name": phase_title(*phase), "seconds": to - from, "best": best_until(context, to)});
+    let scored = scored(context.run);
+    let best_until = |at: f64| scored.iter().take_while(|one| one.ended <= at).last().map(|one| one.best);
+    let row = |((phase, from), to): (&(Phase, f64), f64)| json!({"name": phase_title(*phase), "seconds": to - from, "best": best_until(to)});
     begun.iter().zip(ends).map(row).collect()
-}
-
-/// The best score among the scripts that had ended by this second of the run.
-fn best_until(context: &Context<'_>, seconds: f64) -> Option<f64> {
-    let direction = context.run.snapshot.frozen.task.metric_direction;
-    let steps =
-        context.run.steps.iter().filter(|step| step.counts && step.ended.is_some_and(|at| at <= seconds));
-    let scores = steps.filter_map(|step| Score::new(step.score?, direction));
-    last_best(scores, |score| *score).map(Score::value)
 }

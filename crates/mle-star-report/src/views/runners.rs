@@ -114,11 +114,9 @@ fn detail<'a>(context: &'a Context<'_>, name: &str) -> Option<&'a str> {
 
 /// The time of scripts by runner; `None` for a single place, and for more than fit a picture.
 fn picture(figures: &[Figures]) -> Option<String> {
-    let bar = |one: &Figures| Bar {
-        name: one.name.clone(),
-        value: one.seconds,
-        shown: duration(one.seconds),
-        mood: if one.losses > 0 { Mood::Bad } else { Mood::Plain },
+    let bar = |one: &Figures| {
+        let mood = if one.losses > 0 { Mood::Bad } else { Mood::Plain };
+        Bar::new(&one.name, one.seconds, duration(one.seconds), mood)
     };
     let bars: Vec<Bar> = figures.iter().filter(|one| one.scripts > 0).map(bar).collect();
     let about = About {

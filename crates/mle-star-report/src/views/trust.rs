@@ -9,7 +9,6 @@ use mle_star_domain::trust::{ChoiceCandidate, Finding, Trust};
 use serde_json::{Value, json};
 
 use super::context::Context;
-use crate::score_report::FewClusters;
 
 /// Fewer held-out rows than this get a note.
 const FEW_ROWS: u64 = 1000;
@@ -28,12 +27,11 @@ pub fn trust(context: &Context<'_>) -> Option<Value> {
     };
     let finding = |one: &Finding| json!({"of": one, "ran": ran(one)});
     Some(json!({
-        "trust": trust,
         "rows": rows(trust),
         "verification": score.verification(),
         "not_held_out": score.not_held_out(),
         "few_rows": few_rows(trust),
-        "few": score.few.iter().map(FewClusters::words).collect::<Vec<_>>(),
+        "few": score.few(),
         "picture": picture::picture(context, trust),
         "split": trust.split.as_ref().map(|split| chosen_rows(context, split)),
         "split_picture": split::picture(context, trust),
