@@ -10,7 +10,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 use serde::Serialize;
 
 use crate::filters;
-use crate::markup::write_escaped;
+use crate::markup::escaped;
 use crate::run_report::RunReport;
 
 /// The style sheet of the parts and of the report.
@@ -18,25 +18,17 @@ pub const STYLE: &str = include_str!("../templates/style.css");
 /// The script of the parts. The parts are readable without it.
 pub const SCRIPT: &str = include_str!("../templates/page.js");
 
-const TEMPLATES: [(&str, &str); 17] = [
-    ("show.txt", include_str!("../templates/show.txt")),
-    ("parts/pieces.html", include_str!("../templates/parts/pieces.html")),
-    ("parts/overview.html", include_str!("../templates/parts/overview.html")),
-    ("parts/now.html", include_str!("../templates/parts/now.html")),
-    ("parts/trust.html", include_str!("../templates/parts/trust.html")),
-    ("parts/importance.html", include_str!("../templates/parts/importance.html")),
-    ("parts/diagnostics.html", include_str!("../templates/parts/diagnostics.html")),
-    ("parts/scores.html", include_str!("../templates/parts/scores.html")),
-    ("parts/tree.html", include_str!("../templates/parts/tree.html")),
-    ("parts/ledger.html", include_str!("../templates/parts/ledger.html")),
-    ("parts/ablation.html", include_str!("../templates/parts/ablation.html")),
-    ("parts/leakage.html", include_str!("../templates/parts/leakage.html")),
-    ("parts/models.html", include_str!("../templates/parts/models.html")),
-    ("parts/failures.html", include_str!("../templates/parts/failures.html")),
-    ("parts/runners.html", include_str!("../templates/parts/runners.html")),
-    ("parts/costs.html", include_str!("../templates/parts/costs.html")),
-    ("parts/script.html", include_str!("../templates/parts/script.html")),
-];
+/// The templates of these files.
+macro_rules! templates {
+    ($($name:literal)*) => { [$(($name, include_str!(concat!("../templates/", $name)))),*] };
+}
+
+const TEMPLATES: [(&str, &str); 17] = templates!(
+    "parts/pieces.html" "parts/overview.html" "parts/now.html" "parts/trust.html" "parts/importance.html"
+    "parts/diagnostics.html" "parts/scores.html" "parts/tree.html" "parts/ledger.html" "parts/ablation.html"
+    "parts/leakage.html" "parts/models.html" "parts/failures.html" "parts/runners.html" "parts/costs.html"
+    "parts/script.html" "show.txt"
+);
 
 /// A part of a page.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -99,10 +91,10 @@ fn print(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error
     let written = match value.as_str() {
         Some(text) if !is_markup => out.write_str(text),
         Some(text) if value.is_safe() => out.write_str(text),
-        Some(text) => write_escaped(text, |part| out.write_str(part)),
+        Some(text) => out.write_str(&escaped(text)),
         None if value.is_undefined() => return Err(Error::from(ErrorKind::UndefinedError)),
         None if value.is_none() => Ok(()),
-        None => write_escaped(&value.to_string(), |part| out.write_str(part)),
+        None => out.write_str(&escaped(&value.to_string())),
     };
     written.map_err(|_| Error::new(ErrorKind::WriteFailure, "the page cannot be written"))
 }

@@ -216,8 +216,8 @@ pub fn result(hub: &Hub, ResultInput { run }: ResultInput) -> Result<Answer<Resu
 impl ResultOutput {
     fn of(report: RunReport, files: ResultFiles, exit_code: Option<u8>) -> Self {
         let notes = report.notes();
-        let RunReport { run, folder, is_final, score, mut checks, answer, spent, .. } = report;
-        checks.findings.truncate(MOST_FINDINGS);
+        let RunReport { run, folder, is_final, mut score, checks, answer, spent, .. } = report;
+        score.trust.iter_mut().for_each(|trust| trust.findings.truncate(MOST_FINDINGS));
         Self { run, folder, is_final, score, checks, files, so_far: answer.so_far, exit_code, spent, notes }
     }
 }

@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use serde::Serialize;
 
-use super::{About, Spot, TextSize, draw_pointed, ink, label, range, whole, with};
+use super::{About, Plane, Spot, draw_pointed, ink, range, whole, with};
 use crate::figures::number;
 use crate::sanitize::{plain, shortened};
 
@@ -45,19 +45,14 @@ pub fn intervals(
     let is_inside = |score: f64| (low..=high).contains(&score);
     let last = scores.iter().map(|one| one.x).fold(1.0, f64::max) + 0.5;
     draw_pointed(about, 300, spots, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .margin_right(26)
-            .x_label_area_size(40)
-            .y_label_area_size(90)
-            .build_cartesian_2d(0.5..last, low..high)?;
-        let style = label(TextSize::Small);
-        let mut mesh = chart.configure_mesh();
-        mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID);
-        mesh.axis_style(ink::GRID).label_style(style.clone()).axis_desc_style(style);
-        mesh.x_desc("scored scripts, in order").x_label_formatter(&|x| whole(*x));
-        mesh.y_desc(shortened(&plain(metric), 30));
-        mesh.y_label_formatter(&|y| number(*y)).y_labels(6).x_labels(8).draw()?;
+        let metric = shortened(&plain(metric), 30);
+        let plane = Plane {
+            ranges: [0.5..last, low..high],
+            titles: ["scored scripts, in order", &metric],
+            labels: [8, 6],
+            shown: [&|x| whole(*x), &|y| number(*y)],
+        };
+        let mut chart = plane.draw(area)?;
         if let Some(Band { score, interval: [from, to] }) = band {
             let corners = [(0.5, y(from)), (last, y(to))];
             chart.draw_series([Rectangle::new(corners, ink::WAY.mix(0.15).filled())])?;

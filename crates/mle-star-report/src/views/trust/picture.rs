@@ -6,7 +6,7 @@ use mle_star_domain::place::Place;
 use mle_star_domain::trust::Trust;
 use serde_json::{Value, json};
 
-use crate::chart::{self, About, Band, Measured, Spot};
+use crate::chart::{self, About, Band, Measured, Scored, Spot};
 use crate::score_report::Figure;
 use crate::views::context::Context;
 use crate::views::scores::scored;
@@ -46,7 +46,7 @@ fn measured(context: &Context<'_>, trust: &Trust) -> Vec<(Place, Measured)> {
         candidates.iter().filter_map(|one| Some((&one.place, one.holdout?))).collect();
     let chosen = chosen(context, trust);
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
-    let one = |(index, one): (usize, crate::views::scores::ScoredScript)| {
+    let one = |(index, one): (usize, Scored)| {
         let is_chosen = chosen.as_ref() == Some(&one.place);
         let of_chosen = trust.validation_interval.filter(|_| is_chosen);
         let measured = Measured {
