@@ -6,7 +6,7 @@ use minijinja::{Environment, Error};
 use mle_star_domain::search::is_link;
 
 use crate::cut::{OUTPUT, PROSE, cut, line_of, sentence};
-use crate::figures::{brief, duration, grouped, interval, number, rounded, shown_time, signed};
+use crate::figures::{brief, count, duration, grouped, interval, number, rounded, shown_time, signed};
 use crate::markup::escaped_code;
 use crate::money;
 use crate::sanitize::first_line;
@@ -42,12 +42,12 @@ pub fn add(environment: &mut Environment<'_>) {
     environment.add_filter("without_stop", |text: &str| text.trim_end_matches('.').to_owned());
     environment.add_filter("quoted", |text: &str| text.replace('`', "\""));
     environment.add_filter("line", |text: &str| line_of(text));
-    environment.add_filter("first", |text: &str, most: usize| first_line(text, most));
+    environment.add_filter("short", |text: &str, most: usize| first_line(text, most));
     environment.add_filter("prose", |text: &str| cut(text, PROSE));
     environment.add_filter("output", |text: &str| cut(text, OUTPUT));
     environment.add_filter("code", |text: &str| Value::from_safe_string(escaped_code(text)));
     environment.add_filter("numbered", |code: &str| Value::from_safe_string(numbered(code)));
-    environment.add_filter("count", |count: u64, noun: &str| crate::figures::count(count, noun));
+    environment.add_filter("counted", |number: u64, noun: &str| count(number, noun));
     environment.add_filter("left", |text: &str, width: usize| format!("{text:<width$}"));
     environment.add_filter("right", |text: &str, width: usize| format!("{text:>width$}"));
     environment.add_test("link", |text: &str| -> Result<bool, Error> {

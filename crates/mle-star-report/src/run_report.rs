@@ -172,14 +172,25 @@ impl RunReport {
     /// What to read first, as sentences.
     pub fn notes(&self) -> Vec<String> {
         let ending = &self.ending;
-        let first = [ending.used.clone(), self.checks.leak().map(str::to_owned), ending.change()];
-        let then = [ending.unfinished(), ending.earlier(), ending.not_best(), ending.unwritten()];
-        let so_far = self.answer.so_far.as_ref().map(|so_far| so_far.words(&self.tried));
-        let naive = self.score.no_better_than_naive(self.run.direction);
-        let late =
-            [self.checks.suspicion(), naive, ending.error(), so_far].into_iter().chain(ending.failed_paths());
-        let all = first.into_iter().chain(then).chain(late).chain([ending.damaged()]);
-        all.flatten().map(|note| sentence(&note)).collect()
+        let told = |is_so: bool, words: &str| is_so.then(|| words.to_owned());
+        let changed = "the data changed while the run lasted: scores from before and after do not compare";
+        let notes = [
+            ending.used.clone(),
+            self.checks.leak().map(str::to_owned),
+            told(ending.data_changed, changed),
+            told(ending.is_unfinished, "the run did not come to its end; it can be resumed"),
+            ending.earlier(),
+            ending.not_best(),
+            ending.unwritten(),
+            self.checks.suspicion(),
+            self.score.no_better_than_naive(self.run.direction),
+            ending.error.as_ref().map(|error| format!("it was stopped: {error}")),
+            self.answer.so_far.as_ref().map(|so_far| so_far.words(&self.tried)),
+        ];
+        let failed = ending.failed_paths.iter();
+        let failed = failed.map(|failed| format!("path {} failed: {}", failed.path + 1, failed.cause));
+        let damage = ending.damage.as_ref().map(|damage| format!("the journal is damaged: {damage}"));
+        notes.into_iter().flatten().chain(failed).chain(damage).map(|note| sentence(&note)).collect()
     }
 
     /// The last lines of a finished run.
@@ -293,29 +304,6 @@ impl Ending {
     fn unwritten(&self) -> Option<String> {
         let why = first_line(self.not_run.as_deref()?, LONGEST_CAUSE);
         Some(format!("`{}/{}` did not write the submission: {why}", layout::FINAL, layout::SOLUTION))
-    }
-
-    fn change(&self) -> Option<String> {
-        let words = "the data changed while the run lasted: scores from before and after do not compare";
-        self.data_changed.then(|| words.to_owned())
-    }
-
-    fn unfinished(&self) -> Option<String> {
-        let words = "the run did not come to its end; it can be resumed";
-        self.is_unfinished.then(|| words.to_owned())
-    }
-
-    fn error(&self) -> Option<String> {
-        self.error.as_ref().map(|error| format!("it was stopped: {error}"))
-    }
-
-    fn failed_paths(&self) -> impl Iterator<Item = Option<String>> {
-        let failed = self.failed_paths.iter();
-        failed.map(|failed| Some(format!("path {} failed: {}", failed.path + 1, failed.cause)))
-    }
-
-    fn damaged(&self) -> Option<String> {
-        self.damage.as_ref().map(|damage| format!("the journal is damaged: {damage}"))
     }
 }
 

@@ -12,7 +12,7 @@ use mle_star_domain::config::Config;
 use mle_star_domain::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
 use mle_star_domain::layout;
 use mle_star_domain::measure::Measurement;
-use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::metric::{Direction, Score, last_best};
 use mle_star_domain::place::{Phase, Step};
 use mle_star_domain::question::{Look, Selection};
 use schemars::JsonSchema;
@@ -218,7 +218,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         },
         task: task.competition_id.clone(),
         phase: phase(&snapshot),
-        best_score: best_of([best(task.metric_direction, &steps), known], task.metric_direction),
+        best_score: best(&steps, known, task.metric_direction),
         created_at: snapshot.created_at.clone(),
         spent: Spent {
             elapsed_seconds: snapshot.elapsed,
@@ -279,10 +279,11 @@ impl RunView {
     }
 }
 
-/// The best of these scores: an earlier result may have a score that no record has any more.
-fn best_of(scores: [Option<f64>; 2], direction: Direction) -> Option<f64> {
-    let known = scores.into_iter().flatten().filter_map(|score| Score::new(score, direction));
-    known.reduce(|best, next| if next.beats(best) { next } else { best }).map(Score::value)
+/// The best score that counts. An earlier result may know one that no record has any more.
+fn best(steps: &[StepRow], known: Option<f64>, direction: Direction) -> Option<f64> {
+    let counted = steps.iter().filter(|step| step.counts).filter_map(|step| step.score);
+    let scores = counted.chain(known).filter_map(|score| Score::new(score, direction));
+    last_best(scores, |score| *score).map(Score::value)
 }
 
 /// The run ID of a folder.
@@ -387,12 +388,6 @@ fn is_shown(record: &EffectRecord) -> bool {
         Kind::Gate | Kind::Probe | Kind::Verdict | Kind::Failure => false,
     };
     matches!(record.state, Begun | Ended) && is_effect
-}
-
-fn best(direction: Direction, steps: &[StepRow]) -> Option<f64> {
-    let scores =
-        steps.iter().filter(|step| step.counts).filter_map(|step| Score::new(step.score?, direction));
-    mle_star_domain::metric::last_best(scores, |score| *score).map(Score::value)
 }
 
 fn row(record: &EffectRecord) -> StepRow {

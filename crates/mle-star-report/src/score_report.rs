@@ -25,6 +25,7 @@ pub struct ScoreReport {
     /// The score that guided the search: optimistic. Without a result, the best one so far.
     pub validation_score: Option<f64>,
     /// How far the scores can be trusted, as the result has it.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub trust: Option<Trust>,
 }
 

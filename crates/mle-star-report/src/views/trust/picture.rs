@@ -1,7 +1,5 @@
 //! All scores of a run with their intervals, against the scores on held-out rows.
 
-use std::collections::BTreeMap;
-
 use mle_star_domain::place::Place;
 use mle_star_domain::trust::Trust;
 use serde_json::{Value, json};
@@ -36,14 +34,11 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Value> {
 
 /// The scored scripts with what is known about them.
 fn measured(context: &Context<'_>, trust: &Trust) -> Vec<(Place, Measured)> {
-    let runs = context.steps.iter().flat_map(|step| &step.runs);
-    let interval =
-        |run: &crate::views::steps::ScriptRun<'_>| run.outcome.as_ref()?.measured.as_ref()?.interval;
-    let intervals: BTreeMap<&Place, [f64; 2]> =
-        runs.filter_map(|run| Some((run.place, interval(run)?))).collect();
-    let candidates = &trust.choice.candidates;
-    let held_out: BTreeMap<&Place, f64> =
-        candidates.iter().filter_map(|one| Some((&one.place, one.holdout?))).collect();
+    let interval = |place: &Place| {
+        let runs = &context.steps.at(place.step()?)?.runs;
+        runs.iter().find(|run| run.place == place)?.outcome.as_ref()?.measured.as_ref()?.interval
+    };
+    let held_out = |place: &Place| trust.choice.candidates.iter().find(|one| one.place == *place)?.holdout;
     let chosen = chosen(context, trust);
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
     let one = |(index, one): (usize, Scored)| {
@@ -52,8 +47,8 @@ fn measured(context: &Context<'_>, trust: &Trust) -> Vec<(Place, Measured)> {
         let measured = Measured {
             x: (index + 1) as f64,
             score: one.score,
-            interval: intervals.get(&one.place).copied().or(of_chosen),
-            held_out: held_out.get(&one.place).copied(),
+            interval: interval(&one.place).or(of_chosen),
+            held_out: held_out(&one.place),
             is_chosen,
         };
         (one.place, measured)
