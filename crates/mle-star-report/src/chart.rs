@@ -3,21 +3,25 @@
 //! Colours are the fixed values in [`ink`]; the style sheet gives them other values where the page is dark. A
 //! chart has a title and a description for screen readers; its figures belong in a table beside it.
 
+mod bars;
 mod diagnostics;
-mod effects;
 mod intervals;
 mod split;
 
+use std::ops::Range;
+
+use mle_star_domain::place::Place;
 use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use serde::Serialize;
 
 use crate::figures::{duration, number};
 use crate::markup::escaped;
-use crate::sanitize::{plain, shortened};
 
+pub use bars::{Bar, Mood, bars};
 pub use diagnostics::{Line, histogram, scatter, shares};
-pub use effects::{Effect, effects};
 pub use intervals::{Band, Measured, intervals, outside};
 pub use split::{Part, PartKind, split};
 
@@ -55,16 +59,18 @@ pub struct About<'a> {
     pub description: &'a str,
 }
 
-/// A score at a position of the horizontal axis.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
-    /// Number of the script, or seconds into the run.
-    pub x: f64,
+/// A script that has a score.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scored {
+    /// Its run.
+    pub place: Place,
+    /// When it ended, in seconds since the start of the run.
+    pub ended: f64,
     /// The score.
     pub score: f64,
     /// The best score up to here.
     pub best: f64,
-    /// Whether it was better than all before it.
+    /// Whether it is better than all before it.
     pub improved: bool,
 }
 
@@ -75,30 +81,6 @@ pub enum Axis {
     Scripts,
     /// Seconds into the run.
     Time,
-}
-
-/// A bar: its name, its length, and the figure at its end.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bar {
-    /// Its label.
-    pub name: String,
-    /// Its length. Bars go to both sides if some are negative.
-    pub value: f64,
-    /// The value, for people.
-    pub shown: String,
-    /// Its meaning.
-    pub mood: Mood,
-}
-
-/// The meaning of a bar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
-    /// Neither good nor bad.
-    Plain,
-    /// Something good.
-    Good,
-    /// Something bad.
-    Bad,
 }
 
 /// A solution in the drawing of all solutions.
@@ -142,93 +124,45 @@ pub struct Spot {
 type Places = Vec<(usize, (i32, i32))>;
 type Drawn<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawing<'b, 'c> = ChartContext<'b, SVGBackend<'c>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// Draws scores as points and the best so far as a line; `None` if there is nothing to draw. Each point has its spot.
-pub fn scores(about: &About<'_>, points: &[Point], axis: Axis, spots: &[Spot]) -> Option<String> {
-    let (low, high) = range_with_best(points)?;
-    let last = last(points);
-    let first = if axis == Axis::Time { 0.0 } else { 0.5 };
-    let last = if axis == Axis::Time { last.max(1.0) * 1.02 } else { last + 0.5 };
-    draw_pointed(about, 280, spots, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .margin_right(26)
-            .x_label_area_size(40)
-            .y_label_area_size(72)
-            .build_cartesian_2d(first..last, low..high)?;
-        let style = label(TextSize::Small);
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(ink::GRID)
-            .axis_style(ink::GRID)
-            .label_style(style.clone())
-            .axis_desc_style(style)
-            .x_desc(if axis == Axis::Time { "time into the run" } else { "scored scripts, in order" })
-            .x_label_formatter(&|x| if axis == Axis::Time { duration(*x) } else { whole(*x) })
-            .y_label_formatter(&|y| number(*y))
-            .y_labels(6)
-            .x_labels(8)
-            .draw()?;
-        let line =
-            stairs(points, last).into_iter().map(|(x, score)| (x.clamp(0.0, last), score.clamp(low, high)));
-        chart.draw_series(LineSeries::new(line, ink::LINE.stroke_width(2)))?;
-        // New bests are drawn above other scores at the same position.
-        let inside = |point: &&Point| (low..=high).contains(&point.score) && (0.0..=last).contains(&point.x);
-        let (best, plain): (Vec<&Point>, Vec<&Point>) =
-            points.iter().filter(inside).partition(|point| point.improved);
-        chart.draw_series(
-            plain.iter().map(|point| Circle::new((point.x, point.score), 3, ink::PLAIN.filled())),
-        )?;
-        chart.draw_series(
-            best.iter().map(|point| TriangleMarker::new((point.x, point.score), 7, ink::GOOD.filled())),
-        )?;
-        let drawn = points.iter().enumerate().filter(|(_, point)| inside(point));
-        Ok(drawn.map(|(index, point)| (index, chart.backend_coord(&(point.x, point.score)))).collect())
-    })
-}
-
-/// Draws bars from top to bottom; `None` if there is nothing to draw.
-pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
-    const ROW: i32 = 26;
-    const NAMES: i32 = 214;
-    const FIGURES: i32 = 100;
-    let most = bars.iter().map(|bar| bar.value.abs()).filter(|value| value.is_finite()).fold(0.0, f64::max);
-    if most <= 0.0 {
-        return None;
-    }
-    let has_both_sides = bars.iter().any(|bar| bar.value < 0.0);
-    let room = f64::from(i32::try_from(WIDTH).unwrap_or_default() - NAMES - FIGURES);
-    let (zero, full) = if has_both_sides { (room / 2.0, room / 2.0) } else { (0.0, room) };
-    let x = |value: f64| {
-        #[expect(clippy::cast_possible_truncation, reason = "within the picture")]
-        let offset = (zero + full * (value.clamp(-most, most) / most)).round() as i32;
-        NAMES + offset
+pub fn scores(about: &About<'_>, scored: &[Scored], axis: Axis, spots: &[Spot]) -> Option<String> {
+    let (low, high) = range_with_best(scored)?;
+    #[expect(clippy::cast_precision_loss, reason = "a small count")]
+    let x = |(index, one): (usize, &Scored)| match axis {
+        Axis::Scripts => (index + 1) as f64,
+        Axis::Time => one.ended,
     };
-    let height = ROW.unsigned_abs() * u32::try_from(bars.len()).unwrap_or(1) + 4;
-    draw(about, height, |area| {
-        let name_style = label(TextSize::Normal).pos(Pos::new(HPos::Right, VPos::Center));
-        let figure_style = label(TextSize::Small).pos(Pos::new(HPos::Left, VPos::Center));
-        for (index, bar) in bars.iter().enumerate() {
-            let top = i32::try_from(index).unwrap_or_default() * ROW + 5;
-            let (from, to) = (x(bar.value.min(0.0)), x(bar.value.max(0.0)));
-            let colour = match bar.mood {
-                Mood::Plain => ink::LINE,
-                Mood::Good => ink::GOOD,
-                Mood::Bad => ink::BAD,
-            };
-            // Short bars stay visible.
-            let corners = [(from, top), (to.max(from + 1), top + 16)];
-            area.draw(&Rectangle::new(corners, colour.filled()))?;
-            area.draw(&Text::new(
-                shortened(&plain(&bar.name), 26),
-                (NAMES - 8, top + 8),
-                name_style.clone(),
-            ))?;
-            area.draw(&Text::new(bar.shown.clone(), (to + 6, top + 8), figure_style.clone()))?;
+    let points: Vec<(f64, &Scored)> = scored.iter().enumerate().map(|one| (x(one), one.1)).collect();
+    let last = points.iter().map(|(x, _)| *x).filter(|x| *x <= LATE).fold(0.0, f64::max);
+    let (first, last) = match axis {
+        Axis::Scripts => (0.5, last + 0.5),
+        Axis::Time => (0.0, last.max(1.0) * 1.02),
+    };
+    draw_pointed(about, 280, spots, |area| {
+        let plane = Plane {
+            ranges: [first..last, low..high],
+            titles: [if axis == Axis::Time { "time into the run" } else { "scored scripts, in order" }, ""],
+            labels: [8, 6],
+            shown: [&|x| if axis == Axis::Time { duration(*x) } else { whole(*x) }, &|y| number(*y)],
+        };
+        let mut chart = plane.draw(area)?;
+        let line =
+            stairs(&points, last).into_iter().map(|(x, score)| (x.clamp(0.0, last), score.clamp(low, high)));
+        chart.draw_series(LineSeries::new(line, ink::LINE.stroke_width(2)))?;
+        let inside = |(_, (x, one)): &(usize, &(f64, &Scored))| {
+            (low..=high).contains(&one.score) && (0.0..=last).contains(x)
+        };
+        let drawn = || points.iter().enumerate().filter(inside).map(|(index, (x, one))| (index, *x, *one));
+        // New bests are drawn above other scores at the same position.
+        for (_, x, one) in drawn().filter(|(.., one)| !one.improved) {
+            chart.draw_series([Circle::new((x, one.score), 3, ink::PLAIN.filled())])?;
         }
-        Ok(())
+        for (_, x, one) in drawn().filter(|(.., one)| one.improved) {
+            chart.draw_series([TriangleMarker::new((x, one.score), 7, ink::GOOD.filled())])?;
+        }
+        Ok(drawn().map(|(index, x, one)| (index, chart.backend_coord(&(x, one.score)))).collect())
     })
 }
 
@@ -272,6 +206,38 @@ pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot], spots: &[Spot
     })
 }
 
+/// The axes of a chart, the horizontal one first.
+struct Plane<'a> {
+    /// Their ends.
+    ranges: [Range<f64>; 2],
+    /// What they mean.
+    titles: [&'a str; 2],
+    /// About how many figures stand at them.
+    labels: [usize; 2],
+    /// How these figures are written.
+    shown: [&'a dyn Fn(&f64) -> String; 2],
+}
+
+impl Plane<'_> {
+    /// Draws the axes, with horizontal lines.
+    fn draw<'b, 'c>(&self, area: &'b Area<'c>) -> Drawn<Drawing<'b, 'c>> {
+        let [x, y] = self.ranges.clone();
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(26)
+            .x_label_area_size(44)
+            .y_label_area_size(86)
+            .build_cartesian_2d(x, y)?;
+        let style = label(TextSize::Small);
+        let mut mesh = chart.configure_mesh();
+        mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID).axis_style(ink::GRID);
+        mesh.label_style(style.clone()).axis_desc_style(style);
+        mesh.x_desc(self.titles[0]).y_desc(self.titles[1]).x_labels(self.labels[0]).y_labels(self.labels[1]);
+        mesh.x_label_formatter(self.shown[0]).y_label_formatter(self.shown[1]).draw()?;
+        Ok(chart)
+    }
+}
+
 #[derive(Clone, Copy)]
 enum TextSize {
     Small,
@@ -290,9 +256,8 @@ fn label<'a>(size: TextSize) -> TextStyle<'a> {
 ///
 /// Their distance is finite and large enough for the precision of the numbers; otherwise the search for round
 /// labels may never end.
-fn range(points: &[Point]) -> Option<(f64, f64)> {
-    let drawable = |score: &f64| score.abs() <= FAR;
-    let mut scores: Vec<f64> = points.iter().map(|point| point.score).filter(drawable).collect();
+fn range(scores: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    let mut scores: Vec<f64> = scores.into_iter().filter(|score| score.abs() <= FAR).collect();
     scores.sort_by(f64::total_cmp);
     let at = |part: usize| scores.get((scores.len().checked_sub(1)?) * part / 4).copied();
     let (first, third) = (at(1)?, at(3)?);
@@ -307,8 +272,8 @@ fn range(points: &[Point]) -> Option<(f64, f64)> {
 }
 
 /// Bounds of the vertical axis of one run's scores. Its best score is always inside.
-pub fn range_with_best(points: &[Point]) -> Option<(f64, f64)> {
-    Some(with(range(points)?, points.last().map(|point| point.best)))
+pub fn range_with_best(scored: &[Scored]) -> Option<(f64, f64)> {
+    Some(with(range(scored.iter().map(|one| one.score))?, scored.last().map(|one| one.best)))
 }
 
 /// These bounds, so far apart that these values are inside with a margin.
@@ -319,17 +284,12 @@ fn with((low, high): (f64, f64), values: impl IntoIterator<Item = f64>) -> (f64,
     (if from < low { from - margin } else { low }, if to > high { to + margin } else { high })
 }
 
-/// The end of the horizontal axis.
-fn last(points: &[Point]) -> f64 {
-    points.iter().map(|point| point.x).filter(|x| *x <= LATE).fold(0.0, f64::max)
-}
-
 /// The best score so far as a step line to the end of the chart.
-fn stairs(points: &[Point], last: f64) -> Vec<(f64, f64)> {
+fn stairs(points: &[(f64, &Scored)], last: f64) -> Vec<(f64, f64)> {
     let mut line: Vec<(f64, f64)> = Vec::new();
-    for point in points {
-        line.extend(line.last().map(|before| (point.x, before.1)));
-        line.push((point.x, point.best));
+    for (x, one) in points {
+        line.extend(line.last().map(|before| (*x, before.1)));
+        line.push((*x, one.best));
     }
     line.extend(line.last().map(|before| (last, before.1)));
     line

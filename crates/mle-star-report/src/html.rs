@@ -5,15 +5,17 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use minijinja::value::Serde;
 use minijinja::{Environment, Error, ErrorKind, context};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::at_work::AtWork;
 use crate::export::{NOTEBOOK, notebook};
 use crate::page::{self, Part};
 use crate::run_report::RunReport;
-use crate::run_view::RunView;
-use crate::views::now::NowView;
-use crate::views::{self, Views};
+use crate::run_view::{RunView, State};
+use crate::views::{self, Context};
 
 pub use crate::page::{SCRIPT, STYLE, environment};
 
@@ -47,33 +49,33 @@ pub const PARTS: [(&str, &str); 15] = [
 pub fn render(view: &RunView) -> Result<String, Error> {
     let mut environment = environment()?;
     environment.add_template("report", FRAME)?;
-    let views = views::of_run(view);
+    let at_work = AtWork::of(view);
+    let run = Context::of(view, &at_work);
     let (mut parts, mut sections) = (Vec::new(), Vec::new());
     for (name, title) in PARTS {
-        let section = part(&environment, name, &views)?;
+        let section = part(&environment, name, &run)?;
         if !section.is_empty() {
             parts.push([name, title]);
             sections.push(section);
         }
     }
     environment.get_template("report")?.render(context! {
-        task => views.overview.task,
-        run_id => views.overview.run_id,
+        task => &view.summary.task,
+        run_id => &view.summary.run.run_id,
         style => STYLE,
         style_hash => hash(STYLE),
         script => SCRIPT,
         script_hash => hash(SCRIPT),
-        parts => parts,
-        sections => sections,
-        downloads => downloads(view),
+        parts => Serde(parts),
+        sections => Serde(sections),
+        downloads => Serde(downloads(view, &run.report)),
     })
 }
 
 /// The notebook of a finished run, as a name and an address that holds the file itself. One that is too large is left out.
-fn downloads(view: &RunView) -> Vec<[String; 2]> {
+fn downloads(view: &RunView, report: &RunReport) -> Vec<[String; 2]> {
     let Some(result) = &view.result else { return Vec::new() };
-    let report = RunReport::of(view);
-    let notebook = notebook(&report, &result.task.competition_id, &result.final_solution.content);
+    let notebook = notebook(report, &result.task.competition_id, &result.final_solution.content);
     let text = serde_json::to_string_pretty(&notebook).unwrap_or_default();
     let small = Some(text).filter(|text| text.len() <= LARGEST_DOWNLOAD);
     let address = |text| format!("data:application/x-ipynb+json;base64,{}", STANDARD.encode(text));
@@ -84,50 +86,23 @@ fn downloads(view: &RunView) -> Vec<[String; 2]> {
 ///
 /// # Errors
 /// There is no such part, or its template is broken.
-pub fn part(environment: &Environment<'_>, name: &str, views: &Views) -> Result<String, Error> {
+pub fn part(environment: &Environment<'_>, name: &str, run: &Context<'_>) -> Result<String, Error> {
     let known = PARTS.iter().find(|(part, _)| *part == name);
     let Some((name, title)) = known else {
         return Err(Error::new(ErrorKind::TemplateNotFound, format!("there is no part {name}")));
     };
-    let part = Part { name, title, is_over: views.overview.is_over, logs: None };
-    match *name {
-        "overview" => page::section(environment, &part, &views.overview),
-        "now" => views.now.as_ref().map_or_else(|| Ok(String::new()), |view| now(environment, view, None)),
-        "trust" => match &views.trust {
-            Some(trust) => page::section(environment, &part, trust),
-            None => Ok(String::new()),
-        },
-        "importance" => match &views.importance {
-            Some(importance) => page::section(environment, &part, importance),
-            None => Ok(String::new()),
-        },
-        "diagnostics" => match &views.diagnostics {
-            Some(diagnostics) => page::section(environment, &part, diagnostics),
-            None => Ok(String::new()),
-        },
-        "scores" => page::section(environment, &part, &views.scores),
-        "tree" => page::section(environment, &part, &views.tree),
-        "ledger" => page::section(environment, &part, &views.ledger),
-        "ablation" => page::section(environment, &part, &views.ablation),
-        "leakage" => page::section(environment, &part, &views.leakage),
-        "models" => page::section(environment, &part, &views.models),
-        "failures" => page::section(environment, &part, &views.failures),
-        "runners" => match &views.runners {
-            Some(runners) => page::section(environment, &part, runners),
-            None => Ok(String::new()),
-        },
-        "costs" => page::section(environment, &part, &views.costs),
-        _ => page::section(environment, &part, &views.script),
-    }
+    let Some(values) = views::part(run, name) else { return Ok(String::new()) };
+    let is_over = run.report.run.state != State::Running;
+    page::section(environment, &Part { name, title, is_over, logs: None, report: Some(&run.report) }, &values)
 }
 
 /// What runs now as HTML. Output of scripts links to files below the address `logs`, if they are served.
 ///
 /// # Errors
 /// The template is broken.
-pub fn now(environment: &Environment<'_>, view: &NowView, logs: Option<&str>) -> Result<String, Error> {
+pub fn now(environment: &Environment<'_>, values: &Value, logs: Option<&str>) -> Result<String, Error> {
     let (name, title) = PARTS[1];
-    page::section(environment, &Part { name, title, is_over: false, logs }, view)
+    page::section(environment, &Part { name, title, is_over: false, logs, report: None }, values)
 }
 
 /// The hash of a text for the content security policy.

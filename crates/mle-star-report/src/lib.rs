@@ -17,6 +17,8 @@ pub mod event_line;
 pub mod export;
 pub mod figures;
 pub mod files;
+#[cfg(feature = "html")]
+mod filters;
 pub mod follow;
 #[cfg(feature = "html")]
 pub mod html;
@@ -28,8 +30,6 @@ pub mod pace;
 #[cfg(feature = "html")]
 mod page;
 pub mod progress;
-#[cfg(feature = "html")]
-mod python_colours;
 pub mod run_report;
 pub mod run_summary;
 pub mod run_view;

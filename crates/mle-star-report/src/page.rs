@@ -9,35 +9,29 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 use serde::Serialize;
 
-use crate::markup::{escaped_code, write_escaped};
-use crate::python_colours;
+use crate::filters;
+use crate::markup::escaped;
+use crate::run_report::RunReport;
 
 /// The style sheet of the parts and of the report.
 pub const STYLE: &str = include_str!("../templates/style.css");
 /// The script of the parts. The parts are readable without it.
 pub const SCRIPT: &str = include_str!("../templates/page.js");
 
-const TEMPLATES: [(&str, &str); 16] = [
-    ("parts/pieces.html", include_str!("../templates/parts/pieces.html")),
-    ("parts/overview.html", include_str!("../templates/parts/overview.html")),
-    ("parts/now.html", include_str!("../templates/parts/now.html")),
-    ("parts/trust.html", include_str!("../templates/parts/trust.html")),
-    ("parts/importance.html", include_str!("../templates/parts/importance.html")),
-    ("parts/diagnostics.html", include_str!("../templates/parts/diagnostics.html")),
-    ("parts/scores.html", include_str!("../templates/parts/scores.html")),
-    ("parts/tree.html", include_str!("../templates/parts/tree.html")),
-    ("parts/ledger.html", include_str!("../templates/parts/ledger.html")),
-    ("parts/ablation.html", include_str!("../templates/parts/ablation.html")),
-    ("parts/leakage.html", include_str!("../templates/parts/leakage.html")),
-    ("parts/models.html", include_str!("../templates/parts/models.html")),
-    ("parts/failures.html", include_str!("../templates/parts/failures.html")),
-    ("parts/runners.html", include_str!("../templates/parts/runners.html")),
-    ("parts/costs.html", include_str!("../templates/parts/costs.html")),
-    ("parts/script.html", include_str!("../templates/parts/script.html")),
-];
+/// The templates of these files.
+macro_rules! templates {
+    ($($name:literal)*) => { [$(($name, include_str!(concat!("../templates/", $name)))),*] };
+}
+
+const TEMPLATES: [(&str, &str); 17] = templates!(
+    "parts/pieces.html" "parts/overview.html" "parts/now.html" "parts/trust.html" "parts/importance.html"
+    "parts/diagnostics.html" "parts/scores.html" "parts/tree.html" "parts/ledger.html" "parts/ablation.html"
+    "parts/leakage.html" "parts/models.html" "parts/failures.html" "parts/runners.html" "parts/costs.html"
+    "parts/script.html" "show.txt"
+);
 
 /// A part of a page.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Part<'a> {
     /// Its name, which is that of its template.
     pub name: &'a str,
@@ -47,16 +41,16 @@ pub struct Part<'a> {
     pub is_over: bool,
     /// The address below which files of `logs/` are served, if they are.
     pub logs: Option<&'a str>,
+    /// The report of the run.
+    pub report: Option<&'a RunReport>,
 }
 
 /// What a template reads.
 #[derive(Serialize)]
-struct Context<'a, T> {
-    name: &'a str,
-    title: &'a str,
-    is_over: bool,
-    logs: Option<&'a str>,
-    v: &'a T,
+struct Context<'a> {
+    #[serde(flatten)]
+    part: &'a Part<'a>,
+    v: &'a serde_json::Value,
 }
 
 /// The compiled templates of the parts. Templates of the surrounding page can be added.
@@ -66,11 +60,12 @@ struct Context<'a, T> {
 pub fn environment() -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_auto_escape_callback(|name| {
+        if name.ends_with(".txt") { AutoEscape::None } else { AutoEscape::Html }
+    });
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_formatter(print);
-    environment.add_filter("code", |text: &str| Value::from_safe_string(escaped_code(text)));
-    environment.add_filter("python", |code: &str| Value::from_safe_string(python_colours::lines(code)));
+    filters::add(&mut environment);
     for (name, text) in TEMPLATES {
         environment.add_template(name, text)?;
     }
@@ -84,21 +79,22 @@ pub fn environment() -> Result<Environment<'static>, Error> {
 pub fn section(
     environment: &Environment<'_>,
     part: &Part<'_>,
-    view: &impl Serialize,
+    values: &serde_json::Value,
 ) -> Result<String, Error> {
-    let Part { name, title, is_over, logs } = *part;
-    let context = Context { name, title, is_over, logs, v: view };
-    environment.get_template(&format!("parts/{name}.html"))?.render(Serde(&context))
+    let template = environment.get_template(&format!("parts/{}.html", part.name))?;
+    template.render(Serde(&Context { part, v: values }))
 }
 
-/// Prints a value: markup unchanged, nothing for `None`, and text escaped.
-fn print(out: &mut Output, _: &mut State, value: &Value) -> Result<(), Error> {
+/// Prints a value: markup unchanged, nothing for `None`, and text escaped, unless the template is one of plain text.
+fn print(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error> {
+    let is_markup = matches!(state.auto_escape(), AutoEscape::Html);
     let written = match value.as_str() {
+        Some(text) if !is_markup => out.write_str(text),
         Some(text) if value.is_safe() => out.write_str(text),
-        Some(text) => write_escaped(text, |part| out.write_str(part)),
+        Some(text) => out.write_str(&escaped(text)),
         None if value.is_undefined() => return Err(Error::from(ErrorKind::UndefinedError)),
         None if value.is_none() => Ok(()),
-        None => write_escaped(&value.to_string(), |part| out.write_str(part)),
+        None => out.write_str(&escaped(&value.to_string())),
     };
     written.map_err(|_| Error::new(ErrorKind::WriteFailure, "the page cannot be written"))
 }

@@ -12,7 +12,7 @@ use mle_star::spending::Spending;
 use mle_star_domain::effects::DATA_CHANGED;
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
-use mle_star_domain::trust::{Finding, Probe};
+use mle_star_domain::trust::Trust;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ const LONGEST_CAUSE: usize = 300;
 pub const NO_SUBMISSION: &str = "no valid submission";
 
 /// What is to be told about a run, at any stage.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
     /// Which run it is.
     pub run: Identity,
@@ -51,6 +51,7 @@ pub struct RunReport {
     /// Its submission.
     pub answer: Submissions,
     /// The models that its steps tried.
+    #[serde(skip)]
     pub tried: Models,
     /// What predicts other rows, in words.
     pub model: Option<String>,
@@ -67,14 +68,10 @@ pub struct Checks {
     pub suspect: Option<String>,
     /// Whether a leak was found in the solution and could not be removed.
     pub leakage_suspected: bool,
-    /// Probes of the final solution.
-    pub probes: Vec<Probe>,
-    /// The first leaks and warnings that were found in scripts.
-    pub findings: Vec<Finding>,
 }
 
 /// What a run used of its limits, and what went wrong.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Ending {
     /// What it used of its limit, if that left steps undone.
     pub used: Option<String>,
@@ -162,7 +159,7 @@ impl RunReport {
         lines.extend(self.score.beside_naive());
         lines.extend(self.score.without_interval());
         lines.extend(self.score.not_held_out());
-        lines.extend(self.score.few.first().map(|few| format!("note: {}", few.words())));
+        lines.extend(self.score.few().first().map(|few| format!("note: {few}")));
         lines
     }
 
@@ -175,14 +172,25 @@ impl RunReport {
     /// What to read first, as sentences.
     pub fn notes(&self) -> Vec<String> {
         let ending = &self.ending;
-        let first = [ending.used.clone(), self.checks.leak().map(str::to_owned), ending.change()];
-        let then = [ending.unfinished(), ending.earlier(), ending.not_best(), ending.unwritten()];
-        let so_far = self.answer.so_far.as_ref().map(|so_far| so_far.words(&self.tried));
-        let naive = self.score.no_better_than_naive(self.run.direction);
-        let late =
-            [self.checks.suspicion(), naive, ending.error(), so_far].into_iter().chain(ending.failed_paths());
-        let all = first.into_iter().chain(then).chain(late).chain([ending.damaged()]);
-        all.flatten().map(|note| sentence(&note)).collect()
+        let told = |is_so: bool, words: &str| is_so.then(|| words.to_owned());
+        let changed = "the data changed while the run lasted: scores from before and after do not compare";
+        let notes = [
+            ending.used.clone(),
+            self.checks.leak().map(str::to_owned),
+            told(ending.data_changed, changed),
+            told(ending.is_unfinished, "the run did not come to its end; it can be resumed"),
+            ending.earlier(),
+            ending.not_best(),
+            ending.unwritten(),
+            self.checks.suspicion(),
+            self.score.no_better_than_naive(self.run.direction),
+            ending.error.as_ref().map(|error| format!("it was stopped: {error}")),
+            self.answer.so_far.as_ref().map(|so_far| so_far.words(&self.tried)),
+        ];
+        let failed = ending.failed_paths.iter();
+        let failed = failed.map(|failed| format!("path {} failed: {}", failed.path + 1, failed.cause));
+        let damage = ending.damage.as_ref().map(|damage| format!("the journal is damaged: {damage}"));
+        notes.into_iter().flatten().chain(failed).chain(damage).map(|note| sentence(&note)).collect()
     }
 
     /// The last lines of a finished run.
@@ -227,13 +235,8 @@ impl RunReport {
 
 impl Checks {
     fn of(result: &FinalResult) -> Self {
-        let trust = result.trust.as_ref();
-        Self {
-            suspect: trust.and_then(|trust| trust.suspicion()).map(str::to_owned),
-            leakage_suspected: result.leakage_suspected,
-            probes: trust.map(|trust| trust.probes.clone()).unwrap_or_default(),
-            findings: trust.map(|trust| trust.findings.clone()).unwrap_or_default(),
-        }
+        let suspicion = result.trust.as_ref().and_then(Trust::suspicion);
+        Self { suspect: suspicion.map(str::to_owned), leakage_suspected: result.leakage_suspected }
     }
 
     /// That the agent that looks for leaks found one that it could not correct.
@@ -302,29 +305,6 @@ impl Ending {
         let why = first_line(self.not_run.as_deref()?, LONGEST_CAUSE);
         Some(format!("`{}/{}` did not write the submission: {why}", layout::FINAL, layout::SOLUTION))
     }
-
-    fn change(&self) -> Option<String> {
-        let words = "the data changed while the run lasted: scores from before and after do not compare";
-        self.data_changed.then(|| words.to_owned())
-    }
-
-    fn unfinished(&self) -> Option<String> {
-        let words = "the run did not come to its end; it can be resumed";
-        self.is_unfinished.then(|| words.to_owned())
-    }
-
-    fn error(&self) -> Option<String> {
-        self.error.as_ref().map(|error| format!("it was stopped: {error}"))
-    }
-
-    fn failed_paths(&self) -> impl Iterator<Item = Option<String>> {
-        let failed = self.failed_paths.iter();
-        failed.map(|failed| Some(format!("path {} failed: {}", failed.path + 1, failed.cause)))
-    }
-
-    fn damaged(&self) -> Option<String> {
-        self.damage.as_ref().map(|damage| format!("the journal is damaged: {damage}"))
-    }
 }
 
 impl SoFar {
@@ -350,20 +330,20 @@ fn data_changed(snapshot: &Snapshot) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use mle_star_domain::metric::Direction;
     use serde_json::{Value, json};
 
     use super::*;
 
     /// A finished run whose result tells this about its score.
-    fn report(more: &Value) -> RunReport {
+    pub fn report(more: &Value) -> RunReport {
         let mut trust = json!({
             "validation_score": 0.8123, "validation_interval": [0.801, 0.823], "verified": true,
             "holdout_looks": 0, "choice": {"rule": "best validation score", "candidates": []},
         });
         trust.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let trust = serde_json::from_value(trust).unwrap();
+        let trust: Trust = serde_json::from_value(trust).unwrap();
         RunReport {
             run: Identity {
                 run_id: "r".to_owned(),
@@ -373,8 +353,12 @@ mod tests {
             },
             folder: PathBuf::from("runs/r"),
             is_final: true,
-            score: ScoreReport::of_trust(&trust),
             checks: Checks { suspect: trust.suspicion().map(str::to_owned), ..Checks::default() },
+            score: ScoreReport {
+                validation_score: trust.validation_score,
+                trust: Some(trust),
+                ..ScoreReport::default()
+            },
             ending: Ending::default(),
             answer: Submissions::default(),
             tried: Models::default(),

@@ -11,7 +11,8 @@ use mle_star::verdict::{Best, Verdicts};
 use mle_star_domain::config::Config;
 use mle_star_domain::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
 use mle_star_domain::layout;
-use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::measure::Measurement;
+use mle_star_domain::metric::{Direction, Score, last_best};
 use mle_star_domain::place::{Phase, Step};
 use mle_star_domain::question::{Look, Selection};
 use schemars::JsonSchema;
@@ -217,7 +218,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         },
         task: task.competition_id.clone(),
         phase: phase(&snapshot),
-        best_score: best_of([best(task.metric_direction, &steps), known], task.metric_direction),
+        best_score: best(&steps, known, task.metric_direction),
         created_at: snapshot.created_at.clone(),
         spent: Spent {
             elapsed_seconds: snapshot.elapsed,
@@ -278,10 +279,11 @@ impl RunView {
     }
 }
 
-/// The best of these scores: an earlier result may have a score that no record has any more.
-fn best_of(scores: [Option<f64>; 2], direction: Direction) -> Option<f64> {
-    let known = scores.into_iter().flatten().filter_map(|score| Score::new(score, direction));
-    known.reduce(|best, next| if next.beats(best) { next } else { best }).map(Score::value)
+/// The best score that counts. An earlier result may know one that no record has any more.
+fn best(steps: &[StepRow], known: Option<f64>, direction: Direction) -> Option<f64> {
+    let counted = steps.iter().filter(|step| step.counts).filter_map(|step| step.score);
+    let scores = counted.chain(known).filter_map(|score| Score::new(score, direction));
+    last_best(scores, |score| *score).map(Score::value)
 }
 
 /// The run ID of a folder.
@@ -388,37 +390,47 @@ fn is_shown(record: &EffectRecord) -> bool {
     matches!(record.state, Begun | Ended) && is_effect
 }
 
-fn best(direction: Direction, steps: &[StepRow]) -> Option<f64> {
-    let scores =
-        steps.iter().filter(|step| step.counts).filter_map(|step| Score::new(step.score?, direction));
-    mle_star_domain::metric::last_best(scores, |score| *score).map(Score::value)
-}
-
 fn row(record: &EffectRecord) -> StepRow {
-    let ended = match (&record.outcome, record.kind) {
-        (None, _) if record.limit.is_some() => RowOutcome::of_limit(record.limit),
-        (None, _) => RowOutcome { outcome: "not ended".to_owned(), ok: false, ..RowOutcome::default() },
-        (Some(_), Kind::Decision | Kind::Gate | Kind::Probe | Kind::Verdict | Kind::Failure) => {
-            RowOutcome::of_limit(record.limit)
-        }
-        (Some(outcome), Kind::Agent) => RowOutcome::of_agent(outcome),
-        (Some(outcome), Kind::Script) => RowOutcome::of_script(outcome, &record.request),
-        (Some(outcome), Kind::Look) => RowOutcome::of_look(outcome),
-        (Some(outcome), Kind::Selection) => RowOutcome::of_selection(outcome),
-    };
-    StepRow {
+    let row = StepRow {
         place: record.place.to_string(),
         kind: record.kind,
-        outcome: ended.outcome,
-        ok: ended.ok,
-        score: ended.score,
-        counts: ended.counts,
-        seconds: ended
-            .seconds
-            .or_else(|| record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0))),
+        outcome: "unreadable".to_owned(),
+        ok: false,
+        score: None,
+        counts: false,
+        seconds: record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0)),
         ended: record.elapsed_ended,
         ended_at: record.ended_at.clone(),
-    }
+    };
+    let Some(outcome) = &record.outcome else {
+        let not_ended = || "not ended".to_owned();
+        return StepRow { outcome: record.limit.map_or_else(not_ended, skipped), ..row };
+    };
+    let known = match record.kind {
+        Kind::Agent => AgentReply::deserialize(outcome).map(|reply| of_agent(reply, row.clone())),
+        Kind::Script => ScriptOutcome::deserialize(outcome)
+            .map(|outcome| of_script(&outcome, &record.request, row.clone())),
+        Kind::Look => Look::deserialize(outcome)
+            .map(|look| of_question(look.measured, "scored".to_owned(), look.failure, row.clone())),
+        Kind::Selection => Selection::deserialize(outcome).map(|selection| {
+            let chosen = selection.weights.iter().filter(|weight| **weight > 0.0).count();
+            of_question(
+                selection.measured,
+                format!("{chosen} solutions chosen"),
+                selection.failure,
+                row.clone(),
+            )
+        }),
+        Kind::Decision | Kind::Gate | Kind::Probe | Kind::Verdict | Kind::Failure => {
+            let outcome = record.limit.map_or_else(|| "skipped: a limit".to_owned(), skipped);
+            Ok(StepRow { outcome, ..row.clone() })
+        }
+    };
+    known.unwrap_or(row)
+}
+
+fn skipped(limit: Limit) -> String {
+    format!("skipped: {}", limit.name())
 }
 
 /// The row of a run whose script was found to leak, and ran again without the leak.
@@ -427,69 +439,35 @@ fn without_leaking_score(row: StepRow) -> StepRow {
     StepRow { outcome, counts: false, ..row }
 }
 
-#[derive(Default)]
-struct RowOutcome {
-    outcome: String,
-    ok: bool,
-    score: Option<f64>,
-    counts: bool,
-    /// The time that the runner measured.
-    seconds: Option<f64>,
+fn of_agent(reply: AgentReply, row: StepRow) -> StepRow {
+    match reply.answer {
+        Answer::Text { .. } => StepRow { outcome: "answered".to_owned(), ok: true, ..row },
+        Answer::Failed { reason } => StepRow { outcome: reason, ..row },
+        Answer::Refused { limit } => StepRow { outcome: skipped(limit), ..row },
+    }
 }
 
-impl RowOutcome {
-    fn of_limit(limit: Option<Limit>) -> Self {
-        let outcome = limit.map_or("a limit", Limit::name);
-        Self { outcome: format!("skipped: {outcome}"), ..Self::default() }
+fn of_script(outcome: &ScriptOutcome, request: &Value, row: StepRow) -> StepRow {
+    if let Some(limit) = outcome.limit() {
+        return StepRow { outcome: skipped(limit), ..row };
     }
+    let purpose = request.get("purpose").and_then(|name| Purpose::deserialize(name).ok());
+    let ok = !outcome.is_error();
+    let failure = outcome.traceback.as_deref().and_then(|text| text.lines().last());
+    let words = match (ok, failure, outcome.submission.as_ref()) {
+        (true, ..) if outcome.mismatch.is_some() => outcome.mismatch.clone().unwrap_or_default(),
+        (true, _, Some(submission)) if !submission.findings.is_empty() => submission.findings.join("; "),
+        (true, _, _) => "ran".to_owned(),
+        (false, Some(failure), _) => failure.to_owned(),
+        (false, None, _) => outcome.headline(),
+    };
+    let counts = ok && purpose == Some(Purpose::Score) && outcome.mismatch.is_none();
+    let (score, seconds) = (outcome.value(), Some(outcome.duration_seconds));
+    StepRow { outcome: words, ok, score, counts, seconds, ..row }
+}
 
-    fn of_agent(outcome: &Value) -> Self {
-        match serde_json::from_value::<AgentReply>(outcome.clone()).map(|reply| reply.answer) {
-            Ok(Answer::Text { .. }) => Self { outcome: "answered".to_owned(), ok: true, ..Self::default() },
-            Ok(Answer::Failed { reason }) => Self { outcome: reason, ..Self::default() },
-            Ok(Answer::Refused { limit }) => Self::of_limit(Some(limit)),
-            Err(_) => Self { outcome: "unreadable".to_owned(), ..Self::default() },
-        }
-    }
-
-    fn of_script(outcome: &Value, request: &Value) -> Self {
-        let Ok(outcome) = serde_json::from_value::<ScriptOutcome>(outcome.clone()) else {
-            return Self { outcome: "unreadable".to_owned(), ..Self::default() };
-        };
-        if let Some(limit) = outcome.limit() {
-            return Self::of_limit(Some(limit));
-        }
-        let purpose = request.get("purpose").cloned().and_then(|name| serde_json::from_value(name).ok());
-        let ok = !outcome.is_error();
-        let failure = outcome.traceback.as_deref().and_then(|text| text.lines().last());
-        let words = match (ok, failure, outcome.submission.as_ref()) {
-            (true, ..) if outcome.mismatch.is_some() => outcome.mismatch.clone().unwrap_or_default(),
-            (true, _, Some(submission)) if !submission.findings.is_empty() => submission.findings.join("; "),
-            (true, _, _) => "ran".to_owned(),
-            (false, Some(failure), _) => failure.to_owned(),
-            (false, None, _) => outcome.headline(),
-        };
-        let counts = ok && purpose == Some(Purpose::Score) && outcome.mismatch.is_none();
-        let (score, seconds) = (outcome.value(), Some(outcome.duration_seconds));
-        Self { outcome: words, ok, score, counts, seconds }
-    }
-
-    fn of_look(outcome: &Value) -> Self {
-        let Ok(look) = serde_json::from_value::<Look>(outcome.clone()) else {
-            return Self { outcome: "unreadable".to_owned(), ..Self::default() };
-        };
-        let score = look.measured.map(|measured| measured.score);
-        let outcome = if score.is_some() { "scored".to_owned() } else { look.failure };
-        Self { outcome, ok: score.is_some(), score, ..Self::default() }
-    }
-
-    fn of_selection(outcome: &Value) -> Self {
-        let Ok(selection) = serde_json::from_value::<Selection>(outcome.clone()) else {
-            return Self { outcome: "unreadable".to_owned(), ..Self::default() };
-        };
-        let score = selection.measured.map(|measured| measured.score);
-        let chosen = selection.weights.iter().filter(|weight| **weight > 0.0).count();
-        let outcome = if score.is_some() { format!("{chosen} solutions chosen") } else { selection.failure };
-        Self { outcome, ok: score.is_some(), score, ..Self::default() }
-    }
+/// The answer to a question about predictions.
+fn of_question(measured: Option<Measurement>, words: String, failure: String, row: StepRow) -> StepRow {
+    let score = measured.map(|measured| measured.score);
+    StepRow { outcome: if score.is_some() { words } else { failure }, ok: score.is_some(), score, ..row }
 }

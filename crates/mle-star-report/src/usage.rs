@@ -17,18 +17,13 @@ use crate::words::{agent_name, phase_title};
 pub struct CostRow {
     /// Its name for people.
     pub name: String,
-    /// Number of calls.
-    pub calls: u64,
-    /// `$1.23`, `~$1.23` if a part of it is estimated, or `unknown`.
+    /// Its calls.
+    #[serde(flatten)]
+    pub calls: Calls,
+    /// `$1.23`, `~$1.23` if a part of it is estimated, or `unknown`. Stored calls do not tell that some have no known price.
     pub cost: String,
-    /// Tokens read, cached ones included.
-    pub tokens_in: String,
-    /// Cached tokens among them.
-    pub cached: String,
-    /// Tokens written.
-    pub tokens_out: String,
-    /// Share of the total cost in percent; of the tokens if the cost is unknown.
-    pub percent: u32,
+    /// Share of the total cost; of the tokens if the cost is unknown.
+    pub share: f64,
 }
 
 /// Rows under a title.
@@ -121,36 +116,9 @@ pub fn tables(spending: &Spending) -> Vec<CostTable> {
         .collect()
 }
 
-/// The tables as lines of text.
-pub fn lines(spending: &Spending) -> Vec<String> {
-    let mut lines = Vec::new();
-    for CostTable { title, rows } in tables(spending) {
-        let title = format!("cost by {title}");
-        lines.push(format!(
-            "{title:<28} {:>6} {:>9} {:>10} {:>8} {:>8}",
-            "calls", "cost", "tokens in", "cached", "out"
-        ));
-        lines.extend(rows.iter().map(|row| {
-            let CostRow { name, calls, cost, tokens_in, cached, tokens_out, .. } = row;
-            format!("  {name:<26} {calls:>6} {cost:>9} {tokens_in:>10} {cached:>8} {tokens_out:>8}")
-        }));
-    }
-    lines
-}
-
-fn row(name: String, part: Calls, total: Calls) -> CostRow {
-    let percent = 100.0 * weight(part, total) / weight(total, total).max(f64::MIN_POSITIVE);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 100")]
-    let percent = percent.round() as u32;
-    CostRow {
-        name,
-        calls: part.calls,
-        cost: money::cost_of(&part.usage),
-        tokens_in: money::tokens(money::tokens_in(&part.usage)),
-        cached: money::tokens(part.usage.cache_read),
-        tokens_out: money::tokens(part.usage.output),
-        percent,
-    }
+fn row(name: String, calls: Calls, total: Calls) -> CostRow {
+    let share = weight(calls, total) / weight(total, total).max(f64::MIN_POSITIVE);
+    CostRow { name, calls, cost: money::cost_of(&calls.usage), share }
 }
 
 /// The measure for shares: the cost if the total is known, else tokens.

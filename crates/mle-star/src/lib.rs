@@ -32,7 +32,7 @@ mod outcomes;
 mod paper;
 pub mod pipeline;
 pub mod prompts;
-mod python;
+pub mod python;
 mod record;
 pub mod reply;
 pub mod result;

@@ -3,6 +3,7 @@
 use ruff_python_ast::visitor::{Visitor, walk_expr};
 use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 use ruff_python_parser::parse_module;
+use ruff_text_size::Ranged as _;
 
 /// Whether the text parses as Python and does something. Bare words and strings do not count, because a sentence
 /// of prose can parse.
@@ -34,6 +35,22 @@ pub fn hidden_errors(text: &str) -> Vec<&'static str> {
     let mut search = HiddenErrors::default();
     search.visit_body(parsed.suite());
     search.0
+}
+
+/// For each line of a script, whether a statement at its top level may begin there: it belongs to none that began before. A
+/// script that does not parse is one statement.
+pub fn open_lines(script: &str) -> Vec<bool> {
+    let mut open = vec![true; script.lines().count()];
+    let Ok(parsed) = parse_module(script) else {
+        open.iter_mut().skip(1).for_each(|line| *line = false);
+        return open;
+    };
+    let line_at = |at: usize| script.bytes().take(at).filter(|byte| *byte == b'\n').count();
+    for statement in parsed.suite() {
+        let (first, last) = (line_at(statement.start().to_usize()), line_at(statement.end().to_usize()));
+        open.iter_mut().take(last + 1).skip(first + 1).for_each(|line| *line = false);
+    }
+    open
 }
 
 #[derive(Default)]

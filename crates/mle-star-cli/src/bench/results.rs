@@ -419,7 +419,7 @@ impl RunRow {
         let RunReport { run, is_final, score, checks, answer, spent, calls, .. } = report;
         (self.metric, self.direction) = (Some(run.metric.clone()), Some(run.direction));
         self.validation_score = score.validation_score.filter(|_| *is_final);
-        self.held_out_score = score.held_out_score;
+        self.held_out_score = score.held_out_score();
         self.suspect = checks.doubt();
         let has_answer = answer.submission.is_some() || !is_final;
         self.error = (!has_answer).then(|| NO_SUBMISSION.to_owned());

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::at_work::AtWork;
 use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::{self, RunView};
 use mle_star_report::sanitize::plain;
 use mle_star_report::text;
-use mle_star_report::views::{self, code};
+use mle_star_report::views::{self, Context, code};
 use mle_star_run::nearest;
 use mle_star_run::runs;
 use serde_json::{Value, json};
@@ -42,7 +43,8 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     } else if args.of.json {
         output::json(&whole(&view))?;
     } else {
-        text::lines(&view, &views::of_run(&view)).iter().for_each(|line| output::shown(line));
+        let at_work = AtWork::of(&view);
+        text::lines(&Context::of(&view, &at_work))?.iter().for_each(|line| output::shown(line));
     }
     if let Some(damage) = view.snapshot.damage {
         let hint = "only the readable part is shown; restore the journal from a copy, or start a new run";
@@ -53,8 +55,8 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
 
 /// Everything about a run.
 fn whole(view: &RunView) -> Value {
-    let runners = views::of_run(view).runners.map(|runners| runners.rows).unwrap_or_default();
-    let figures: Vec<views::Figures> = runners.into_iter().map(|row| row.figures).collect();
+    let at_work = AtWork::of(view);
+    let figures = views::figures(&Context::of(view, &at_work));
     let report = RunReport::of(view);
     let (last, folder) = (view.folder.join(layout::FINAL), &view.folder);
     let file = |folder: &Path, name: &str| Some(folder.join(name)).filter(|path| path.is_file());

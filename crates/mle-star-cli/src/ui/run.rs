@@ -9,8 +9,8 @@ use mle_star_report::at_work::AtWork;
 use mle_star_report::export::NOTEBOOK;
 use mle_star_report::html::{self, PARTS};
 use mle_star_report::run_view::{self, RunView, State};
-use mle_star_report::views;
-use mle_star_report::views::now::Present;
+use mle_star_report::views::Context;
+use mle_star_report::views::now;
 use serde_json::json;
 
 use super::answer::{ErrorResponse, pages, render};
@@ -36,8 +36,8 @@ struct RenderedParts {
     parts: Vec<(String, String)>,
     /// `None` before the first read, and for a run that cannot be read.
     state: Option<State>,
-    /// The present of a running run.
-    present: Option<Present>,
+    /// The run, if it is running.
+    running: Option<RunView>,
     at_work: AtWork,
 }
 
@@ -51,7 +51,7 @@ impl RunSections {
             stamp: String::new(),
             parts: Vec::new(),
             state: None,
-            present: None,
+            running: None,
             at_work: AtWork::unread(&folder),
         };
         Self { folder, id: id.to_owned(), known: Mutex::new(known) }
@@ -67,21 +67,21 @@ impl RunSections {
                 known.at_work.read(&self.folder, view.summary.run.state);
                 known.parts = self.parts(&view, &known.at_work);
                 known.state = Some(view.summary.run.state);
-                known.present = Present::of(&view);
+                known.running = Some(view).filter(|view| view.summary.run.state == State::Running);
             }
             Err(error) => {
                 known.parts = unreadable(&error.to_string());
-                (known.state, known.present) = (None, None);
+                (known.state, known.running) = (None, None);
             }
         }
         known.stamp = now;
     }
 
     fn parts(&self, view: &RunView, at_work: &AtWork) -> Vec<(String, String)> {
-        let of_run = views::of_present(view, at_work);
+        let run = Context::of(view, at_work);
         let part = |name: &str| {
             let html = pages()
-                .and_then(|pages| html::part(pages, name, &of_run).map_err(|e| ErrorResponse::defect(&e)));
+                .and_then(|pages| html::part(pages, name, &run).map_err(|e| ErrorResponse::defect(&e)));
             (name.to_owned(), shown(name, html))
         };
         // What runs now changes more often than the rest.
@@ -116,8 +116,8 @@ fn downloads(view: &RunView) -> Vec<&'static str> {
 impl Source for RunSections {
     fn stamp(&self) -> String {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let present = known.present.as_ref();
-        let present = present.map(|present| (events(&self.folder), present.stamp(&self.folder)));
+        let running = known.running.as_ref();
+        let present = running.map(|view| (events(&self.folder), now::stamp(view)));
         format!("{} {present:?}", of_run(&self.folder))
     }
 
@@ -134,12 +134,12 @@ impl Source for RunSections {
 impl RunSections {
     /// What runs now; hidden unless the run is running.
     fn now(&self, known: &mut RenderedParts) -> String {
-        let Some(present) = &known.present else { return nothing(NOW) };
+        let Some(view) = &known.running else { return nothing(NOW) };
         known.at_work.read(&self.folder, State::Running);
-        let view = present.view(&self.folder, &known.at_work);
+        let Some(values) = now::now(view, &known.at_work) else { return nothing(NOW) };
         let logs = format!("{}/logs", page_of(&self.id));
         let html = pages().and_then(|pages| {
-            html::now(pages, &view, Some(&logs)).map_err(|error| ErrorResponse::defect(&error))
+            html::now(pages, &values, Some(&logs)).map_err(|error| ErrorResponse::defect(&error))
         });
         shown(NOW, html)
     }

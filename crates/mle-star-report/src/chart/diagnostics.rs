@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{About, TextSize, draw, ink, label};
+use super::{About, Plane, TextSize, draw, ink, label};
 use crate::figures::{grouped, number};
 use crate::sanitize::{plain, shortened};
 
@@ -31,18 +31,10 @@ pub fn shares(about: &About<'_>, axes: [&str; 2], lines: &[Line], has_diagonal: 
         return None;
     }
     draw(about, HEIGHT, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .margin_right(20)
-            .x_label_area_size(44)
-            .y_label_area_size(72)
-            .build_cartesian_2d(0.0..1.0, 0.0..1.0)?;
-        let style = label(TextSize::Small);
-        let mut mesh = chart.configure_mesh();
-        mesh.light_line_style(TRANSPARENT).bold_line_style(ink::GRID).axis_style(ink::GRID);
-        mesh.label_style(style.clone()).axis_desc_style(style.clone()).x_labels(6).y_labels(6);
-        mesh.x_desc(axes[0]).y_desc(axes[1]);
-        mesh.x_label_formatter(&|x| format!("{x:.1}")).y_label_formatter(&|y| format!("{y:.1}")).draw()?;
+        let tenths = |value: &f64| format!("{value:.1}");
+        let plane =
+            Plane { ranges: [0.0..1.0, 0.0..1.0], titles: axes, labels: [6, 6], shown: [&tenths, &tenths] };
+        let mut chart = plane.draw(area)?;
         if has_diagonal {
             chart.draw_series([PathElement::new(vec![(0.0, 0.0), (1.0, 1.0)], ink::EDGE.stroke_width(1))])?;
         }
@@ -59,7 +51,8 @@ pub fn shares(about: &About<'_>, axes: [&str; 2], lines: &[Line], has_diagonal: 
         }
         let named = lines.iter().zip(ink::COURSES.iter().cycle()).filter(|(line, _)| !line.name.is_empty());
         let left = Pos::new(HPos::Left, VPos::Center);
-        let (x, top) = place_of_names(lines);
+        // Where good curves do not pass.
+        let (x, top) = if has_diagonal { (0.52, 0.36) } else { (0.04, 0.36) };
         for ((line, colour), row) in named.zip(0_u8..) {
             let y = top - f64::from(row) * ROW;
             chart.draw_series([PathElement::new(vec![(x, y), (x + 0.05, y)], colour.stroke_width(3))])?;
@@ -70,28 +63,6 @@ pub fn shares(about: &About<'_>, axes: [&str; 2], lines: &[Line], has_diagonal: 
     })
 }
 
-/// Where the names of lines begin: the corner in which the fewest points of the lines are. Of equal corners the first: the lower right
-/// one, where good ROC curves do not pass.
-fn place_of_names(lines: &[Line]) -> (f64, f64) {
-    const CORNERS: [(f64, f64); 4] = [(0.52, 0.36), (0.04, 0.36), (0.52, 0.95), (0.04, 0.95)];
-    let rows = lines.iter().filter(|line| !line.name.is_empty()).map(|_| ROW).sum::<f64>();
-    let covered = |(x, top): &(f64, f64)| {
-        let is_inside =
-            |[a, b]: [f64; 2]| (*x..*x + 0.48).contains(&a) && (top - rows..top + ROW).contains(&b);
-        lines.iter().flat_map(|line| between(&line.points)).filter(|point| is_inside(*point)).count()
-    };
-    CORNERS.into_iter().min_by_key(covered).unwrap_or(CORNERS[0])
-}
-
-/// Points on a line, also between those that it is drawn through.
-fn between(points: &[[f64; 2]]) -> impl Iterator<Item = [f64; 2]> {
-    let steps = || (0..10_u8).map(|step| f64::from(step) / 10.0);
-    points.windows(2).flat_map(move |pair| {
-        let ([x, y], [to_x, to_y]) = (pair[0], pair[1]);
-        steps().map(move |part| [x + part * (to_x - x), y + part * (to_y - y)])
-    })
-}
-
 /// Draws predicted against actual numbers; `None` if there is nothing to draw.
 pub fn scatter(about: &About<'_>, points: &[[f64; 2]]) -> Option<String> {
     let all = || points.iter().flatten().copied().filter(|value| value.abs() <= FAR);
@@ -99,18 +70,10 @@ pub fn scatter(about: &About<'_>, points: &[[f64; 2]]) -> Option<String> {
     let margin = (0.03 * (high - low)).max(1e-9 * low.abs().max(high.abs())).max(1e-12);
     let (low, high) = (low - margin, high + margin);
     draw(about, HEIGHT, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .margin_right(26)
-            .x_label_area_size(44)
-            .y_label_area_size(86)
-            .build_cartesian_2d(low..high, low..high)?;
-        let style = label(TextSize::Small);
-        let mut mesh = chart.configure_mesh();
-        mesh.light_line_style(TRANSPARENT).bold_line_style(ink::GRID).axis_style(ink::GRID);
-        mesh.label_style(style.clone()).axis_desc_style(style).x_labels(5).y_labels(6);
-        mesh.x_desc("actual").y_desc("predicted");
-        mesh.x_label_formatter(&|x| brief(*x)).y_label_formatter(&|y| brief(*y)).draw()?;
+        let shown = |value: &f64| brief(*value);
+        let titles = ["actual", "predicted"];
+        let plane = Plane { ranges: [low..high, low..high], titles, labels: [5, 6], shown: [&shown, &shown] };
+        let mut chart = plane.draw(area)?;
         chart.draw_series([PathElement::new(vec![(low, low), (high, high)], ink::EDGE.stroke_width(1))])?;
         let inside = points.iter().filter(|point| point.iter().all(|value| value.abs() <= FAR));
         chart.draw_series(inside.map(|[x, y]| Circle::new((*x, *y), 2, ink::LINE.filled())))?;
@@ -126,18 +89,13 @@ pub fn histogram(about: &About<'_>, bins: &[[f64; 3]]) -> Option<String> {
         return None;
     }
     draw(about, 260, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .margin_right(26)
-            .x_label_area_size(44)
-            .y_label_area_size(72)
-            .build_cartesian_2d(*low..*high, 0.0..most * 1.05)?;
-        let style = label(TextSize::Small);
-        let mut mesh = chart.configure_mesh();
-        mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID).axis_style(ink::GRID);
-        mesh.label_style(style.clone()).axis_desc_style(style).x_labels(7).y_labels(5);
-        mesh.x_desc("error: predicted less actual").y_desc("rows");
-        mesh.x_label_formatter(&|x| brief(*x)).y_label_formatter(&|y| rows(*y)).draw()?;
+        let plane = Plane {
+            ranges: [*low..*high, 0.0..most * 1.05],
+            titles: ["error: predicted less actual", "rows"],
+            labels: [7, 5],
+            shown: [&|x| brief(*x), &|y| rows(*y)],
+        };
+        let mut chart = plane.draw(area)?;
         let bar = |[from, to, rows]: &[f64; 3]| {
             let mut bar = Rectangle::new([(*from, 0.0), (*to, *rows)], ink::LINE.filled());
             bar.set_margin(0, 0, 1, 1);

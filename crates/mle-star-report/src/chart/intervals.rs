@@ -1,13 +1,14 @@
 //! Scores with their intervals, and with the scores on held-out rows.
 
 use plotters::prelude::*;
+use serde::Serialize;
 
-use super::{About, Point, Spot, TextSize, draw_pointed, ink, label, range, whole, with};
+use super::{About, Plane, Spot, draw_pointed, ink, range, whole, with};
 use crate::figures::number;
 use crate::sanitize::{plain, shortened};
 
 /// A validation score, with what else is known about its script.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Measured {
     /// The number of the script.
     pub x: f64,
@@ -44,19 +45,14 @@ pub fn intervals(
     let is_inside = |score: f64| (low..=high).contains(&score);
     let last = scores.iter().map(|one| one.x).fold(1.0, f64::max) + 0.5;
     draw_pointed(about, 300, spots, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .margin_right(26)
-            .x_label_area_size(40)
-            .y_label_area_size(90)
-            .build_cartesian_2d(0.5..last, low..high)?;
-        let style = label(TextSize::Small);
-        let mut mesh = chart.configure_mesh();
-        mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID);
-        mesh.axis_style(ink::GRID).label_style(style.clone()).axis_desc_style(style);
-        mesh.x_desc("scored scripts, in order").x_label_formatter(&|x| whole(*x));
-        mesh.y_desc(shortened(&plain(metric), 30));
-        mesh.y_label_formatter(&|y| number(*y)).y_labels(6).x_labels(8).draw()?;
+        let metric = shortened(&plain(metric), 30);
+        let plane = Plane {
+            ranges: [0.5..last, low..high],
+            titles: ["scored scripts, in order", &metric],
+            labels: [8, 6],
+            shown: [&|x| whole(*x), &|y| number(*y)],
+        };
+        let mut chart = plane.draw(area)?;
         if let Some(Band { score, interval: [from, to] }) = band {
             let corners = [(0.5, y(from)), (last, y(to))];
             chart.draw_series([Rectangle::new(corners, ink::WAY.mix(0.15).filled())])?;
@@ -97,11 +93,9 @@ pub fn outside(scores: &[Measured], band: Option<Band>) -> usize {
 /// Bounds of the vertical axis: those of scores and intervals without outliers. The chosen solution and the interval of the
 /// holdout are always inside.
 fn bounds(scores: &[Measured], band: Option<Band>) -> Option<(f64, f64)> {
-    let point = |score: f64| Point { x: 0.0, score, best: score, improved: false };
     let ends = scores.iter().filter_map(|one| one.interval).flatten();
     let known = scores.iter().flat_map(|one| [one.score].into_iter().chain(one.held_out)).chain(ends);
-    let points = known.chain(band.map(|band| band.score));
-    let bounds = range(&points.map(point).collect::<Vec<_>>())?;
+    let bounds = range(known.chain(band.map(|band| band.score)))?;
     let chosen = scores.iter().filter(|one| one.is_chosen);
     let chosen = chosen.flat_map(|one| [one.score].into_iter().chain(one.interval.into_iter().flatten()));
     Some(with(bounds, chosen.chain(band.into_iter().flat_map(|band| band.interval))))

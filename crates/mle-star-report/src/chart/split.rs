@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{About, Area, Drawn, Point, TextSize, WIDTH, draw, ink, label, range, with};
+use super::{About, Area, Drawn, TextSize, WIDTH, draw, ink, label, range, with};
 use crate::figures::number;
 use crate::sanitize::{plain, shortened};
 
@@ -116,8 +116,7 @@ fn points(
     interval: Option<[f64; 2]>,
 ) -> Drawn {
     let known = || parts.iter().filter_map(|part| part.score);
-    let point = |score: f64| Point { x: 0.0, score, best: score, improved: false };
-    let Some(bounds) = range(&known().map(point).collect::<Vec<_>>()) else { return Ok(()) };
+    let Some(bounds) = range(known()) else { return Ok(()) };
     // An odd period and the interval are inside.
     let (low, high) = with(bounds, known().chain(interval.into_iter().flatten()));
     let (upper, _) = area.split_vertically(SCORES);

@@ -8,24 +8,25 @@ use super::*;
 
 const ABOUT: About<'static> = About { id: "c", title: "t", description: "d" };
 
-fn points(scores: &[f64], x: fn(usize) -> f64) -> Vec<Point> {
-    let point =
-        |(index, score): (usize, &f64)| Point { x: x(index), score: *score, best: *score, improved: true };
+fn points(scores: &[f64], ended: fn(usize) -> f64) -> Vec<Scored> {
+    let point = |(index, score): (usize, &f64)| {
+        let (score, ended) = (*score, ended(index));
+        Scored { place: Place::default(), ended, score, best: score, improved: true }
+    };
     scores.iter().enumerate().map(point).collect()
 }
 
 /// Every chart that shows the values.
 fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
     let points = points(values, x);
-    let bar =
-        |value: &f64| Bar { name: "n".to_owned(), value: *value, shown: String::new(), mood: Mood::Plain };
+    let bar = |value: &f64| Bar::new("n", *value, String::new(), Mood::Plain);
     let of_bars: Vec<Bar> = values.iter().map(bar).collect();
-    let measured = |point: &Point| Measured {
-        x: point.x,
+    let measured = |point: &Scored| Measured {
+        x: point.ended,
         score: point.score,
         interval: Some([-point.score, point.score]),
         held_out: Some(point.score),
-        is_chosen: point.x <= 1.0,
+        is_chosen: point.ended <= 1.0,
     };
     let of_scripts: Vec<Measured> = points.iter().map(measured).collect();
     let pairs: Vec<[f64; 2]> = values.iter().map(|value| [*value, -*value]).collect();

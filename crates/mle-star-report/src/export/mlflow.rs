@@ -125,16 +125,18 @@ fn of_script(row: &StepRow) -> Option<(&StepRow, f64)> {
 
 /// The scores of the solution, with their intervals, and what the run cost.
 fn of_result(result: &FinalResult, report: &RunReport, at: i64) -> Vec<Measured> {
-    let score = &report.score;
-    let bound = |interval: Option<[f64; 2]>, side: usize| interval.map(|interval| interval[side]);
+    let (score, trust) = (&report.score, report.score.trust.as_ref());
+    let validated = trust.and_then(|trust| trust.validation_interval);
+    let held_out = trust.and_then(|trust| trust.holdout_interval);
+    let rows = trust.and_then(|trust| trust.holdout_rows);
     let values = [
         ("validation_score", score.validation_score),
-        ("validation_low", bound(score.validation_interval, 0)),
-        ("validation_high", bound(score.validation_interval, 1)),
-        ("held_out_score", score.held_out_score),
-        ("held_out_low", bound(score.held_out_interval, 0)),
-        ("held_out_high", bound(score.held_out_interval, 1)),
-        ("held_out_rows", score.held_out_rows.map(|rows| rows as f64)),
+        ("validation_low", validated.map(|[low, _]| low)),
+        ("validation_high", validated.map(|[_, high]| high)),
+        ("held_out_score", score.held_out_score()),
+        ("held_out_low", held_out.map(|[low, _]| low)),
+        ("held_out_high", held_out.map(|[_, high]| high)),
+        ("held_out_rows", rows.map(|rows| rows as f64)),
         ("duration_seconds", Some(result.total_duration_seconds)),
         ("cost_usd", result.total_cost_usd),
         ("model_milliseconds_per_row", result.model.milliseconds_per_row),

@@ -2,15 +2,13 @@
 
 use std::path::Path;
 
+use mle_star::python::open_lines;
 use serde_json::{Value, json};
 
-use crate::python_colours::open_lines;
 use crate::run_report::RunReport;
 
 /// A cell with this many lines or more ends at the next blank line.
 const LONG: usize = 15;
-/// Statements that go on with the one before.
-const CONTINUING: [&str; 4] = ["else", "elif", "except", "finally"];
 
 /// The notebook of a run: what it is, a cell that finds the data in the run's folder, and the `solution` in cells, without
 /// outputs.
@@ -99,8 +97,6 @@ fn parts(script: &str) -> Vec<Part> {
 
 /// Whether a line after a blank one begins a part; `length` is the number of lines of the part so far.
 fn begins(line: &str, length: usize) -> bool {
-    let word: String = line.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
-    let is_statement = line.starts_with(|first: char| first.is_alphabetic() || "#@_".contains(first));
-    let is_definition = line.starts_with(['#', '@']) || ["def", "class"].contains(&word.as_str());
-    is_statement && !CONTINUING.contains(&word.as_str()) && (is_definition || length >= LONG)
+    let is_definition = ["#", "@", "def ", "class "].iter().any(|word| line.starts_with(word));
+    is_definition || length >= LONG && !line.trim().is_empty()
 }

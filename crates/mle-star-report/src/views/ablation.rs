@@ -6,63 +6,21 @@
 use mle_star::reply as read;
 use mle_star::solution::{Solution, SolutionPhase};
 use mle_star_domain::answers::RefinePlan;
-use mle_star_domain::effects::AgentReply;
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{self, Name, Place};
 use mle_star_domain::role::AgentType;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::context::Context;
 use super::steps::{Step, StepKind, node_id};
 use crate::chart::{self, About, Bar, Mood};
-use crate::cut::{OUTPUT, PROSE, cut};
-use crate::figures::{number, signed};
+use crate::figures::signed;
 use crate::sanitize::first_line;
 use crate::words::place_name;
 
-/// The studies in order.
-#[derive(Clone, Debug, Serialize)]
-pub struct Ablation {
-    /// One per outer step that has begun.
-    pub studies: Vec<Study>,
-}
-
-/// One study.
-#[derive(Clone, Debug, Serialize)]
-pub struct Study {
-    /// The title.
-    pub name: String,
-    /// The ID of its node.
-    pub node: String,
-    /// SVG: what the score loses without each part.
-    pub chart: Option<String>,
-    /// The figures of the chart.
-    pub effects: Vec<MeasurementRow>,
-    /// The output of the study if it has no measurements.
-    pub output: Option<String>,
-    /// The summary of the study.
-    pub summary: Option<String>,
-    /// The block chosen after it.
-    pub block: Option<String>,
-    /// The kind of block.
-    pub category: Option<String>,
-}
-
-/// One measured part.
-#[derive(Clone, Debug, Serialize)]
-pub struct MeasurementRow {
-    /// The part that was removed or changed.
-    pub part: String,
-    /// The score without it.
-    pub score: String,
-    /// The baseline score.
-    pub baseline: String,
-    /// How much better the score is with the part; negative if worse.
-    pub effect: String,
-}
-
 /// A measurement.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AttemptEffect {
     /// The part that was removed or changed.
     pub part: String,
@@ -72,10 +30,10 @@ pub struct AttemptEffect {
     pub baseline: f64,
 }
 
-/// Creates the view of a run.
-pub fn ablation(context: &Context<'_>) -> Ablation {
+/// The studies that have begun, in order.
+pub fn ablation(context: &Context<'_>) -> Value {
     let begun = context.steps.of_kind(StepKind::Study).filter(|step| !step.records.is_empty());
-    Ablation { studies: begun.map(|step| study(context, step)).collect() }
+    begun.map(|step| study(context, step)).collect()
 }
 
 /// The block that an outer step refines and the first plan for it, as the algorithm takes them from the extractor's
@@ -97,53 +55,34 @@ pub fn target(context: &Context<'_>, study: place::Step) -> Option<RefinePlan> {
     first.or_else(|| calls.into_iter().flatten().find_map(usable))
 }
 
-fn study(context: &Context<'_>, step: &Step<'_>) -> Study {
+fn study(context: &Context<'_>, step: &Step<'_>) -> Value {
     let direction = context.run.snapshot.frozen.task.metric_direction;
     let output = step.runs.iter().rev().find(|run| run.is_ok()).and_then(|run| run.outcome.as_ref());
     let output = output.map(|outcome| outcome.stdout.text());
     let effects = output.as_deref().map(measured).unwrap_or_default();
-    let reply = context.steps.reply(&step.place.named(Name::Agent(AgentType::Summarize)));
-    let summary = reply.as_ref().and_then(|reply: &AgentReply| read::prose(reply));
-    let target = target(context, step.step);
-    let name = place_name(&step.place);
-    Study {
-        chart: draw(&step.place, &name, &effects, direction),
-        effects: effects.iter().map(|effect| row(effect, direction)).collect(),
-        output: output.filter(|_| effects.is_empty()).map(|output| cut(&output, OUTPUT)),
-        summary: summary.map(|summary| cut(&summary, PROSE)),
-        block: target.as_ref().map(|target| cut(&target.code_block, OUTPUT)),
-        category: target.and_then(|target| category(&target)),
-        node: node_id(&step.place),
-        name,
-    }
+    let summary = context.steps.reply(&step.place.named(Name::Agent(AgentType::Summarize)));
+    let rows = effects.iter().map(|effect| json!({"of": effect, "gain": gain(effect, direction)}));
+    json!({
+        "place": step.place,
+        "chart": draw(&step.place, &effects, direction),
+        "effects": rows.collect::<Vec<_>>(),
+        "output": output,
+        "summary": summary.as_ref().and_then(read::prose),
+        "target": target(context, step.step),
+    })
 }
 
-/// The kind of a block, for people.
-pub fn category(plan: &RefinePlan) -> Option<String> {
-    let name = serde_json::to_value(plan.category?).ok()?;
-    Some(name.as_str()?.replace('_', " "))
-}
-
-fn draw(place: &Place, name: &str, effects: &[AttemptEffect], direction: Direction) -> Option<String> {
+fn draw(place: &Place, effects: &[AttemptEffect], direction: Direction) -> Option<String> {
     let bar = |effect: &AttemptEffect| {
         let gain = gain(effect, direction);
         let mood = if gain < 0.0 { Mood::Bad } else { Mood::Good };
-        Bar { name: effect.part.clone(), value: gain, shown: signed(gain), mood }
+        Bar::new(&effect.part, gain, signed(gain), mood)
     };
     let bars: Vec<Bar> = effects.iter().map(bar).collect();
-    let title = format!("Ablation study of {name}");
-    let id = format!("ablation-{}", super::steps::node_id(place));
+    let (id, title) =
+        (format!("ablation-{}", node_id(place)), format!("Ablation study of {}", place_name(place)));
     let description = "How much the score gains from each part: bars to the right are parts that help.";
     chart::bars(&About { id: &id, title: &title, description }, &bars)
-}
-
-fn row(effect: &AttemptEffect, direction: Direction) -> MeasurementRow {
-    MeasurementRow {
-        part: effect.part.clone(),
-        score: number(effect.score),
-        baseline: number(effect.baseline),
-        effect: signed(gain(effect, direction)),
-    }
 }
 
 /// The gain of the score from the part.

@@ -39,20 +39,15 @@ impl Descent {
         }
     }
 
-    /// The steps that led to `step`, including itself.
-    pub fn way_to(&self, step: Step) -> BTreeSet<Step> {
-        let (mut way, mut wanted) = (BTreeSet::new(), vec![step]);
+    /// The steps that led to the best solution, its own included.
+    pub fn way_to_best(&self) -> BTreeSet<Step> {
+        let (mut way, mut wanted) = (BTreeSet::new(), Vec::from_iter(self.best));
         while let Some(step) = wanted.pop() {
             if way.insert(step) {
                 wanted.extend(self.from(step));
             }
         }
         way
-    }
-
-    /// The steps that led to the best solution.
-    pub fn way_to_best(&self) -> BTreeSet<Step> {
-        self.best.map(|best| self.way_to(best)).unwrap_or_default()
     }
 
     /// The start of an open step of a path: the path's best solution when its outer step began.

@@ -1,112 +1,43 @@
 //! Failures: scripts with their tracebacks and repairs, and agents.
 
-use mle_star::journal::{EffectState, Kind};
+use mle_star::journal::{EffectRecord, EffectState, Kind};
 use mle_star::spending::role;
 use mle_star_domain::effects::Answer;
 use mle_star_domain::layout::LOGS;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::context::Context;
-use super::outcome::error;
-use super::solutions::run_name;
-use super::steps::{ScriptRun, Step, node_id, reply};
-use crate::sanitize::first_line;
-use crate::words::{agent_name, place_name};
+use super::outcome::of_run;
+use super::steps::{ScriptRun, Step, reply};
 
-/// Failed scripts and agents.
-#[derive(Clone, Debug, Serialize)]
-pub struct Failures {
-    /// Scripts that failed at least once.
-    pub scripts: Vec<Failed>,
-    /// Agents that failed, including those that ended the run.
-    pub agents: Vec<Silent>,
+/// Failed scripts and agents, those that ended the run among them.
+pub fn failures(context: &Context<'_>) -> Value {
+    let scripts: Vec<Value> = context.steps.iter().filter_map(failed).collect();
+    let agents: Vec<Value> = context.run.snapshot.effects.iter().filter_map(silent).collect();
+    json!({"scripts": scripts, "agents": agents})
 }
 
-/// A step whose script failed at least once.
-#[derive(Clone, Debug, Serialize)]
-pub struct Failed {
-    /// The place, for people.
-    pub name: String,
-    /// The ID of its node.
-    pub node: String,
-    /// Whether the last script ran.
-    pub repaired: bool,
-    /// Every run, including a last one that succeeded.
-    pub runs: Vec<Try>,
-}
-
-/// One run of it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Try {
-    /// The place, for people.
-    pub name: String,
-    /// Its runner; `None`: this machine.
-    pub runner: Option<String>,
-    /// How it ended.
-    pub outcome: String,
-    /// Whether it succeeded.
-    pub ok: bool,
-    /// The traceback.
-    pub error: Option<String>,
-    /// The log files of its output, relative to the run's folder.
-    pub log: String,
-}
-
-/// A failed agent call.
-#[derive(Clone, Debug, Serialize)]
-pub struct Silent {
-    /// The place, for people.
-    pub name: String,
-    /// The agent's name.
-    pub agent: String,
-    /// The reason.
-    pub reason: String,
-    /// Whether the call was repeated. If so, this failure does not count.
-    pub again: bool,
-}
-
-/// Creates the view of a run.
-pub fn failures(context: &Context<'_>) -> Failures {
-    Failures { scripts: context.steps.iter().filter_map(failed).collect(), agents: agents(context) }
-}
-
-fn failed(step: &Step<'_>) -> Option<Failed> {
+/// A step whose script failed at least once, with all of its runs.
+fn failed(step: &Step<'_>) -> Option<Value> {
     let fails = |run: &ScriptRun<'_>| run.outcome.is_some() && !run.is_ok() && run.limit().is_none();
-    step.runs.iter().any(fails).then(|| Failed {
-        name: place_name(&step.place),
-        node: node_id(&step.place),
-        repaired: step.runs.last().is_some_and(ScriptRun::is_ok),
-        runs: step.runs.iter().map(tried).collect(),
+    let run = |run: &ScriptRun<'_>| {
+        let log = format!("{LOGS}/{}", run.place.file_stem());
+        json!({"run": of_run(run), "log": log})
+    };
+    let is_repaired = step.runs.last().is_some_and(ScriptRun::is_ok);
+    step.runs.iter().any(fails).then(|| {
+        json!({
+            "place": step.place, "is_repaired": is_repaired,
+            "runs": step.runs.iter().map(run).collect::<Vec<_>>(),
+        })
     })
 }
 
-fn tried(run: &ScriptRun<'_>) -> Try {
-    let outcome = match &run.outcome {
-        None => "not ended".to_owned(),
-        Some(outcome) if outcome.is_error() => first_line(&outcome.headline(), 200),
-        Some(_) => "ran".to_owned(),
+/// A call whose agent failed. One that was repeated does not count.
+fn silent(record: &EffectRecord) -> Option<Value> {
+    let Answer::Failed { reason } = reply(record).filter(|_| record.kind == Kind::Agent)?.answer else {
+        return None;
     };
-    Try {
-        name: run_name(run),
-        runner: run.runner().map(str::to_owned),
-        outcome,
-        ok: run.is_ok(),
-        error: error(run),
-        log: format!("{LOGS}/{}", run.place.file_stem()),
-    }
-}
-
-fn agents(context: &Context<'_>) -> Vec<Silent> {
-    let records = context.run.snapshot.effects.iter().filter(|record| record.kind == Kind::Agent);
-    records
-        .filter_map(|record| {
-            let Answer::Failed { reason } = reply(record)?.answer else { return None };
-            Some(Silent {
-                name: place_name(&record.place),
-                agent: role(record).map(agent_name).unwrap_or_default(),
-                reason: first_line(&reason, 400),
-                again: record.state != EffectState::Ended,
-            })
-        })
-        .collect()
+    let is_repeated = record.state != EffectState::Ended;
+    Some(json!({"place": record.place, "agent": role(record), "reason": reason, "is_repeated": is_repeated}))
 }

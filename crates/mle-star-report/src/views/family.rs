@@ -1,9 +1,12 @@
 //! Draws the solutions of a run: a column per step of the algorithms, with lines from the parents of each
 //! solution.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mle_star_domain::place;
+use mle_star_domain::place::Step::{
+    Attempt, Candidate, Choice, DataCheck, Extra, Finalization, LeakageCheck, Merge, Round, Selection,
+};
 
 use super::context::Context;
 use super::outcome::status;
@@ -23,33 +26,33 @@ pub fn picture(context: &Context<'_>) -> Option<String> {
     (dots.len() > 1).then(|| chart::family(&about, &columns, &dots, &spots)).flatten()
 }
 
+/// The order of a column, and its name.
+type Column = (u8, u32, String);
+
 /// The names of the columns, the positions of the solutions, and what they tell.
 fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>, Vec<Spot>) {
     let steps: Vec<&Step<'_>> =
         context.steps.iter().filter(|step| makes_solution(step.kind) && !step.runs.is_empty()).collect();
-    let columns: BTreeMap<Column, usize> = {
-        let mut found: Vec<Column> = steps.iter().map(|step| column(step)).collect();
-        found.sort();
-        found.dedup();
-        found.into_iter().zip(0..).collect()
+    let count = |count: fn(place::Step) -> Option<u32>| {
+        steps.iter().filter_map(|step| count(step.step)).max().map_or(0, |last| last + 1)
     };
-    let candidates =
-        steps.iter().filter(|step| matches!(step.step, place::Step::Candidate(_))).map(|step| counter(step));
-    let candidates = candidates.max().map_or(0, |last| last + 1);
+    let candidates = count(|step| if let Candidate(count) = step { Some(count) } else { None });
     // Paths are drawn below one another, one row apart.
-    let lanes = 1 + steps.iter().filter_map(|step| attempt(step)).max().unwrap_or_default();
+    let lanes = 1 + count(|step| if let Attempt { inner, .. } = step { Some(inner) } else { None });
+    let positions: Vec<(Column, u32)> = steps.iter().map(|step| position(step, lanes, candidates)).collect();
+    let columns: BTreeSet<&Column> = positions.iter().map(|(column, _)| column).collect();
     let way = context.descent.way_to_best();
     let index: BTreeMap<place::Step, usize> = steps.iter().map(|step| step.step).zip(0..).collect();
-    let dot = |step: &&Step<'_>| Dot {
-        column: columns.get(&column(step)).copied().unwrap_or_default(),
-        row: row(step, lanes, candidates),
+    let dot = |(step, (column, row)): (&&Step<'_>, &(Column, u32))| Dot {
+        column: columns.iter().position(|known| *known == column).unwrap_or_default(),
+        row: *row as usize,
         fate: fate(context, step),
-        on_way: way.contains(&step.step) || step.step == place::Step::Finalization,
+        on_way: way.contains(&step.step) || step.step == Finalization,
         from: context.descent.from(step.step).iter().filter_map(|from| index.get(from).copied()).collect(),
     };
-    let dots = steps.iter().map(dot).collect();
+    let dots = steps.iter().zip(&positions).map(dot).collect();
     let spots = steps.iter().map(|step| spot(step)).collect();
-    (columns.keys().map(Column::name).collect(), dots, spots)
+    (columns.iter().map(|(.., name)| name.clone()).collect(), dots, spots)
 }
 
 /// Whether a step of this kind makes a solution of its own.
@@ -57,74 +60,26 @@ fn makes_solution(kind: StepKind) -> bool {
     !matches!(kind, StepKind::Baseline | StepKind::Study | StepKind::LikeRows | StepKind::Provisional)
 }
 
-/// The horizontal order of a step: a rank, and a number within it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Column(u8, usize);
-
-impl Column {
-    fn name(&self) -> String {
-        match self {
-            Self(0, _) => "first".to_owned(),
-            Self(1, number) => format!("merge {number}"),
-            Self(2, _) => "data".to_owned(),
-            Self(3, _) => "check".to_owned(),
-            Self(4, number) => format!("step {}", number + 1),
-            Self(5, _) => "ensemble".to_owned(),
-            Self(6, _) => "selection".to_owned(),
-            Self(7, _) => "choice".to_owned(),
-            Self(..) => "final".to_owned(),
-        }
-    }
-}
-
-fn column(step: &Step<'_>) -> Column {
-    match step.kind {
-        StepKind::Baseline | StepKind::Candidate => Column(0, 0),
-        StepKind::Merge => Column(1, counter(step)),
-        StepKind::Data => Column(2, 0),
-        StepKind::LeakageCheck => Column(3, 0),
-        StepKind::Study | StepKind::Attempt => Column(4, outer(step)),
-        StepKind::Round if step.step == place::Step::Selection => Column(6, 0),
-        StepKind::Round => Column(5, 0),
-        StepKind::Submission if matches!(step.step, place::Step::Choice(_)) => Column(7, 0),
-        StepKind::LikeRows | StepKind::Provisional | StepKind::Submission => Column(8, 0),
-    }
-}
-
-fn row(step: &Step<'_>, lanes: usize, candidates: usize) -> usize {
-    match step.kind {
+/// Where a solution is drawn: its column and its row.
+fn position(step: &Step<'_>, lanes: u32, candidates: u32) -> (Column, u32) {
+    // Solutions that were not kept do not block the lines.
+    let beside = u32::from(!step.is_kept());
+    let (order, name, row) = match step.step {
+        Candidate(count) => ((0, 0), "first".to_owned(), count),
         // Further models are below the first ones.
-        StepKind::Candidate if matches!(step.step, place::Step::Extra(_)) => candidates + counter(step),
-        StepKind::Candidate | StepKind::Round | StepKind::Submission => counter(step),
-        StepKind::Attempt => step.place.path().unwrap_or_default() * (lanes + 1) + counter(step),
-        // Solutions that were not kept do not block the lines.
-        StepKind::Merge | StepKind::Data | StepKind::LeakageCheck => usize::from(!step.is_kept()),
-        StepKind::Baseline | StepKind::Study | StepKind::LikeRows | StepKind::Provisional => 0,
-    }
-}
-
-/// The number of an attempt, from 0.
-fn attempt(step: &Step<'_>) -> Option<usize> {
-    (step.kind == StepKind::Attempt).then(|| counter(step))
-}
-
-/// The last counter of a step.
-fn counter(step: &Step<'_>) -> usize {
-    use place::Step::{Attempt, Candidate, Choice, Extra, Merge, Outer, Round};
-    match step.step {
-        Candidate(count) | Merge(count) | Round(count) | Extra(count) | Choice(count) => count as usize,
-        Outer { outer, .. } => outer as usize,
-        Attempt { inner, .. } => inner as usize,
-        _ => 0,
-    }
-}
-
-/// The outer step of an attempt, or of itself.
-fn outer(step: &Step<'_>) -> usize {
-    match step.step {
-        place::Step::Outer { outer, .. } | place::Step::Attempt { outer, .. } => outer as usize,
-        _ => 0,
-    }
+        Extra(count) => ((0, 0), "first".to_owned(), candidates + count),
+        Merge(count) => ((1, count), format!("merge {count}"), beside),
+        DataCheck => ((2, 0), "data".to_owned(), beside),
+        LeakageCheck => ((3, 0), "check".to_owned(), beside),
+        Attempt { path, outer, inner } => {
+            ((4, outer), format!("step {}", outer + 1), path * (lanes + 1) + inner)
+        }
+        Round(count) => ((5, 0), "ensemble".to_owned(), count),
+        Selection => ((6, 0), "selection".to_owned(), 0),
+        Choice(count) => ((7, 0), "choice".to_owned(), count),
+        _ => ((8, 0), "final".to_owned(), 0),
+    };
+    ((order.0, order.1, name), row)
 }
 
 fn fate(context: &Context<'_>, step: &Step<'_>) -> Fate {

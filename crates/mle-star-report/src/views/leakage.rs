@@ -6,58 +6,32 @@ use mle_star::spending::role;
 use mle_star_domain::answers::{LeakageAnswer, LeakageStatus};
 use mle_star_domain::place::Name;
 use mle_star_domain::role::AgentType;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::context::Context;
-use super::diff::{Diff, diff};
-use super::steps::{Step, node_id, reply};
-use crate::cut::{OUTPUT, cut, sentence};
-use crate::words::place_name;
+use super::diff::diff;
+use super::steps::{Step, reply};
 
-/// The results of the leakage checks.
-#[derive(Clone, Debug, Serialize)]
-pub struct Leakage {
-    /// Number of checks that were asked for.
-    pub checked: usize,
-    /// The leaks that were found.
-    pub findings: Vec<LeakFound>,
-    /// That the final solution may have a leak.
-    pub suspected: Option<String>,
-}
-
-/// One leak.
-#[derive(Clone, Debug, Serialize)]
-pub struct LeakFound {
-    /// The place, for people.
-    pub name: String,
-    /// The ID of its node.
-    pub node: String,
-    /// The block that leaks, as the agent quotes it.
-    pub block: String,
-    /// The diff of the correction; empty if there was no usable one.
-    pub fix: Option<Diff>,
-}
-
-/// Creates the view of a run.
-pub fn leakage(context: &Context<'_>) -> Leakage {
-    let detections = || {
-        let records =
-            context.steps.iter().flat_map(|step| step.records.iter().map(move |record| (step, *record)));
-        records.filter(|(_, record)| {
-            role(record) == Some(AgentType::Leakage)
-                && record.place == record.place.parent().named(Name::Agent(AgentType::Leakage))
-        })
+/// How many checks were asked for, and the leaks that they found.
+pub fn leakage(context: &Context<'_>) -> Value {
+    let is_check = |(_, record): &(&Step<'_>, &EffectRecord)| {
+        let agent = Name::Agent(AgentType::Leakage);
+        role(record) == Some(AgentType::Leakage) && record.place == record.place.parent().named(agent)
     };
-    Leakage {
-        checked: detections()
-            .filter(|(_, record)| record.outcome.is_some() && record.limit.is_none())
-            .count(),
-        findings: detections().flat_map(|(step, record)| findings(context, step, record)).collect(),
-        suspected: context.report.checks.leak().map(sentence),
-    }
+    let records =
+        context.steps.iter().flat_map(|step| step.records.iter().map(move |record| (step, *record)));
+    let checks: Vec<(&Step<'_>, &EffectRecord)> = records.filter(is_check).collect();
+    let asked = checks.iter().filter(|(_, record)| record.outcome.is_some() && record.limit.is_none());
+    let found = checks.iter().flat_map(|(step, record)| findings(context, step, record));
+    json!({
+        "checked": asked.count(),
+        "findings": found.collect::<Vec<_>>(),
+        "suspected": context.report.checks.leak(),
+    })
 }
 
-fn findings(context: &Context<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<LeakFound> {
+/// The blocks that leak, as the agent quotes them, each with the diff of a usable correction.
+fn findings(context: &Context<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<Value> {
     let answers = reply(record).and_then(|reply| read::list::<LeakageAnswer>(&reply, "answers"));
     let mut blocks: Vec<String> = Vec::new();
     for answer in answers.map(|found| found.items).unwrap_or_default() {
@@ -69,12 +43,8 @@ fn findings(context: &Context<'_>, step: &Step<'_>, record: &EffectRecord) -> Ve
     let finding = |(count, block): (u32, String)| {
         let fixed = context.steps.reply(&at.named(Name::Correction(count)));
         let fixed = fixed.as_ref().and_then(read::code).filter(|code| code.trim() != block.trim());
-        LeakFound {
-            name: place_name(&at),
-            node: node_id(&step.place),
-            fix: fixed.map(|code| diff(&block, &code)),
-            block: cut(&block, OUTPUT),
-        }
+        let fix = fixed.map(|code| diff(&block, &code));
+        json!({"place": at, "step": step.place, "block": block, "fix": fix})
     };
     (1..).zip(blocks).map(finding).collect()
 }

@@ -9,90 +9,39 @@ use mle_star::spending::role;
 use mle_star_domain::answers::{Retrieval, RetrievedModel};
 use mle_star_domain::config::AgentsChoice;
 use mle_star_domain::effects::{AgentReply, Lookup};
+use mle_star_domain::metric::Score;
 use mle_star_domain::place::Step;
 use mle_star_domain::role::AgentType;
-use mle_star_domain::search::is_link;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::context::Context;
-use super::steps::{node_id, reply};
-use crate::cut::{OUTPUT, cut};
-use crate::figures::number;
-use crate::sanitize::first_line;
+use super::steps::reply;
 
-/// Models and web searches.
-#[derive(Clone, Debug, Serialize)]
-pub struct Models {
-    /// The source of the models, for people; empty before there are any.
-    pub origin: Option<&'static str>,
-    /// The models in the order of the reply.
-    pub models: Vec<Model>,
-    /// The web searches and fetches.
-    pub lookups: Vec<Looked>,
-}
+/// The most web searches that are shown.
+const LOOKUPS: usize = 500;
 
-/// A model and its candidate.
-#[derive(Clone, Debug, Serialize)]
-pub struct Model {
-    /// Its name.
-    pub name: String,
-    /// The ID of its candidate's node.
-    pub node: String,
-    /// The score of its candidate.
-    pub score: Option<String>,
-    /// Pages that the agent named for it.
-    pub sources: Vec<Source>,
-    /// The code that came with it.
-    pub example: String,
-}
-
-/// A page that the agent named for a model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Source {
-    /// The address as the agent gave it.
-    pub text: String,
-    /// Whether it is an address that can be opened.
-    pub is_link: bool,
-    /// Whether it was opened in this run.
-    pub was_read: bool,
-}
-
-/// One web search or fetch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Looked {
-    /// `WebSearch` or `WebFetch`.
-    pub tool: String,
-    /// The query or address.
-    pub what: String,
-    /// Whether it is an address that can be opened.
-    pub is_link: bool,
-    /// The error.
-    pub failure: Option<String>,
-}
-
-/// Creates the view of a run.
-pub fn models(context: &Context<'_>) -> Models {
-    let lookups = match context.result() {
+/// Models with the scores of their candidates, and web searches.
+pub fn models(context: &Context<'_>) -> Value {
+    let mut lookups = match context.result() {
         Some(result) => result.phase1.lookups.clone(),
         None => retrievals(context).into_iter().flat_map(|reply| reply.lookups).collect(),
     };
-    let models = known(context);
-    let model = |(index, model): (u32, &RetrievedModel)| {
-        let candidate = Step::Candidate(index);
-        let score = context.steps.at(candidate).and_then(super::steps::Step::score);
-        Model {
-            name: first_line(&model.model_name, 200),
-            node: context.steps.at(candidate).map(|_| node_id(&candidate.place())).unwrap_or_default(),
-            score: score.map(|score| number(score.value())),
-            sources: model.sources.iter().take(30).map(|source| self::source(source, &lookups)).collect(),
-            example: cut(&model.example_code, OUTPUT),
-        }
+    let opened: Vec<String> =
+        lookups.iter().filter(|lookup| lookup.failure.is_none()).map(|lookup| lookup.what.clone()).collect();
+    let retrieval = retrieval(context, &lookups);
+    lookups.truncate(LOOKUPS);
+    let model = |(index, model): (u32, RetrievedModel)| {
+        let candidate = context.steps.at(Step::Candidate(index));
+        let score = candidate.and_then(super::steps::Step::score).map(Score::value);
+        json!({"model": model, "place": candidate.map(|step| &step.place), "score": score})
     };
-    Models {
-        origin: (!models.is_empty()).then(|| origin(context, &lookups)),
-        models: (0..).zip(&models).map(model).collect(),
-        lookups: lookups.iter().take(500).map(looked).collect(),
-    }
+    json!({
+        "retrieval": retrieval,
+        "agents": context.run.snapshot.frozen.config.agents,
+        "models": (0..).zip(known(context)).map(model).collect::<Vec<_>>(),
+        "lookups": lookups,
+        "opened": opened,
+    })
 }
 
 /// The models that are tried: those of the result, else those of the user, else those of the last reply with any.
@@ -119,37 +68,15 @@ fn retrievals(context: &Context<'_>) -> Vec<AgentReply> {
     context.run.snapshot.effects.iter().filter(of).filter_map(reply).collect()
 }
 
-fn origin(context: &Context<'_>, lookups: &[Lookup]) -> &'static str {
+/// Where the models come from.
+fn retrieval(context: &Context<'_>, lookups: &[Lookup]) -> Retrieval {
     let frozen = &context.run.snapshot.frozen;
-    let retrieval = context.result().map(|result| result.phase1.retrieval).unwrap_or_else(|| {
+    context.result().map(|result| result.phase1.retrieval).unwrap_or_else(|| {
         match (&frozen.retrieved_models, frozen.config.agents) {
             (Some(_), _) => Retrieval::File,
             (None, AgentsChoice::Offline) => Retrieval::Rules,
             (None, _) if lookups.iter().any(|lookup| lookup.failure.is_none()) => Retrieval::Web,
             (None, _) => Retrieval::Knowledge,
         }
-    });
-    match retrieval {
-        Retrieval::Web => "Found by the retriever on the web.",
-        Retrieval::Knowledge if frozen.config.agents == AgentsChoice::Files => {
-            "Named by those who answered the prompts."
-        }
-        Retrieval::Knowledge => "From the knowledge of the language model, without a web search.",
-        Retrieval::File => "Given by hand; the retriever was not asked.",
-        Retrieval::Rules => "Picked by the rules of the offline agents.",
-    }
-}
-
-fn source(text: &str, lookups: &[Lookup]) -> Source {
-    let was_read = lookups.iter().any(|lookup| lookup.what == text && lookup.failure.is_none());
-    Source { text: first_line(text, 300), is_link: text.len() <= 300 && is_link(text), was_read }
-}
-
-fn looked(lookup: &Lookup) -> Looked {
-    Looked {
-        tool: lookup.tool.clone(),
-        what: first_line(&lookup.what, 300),
-        is_link: lookup.what.len() <= 300 && is_link(&lookup.what),
-        failure: lookup.failure.as_ref().map(|why| first_line(why, 300)),
-    }
+    })
 }

@@ -3,9 +3,11 @@
 use mle_star::findings::Findings;
 use mle_star::journal::{EffectRecord, EffectState, Kind};
 use mle_star_domain::config::LeakageGate;
+use mle_star_domain::metric::Score;
 use mle_star_domain::place;
 use mle_star_domain::trust::Severity;
 use serde::Deserialize as _;
+use serde_json::{Value, json};
 
 use super::context::Context;
 use super::steps::{ScriptRun, Step, StepKind};
@@ -116,8 +118,35 @@ fn submission_fault(run: &ScriptRun<'_>) -> Option<String> {
     }
 }
 
+/// One run of a script as templates read it, also where the script had to be repaired.
+pub fn of_run(run: &ScriptRun<'_>) -> Value {
+    let seconds = run.outcome.as_ref().map(|outcome| outcome.duration_seconds);
+    let ended = match &run.outcome {
+        None => "not ended".to_owned(),
+        Some(_) if let Some(limit) = run.limit() => format!("not ended: {}", limit.name()),
+        Some(outcome) if outcome.is_error() => first_line(&outcome.headline(), 160),
+        Some(_) => "ran".to_owned(),
+    };
+    json!({
+        "place": run.place, "name": name(run), "ok": run.is_ok(), "outcome": ended, "error": error(run),
+        "score": run.score.map(Score::value), "seconds": seconds, "runner": run.runner(),
+    })
+}
+
+/// What a run of a step's script is called.
+fn name(run: &ScriptRun<'_>) -> String {
+    let without = match run.place {
+        place if place.is_corrected() => Some("without the leak".to_owned()),
+        place if place.is_without_labels() => Some("without the held-out labels".to_owned()),
+        _ => None,
+    };
+    let repair = run.place.repair().map(|number| format!("repair {number}"));
+    let parts: Vec<String> = without.into_iter().chain(repair).collect();
+    if parts.is_empty() { "first run".to_owned() } else { parts.join(", ") }
+}
+
 /// The traceback of a failed run, or the end of its stderr.
-pub fn error(run: &ScriptRun<'_>) -> Option<String> {
+fn error(run: &ScriptRun<'_>) -> Option<String> {
     let outcome = run.outcome.as_ref().filter(|outcome| outcome.is_error())?;
     let text = outcome.traceback.clone().unwrap_or_else(|| outcome.stderr.text());
     let notes = outcome.notes.iter().map(|note| format!("Note: {note}"));

@@ -2,80 +2,20 @@
 
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::Place;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::context::Context;
 use super::spots::spot_at;
-use crate::chart::{self, About, Axis, Point, Spot, range_with_best};
-use crate::figures::{duration, number};
+use crate::chart::{self, About, Axis, Scored, Spot, range_with_best};
+use crate::figures::number;
 use crate::run_view::RunView;
-use crate::words::place_name;
 
-/// Two charts and their data.
-#[derive(Clone, Debug, Serialize)]
-pub struct Scores {
-    /// SVG; empty before the second score.
-    pub by_script: Option<String>,
-    /// SVG; empty before the second score.
-    pub by_time: Option<String>,
-    /// All scores, in the order in which the scripts ended.
-    pub rows: Vec<ScoreRow>,
-    /// The number of outliers that are not drawn.
-    pub outside: usize,
-    /// How often the best score improved after the first.
-    pub improvements: usize,
-}
-
-/// A score.
-#[derive(Clone, Debug, Serialize)]
-pub struct ScoreRow {
-    /// Its number, from 1.
-    pub number: usize,
-    /// The place, for people.
-    pub place: String,
-    /// When its script ended, relative to the start of the run.
-    pub at: String,
-    /// The score.
-    pub score: String,
-    /// The best score up to here.
-    pub best: String,
-    /// Whether it is better than all before it.
-    pub improved: bool,
-}
-
-/// A script that has a score.
-pub struct ScoredScript {
-    /// Its run.
-    pub place: Place,
-    /// When it ended, in seconds since the start of the run.
-    pub ended: f64,
-    /// The score.
-    pub score: f64,
-    /// The best score up to here.
-    pub best: f64,
-    /// Whether it is better than all before it.
-    pub improved: bool,
-}
-
-/// Creates the view of a run.
-pub fn scores(context: &Context<'_>) -> Scores {
+/// Two charts, empty before the second score, and all scores in the order in which the scripts ended.
+pub fn scores(context: &Context<'_>) -> Value {
     let scored = scored(context.run);
-    let points = |x: fn(usize, &ScoredScript) -> f64| -> Vec<Point> {
-        let point = |(index, one): (usize, &ScoredScript)| Point {
-            x: x(index, one),
-            score: one.score,
-            best: one.best,
-            improved: one.improved,
-        };
-        scored.iter().enumerate().map(point).collect()
-    };
-    #[expect(clippy::cast_precision_loss, reason = "a small count")]
-    let by_script = points(|index, _| (index + 1) as f64);
-    let by_time = points(|_, one| one.ended);
     let improvements = scored.iter().skip(1).filter(|one| one.improved).count();
-    let outside = range_with_best(&by_script).map_or(0, |(low, high)| {
-        by_script.iter().filter(|point| !(low..=high).contains(&point.score)).count()
-    });
+    let outside = range_with_best(&scored)
+        .map_or(0, |(low, high)| scored.iter().filter(|one| !(low..=high).contains(&one.score)).count());
     let metric = &context.run.summary.run.metric;
     let description = match (scored.first(), scored.last()) {
         (Some(first), Some(last)) => format!(
@@ -87,21 +27,21 @@ pub fn scores(context: &Context<'_>) -> Scores {
         _ => String::new(),
     };
     let spots: Vec<Spot> = scored.iter().map(|one| spot_at(context, &one.place)).collect();
-    let draw = |id, title: &str, points: &[Point], axis| {
+    let draw = |id, title: &str, axis| {
         let about = About { id, title, description: &description };
-        (scored.len() > 1).then(|| chart::scores(&about, points, axis, &spots)).flatten()
+        (scored.len() > 1).then(|| chart::scores(&about, &scored, axis, &spots)).flatten()
     };
-    Scores {
-        by_script: draw("scores-by-script", "Score of every scored script", &by_script, Axis::Scripts),
-        by_time: draw("scores-by-time", "Scores over time", &by_time, Axis::Time),
-        rows: scored.iter().enumerate().map(|(index, one)| row(index + 1, one)).collect(),
-        outside,
-        improvements,
-    }
+    json!({
+        "by_script": draw("scores-by-script", "Score of every scored script", Axis::Scripts),
+        "by_time": draw("scores-by-time", "Scores over time", Axis::Time),
+        "rows": scored,
+        "outside": outside,
+        "improvements": improvements,
+    })
 }
 
 /// The scored scripts of a run, in the order in which they ended.
-pub fn scored(run: &RunView) -> Vec<ScoredScript> {
+pub fn scored(run: &RunView) -> Vec<Scored> {
     let direction = run.snapshot.frozen.task.metric_direction;
     let mut rows: Vec<_> = run.steps.iter().filter(|step| step.counts).collect();
     rows.sort_by(|one, other| one.ended.unwrap_or_default().total_cmp(&other.ended.unwrap_or_default()));
@@ -112,7 +52,7 @@ pub fn scored(run: &RunView) -> Vec<ScoredScript> {
         let improved = best.is_none_or(|best| score.beats(best));
         let now = best.filter(|_| !improved).unwrap_or(score);
         best = Some(now);
-        scored.push(ScoredScript {
+        scored.push(Scored {
             place: Place::from(row.place.as_str()),
             ended: row.ended.unwrap_or_default(),
             score: score.value(),
@@ -121,15 +61,4 @@ pub fn scored(run: &RunView) -> Vec<ScoredScript> {
         });
     }
     scored
-}
-
-fn row(position: usize, one: &ScoredScript) -> ScoreRow {
-    ScoreRow {
-        number: position,
-        place: place_name(&one.place),
-        at: duration(one.ended),
-        score: number(one.score),
-        best: number(one.best),
-        improved: one.improved,
-    }
 }

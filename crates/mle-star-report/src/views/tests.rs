@@ -16,11 +16,32 @@ use mle_star_domain::config::LeakageCheck;
 use mle_star_domain::effects::ScriptOutcome;
 use mle_star_domain::metric::Direction;
 
+use serde_json::Value;
+
 use super::*;
+use crate::at_work::AtWork;
 use crate::html;
-use crate::run_view::State;
+use crate::run_view::{RunView, State};
 use crate::views::descent::Descent;
 use world::{Made, begun, leaking, made};
+
+/// What the template of a part reads.
+fn part(view: &RunView, name: &str) -> Value {
+    let at_work = AtWork::of(view);
+    super::part(&Context::of(view, &at_work), name).unwrap()
+}
+
+/// The step at this place, as the list of solutions shows it.
+fn node(view: &RunView, place: &str) -> Value {
+    let tree = part(view, "tree");
+    let groups = tree["groups"].as_array().unwrap();
+    let mut nodes = groups.iter().flat_map(|group| group[1].as_array().unwrap());
+    nodes.find(|node| node["place"] == place).unwrap_or_else(|| panic!("no {place}")).clone()
+}
+
+fn notes(view: &RunView) -> Vec<String> {
+    crate::run_report::RunReport::of(view).notes()
+}
 
 /// Worlds that end in different ways through the algorithms.
 fn worlds() -> Vec<(&'static str, World)> {
@@ -122,13 +143,14 @@ async fn a_score_with_a_leak_counts_nowhere_after_the_leak_was_removed() {
     let leaked = row("phase2/path-0/t0/k0/run");
     assert_eq!((leaked.counts, leaked.outcome.as_str()), (false, "ran with a leak"));
     assert!(row("phase2/path-0/t0/k0/corrected/run").counts);
-    let views = of_run(&view);
-    let node = views.tree.node(attempt).unwrap();
+    let node = node(&view, attempt);
+    let runs = node["runs"].as_array().unwrap();
     let names: Vec<(&str, bool)> =
-        node.runs.iter().map(|run| (run.name.as_str(), run.score.is_some())).collect();
+        runs.iter().map(|run| (run["name"].as_str().unwrap(), run["score"].is_number())).collect();
     assert_eq!(names, [("first run", false), ("without the leak", true)]);
-    let best = views.overview.phases.iter().filter_map(|phase| phase.best.as_deref());
-    assert!(best.into_iter().all(|best| !best.contains("0.99")), "{:?}", views.overview.phases);
+    let overview = part(&view, "overview");
+    let phases = overview["phases"].as_array().unwrap();
+    assert!(phases.iter().all(|phase| phase["best"] != 0.99), "{phases:?}");
 }
 
 #[tokio::test]
@@ -138,9 +160,10 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
     for ((name, world), inputs) in both {
         let Made { view, .. } = made(&world, &inputs).await;
         let result = view.result.clone().unwrap();
-        let views = of_run(&view);
         let at_work = AtWork::of(&view);
         let context = Context::of(&view, &at_work);
+        let edits = edits(&context);
+        let is_edit = |place: &Place| edits.iter().any(|edit| edit.place == *place);
         for (path, refined) in result.phase2_results.iter().enumerate() {
             for step in &refined.step_history {
                 let (path, outer) = (u32::try_from(path).unwrap(), step.outer_step);
@@ -154,9 +177,9 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
                 for (inner, attempt) in (0..).zip(&step.inner_loop_attempts) {
                     let attempted = Step::Attempt { path, outer, inner };
                     let place = attempted.place();
-                    let node = views.tree.node(place.as_str()).unwrap();
-                    assert_eq!(node.status == "kept", attempt.was_improvement, "{name} {place}");
-                    assert_eq!(node.plan.as_deref(), Some(attempt.plan.as_str()), "{name} {place}");
+                    let node = node(&view, place.as_str());
+                    assert_eq!(node["status"] == "kept", attempt.was_improvement, "{name} {place}");
+                    assert_eq!(node["plan"], attempt.plan.as_str(), "{name} {place}");
                     assert_eq!(
                         context
                             .steps
@@ -166,19 +189,23 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
                             .map(mle_star_domain::metric::Score::value),
                         attempt.score
                     );
-                    let entry = views.ledger.entries.iter().any(|entry| entry.place == place.as_str());
-                    assert_eq!(entry, attempt.was_improvement, "{name} {place}");
+                    assert_eq!(is_edit(&place), attempt.was_improvement, "{name} {place}");
                 }
             }
         }
         let merges = result.phase1.merges.iter().filter(|merge| merge.accepted).count();
-        let shown =
-            views.ledger.entries.iter().filter(|entry| entry.place.starts_with("phase1/merge-")).count();
+        let shown = edits.iter().filter(|edit| edit.place.as_str().starts_with("phase1/merge-")).count();
         assert_eq!(shown, merges, "{name}");
-        let names = |names: Vec<String>| names;
-        let models =
-            names(result.phase1.retrieved_models.iter().map(|model| model.model_name.clone()).collect());
-        assert_eq!(views.models.models.iter().map(|model| model.name.clone()).collect::<Vec<_>>(), models);
+        let models = part(&view, "models");
+        let shown: Vec<_> = models["models"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|model| model["model"]["model_name"].clone())
+            .collect();
+        let expected: Vec<_> =
+            result.phase1.retrieved_models.iter().map(|model| model.model_name.as_str()).collect();
+        assert_eq!(shown, expected, "{name}");
     }
 }
 
@@ -203,21 +230,19 @@ async fn a_failed_run_shows_its_tracebacks_and_what_can_be_shown() {
     let mut inputs = frozen();
     inputs.config.max_debug_attempts = 3;
     let made = world::begun(&world, &inputs).await;
-    let views = of_run(&made.view);
-    assert_eq!((views.overview.state, views.overview.is_over), ("unfinished", true));
+    assert_eq!(made.view.summary.run.state, State::Unfinished);
+    let notes = notes(&made.view);
+    assert!(notes.iter().any(|note| note.contains("can be resumed")), "{notes:?}");
+    let failures = part(&made.view, "failures");
+    let scripts = failures["scripts"].as_array().unwrap();
+    assert_eq!(scripts.len(), 2);
+    assert!(scripts.iter().all(|failed| failed["is_repaired"] == false));
+    let says = |text: &Value| text.as_str().unwrap().contains("ValueError: broken beyond repair");
+    assert!(scripts[0]["runs"].as_array().unwrap().iter().all(|one| says(&one["run"]["error"])));
+    assert!(says(&node(&made.view, "phase1/candidate-0")["outcome"]));
     assert!(
-        views.overview.notes.iter().any(|note| note.contains("can be resumed")),
-        "{:?}",
-        views.overview.notes
+        part(&made.view, "scores")["by_script"].is_null() && part(&made.view, "script")["code"].is_null()
     );
-    assert_eq!(views.failures.scripts.len(), 2);
-    assert!(views.failures.scripts.iter().all(|failed| !failed.repaired));
-    let tries = &views.failures.scripts[0].runs;
-    assert!(
-        tries.iter().all(|tried| tried.error.as_ref().unwrap().contains("ValueError: broken beyond repair"))
-    );
-    assert!(views.tree.node("phase1/candidate-0").unwrap().outcome.contains("broken beyond repair"));
-    assert!(views.scores.by_script.is_none() && views.script.code.is_none());
     let page = html::render(&made.view).unwrap();
     world::keep("failed", &page);
     markup::check(&page);
@@ -227,21 +252,16 @@ async fn a_failed_run_shows_its_tracebacks_and_what_can_be_shown() {
 async fn a_run_cut_off_in_the_middle_shows_what_there_is() {
     let world = World::new().breaks_once("phase2/path-1/t0/k1/run");
     let mut made = world::begun(&world, &frozen()).await;
-    let views = of_run(&made.view);
-    let cut_off = views.tree.node("phase2/path-1/t0/k1").unwrap();
-    assert_eq!((cut_off.status, cut_off.outcome.as_str()), ("open", "cut off"));
-    assert!(!views.script.is_final && views.script.code.is_some());
+    let open = "phase2/path-1/t0/k1";
+    let cut_off = node(&made.view, open);
+    assert_eq!((&cut_off["status"], &cut_off["outcome"]), (&"open".into(), &"cut off".into()));
+    let script = part(&made.view, "script");
+    assert!(script["is_final"] == false && script["code"].is_string());
     made.view.summary.run.state = State::Running;
-    let views = of_run(&made.view);
-    assert_eq!(views.tree.node("phase2/path-1/t0/k1").unwrap().outcome, "being worked on");
-    assert!(
-        views
-            .now
-            .unwrap()
-            .work
-            .iter()
-            .any(|now| now.place == "path 2, step 1, attempt 2" && now.what == "script")
-    );
+    assert_eq!(node(&made.view, open)["outcome"], "being worked on");
+    let now = part(&made.view, "now");
+    let work = now["work"].as_array().unwrap();
+    assert!(work.iter().any(|now| now["place"] == "path 2, step 1, attempt 2" && now["what"] == "script"));
     let page = html::render(&made.view).unwrap();
     world::keep("running", &page);
     markup::check(&page);
@@ -251,7 +271,7 @@ async fn a_run_cut_off_in_the_middle_shows_what_there_is() {
 async fn failed_paths_and_what_stopped_a_run_are_named() {
     let world = World::new().panics("phase2/path-1/t0/ablation").breaks_once("phase3/r0/ens_planner");
     let Made { view, folder: _folder } = begun(&world, &frozen()).await;
-    let notes = of_run(&view).overview.notes;
+    let notes = notes(&view);
     for part in
         ["It was stopped: the outside is broken.", "Path 2 failed: ", "a defect at phase2/path-1/t0/ablation"]
     {

@@ -4,10 +4,9 @@ use std::time::Instant;
 
 use mle_star::testing::worlds::large;
 
-use super::markup;
 use super::world::{Made, keep, made};
+use super::{markup, part};
 use crate::html;
-use crate::views::of_run;
 
 #[tokio::test]
 async fn a_run_of_500_scripts_fits_into_5_mb() {
@@ -16,7 +15,7 @@ async fn a_run_of_500_scripts_fits_into_5_mb() {
     let began = Instant::now();
     let page = html::render(&view).unwrap();
     let took = began.elapsed();
-    let scripts = of_run(&view).overview.work.scripts;
+    let scripts = part(&view, "overview")["scripts"].as_u64().unwrap();
     println!("{scripts} scripts: {} bytes in {took:?}", page.len());
     keep("large", &page);
     assert!(scripts > 500, "{scripts}");

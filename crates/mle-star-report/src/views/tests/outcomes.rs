@@ -38,34 +38,33 @@ pred = d.copy()
 pred[:] = d.values
 print('Final Validation Performance:', r2_score(d, pred))";
 
-fn outcome(views: &Views, place: &str) -> (&'static str, String) {
-    let node = views.tree.node(place).unwrap_or_else(|| panic!("no {place}"));
-    (node.status, node.outcome.clone())
+fn outcome(view: &RunView, place: &str) -> (String, String) {
+    let node = node(view, place);
+    (node["status"].as_str().unwrap().to_owned(), node["outcome"].as_str().unwrap().to_owned())
+}
+
+fn check(view: &RunView, place: &str, status: &str, words: &str) {
+    assert_eq!(outcome(view, place), (status.to_owned(), words.to_owned()));
 }
 
 #[tokio::test]
 async fn finalists_were_compared_whoever_wrote_their_submission() {
     let made = made(&finalists().fails("finalization/holdout/run"), &held_out()).await;
-    let views = of_run(&made.view);
-    let lost = ("dropped", "compared on held-out rows, not chosen".to_owned());
-    assert_eq!(outcome(&views, "finalization/choice-0"), lost);
-    assert_eq!(outcome(&views, "finalization/choice-1"), ("kept", "chosen on held-out rows".to_owned()));
-    assert_eq!(views.tree.node("finalization/choice-1").unwrap().kind, "comparison");
-    let names = |place: &str| {
-        let node = views.tree.node(place).unwrap();
-        node.runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>()
-    };
-    assert_eq!(names("finalization")[0], "without the held-out labels");
-    assert_eq!(views.failures.scripts[0].runs[0].name, "without the held-out labels");
+    check(&made.view, "finalization/choice-0", "dropped", "compared on held-out rows, not chosen");
+    check(&made.view, "finalization/choice-1", "kept", "chosen on held-out rows");
+    assert_eq!(node(&made.view, "finalization/choice-1")["kind"], "comparison");
+    assert_eq!(node(&made.view, "finalization")["runs"][0]["name"], "without the held-out labels");
+    let failures = part(&made.view, "failures");
+    assert_eq!(failures["scripts"][0]["runs"][0]["run"]["name"], "without the held-out labels");
 }
 
 #[tokio::test]
 async fn the_reason_why_no_script_ran_is_told() {
     let leak = json!({"answers": [{"leakage_status": "Yes Data Leakage", "code_block": "absent"}]});
     let world = World::new().reply("phase1/final/leakage", AgentReply::text(leak.to_string()));
-    let views = of_run(&made(&world, &frozen()).await.view);
-    assert_eq!(outcome(&views, "phase1/final"), ("done", "a leak is suspected".to_owned()));
-    assert_eq!(outcome(&views, "phase1/data"), ("done", "no data is left unused".to_owned()));
+    let Made { view, folder: _folder } = made(&world, &frozen()).await;
+    check(&view, "phase1/final", "done", "a leak is suspected");
+    check(&view, "phase1/data", "done", "no data is left unused");
 
     let mut inputs = Frozen { protocol: Some(protocol()), ..frozen() };
     inputs.config.leakage_gate = LeakageGate::Block;
@@ -73,27 +72,26 @@ async fn the_reason_why_no_script_ran_is_told() {
     let world = World::new().agent("phase1/candidate-1/init", &format!("```python\n{LEAKING}\n```"));
     let world = (1..9)
         .fold(world, |world, count| world.agent(&format!("phase1/candidate-1/gate-fix-{count}"), "no idea"));
-    let views = of_run(&made(&world, &inputs).await.view);
-    assert_eq!(outcome(&views, "phase1/candidate-1"), ("failed", "not run: it leaks (line 9)".to_owned()));
+    let view = made(&world, &inputs).await.view;
+    check(&view, "phase1/candidate-1", "failed", "not run: it leaks (line 9)");
 
     let world = World::new().agent("phase1/candidate-1/init", "```python\nexit()\n```");
     let mut inputs = frozen();
     inputs.config.max_debug_attempts = 1;
     let world = world.agent_fails("phase1/candidate-1/debug-1/debugger");
-    let views = of_run(&made(&world, &inputs).await.view);
-    let unusable = ("failed", "no script that can be run".to_owned());
-    assert_eq!(outcome(&views, "phase1/candidate-1"), unusable);
+    let view = made(&world, &inputs).await.view;
+    check(&view, "phase1/candidate-1", "failed", "no script that can be run");
 }
 
 #[tokio::test]
 async fn a_step_that_a_stop_cut_off_has_not_failed() {
     let known = Usage { cost_usd: Some(0.1), ..Usage::default() };
     let world = World::new().denies_once("phase2/path-1/t0/k1/coder", known);
-    let made = begun(&world, &frozen()).await;
-    let views = of_run(&made.view);
-    assert_eq!(outcome(&views, "phase2/path-1/t0/k1"), ("open", "cut off".to_owned()));
-    assert!(views.tree.outcomes.iter().all(|outcome| *outcome != "failed"), "{:?}", views.tree.outcomes);
-    assert_eq!(outcome(&views, "phase2/path-1/t0"), ("done", "measured".to_owned()));
+    let Made { view, folder: _folder } = begun(&world, &frozen()).await;
+    check(&view, "phase2/path-1/t0/k1", "open", "cut off");
+    let outcomes = &part(&view, "tree")["outcomes"];
+    assert!(!outcomes.as_array().unwrap().contains(&"failed".into()), "{outcomes}");
+    check(&view, "phase2/path-1/t0", "done", "measured");
 }
 
 #[tokio::test]

@@ -63,34 +63,28 @@ async fn scripts_are_counted_where_they_ran_and_losses_where_they_happened() {
         runner("far-2", RunnerState::Failed, "no place"),
     ];
     let (_folder, view) = on_runners(&world, events).await;
-    let views = of_run(&view);
-    let runners = views.runners.as_ref().unwrap();
-    let figures: Vec<_> = runners
-        .rows
-        .iter()
-        .map(|row| {
-            (row.figures.name.as_str(), row.figures.state, row.figures.lost_scripts, row.figures.losses)
-        })
-        .collect();
+    let at_work = AtWork::of(&view);
+    let found = figures(&Context::of(&view, &at_work));
+    let shown: Vec<_> =
+        found.iter().map(|one| (one.name.as_str(), one.state, one.lost_scripts, one.losses)).collect();
     // One script was lost once, the other three times.
-    assert_eq!(figures, [("far-1", Some("lost"), 4, 1), ("far-2", Some("failed"), 0, 0)]);
+    assert_eq!(shown, [("far-1", Some("lost"), 4, 1), ("far-2", Some("failed"), 0, 0)]);
     let scripts = view.snapshot.effects.iter().filter(|effect| effect.kind == Kind::Script).count() as u64;
-    assert_eq!(runners.rows[0].figures.scripts, scripts - 1);
-    assert_eq!(
-        runners.summary,
-        format!(
-            "{} scripts on 1 runner. 1 script ran again elsewhere, because its runner was lost. 1 script was given \
-             up after several lost runners.",
-            scripts - 1
-        )
+    assert_eq!(found[0].scripts, scripts - 1);
+    let summary = format!(
+        "{} scripts on 1 runner. 1 script ran again elsewhere, because its runner was lost. 1 script was given up after \
+         several lost runners.",
+        scripts - 1
     );
-    assert_eq!(runners.rows[1].words(), "far-2 on node7: 0 scripts, failed (no place)");
-    assert!(runners.chart.is_none(), "one bar says nothing");
-    assert_eq!(views.tree.node(STEP).unwrap().ran_on.as_deref(), Some("far-1"));
+    let lines = crate::text::lines(&Context::of(&view, &at_work)).unwrap();
+    let told = "            far-2 on node7: 0 scripts, failed (no place)";
+    assert!(lines.iter().any(|line| line == told), "{lines:?}");
+    assert!(part(&view, "runners")["chart"].is_null(), "one bar says nothing");
+    assert_eq!(node(&view, STEP)["runners"], serde_json::json!(["far-1"]));
     let page = html::render(&view).unwrap();
     keep("runners", &page);
     markup::check(&page);
-    for text in ["id=\"runners\"", "node7", "ran on <bdi>far-1</bdi>", "no place"] {
+    for text in [summary.as_str(), "id=\"runners\"", "node7", "ran on <bdi>far-1</bdi>", "no place"] {
         assert!(page.contains(text), "{text}");
     }
 }
@@ -102,16 +96,15 @@ async fn the_present_of_runners_is_that_of_a_running_run() {
         Event::ScriptStarted { place, timeout: 60.0, characters: 9, runner: Some("far-1".to_owned()) };
     let ready = runner("far-1", RunnerState::Ready, "node7: 2 cores, 4 GiB, no GPU");
     let (_folder, mut view) = on_runners(&World::new(), vec![ready, started]).await;
-    let row = |view: &RunView| of_run(view).runners.unwrap().rows[0].clone();
+    let row = |view: &RunView| part(view, "runners")["rows"][0].clone();
     view.summary.run.state = State::Running;
     let shown = row(&view);
-    assert_eq!(
-        (shown.figures.state, shown.mood, shown.now),
-        (Some("ready"), "good", vec!["round 1".to_owned()])
-    );
-    assert_eq!(shown.detail, "2 cores, 4 GiB, no GPU");
+    assert_eq!(shown["figures"]["state"], "ready");
+    assert_eq!(shown["now"], serde_json::json!(["phase3/r0/run"]));
+    assert_eq!(shown["detail"], "2 cores, 4 GiB, no GPU");
     // A process that was killed wrote no end.
     view.summary.run.state = State::Unfinished;
     let shown = row(&view);
-    assert_eq!((shown.figures.state, shown.mood, shown.now), (Some("ended"), "", Vec::new()));
+    assert_eq!(shown["figures"]["state"], "ended");
+    assert_eq!(shown["now"], serde_json::json!([]));
 }

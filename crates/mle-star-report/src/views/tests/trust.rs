@@ -9,9 +9,9 @@ use mle_star_domain::trust::Trust;
 use serde_json::{Value, json};
 
 use super::markup;
+use super::notes;
 use super::world::{Made, keep, made};
 use crate::html;
-use crate::views::of_run;
 
 /// Scripts whose scores the program computed.
 fn world() -> World {
@@ -181,7 +181,7 @@ async fn the_overview_and_the_page_mark_scores_that_may_leak() {
     ] {
         let mut made = with(&json!({ "probes": probes })).await;
         made.view.result.as_mut().unwrap().leakage_suspected = leakage_suspected;
-        let (notes, page) = (of_run(&made.view).overview.notes, html::render(&made.view).unwrap());
+        let (notes, page) = (notes(&made.view), html::render(&made.view).unwrap());
         for note in [leaks, suspect, found] {
             assert_eq!(notes.iter().any(|one| one == note), expected.contains(&note), "{note} {notes:?}");
             assert_eq!(page.contains(note), expected.contains(&note), "{note}");
@@ -256,7 +256,7 @@ async fn the_split_is_a_picture() {
         .unwrap(),
         ..in_periods(0)
     };
-    let words = ["training and validation", "8,500", "for other groups of &quot;customer&quot;"];
+    let words = ["training and validation", "8,500", "for other groups of \"customer\""];
     let split = json!({"kind": "groups", "column": "customer", "why": "No customer is in both"});
     let split: Option<Split> = serde_json::from_value(split).unwrap();
     let by_group = Protocol { split, ..by_group };

@@ -1,53 +1,17 @@
 //! All scores of a run with their intervals, against the scores on held-out rows.
 
-use std::collections::BTreeMap;
-
 use mle_star_domain::place::Place;
 use mle_star_domain::trust::Trust;
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::chart::{self, About, Band, Measured, Spot};
-use crate::figures::number;
+use crate::chart::{self, About, Band, Measured, Scored, Spot};
 use crate::score_report::Figure;
 use crate::views::context::Context;
 use crate::views::scores::scored;
 use crate::views::spots::spot_at;
-use crate::words::place_name;
-
-/// A chart and its data.
-#[derive(Clone, Debug, Serialize)]
-pub struct Picture {
-    /// SVG.
-    pub svg: String,
-    /// Whether it has whiskers.
-    pub has_intervals: bool,
-    /// Whether it has diamonds.
-    pub has_held_out: bool,
-    /// Whether it has a band.
-    pub has_band: bool,
-    /// The number of outliers that are not drawn.
-    pub outside: usize,
-    /// The scores, in the order in which the scripts ended.
-    pub rows: Vec<PictureRow>,
-}
-
-/// A score.
-#[derive(Clone, Debug, Serialize)]
-pub struct PictureRow {
-    /// Its number, from 1.
-    pub number: usize,
-    /// The place, for people.
-    pub place: String,
-    /// The validation score, with its interval.
-    pub validated: Figure,
-    /// The score on held-out rows.
-    pub held_out: Option<String>,
-    /// Whether it is the chosen solution.
-    pub is_chosen: bool,
-}
 
 /// Draws the scores of a run; `None` if there are none.
-pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Picture> {
+pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Value> {
     let (places, scores): (Vec<Place>, Vec<Measured>) = measured(context, trust).into_iter().unzip();
     let band = trust.holdout_score.zip(trust.holdout_interval);
     let band = band.map(|(score, interval)| Band { score, interval });
@@ -56,36 +20,35 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Picture> {
     let title = "Scores with their 95 % intervals";
     let about = About { id: "scores-with-intervals", title, description: &description };
     let spots: Vec<Spot> = places.iter().map(|place| spot_at(context, place)).collect();
-    Some(Picture {
-        outside: chart::outside(&scores, band),
-        svg: chart::intervals(&about, metric, &scores, band, &spots)?,
-        has_intervals: scores.iter().any(|one| one.interval.is_some()),
-        has_held_out: scores.iter().any(|one| one.held_out.is_some()),
-        has_band: band.is_some(),
-        rows: (1..).zip(places).zip(&scores).map(|((number, place), one)| row(number, &place, one)).collect(),
-    })
+    let svg = chart::intervals(&about, metric, &scores, band, &spots)?;
+    let rows = places.iter().zip(&scores).map(|(place, one)| json!({"place": place, "of": one}));
+    Some(json!({
+        "svg": svg,
+        "outside": chart::outside(&scores, band),
+        "has_intervals": scores.iter().any(|one| one.interval.is_some()),
+        "has_held_out": scores.iter().any(|one| one.held_out.is_some()),
+        "has_band": band.is_some(),
+        "rows": rows.collect::<Vec<_>>(),
+    }))
 }
 
 /// The scored scripts with what is known about them.
 fn measured(context: &Context<'_>, trust: &Trust) -> Vec<(Place, Measured)> {
-    let runs = context.steps.iter().flat_map(|step| &step.runs);
-    let interval =
-        |run: &crate::views::steps::ScriptRun<'_>| run.outcome.as_ref()?.measured.as_ref()?.interval;
-    let intervals: BTreeMap<&Place, [f64; 2]> =
-        runs.filter_map(|run| Some((run.place, interval(run)?))).collect();
-    let candidates = &trust.choice.candidates;
-    let held_out: BTreeMap<&Place, f64> =
-        candidates.iter().filter_map(|one| Some((&one.place, one.holdout?))).collect();
+    let interval = |place: &Place| {
+        let runs = &context.steps.at(place.step()?)?.runs;
+        runs.iter().find(|run| run.place == place)?.outcome.as_ref()?.measured.as_ref()?.interval
+    };
+    let held_out = |place: &Place| trust.choice.candidates.iter().find(|one| one.place == *place)?.holdout;
     let chosen = chosen(context, trust);
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
-    let one = |(index, one): (usize, crate::views::scores::ScoredScript)| {
+    let one = |(index, one): (usize, Scored)| {
         let is_chosen = chosen.as_ref() == Some(&one.place);
         let of_chosen = trust.validation_interval.filter(|_| is_chosen);
         let measured = Measured {
             x: (index + 1) as f64,
             score: one.score,
-            interval: intervals.get(&one.place).copied().or(of_chosen),
-            held_out: held_out.get(&one.place).copied(),
+            interval: interval(&one.place).or(of_chosen),
+            held_out: held_out(&one.place),
             is_chosen,
         };
         (one.place, measured)
@@ -112,14 +75,4 @@ fn description(context: &Context<'_>, scores: &[Measured]) -> String {
         named("The chosen solution's validation score is", context.report.score.validated()),
         named("Its score on held-out rows is", context.report.score.held_out()),
     )
-}
-
-fn row(position: usize, place: &Place, one: &Measured) -> PictureRow {
-    PictureRow {
-        number: position,
-        place: place_name(place),
-        validated: Figure::of(one.score, one.interval),
-        held_out: one.held_out.map(number),
-        is_chosen: one.is_chosen,
-    }
 }
