@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         ["faults", options @ ..] => faults::campaign(options).failed == 0,
         ["python", options @ ..] => python(options),
         ["kernel"] => ended(tests_run::build().and_then(|tests| verify::kernel(&tests))),
-        ["book"] => verify::book(),
+        ["book"] => ended(verify::book()),
         ["record"] => record::record(),
         ["pictures"] => record::pictures(),
         _ => {

@@ -47,7 +47,7 @@ pub fn deep() -> bool {
             report.check("docs", documents);
             report.check("doc tests", || succeeds(cargo("test --workspace --doc")));
             dependencies(&mut report);
-            report.check("book", book);
+            report.step("book", book);
         });
         let Ok((more, python)) = downloads.join() else { return false };
         needs.extend(more);
@@ -76,14 +76,18 @@ pub fn is_tidy() -> bool {
 }
 
 /// Builds the book in `target/book` with mdBook from crates.io, of whose features it needs the search alone.
-pub fn book() -> bool {
+///
+/// # Errors
+/// mdBook cannot be installed.
+pub fn book() -> Result<Count, String> {
     let folder = target().join("mdbook");
     let mut install =
         cargo("install mdbook@0.5.4 --locked --quiet --no-default-features --features search --root");
     install.arg(&folder);
     let mut build = Command::new(folder.join("bin/mdbook"));
     build.arg("build").current_dir(root());
-    succeeds(install) && succeeds(build)
+    let is_installed = succeeds(install);
+    is_installed.then(|| Count::check(succeeds(build))).ok_or("mdbook cannot be installed".to_owned())
 }
 
 /// The tests of control groups in a virtual machine; `tests` is the program that has them.
