@@ -9,7 +9,7 @@ import subprocess
 import sysconfig
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +62,15 @@ def find() -> str:
     return found
 
 
-def call(*arguments: str, text: str = "", fine: Sequence[int] = (0,)) -> str:
+def call(
+    *arguments: str,
+    text: str = "",
+    fine: Sequence[int] = (0,),
+    interrupted: Callable[[KeyboardInterrupt, str], None] | None = None,
+) -> str:
     """What the program prints with these arguments and `text` as standard input.
 
-    Ctrl-C ends it as in a terminal: it is asked to stop, and waited for.
+    Ctrl-C ends it as in a terminal: it is asked to stop, and waited for. `interrupted` is told what it printed.
 
     Raises:
         Error: It ends with another exit code than those of `fine`, or with a failure and prints nothing.
@@ -75,9 +80,9 @@ def call(*arguments: str, text: str = "", fine: Sequence[int] = (0,)) -> str:
         stdout, stderr = process.communicate(text)
     except KeyboardInterrupt as interrupt:
         process.send_signal(signal.SIGINT)
-        error = said(process.communicate()[1], process.returncode)
-        if error.hint:
-            interrupt.add_note(f"{error}; or in Python with mle_star.Run.open(…).resume()")
+        printed, _ = process.communicate()
+        if interrupted is not None and printed:
+            interrupted(interrupt, printed)
         raise
     if process.returncode not in fine or (process.returncode != 0 and not stdout):
         raise said(stderr, process.returncode)

@@ -114,21 +114,26 @@ class Run:
             Error: The run cannot be resumed, or ends without a valid submission.
         """
         limits = words(time_limit=seconds(time_limit), max_budget_usd=max_budget_usd)
-        # A run that has nothing left to do ends as it did.
-        call("resume", "--detach", "--json", *limits, "--", os.fspath(self._path), fine=(0, NO_SUBMISSION))
-        return self._finish(quiet=quiet)
-
-    def _finish(self, *, quiet: bool) -> Run:
-        """Waits for the run; Ctrl-C stops it, and ends it at once the second time."""
-        try:
+        with self._stopping():
+            # A run that has nothing left to do ends as it did.
+            call("resume", "--detach", "--json", *limits, "--", os.fspath(self._path), fine=(0, NO_SUBMISSION))
             return self.wait(quiet=quiet)
+
+    @contextlib.contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """Ctrl-C stops the run, and ends it at once the second time."""
+        try:
+            yield
         except KeyboardInterrupt as interrupt:
-            try:
-                self.stop()
-            except KeyboardInterrupt:
-                self.stop()
-            interrupt.add_note(f"The run has stopped. Continue it with mle_star.Run.open({str(self._path)!r}).resume()")
+            self._stopped_by(interrupt)
             raise
+
+    def _stopped_by(self, interrupt: KeyboardInterrupt) -> None:
+        try:
+            self.stop()
+        except KeyboardInterrupt:
+            self.stop()
+        interrupt.add_note(f"The run has stopped. Continue it with mle_star.Run.open({str(self._path)!r}).resume()")
 
     def _shown(self) -> dict[str, Any]:
         """What `mle-star show` says."""

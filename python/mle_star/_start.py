@@ -77,7 +77,8 @@ def run(
         data, target=target, test=test, metric=metric, direction=direction,
         time_limit=time_limit, agents=agents, folder=folder, **settings,
     )  # fmt: skip
-    return begun._finish(quiet=quiet)
+    with begun._stopping():
+        return begun.wait(quiet=quiet)
 
 
 def start(
@@ -107,9 +108,17 @@ def start(
     for name, value in settings.items():
         given += _setting(name, value)
     with _Task(data, test, runs, name=columns) as task:
-        begun = json.loads(call("run", "--detach", "--json", *given, "--", os.fspath(task.path)))
-        task.keep()
-    return Run(begun["folder"])
+        arguments = ["run", "--detach", "--json", *given, "--", os.fspath(task.path)]
+
+        def interrupted(interrupt: KeyboardInterrupt, printed: str) -> None:
+            task.kept(_begun(printed))._stopped_by(interrupt)
+
+        return task.kept(_begun(call(*arguments, interrupted=interrupted)))
+
+
+def _begun(printed: str) -> Run:
+    """The run that the program has started."""
+    return Run(json.loads(printed)["folder"])
 
 
 def check_names(names: Iterable[str], parameters: Iterable[str]) -> None:
@@ -206,9 +215,10 @@ class _Task:
     def __enter__(self) -> Self:
         return self
 
-    def keep(self) -> None:
+    def kept(self, run: Run) -> Run:
         """Leaves the folder to the run."""
         self._folder = None
+        return run
 
     def _remove(self) -> None:
         if self._folder is not None:

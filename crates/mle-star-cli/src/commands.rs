@@ -28,7 +28,7 @@ pub mod watch;
 use std::io::{IsTerminal, stderr, stdin};
 use std::path::PathBuf;
 
-use mle_star_report::run_view::DEFAULT_DIR;
+use mle_star_report::run_view::{DEFAULT_DIR, State};
 use mle_star_run::OpenRun;
 use mle_star_run::runs::argument;
 use mle_star_run::settings::process_environment;
@@ -48,16 +48,22 @@ pub fn runs_dir(given: Option<PathBuf>) -> PathBuf {
 fn detach(run: OpenRun, view: View) -> Result<Exit, Failure> {
     let (listening, name) = (Listening::start()?, argument(&run.folder));
     let detached = detached(run, &|| listening.stopped())?;
+    let is_stopped = detached.state == State::Unfinished;
     if view.json {
         output::json(&detached)?;
-        return Ok(Exit::Done);
+    } else {
+        if !view.quiet {
+            detached.notes.iter().for_each(|note| output::talk(note));
+            let next = if is_stopped {
+                "it has stopped; continue with: mle-star resume"
+            } else {
+                "follow it with: mle-star watch"
+            };
+            output::talk(&format!("{next} {name}"));
+        }
+        output::data(&detached.folder.display().to_string());
     }
-    if !view.quiet {
-        detached.notes.iter().for_each(|note| output::talk(note));
-        output::talk(&format!("follow it with: mle-star watch {name}"));
-    }
-    output::data(&detached.folder.display().to_string());
-    Ok(Exit::Done)
+    Ok(if is_stopped { Exit::Interrupted } else { Exit::Done })
 }
 
 /// Whether somebody can answer a question.

@@ -299,3 +299,29 @@ fn unknown(given: &str, known: impl Iterator<Item = String>) -> Trouble {
     };
     Trouble::new(format!("there is no argument {given}"), hint)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_those_of_the_command_line() {
+        let check = |name: &str, arguments: Value, words: &str, stdin: &str| {
+            let tool = TOOLS.iter().find(|tool| tool.name == name).unwrap();
+            let line = tool.line(arguments.as_object().unwrap(), "runs").unwrap();
+            assert_eq!((line.words.join("|").as_str(), line.stdin.as_str()), (words, stdin));
+            // Clap takes them.
+            Cli::command().try_get_matches_from(format!("mle-star|{words}").split('|')).unwrap();
+        };
+        let arguments = json!({
+            "task": "data", "time_limit": 60, "ignore_columns": ["a, b", "c"], "learn_from": ["x", "y"], "model": null,
+            "set": {"holdout": 0.2, "agent_models": {"coder": "m"}},
+        });
+        let words = r#"run|--detach|--json|--runs-dir=runs|--ignore-columns=["a, b","c"]|--learn-from=x|--learn-from=y|--set=agent_models={"coder":"m"}|--set=holdout=0.2|--time-limit=60|--|data"#;
+        check("run", arguments, words, "");
+        let words = "note|--json|--runs-dir=runs|--|r|--try it";
+        check("note", json!({"text": "--try it", "run": "r"}), words, "");
+        let words = "check|--json|--target=y|--|-";
+        check("check", json!({"source": "print(1)", "target": "y"}), words, "print(1)");
+    }
+}

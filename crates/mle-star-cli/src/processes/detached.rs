@@ -40,7 +40,7 @@ pub struct Detached {
     pub run_id: String,
     /// Its folder.
     pub folder: PathBuf,
-    /// `running`, or `finished` if there is nothing left to do.
+    /// `running`, `finished` if there is nothing left to do, or `unfinished` if it was stopped at once.
     pub state: State,
     /// Where its inputs come from and how it evaluates, or why there is nothing to do.
     pub notes: Vec<String>,
@@ -103,15 +103,18 @@ pub fn detached(run: OpenRun, stopped: &dyn Fn() -> Option<Exit>) -> Result<Deta
     command.args(["resume", "--quiet", "--"]).arg(&folder);
     command.stdin(Stdio::null()).stdout(output).stderr(said);
     let mut child = in_own_session(&mut command).spawn().map_err(cannot)?;
-    if let Some(ended) = early_end(&mut child, &folder, stopped).map_err(cannot)?.filter(|end| !end.success())
-    {
-        let exit = ended.code().and_then(|code| u8::try_from(code).ok()).map_or(Exit::Failed, Exit::of_code);
-        return Err(Failure { exit, trouble: last_words(&folder) });
-    }
+    let ended = early_end(&mut child, &folder, stopped).map_err(cannot)?;
+    let exit =
+        ended.and_then(|end| end.code()).map(|code| u8::try_from(code).map_or(Exit::Failed, Exit::of_code));
+    let state = match exit {
+        None | Some(Exit::Done) => State::Running,
+        Some(Exit::Interrupted | Exit::Terminated) => State::Unfinished,
+        Some(exit) => return Err(Failure { exit, trouble: last_words(&folder) }),
+    };
     // It is waited for as long as this process lives.
     std::thread::spawn(move || child.wait());
     let run_id = runs::name(&folder).unwrap_or_default();
-    Ok(Detached { run_id, folder, state: State::Running, notes })
+    Ok(Detached { run_id, folder, state, notes })
 }
 
 /// Waits for a process to lock its run, and a moment longer; returns its status if it ends meanwhile.
