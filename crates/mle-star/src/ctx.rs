@@ -197,14 +197,8 @@ impl<'a> Ctx<'a> {
         let notes = if sees_notes { self.run.journal.take_notes()? } else { Vec::new() };
         if !notes.is_empty() {
             tell(&mut prompt, &mut told, &notes);
-            let kept = StoredRequest {
-                agent,
-                model: &model,
-                prompt: &prompt,
-                variant,
-                read_back,
-                notes: Some(notes.len()),
-            };
+            let notes = Some(notes.len());
+            let kept = StoredRequest { agent, model: &model, prompt: &prompt, variant, read_back, notes };
             entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
         }
         let mut request = AgentRequest {

@@ -113,6 +113,11 @@ impl Evaluation {
         Self { solution, scored: Err(failure), mishaps: Vec::new() }
     }
 
+    /// The limit that kept the solution from being scored.
+    pub fn limit(&self) -> Option<Limit> {
+        self.scored.as_ref().err().and_then(|failure| failure.limit)
+    }
+
     /// The evaluation of a solution that was written for this model.
     pub fn of_model(self, model: &str) -> Self {
         Self { solution: self.solution.of_model(model), ..self }

@@ -53,7 +53,7 @@ struct State {
     /// The requests by their numbers, the first one first.
     queue: BTreeMap<u64, Exclusivity>,
     /// How many requests there have been.
-    asked: u64,
+    requests: u64,
 }
 
 /// The slots of one host.
@@ -123,9 +123,9 @@ impl Slots {
     pub async fn lease(&self, exclusivity: Exclusivity) -> Lease {
         let mut changes = self.waiting();
         let number = self.change(|state| {
-            state.asked += 1;
-            state.queue.insert(state.asked, exclusivity);
-            state.asked
+            state.requests += 1;
+            state.queue.insert(state.requests, exclusivity);
+            state.requests
         });
         let _queued = Queued { slots: self, number };
         loop {
@@ -152,9 +152,8 @@ impl Slots {
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.state();
         let changed = change(&mut state);
-        let waiting = state.queue.len() - state.served().len();
-        drop(state);
-        self.0.waiting.send_replace(waiting);
+        // Told while the state is locked, so that the last number is the latest one.
+        self.0.waiting.send_replace(state.queue.len() - state.served().len());
         changed
     }
 

@@ -70,7 +70,7 @@ pub(crate) async fn try_further_models(
         let (candidate, now) = ctx.step(trying, end).await?;
         best = now;
         library.add_evaluated([&candidate]);
-        let limit = candidate.scored.err().and_then(|failure| failure.limit);
+        let limit = candidate.limit();
         if limit.is_some() {
             break;
         }

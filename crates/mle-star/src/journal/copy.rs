@@ -7,7 +7,7 @@
 //! wrote into the database meanwhile is still in it. If the log is restarted or a transaction begins or ends in between,
 //! the files are copied again.
 
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the journal is a file")]
+#![expect(clippy::disallowed_types, reason = "the journal is a file")]
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};

@@ -4,7 +4,7 @@ use super::{
     AttemptEffect, CodeBlockRecord, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt,
     SolutionScript, StepRecord,
 };
-use crate::evaluation::{Evaluation, Failure};
+use crate::evaluation::Evaluation;
 use crate::lessons::diff;
 use crate::scored::Scored;
 use crate::solution::{CodeBlock, Solution, SolutionPhase};
@@ -107,33 +107,31 @@ impl RefinementAttempt {
         evaluation: &Evaluation,
         current: &Scored,
     ) -> Self {
-        let (score, limit, effect) = match &evaluation.scored {
-            Ok(scored) => (Some(scored.score().value()), None, AttemptEffect::of(scored, current)),
-            Err(failure) => (None, failure.limit, AttemptEffect::of_failure(failure)),
-        };
+        let score = evaluation.scored.as_ref().ok().map(|scored| scored.score().value());
         let diff = diff(current.text(), evaluation.solution.text());
-        let effect = AttemptEffect { diff, mishaps: evaluation.mishaps.clone(), ..effect };
-        Self { score, limit, effect, ..Self::failed(plan, code_block) }
+        let effect = AttemptEffect { diff, ..AttemptEffect::of(evaluation, Some(current)) };
+        Self { score, limit: evaluation.limit(), effect, ..Self::failed(plan, code_block) }
     }
 }
 
 impl AttemptEffect {
-    fn of(scored: &Scored, current: &Scored) -> Self {
-        let facts = scored.facts();
+    /// The effect of a solution that was evaluated, compared with another one.
+    fn of(evaluation: &Evaluation, other: Option<&Scored>) -> Self {
+        let both = evaluation.scored.as_ref().ok().zip(other);
+        let facts = match &evaluation.scored {
+            Ok(scored) => Some(scored.facts()),
+            Err(failure) => failure.facts.as_ref(),
+        };
+        let failure = evaluation.scored.as_ref().err().map(|failure| failure.headline().to_owned());
         Self {
-            gain: Some(scored.score().gain_over(current.score())),
-            standard_error: scored.difference(current).map(|difference| difference.standard_error),
-            seconds: Some(facts.seconds),
-            printed: facts.printed.clone(),
-            ..Self::default()
+            gain: both.map(|(scored, other)| scored.score().gain_over(other.score())),
+            standard_error: both.and_then(|(scored, other)| Some(scored.difference(other)?.standard_error)),
+            seconds: facts.map(|facts| facts.seconds),
+            printed: facts.map(|facts| facts.printed.clone()).unwrap_or_default(),
+            diff: String::new(),
+            mishaps: evaluation.mishaps.clone(),
+            failure: failure.unwrap_or_default(),
         }
-    }
-
-    fn of_failure(failure: &Failure) -> Self {
-        let facts = failure.facts.as_ref();
-        let seconds = facts.map(|facts| facts.seconds);
-        let printed = facts.map(|facts| facts.printed.clone()).unwrap_or_default();
-        Self { seconds, printed, failure: failure.headline().to_owned(), ..Self::default() }
     }
 }
 
@@ -156,16 +154,9 @@ impl EnsembleAttempt {
 
     /// A round whose script was evaluated, compared with the best of `solutions`, which it combines.
     pub(crate) fn evaluated(plan: String, evaluation: &Evaluation, solutions: &[Scored]) -> Self {
-        let limit = evaluation.scored.as_ref().err().and_then(|failure| failure.limit);
         let solution = SolutionScript::from(evaluation);
-        let effect = match &evaluation.scored {
-            Ok(scored) => {
-                best_first(solutions).next().map(|best| AttemptEffect::of(scored, best)).unwrap_or_default()
-            }
-            Err(failure) => AttemptEffect::of_failure(failure),
-        };
-        let effect = AttemptEffect { mishaps: evaluation.mishaps.clone(), ..effect };
-        Self { plan, score: solution.score, solution, limit, effect }
+        let effect = AttemptEffect::of(evaluation, best_first(solutions).next());
+        Self { plan, score: solution.score, solution, limit: evaluation.limit(), effect }
     }
 
     /// Whether the round did not begin.
