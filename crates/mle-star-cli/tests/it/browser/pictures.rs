@@ -26,9 +26,10 @@ fn pictures_are_taken_of_the_recorded_run() {
     browser.run("document.querySelector('#overview').scrollIntoView()");
     browser.capture("page");
 
-    // The last refinement that led to the best solution: its place in the list, its plan and its change.
+    // The last refinement that was kept, if there is one on the way to the best solution: its plan and its change.
     browser.resize(1440, 600);
-    let node = "[...document.querySelectorAll('#tree details.kept:has(.way)')].filter(node => /\\/k\\d/.test(node.innerText)).at(-1)";
+    let kept = |nodes: &str| format!("[...document.querySelectorAll('{nodes}')].filter(node => /\\/k\\d/.test(node.innerText)).at(-1)");
+    let node = format!("({} ?? {})", kept("#tree details.kept:has(.way)"), kept("#tree details.kept"));
     browser.run(&format!("location.hash = {node}.id"));
     browser.until("document.querySelector('details.beside[open] .inside')");
     browser.run("document.querySelector('details.beside').scrollIntoView({block: 'center'})");
