@@ -13,6 +13,7 @@ use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::nearest::nearest;
 use mle_star_domain::place::Place;
+use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use serde_json::Value;
 
@@ -69,7 +70,8 @@ pub fn fork(parent: &Path, options: &ForkOptions) -> Result<PathBuf, RunError> {
     }
     let mut frozen = known.frozen;
     frozen.config = changed(&frozen.config, &options.settings)?;
-    check_outputs(&frozen.task, &frozen.config, false)?;
+    let Task { data_dir, output_dir, .. } = &frozen.task;
+    check_outputs(data_dir, output_dir.as_deref(), &frozen.config, false)?;
     // The settings may choose the other set.
     frozen.prompts.retain(|name, text| !is_built_in(name, text));
     let prompts = Prompts::new(frozen.config.context, frozen.prompts).map_err(|error| {

@@ -23,14 +23,14 @@ use std::path::{Path, PathBuf};
 use mle_star::lessons::EarlierRun;
 use mle_star::prompts::Prompts;
 use mle_star_domain::answers::RetrievedModel;
-use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::config::Config;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::search::{plain_rule, solution_pages};
-use mle_star_domain::task::{Roles, Task};
+use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::facts::{Guess, Told};
+use mle_star_tables::facts::Guess;
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
 use serde_json::Value;
@@ -41,14 +41,13 @@ use crate::open_run::OpenRun;
 use crate::protocol;
 use crate::provider::{self, Choice, Chosen};
 use crate::python_environment::Say;
-use crate::runs::{DEFAULT_DIR, absolute};
+use crate::runs::DEFAULT_DIR;
 use crate::runtime::wait_for;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
 use configure::Configured;
-use infer_task::CompleteTask;
-use intake::{Intake, Place, Reader, classes_of_one_row, lost_classes, lost_columns, no_target, take_in};
+use infer_task::infer_for_run;
+use intake::{Intake, Place, Reader, classes_of_one_row, lost_classes, lost_columns};
 use metric_file::own_metric;
-use profile_data::for_offline;
 use task_source::TaskSource;
 
 pub use configure::settings_of;
@@ -189,48 +188,34 @@ pub fn prepare_for(
     configured.answered_by(&choice.chosen)?;
     let own = own_metric(&source)?;
     let is_offline = matches!(choice.chosen, Chosen::Offline);
-    let told = infer_task::told(&source, own.as_ref(), !is_offline)?;
     // A preview starts no interpreter that the settings name: they may come from anyone who can reach the page.
     let reading = match intent {
         Intent::Preview => Config { python: None, ..configured.config.clone() },
         Intent::Begin | Intent::Estimate => configured.config.clone(),
     };
     let reader = Reader { config: &reading, say: options.say() };
-    let mut intake = take_in(&source, place(intent, &configured.invocation), reader)?;
-    let mut data =
-        Data::inspect(&intake, &told).map_err(|error| if is_offline { for_offline(error) } else { error })?;
-    let mut complete = infer_task::complete(&source, own, &data, &choice.chosen)?;
-    configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
-    let makes_output = intent == Intent::Begin;
-    check_outputs(&complete.task, &configured.config, makes_output)?;
-    if data.profile.is_some() {
-        let unknown = complete.target_unknown.clone().unwrap_or_else(no_target);
-        let known = infer_task::told_by(&complete.task, !is_offline);
-        if let Some(id) = intake.complete(&data, &known, &unknown, configured.config.seed)? {
-            complete.guesses.extend(infer_task::made_id(complete.task.roles.id.as_ref(), id.as_ref()));
-            complete.task.roles.id.clone_from(&id);
-            let roles = Roles { id, ..known.roles };
-            data = Data::inspect(&intake, &Told { roles, ..known })?;
-        }
-    }
+    let place = place(intent, &configured.invocation);
+    let InferredFolder { data, inferred, intake, mut task, .. } =
+        infer_for_run(&source, own.as_ref(), place, reader, is_offline)?;
+    let guesses = inferred.guesses;
+    configured.config.search_blocked_domains = blocked_domains(&configured, &task);
+    let output_dir = task.output_dir.as_deref();
+    check_outputs(&source.data_dir, output_dir, &configured.config, intent == Intent::Begin)?;
     let rows = data.profile.as_ref().map(|_| infer_task::check_rows(&data, &intake));
     let unmatched = match rows.and_then(Result::err) {
         Some(error) if is_offline => return Err(error),
         unmatched => unmatched,
     };
-    complete.task.data_dir = absolute(&intake.folder())?;
     let mut notes = notes(&configured, &data);
     notes.extend(unmatched.map(|error| format!("note: {}", error.trouble.message)));
-    let mut found = found(&complete.task, data.profile.as_ref(), &intake);
-    let CompleteTask { mut task, guesses, .. } = complete;
+    let mut found = found(&task, data.profile.as_ref(), &intake);
     let agents = choice.line();
     let Configured { config, invocation, prompts, retrieved_models, learned, file, .. } = configured;
     let protocol = protocol::decide(&task, &config, &data, &intake)?;
     let (chosen, mut facts, mut profile) = (choice.chosen, Some(data.facts), data.profile);
-    let asked = intake.questions().filter(|_| intent != Intent::Preview);
-    if let (Some(profile), Some(facts), Some(questions)) = (&mut profile, &mut facts, asked) {
+    if let (Some(profile), Some(facts), true) = (&mut profile, &mut facts, intent != Intent::Preview) {
         let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
-        profile.relations = summary::relate(questions, &task.data_dir, facts, split)?;
+        profile.relations = summary::relate(&intake.questions, &task.data_dir, facts, split)?;
     }
     task.columns = profile.as_ref().map_or_else(Vec::new, |profile| {
         let reason = |field: &str| {
@@ -276,14 +261,10 @@ fn place(intent: Intent, invocation: &Invocation) -> Place<'_> {
 /// A preview does not execute the `claude` or `codex` that the settings name: they may come from anyone who can reach
 /// the page.
 fn choose_agents(intent: Intent, config: &Config, environment: &Environment<'_>) -> Result<Choice, RunError> {
-    let named = match config.agents {
-        AgentsChoice::Codex => &config.codex_path,
-        _ => &config.claude_path,
-    };
-    match (intent, named) {
-        (Intent::Preview, Some(named)) => Ok(provider::presume(config, named, environment)?),
-        _ => Ok(wait_for(provider::choose(config, environment))??),
-    }
+    Ok(match intent {
+        Intent::Preview => wait_for(provider::presume(config, environment))??,
+        Intent::Begin | Intent::Estimate => wait_for(provider::choose(config, environment))??,
+    })
 }
 
 /// The domains as configured, else the competition's own discussion and code pages.

@@ -51,12 +51,12 @@ pub fn decide(
     if is_papers && drawn.is_none() {
         return Ok(None);
     }
-    let Some((profile, questions)) = data.profile.as_ref().zip(intake.questions()) else {
+    let Some(profile) = &data.profile else {
         return Ok(Some(without_scores("there is no training table")));
     };
     let drawn = drawn.map(|drawn| json!({ "split": drawn.split, "holdout": drawn.holdout }));
     let is_drawn = drawn.is_some();
-    let plan: Plan = questions.ask(asked("plan", task, config, &data.facts, drawn.as_ref()))?;
+    let plan: Plan = intake.questions.ask(asked("plan", task, config, &data.facts, drawn.as_ref()))?;
     Ok(Some(if is_papers { papers(plan) } else { protocol(task, (profile, is_drawn), plan) }))
 }
 

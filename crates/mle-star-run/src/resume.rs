@@ -18,7 +18,7 @@ use mle_star_tables::digest::digest;
 
 use crate::error::RunError;
 use crate::open_run::{OpenRun, first_opening};
-use crate::prepare::intake::Record;
+use crate::prepare::intake::MadeData;
 use crate::prepare::{Data, given_models};
 use crate::provider;
 use crate::runs::{self, inputs};
@@ -75,7 +75,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     check_build(folder, &journal, &before, &prompts)?;
     let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
     let data_dir = runs::data_dir(folder, &frozen.task);
-    let has_own = Record::of_run(folder).is_some();
+    let has_own = MadeData::of_run(folder).is_some();
     let recorded = if has_own { &data_dir } else { &frozen.task.data_dir };
     if !recorded.exists() {
         return Err(gone(recorded).into());

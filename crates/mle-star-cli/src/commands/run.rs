@@ -94,7 +94,7 @@ fn offered(args: &RunArgs, settings: &Settings) -> Result<Option<Claude>, Failur
     if !is_open || args.estimate || invocation.json || invocation.quiet || !can_ask() {
         return Ok(None);
     }
-    Ok(wait_for(provider::claude(config, &process_environment))?.ok())
+    Ok(wait_for(provider::claude(config, &process_environment, true))?.ok())
 }
 
 fn question(claude: &Claude, paid: &Prepared) -> Result<String, Failure> {

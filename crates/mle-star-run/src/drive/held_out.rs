@@ -13,7 +13,7 @@ use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
 
 use crate::open_run::OpenRun;
-use crate::prepare::intake::Record;
+use crate::prepare::intake::MadeData;
 use crate::protocol::{id_column, label_columns};
 use crate::seen::Seen;
 
@@ -79,7 +79,7 @@ pub fn evaluation(run: &OpenRun) -> Result<Option<EvaluationSetup>, Trouble> {
         split.is_some_and(|split| !split.series.iter().any(|series| series == cluster))
     };
     let group = protocol.cluster().filter(|cluster| !is_time(cluster));
-    let given = Record::of_run(&run.folder).map(|record| record.given);
+    let given = MadeData::of_run(&run.folder).map(|record| record.given);
     let data_dir = seen.of_search();
     Ok(Some(EvaluationSetup {
         metric,

@@ -183,7 +183,7 @@ async fn isolated(
     closes: bool,
 ) -> Result<Isolated, String> {
     let closed = if closes { vec![run.folder.clone(), run.frozen.task.data_dir.clone()] } else { Vec::new() };
-    let made = Isolated::with(folder, &run.frozen.config, &closed, backends.environment.clone()).await;
+    let made = Isolated::new(folder, &run.frozen.config, &closed, backends.environment.clone()).await;
     made.map_err(|error| error.trouble.message)
 }
 

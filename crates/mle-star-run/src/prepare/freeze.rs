@@ -27,7 +27,7 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
     let rules = prepared.rules()?;
     let (profile, protocol) = (prepared.profile.as_ref(), prepared.protocol.as_ref());
     let own = provider::own_rules(&prepared.task, &prepared.config, profile, protocol);
-    let tried = try_own_metric(&mut prepared.task, &prepared.config, profile, protocol)?;
+    let tried = try_own_metric(&mut prepared.task, profile, protocol, &prepared.intake.questions)?;
     let Prepared { mut task, config, invocation, prompts, retrieved_models, learned, chosen, .. } = prepared;
     let (mut protocol, guesses, sources) = (prepared.protocol, prepared.guesses, prepared.sources);
     let linked_tables = prepared.profile.as_ref().is_some_and(|profile| !profile.relations.links.is_empty());
@@ -57,7 +57,7 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
         task.data_dir = data;
     }
     let seen = Seen { folder: &folder, task: &task, config: &config, protocol: protocol.as_ref() };
-    let made = seen.make(&facts, intake.questions().filter(|_| !own), described.as_ref(), say)?;
+    let made = seen.make(&facts, Some(&intake.questions).filter(|_| !own), described.as_ref(), say)?;
     let data_summary = summary.or(made);
     let prompts_of_run = prompts.texts().clone();
     let features = rules.as_ref().and_then(OfflineAgents::features);
@@ -102,18 +102,17 @@ pub fn freeze(mut prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError>
 
 /// The text that scripts of these agents compute the metric with.
 fn source_of_metric(agents: Option<&OfflineAgents>, intake: &Intake) -> Result<Option<String>, RunError> {
-    let (Some(agents), Some(questions)) = (agents, intake.questions()) else { return Ok(None) };
+    let Some(agents) = agents else { return Ok(None) };
     let hint = "name another metric with --metric, or another interpreter with --python";
     let unknown = |why| Trouble::new(format!("scripts cannot compute the metric: {why}"), hint);
     let mut answer: BTreeMap<String, String> =
-        questions.try_ask(agents.question_of_metric())?.map_err(unknown)?;
+        intake.questions.try_ask(agents.question_of_metric())?.map_err(unknown)?;
     Ok(answer.remove("source"))
 }
 
 /// What agents are told of data that scripts see as it was given.
 fn description(described: &Value, intake: &Intake) -> Result<Option<String>, RunError> {
-    let Some(questions) = intake.questions() else { return Ok(None) };
     let mut question = described.clone();
     (question["question"], question["folder"]) = (json!("describe"), json!(absolute(&intake.folder())?));
-    Ok(questions.ask::<BTreeMap<String, String>>(question)?.remove("text"))
+    Ok(intake.questions.ask::<BTreeMap<String, String>>(question)?.remove("text"))
 }
