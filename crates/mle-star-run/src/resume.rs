@@ -86,9 +86,10 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     }
     let made_with = journal.made_with().map_err(|error| RunError::journal(&error))?;
     let begun_by = made_with.first().map(|first| first.mle_star.as_str());
-    let Data { facts, profile, .. } = Data::of_run(inputs::read_facts(folder), begun_by)?;
+    let data = Data::of_run(inputs::read_facts(folder), begun_by)?;
     let protocol = frozen.protocol.as_ref();
-    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), protocol)?;
+    let profile = data.profile.as_ref();
+    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile, protocol)?;
     let rules = rules.map(|rules| rules.with_metric(frozen.metric_source.clone()));
     let runners = runners(options, folder, &frozen.config)?;
     // Nothing is refused any more.
@@ -114,9 +115,8 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     let chosen = choice.chosen;
     let folder = folder.to_owned();
     let (task, config, protocol) = (&frozen.task, &frozen.config, frozen.protocol.as_ref());
-    Seen { folder: &folder, task, config, protocol }.make(&facts, None, None, &|_| ())?;
-    let facts = Some(facts);
-    let run = OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, facts, runners, opening };
+    Seen { folder: &folder, task, config, protocol }.make(&data.facts, None, None, &|_| ())?;
+    let run = OpenRun { folder, frozen, prompts, journal, chosen, rules, data, runners, opening };
     Ok(Reopened::Unfinished(Box::new(run)))
 }
 

@@ -16,6 +16,7 @@ use mle_star_domain::config::Switch;
 use mle_star_process::machine::{Machine, machine};
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
+use serde_json::Value;
 
 use super::{Runners, held_out};
 use crate::error::RunError;
@@ -127,7 +128,7 @@ fn runner(
     isolation: Isolation,
 ) -> ScriptSetup {
     let task = &run.frozen.task;
-    let sample = run.facts.as_ref().and_then(|facts| facts.pointer("/sample/file")?.as_str());
+    let sample = run.data.facts.pointer("/sample/file").and_then(Value::as_str);
     let sample = sample.map(|file| data_dir.join(file));
     ScriptSetup {
         run_folder: run.folder.clone(),

@@ -6,15 +6,19 @@ use std::path::{Path, PathBuf};
 use mle_star_backends::files;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
-use mle_star_domain::protocol::Protocol;
+use mle_star_domain::protocol::{Protocol, Split};
 use mle_star_domain::task::{DataModality, MetricFile, Roles, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::facts::{Guess, Inferred, Told};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
+use mle_star_tables::relations::Relations;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::intake::{Intake, Place, Reader, lost_classes, lost_columns, no_target, take_in};
+use super::intake::{
+    Intake, Place, Reader, classes_of_one_row, lost_classes, lost_columns, no_target, take_in,
+};
 use super::metric_file::OwnMetric;
 use super::profile_data::{Data, for_offline};
 use super::task_file::TaskFile;
@@ -94,16 +98,46 @@ impl InferredFolder {
         protocol::decide(&self.task, config, &self.data, &self.intake)
     }
 
+    /// Checks that the rows of the sample submission are in the test table, as the offline agents need it.
+    ///
+    /// # Errors
+    /// They are not there.
+    pub fn check_rows(&self) -> Result<(), RunError> {
+        if self.data.profile.is_none() {
+            return Ok(());
+        }
+        if let Some(trouble) = self.intake.id_unknown() {
+            return Err(trouble.into());
+        }
+        let (folder, facts) = (&self.task.data_dir, &self.data.facts);
+        let question = json!({ "question": "same_rows", "folder": folder, "facts": facts });
+        self.intake.questions.ask::<Value>(question).map(drop)
+    }
+
+    /// Finds out how columns and tables relate, where test rows differ like this. The facts keep it.
+    ///
+    /// # Errors
+    /// The data cannot be read.
+    pub fn relate(&mut self, split: Option<&Split>) -> Result<(), RunError> {
+        let Data { facts, profile: Some(profile), .. } = &mut self.data else { return Ok(()) };
+        facts["split"] = json!(split);
+        let question = json!({ "question": "relations", "folder": self.task.data_dir, "facts": facts });
+        facts["relations"] = self.intake.questions.ask(question)?;
+        let unreadable = |error| Trouble::new(format!("cannot read how tables relate: {error}"), "report it");
+        profile.relations = Relations::deserialize(&facts["relations"]).map_err(unreadable)?;
+        Ok(())
+    }
+
     /// What was found, changed and left out in its data, a line each.
     pub fn lines(&self) -> Vec<String> {
-        let (target, id) = (self.inferred.roles.first_target(), self.inferred.roles.id.as_deref());
-        let lost = self.data.profile.as_ref().zip(target);
-        let lost = lost.map(|(profile, target)| {
-            let mut lines = lost_columns(profile, &profile.targets(target, id));
+        let mut lines = self.intake.lines();
+        if let Some((profile, target)) = self.data.profile.as_ref().zip(self.task.target()) {
+            let targets = profile.targets(target, self.task.roles.id.as_deref());
+            lines.extend(lost_columns(profile, &targets));
             lines.extend(lost_classes(profile));
-            lines
-        });
-        self.intake.lines().into_iter().chain(self.data.note()).chain(lost.unwrap_or_default()).collect()
+            lines.extend(targets.iter().filter_map(|target| classes_of_one_row(profile, target)));
+        }
+        lines
     }
 }
 
@@ -356,19 +390,6 @@ fn check_for_offline(profile: &Profile, inferred: &Inferred, has_file: bool) -> 
         Some(trouble) => Err(trouble.clone()),
         None => Ok(()),
     }
-}
-
-/// The offline agents need the rows of the sample submission in the test table.
-///
-/// # Errors
-/// They are not there.
-pub fn check_rows(data: &Data, intake: &Intake) -> Result<(), RunError> {
-    if let Some(trouble) = intake.id_unknown() {
-        return Err(trouble.into());
-    }
-    let folder = absolute(&intake.folder())?;
-    let question = json!({ "question": "same_rows", "folder": folder, "facts": data.facts });
-    intake.questions.ask::<Value>(question).map(drop)
 }
 
 /// A task about images or sounds whose tables only have their names.
