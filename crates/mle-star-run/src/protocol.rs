@@ -56,12 +56,19 @@ pub fn decide(
     };
     let drawn = drawn.map(|drawn| json!({ "split": drawn.split, "holdout": drawn.holdout }));
     let is_drawn = drawn.is_some();
-    let plan: Plan = intake.questions.ask(asked("plan", task, config, &data.facts, drawn.as_ref()))?;
+    let plan: Plan =
+        intake.questions.ask(question_of_rows("plan", task, config, &data.facts, drawn.as_ref()))?;
     Ok(Some(if is_papers { papers(plan) } else { protocol(task, (profile, is_drawn), plan) }))
 }
 
 /// A question about how a task is evaluated; `drawn` says so of test rows that the program took from a single table.
-pub fn asked(name: &str, task: &Task, config: &Config, facts: &Value, drawn: Option<&Value>) -> Value {
+pub fn question_of_rows(
+    name: &str,
+    task: &Task,
+    config: &Config,
+    facts: &Value,
+    drawn: Option<&Value>,
+) -> Value {
     let mut facts = facts.clone();
     facts["folds"] = json!(task.folds);
     let Config { holdout, holdout_rows, seed, preset, .. } = config;

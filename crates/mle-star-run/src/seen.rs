@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::data_plane::{Questions, readable};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
-use crate::protocol::asked;
+use crate::protocol::question_of_rows;
 use crate::python_environment::Say;
 use crate::runs::{self, absolute, inputs};
 
@@ -86,7 +86,7 @@ impl<'a> Seen<'a> {
         let task = Task { data_dir: absolute(&self.given())?, ..self.task.clone() };
         let drawn = self.protocol.filter(|_| self.folder.join(layout::TEST_LABELS).exists());
         let drawn = drawn.map(|protocol| json!({ "split": protocol.split, "holdout": protocol.holdout }));
-        Ok(asked(name, &task, self.config, facts, drawn.as_ref()))
+        Ok(question_of_rows(name, &task, self.config, facts, drawn.as_ref()))
     }
 
     /// Makes the folders, unless they are there and their links lead somewhere. Those of a run that was moved may not. `questions`
@@ -142,7 +142,7 @@ impl<'a> Seen<'a> {
 
     /// Removes what an interrupted process has left.
     fn with_room_for(&self, new: &Path) -> Result<(), Trouble> {
-        let cleared = removed(new).and_then(|()| fs::create_dir_all(self.folder.join(layout::WORK)));
+        let cleared = inputs::remove(new).and_then(|()| fs::create_dir_all(self.folder.join(layout::WORK)));
         cleared.map_err(|error| inputs::unwritable(self.folder, &error))
     }
 
@@ -158,22 +158,14 @@ impl<'a> Seen<'a> {
         for (name, folder) in places.into_iter().filter(|(name, _)| new.join(name).exists()) {
             let place = folder.join(name);
             fs::create_dir_all(folder)?;
-            removed(&place)?;
+            inputs::remove(&place)?;
             fs::rename(new.join(name), place)?;
         }
-        removed(new)
+        inputs::remove(new)
     }
 }
 
 fn leads_somewhere(folder: &Path) -> bool {
     fs::read_dir(folder)
         .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| entry.path().exists())))
-}
-
-fn removed(path: &Path) -> io::Result<()> {
-    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }

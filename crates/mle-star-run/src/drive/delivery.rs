@@ -9,7 +9,7 @@ use mle_star_domain::layout;
 use rustix::fs::{CWD, RenameFlags};
 
 use crate::prepare::intake::MadeData;
-use crate::runs::inputs::{copy_atomically, remove_file};
+use crate::runs::inputs::{copy_atomically, remove};
 
 /// Writes the submission of a script, atomically, as the user of the run gets it.
 ///
@@ -80,13 +80,13 @@ pub fn replace(last: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> io::R
 
 /// Moves the files of an answer, without `provisional.json` beside them until the last.
 fn move_one_by_one(next: &Path, last: &Path) -> io::Result<()> {
-    remove_file(&last.join(layout::PROVISIONAL))?;
+    remove(&last.join(layout::PROVISIONAL))?;
     for name in FILES {
         if last.join(name).is_dir() {
             fs::remove_dir_all(last.join(name))?;
         }
         match fs::rename(next.join(name), last.join(name)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => remove_file(&last.join(name))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => remove(&last.join(name))?,
             renamed => renamed?,
         }
     }

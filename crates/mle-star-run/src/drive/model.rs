@@ -64,7 +64,7 @@ pub async fn keep(
 /// Removes a model that is not used, and says why.
 pub fn without(run: &OpenRun, why: impl Into<String>) -> ModelRecord {
     for part in parts(&run.folder.join(layout::FINAL)) {
-        let _ = if part.is_dir() { fs::remove_dir_all(&part) } else { fs::remove_file(&part) };
+        let _ = inputs::remove(&part);
     }
     refit(why.into())
 }

@@ -153,8 +153,10 @@ fn look(
         "id": keys.roles.id,
         "leave_out": leave_out,
     });
-    made.empty()?;
-    questions.ask_for(question, &made.data())
+    // Those of an earlier look are made anew.
+    let data = made.data();
+    inputs::remove(&data).map_err(|error| Trouble::io("write in", &data, &error))?;
+    questions.ask_for(question, &data)
 }
 
 impl Intake {
@@ -341,16 +343,6 @@ impl MadeFolder {
             fs::rename(table.path(), self.data().join(table.file_name()))?;
         }
         fs::remove_dir(new)
-    }
-
-    /// Removes the plain tables, to make them anew.
-    fn empty(&self) -> Result<(), Trouble> {
-        match fs::remove_dir_all(self.data()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Trouble::io("write in", &self.data(), &error))
-            }
-            _ => Ok(()),
-        }
     }
 
     fn is_filled(&self) -> bool {
