@@ -1,7 +1,7 @@
 //! The evaluation protocol: how the test rows differ, and which rows no script sees before the final choice. The data plane
 //! decides on it.
 
-mod told;
+mod in_words;
 
 use mle_star_domain::config::{Acceptance, Config, HoldoutShare, Preset};
 use mle_star_domain::protocol::{GivenFolds, Holdout, LabelColumns, Periods, Protocol, Split};
@@ -17,7 +17,7 @@ use crate::error::RunError;
 use crate::prepare::Data;
 use crate::prepare::intake::Intake;
 
-pub use told::{details, lines, opening};
+pub use in_words::{details, lines, opening};
 
 /// How a task is evaluated, as the data plane decides.
 #[derive(Deserialize)]

@@ -113,8 +113,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     };
     let chosen = choice.chosen;
     let folder = folder.to_owned();
-    let (task, config, protocol) = (&frozen.task, &frozen.config, frozen.protocol.as_ref());
-    Seen { folder: &folder, task, config, protocol }.make(&data.facts, None, None, &|_| ())?;
+    Seen { folder: &folder, frozen: &frozen }.make(&data.facts, None, None, &|_| ())?;
     let run = OpenRun { folder, frozen, prompts, journal, chosen, rules, data, runners, opening };
     Ok(Reopened::Unfinished(Box::new(run)))
 }

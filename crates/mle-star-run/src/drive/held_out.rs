@@ -64,7 +64,7 @@ fn last_fold(run: &OpenRun, profile: &Profile, protocol: &Protocol) -> Result<Op
 /// The folder of the run cannot be written.
 pub fn evaluation(run: &OpenRun) -> Result<Option<EvaluationSetup>, Trouble> {
     let (task, seen) = (&run.frozen.task, Seen::of(run));
-    let Some((profile, protocol)) = run.data.profile.as_ref().zip(seen.protocol) else { return Ok(None) };
+    let Some((profile, protocol)) = run.data.profile.as_ref().zip(seen.protocol()) else { return Ok(None) };
     let holdout = holdout(&seen, profile, protocol)?;
     let Some(sample) = profile.sample.as_ref().filter(|_| protocol.verifies || protocol.holdout.is_test())
     else {

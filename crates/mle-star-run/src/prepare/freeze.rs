@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::{Frozen, Journal};
-use mle_star_domain::config::{Config, Context};
+use mle_star_domain::config::Context;
 use mle_star_domain::protocol::{Protocol, Split};
-use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::digest::digest;
@@ -45,8 +44,7 @@ pub fn freeze(prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError> {
     let now = jiff::Zoned::now();
     let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
     let folder = claimed.hold.folder().to_owned();
-    let data_summary = make_folders(&folder, &mut task, &config, protocol.as_ref(), (&data, &intake), say)?;
-    let frozen = Frozen {
+    let mut frozen = Frozen {
         run_id: claimed.id,
         task,
         config,
@@ -55,12 +53,13 @@ pub fn freeze(prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError> {
         learned,
         data_id,
         protocol,
-        data_summary,
+        data_summary: None,
         linked_tables: profile.is_some_and(|profile| !profile.relations.links.is_empty()),
         metric_source,
         opening,
     };
     let runners = invocation.runners;
+    frozen.data_summary = make_folders(&folder, &mut frozen, (&data, &intake), say)?;
     inputs::write_facts(&folder, &data.facts).map_err(RunError::failed)?;
     inputs::write(&folder, &frozen).map_err(RunError::failed)?;
     inputs::write_runners(&folder, &runners).map_err(RunError::failed)?;
@@ -72,25 +71,23 @@ pub fn freeze(prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError> {
 /// Moves the data that was made into the folder of the run, and makes what scripts see of it. Returns what agents are told of that.
 fn make_folders(
     folder: &Path,
-    task: &mut Task,
-    config: &Config,
-    protocol: Option<&Protocol>,
+    frozen: &mut Frozen,
     (data, intake): (&Data, &Intake),
     say: Say<'_>,
 ) -> Result<Option<String>, RunError> {
-    let is_full = config.context == Context::Full;
-    let described = is_full.then(|| described(&data.facts, protocol, intake.instead()));
-    let of_given = described.as_ref().filter(|_| Seen { folder, task, config, protocol }.is_given());
+    let is_full = frozen.config.context == Context::Full;
+    let described = is_full.then(|| described(&data.facts, frozen.protocol.as_ref(), intake.instead()));
+    let of_given = described.as_ref().filter(|_| Seen { folder, frozen }.is_given());
     let summary = of_given.map(|described| description(described, intake)).transpose()?.flatten();
     let kept = intake.keep(folder);
     let kept = kept.map_err(|error| RunError::failed(inputs::unwritable(folder, &error)))?;
     // What was moved, the process cannot read.
     let questions = Some(&intake.questions).filter(|_| kept.is_none());
     if let Some(data_dir) = kept {
-        task.data_dir = data_dir;
+        frozen.task.data_dir = data_dir;
     }
-    let seen = Seen { folder, task, config, protocol };
-    Ok(summary.or(seen.make(&data.facts, questions, described.as_ref(), say)?))
+    let made = Seen { folder, frozen }.make(&data.facts, questions, described.as_ref(), say)?;
+    Ok(summary.or(made))
 }
 
 /// The text that scripts of these agents compute the metric with.
