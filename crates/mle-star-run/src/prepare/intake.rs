@@ -365,14 +365,20 @@ pub fn no_target() -> Trouble {
     Trouble::new("the column to predict is not known", "give it with --target")
 }
 
+/// The first of these names, and how many more there are; `None` without any.
+fn listed(names: &[&str]) -> Option<String> {
+    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
+}
+
 /// The columns of the sample submission for classes that no training row has, in a line.
 pub fn lost_classes(profile: &Profile) -> Option<String> {
-    let names: Vec<String> = profile.columns_without_rows().iter().map(|name| format!("`{name}`")).collect();
-    let shown = names.get(..NAMED).unwrap_or(&names).join(", ");
-    let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
-    (!names.is_empty()).then(|| {
-        format!("data: the sample submission has classes that no training row has: {shown}{more}; {CLASSES_WITHOUT_ROWS}")
-    })
+    let names = listed(&profile.columns_without_rows())?;
+    Some(format!(
+        "data: the sample submission has classes that no training row has: {names}; {CLASSES_WITHOUT_ROWS}"
+    ))
 }
 
 /// The few classes of a target of which some have one row, in a line.
@@ -392,12 +398,9 @@ pub fn lost_columns(profile: &Profile, targets: &[&str]) -> Vec<String> {
         let is_lost = |column: &&Column| {
             other.column(&column.name).is_none() && !targets.contains(&column.name.as_str())
         };
-        let lost: Vec<String> =
-            table.columns.iter().filter(is_lost).map(|column| format!("`{}`", column.name)).collect();
-        let more =
-            if lost.len() > NAMED { format!(" and {} more", lost.len() - NAMED) } else { String::new() };
-        let named = lost.get(..NAMED).unwrap_or(&lost).join(", ");
-        (!lost.is_empty()).then(|| format!("data: only {} has {named}{more}", table.file.display()))
+        let names = table.columns.iter().filter(is_lost).map(|column| column.name.as_str());
+        let names = listed(&names.collect::<Vec<_>>())?;
+        Some(format!("data: only {} has {names}", table.file.display()))
     };
     [only(&profile.train, test), only(test, &profile.train)].into_iter().flatten().collect()
 }
