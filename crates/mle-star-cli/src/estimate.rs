@@ -10,6 +10,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::words::{agent_name, phase_title};
 use mle_star_report::{money, usage::is_free};
 use mle_star_run::Prepared;
+use mle_star_run::prepare::Configured;
 use serde::Serialize;
 use serde_json::json;
 
@@ -51,7 +52,7 @@ struct CallCost {
 /// The offline agents cannot solve the task, or JSON cannot be written.
 pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
     let estimate = of(prepared)?;
-    if prepared.invocation.json {
+    if prepared.configured.invocation.json {
         let mut whole = serde_json::to_value(&estimate).unwrap_or_default();
         whole["task"] = json!(prepared.task);
         whole["guesses"] = json!(prepared.guesses);
@@ -60,7 +61,8 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
     } else {
         prepared.lines().iter().for_each(|line| output::talk(line));
         prepared.guesses.iter().for_each(|guess| output::talk(&format!("  {guess}")));
-        lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| output::shown(line));
+        let most = prepared.configured.config.max_debug_attempts;
+        lines(&estimate, most).iter().for_each(|line| output::shown(line));
     }
     Ok(Exit::Done)
 }
@@ -71,7 +73,7 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
 /// The offline agents cannot solve the task.
 pub fn of(prepared: &Prepared) -> Result<Estimate, Trouble> {
     prepared.rules()?;
-    let Prepared { config, task, retrieved_models, .. } = prepared;
+    let Prepared { task, configured: Configured { config, retrieved_models, .. }, .. } = prepared;
     let phases = estimate(config, task, retrieved_models.as_ref().map(Vec::len));
     let roles = by_role(&phases);
     let (mut calls, mut scripts) = (Count::default(), Count::default());

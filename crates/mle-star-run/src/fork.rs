@@ -7,18 +7,19 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::{self, Frozen, Journal, JournalError, Opening};
-use mle_star::pipeline::check_recorded;
 use mle_star::prompts::{Prompts, is_built_in};
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::nearest::nearest;
 use mle_star_domain::place::Place;
+use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use serde_json::Value;
 
 use crate::error::RunError;
 use crate::prepare::{absolute_paths, check_outputs, fix_agents};
 use crate::provider;
+use crate::resume::{frozen_prompts, replayed};
 use crate::runs::{self, inputs};
 use crate::runtime::wait_for;
 use crate::settings::{Setting, process_environment, resolve};
@@ -69,12 +70,11 @@ pub fn fork(parent: &Path, options: &ForkOptions) -> Result<PathBuf, RunError> {
     }
     let mut frozen = known.frozen;
     frozen.config = changed(&frozen.config, &options.settings)?;
-    check_outputs(&frozen.task, &frozen.config, false)?;
+    let Task { data_dir, output_dir, .. } = &frozen.task;
+    check_outputs(data_dir, output_dir.as_deref(), &frozen.config, false)?;
     // The settings may choose the other set.
     frozen.prompts.retain(|name, text| !is_built_in(name, text));
-    let prompts = Prompts::new(frozen.config.context, frozen.prompts).map_err(|error| {
-        Trouble::new(error.to_string(), "use the version of mle-star that started the run")
-    })?;
+    let prompts = frozen_prompts(&frozen)?;
     frozen.prompts = prompts.texts().clone();
     let name = &frozen.task.competition_id;
     let claimed = runs::claim(&beside(parent)?, options.run_id.as_deref(), name, &jiff::Zoned::now())?;
@@ -205,20 +205,8 @@ fn copy_files(parent: &Path, folder: &Path, shared: &[Place]) -> io::Result<()> 
 
 /// Checks that the run asks what is recorded up to the place, with the settings that it has now.
 fn check(folder: &Path, frozen: &Frozen, prompts: &Prompts, place: &Place) -> Result<(), RunError> {
-    let copies = folder.join(layout::WORK).join("replay");
-    let replayed = || -> Result<Result<Vec<Place>, JournalError>, RunError> {
-        let failed = |error: JournalError| RunError::journal(&error);
-        fs::create_dir_all(&copies).map_err(|error| RunError::failed(inputs::unwritable(folder, &error)))?;
-        let (journal, _) = Journal::open(folder).map_err(failed)?;
-        journal.copy_to(&copies).map_err(failed)?;
-        drop(journal);
-        let (copy, _) = Journal::open(&copies).map_err(failed)?;
-        let checked = wait_for(check_recorded(frozen, prompts, &copy))?;
-        Ok(checked.and_then(|()| copy.unread()))
-    };
-    let replayed = replayed();
-    drop(fs::remove_dir_all(&copies));
-    let why = match replayed? {
+    let (journal, _) = Journal::open(folder).map_err(|error| RunError::journal(&error))?;
+    let why = match replayed(folder, &journal, frozen, prompts)? {
         Ok(unread) if unread.is_empty() => return Ok(()),
         Ok(unread) => format!("{} would not be reached as it was", unread[0]),
         Err(error @ (JournalError::OtherInput { .. } | JournalError::OtherVerdict { .. })) => {

@@ -1,6 +1,6 @@
 //! Runs one script as a run does, outside a run.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,6 @@ use mle_star_process::machine::machine;
 use mle_star_process::sandbox::Isolation;
 
 use crate::error::RunError;
-use crate::python_environment::environment;
 
 /// Nobody waits longer; who does not want to wait presses Ctrl-C.
 pub const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -34,22 +33,8 @@ impl Isolated {
     /// Scripts run below `folder`, and cannot read the `closed` folders.
     ///
     /// # Errors
-    /// There is no usable Python, or the folder cannot be written.
-    pub async fn new(
-        folder: &Path,
-        config: &Config,
-        closed: &[PathBuf],
-        say: &(dyn Fn(&str) + Sync),
-    ) -> Result<Self, RunError> {
-        let environment = environment(config.python.as_ref(), say).await?;
-        Self::with(folder, config, closed, environment).await
-    }
-
-    /// As [`Isolated::new`], with an interpreter that is known.
-    ///
-    /// # Errors
     /// The folder cannot be written.
-    pub async fn with(
+    pub async fn new(
         folder: &Path,
         config: &Config,
         closed: &[PathBuf],
@@ -68,27 +53,8 @@ impl Isolated {
         Ok(Self { executor, folder: folder.to_owned(), closed: closed.to_vec() })
     }
 
-    /// Runs a script with this data, and returns a copy of the file that it wrote in `./final`, and what it printed.
-    ///
-    /// # Errors
-    /// The script failed, or wrote no such file.
-    pub async fn run(
-        &self,
-        script: &str,
-        data: &Path,
-        wanted: &str,
-        longest: Duration,
-    ) -> Result<(PathBuf, String), RunError> {
-        let (executed, workplace) = self.execute(script, data, longest, false).await?;
-        if executed.outcome.is_error() {
-            return Err(cannot_predict(&executed.outcome.headline()));
-        }
-        let kept = self.written(&workplace, data, wanted)?;
-        Ok((kept, executed.outcome.stdout.text()))
-    }
-
-    /// Runs a submission script with this data, and returns a copy of its submission. That counts if the script fails later,
-    /// while it saves its model.
+    /// Runs a script with this data, and returns a copy of its submission, and what it printed. With `may_fail_later`, the
+    /// submission counts if the script fails while it saves its model.
     ///
     /// # Errors
     /// The script failed, or wrote no submission.
@@ -97,22 +63,22 @@ impl Isolated {
         script: &str,
         data: &Path,
         longest: Duration,
-    ) -> Result<PathBuf, RunError> {
+        may_fail_later: bool,
+    ) -> Result<(PathBuf, String), RunError> {
         let (executed, workplace) = self.execute(script, data, longest, false).await?;
-        let saves = |traceback: &String| fails_while_saving(script, traceback);
+        let saves = |traceback: &String| may_fail_later && fails_while_saving(script, traceback);
         if executed.outcome.is_error() && !executed.outcome.traceback.as_ref().is_some_and(saves) {
             return Err(cannot_predict(&executed.outcome.headline()));
         }
-        self.written(&workplace, data, layout::SUBMISSION)
-    }
-
-    fn written(&self, workplace: &Workplace, data: &Path, wanted: &str) -> Result<PathBuf, RunError> {
-        let written = workplace.output(wanted);
+        let written = workplace.output(layout::SUBMISSION);
         let written = written.map_err(|error| RunError::failed(Trouble::io("read", data, &error)))?;
         let written = written.map_err(|why| cannot_predict(&why))?;
-        let written = written.ok_or_else(|| cannot_predict(&format!("it wrote no {wanted}")))?;
-        let kept = self.kept(written, wanted);
-        kept.map_err(|error| RunError::failed(Trouble::io("write", data, &error)))
+        let mut written =
+            written.ok_or_else(|| cannot_predict(&format!("it wrote no {}", layout::SUBMISSION)))?;
+        let kept = self.folder.join("written.csv");
+        let copied = File::create(&kept).and_then(|mut file| io::copy(&mut written, &mut file));
+        copied.map_err(|error| RunError::failed(Trouble::io("write", &kept, &error)))?;
+        Ok((kept, executed.outcome.stdout.text()))
     }
 
     /// Runs a script with this data, and returns a copy of the fitted model that it kept.
@@ -149,12 +115,6 @@ impl Isolated {
             heard: None,
         };
         self.executor.execute(&job, Arc::new(shown)).await.map_err(RunError::failed)
-    }
-
-    fn kept(&self, mut written: File, name: &str) -> io::Result<PathBuf> {
-        let kept = self.folder.join(format!("written-{name}"));
-        io::copy(&mut written, &mut fs::File::create(&kept)?)?;
-        Ok(kept)
     }
 }
 

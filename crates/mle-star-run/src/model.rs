@@ -49,10 +49,9 @@ pub struct Record {
     /// What the training table has in them.
     #[serde(default)]
     pub spellings: Value,
-    /// How the predictions of several members are combined.
-    pub by: String,
-    /// The members with their weights.
-    pub members: Vec<Member>,
+    /// Its parts.
+    #[serde(flatten)]
+    pub members: Members,
     /// The version of Python.
     pub python: String,
     /// The versions of all libraries.
@@ -70,8 +69,8 @@ pub struct Member {
     pub weight: f64,
 }
 
-/// What a combination says about its members.
-#[derive(Deserialize, Serialize)]
+/// The members of a model, and how they are combined.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Members {
     /// How they are combined.
     pub by: String,
@@ -96,18 +95,17 @@ impl Record {
     /// It has members without a model, or cannot be read.
     pub fn of(model: &Path, tables: &TestTables, environment: &Environment) -> Result<Self, String> {
         let unreadable = |error: io::Error| error.to_string();
-        let (by, members) = match fs::read(model.join(MEMBERS)) {
-            Ok(text) => {
-                let Members { by, members } =
-                    serde_json::from_slice(&text).map_err(|error| error.to_string())?;
-                (by, members)
+        let members = match fs::read(model.join(MEMBERS)) {
+            Ok(text) => serde_json::from_slice(&text).map_err(|error| error.to_string())?,
+            Err(_) => {
+                let whole = Member { folder: ".".to_owned(), weight: 1.0 };
+                Members { by: "mean".to_owned(), members: vec![whole] }
             }
-            Err(_) => ("mean".to_owned(), vec![Member { folder: ".".to_owned(), weight: 1.0 }]),
         };
         let has = |member: &Member, file: &str| model.join(&member.folder).join(file).is_file();
         let is_model = |member: &Member| has(member, PICKLE) || has(member, layout::PREDICT);
-        if !members.iter().all(is_model) {
-            return Err(match members.len() {
+        if !members.members.iter().all(is_model) {
+            return Err(match members.members.len() {
                 1 => "the script kept no fitted model".to_owned(),
                 count => format!("not all of the {count} solutions that are combined kept a fitted model"),
             });
@@ -117,7 +115,6 @@ impl Record {
         Ok(Self {
             layout: tables.layout.clone(),
             spellings: tables.spellings.clone(),
-            by,
             members,
             python: environment.version.clone(),
             libraries: environment.libraries.iter().cloned().collect(),

@@ -8,10 +8,9 @@ use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
 use mle_star_backends::runners::entry::RunnerEntry;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::profile::Profile;
-use serde_json::Value;
 
 use crate::error::RunError;
+use crate::prepare::Data;
 use crate::provider::Chosen;
 use mle_star_report::usage;
 
@@ -29,10 +28,8 @@ pub struct OpenRun {
     pub chosen: Chosen,
     /// The offline agents, if they were chosen.
     pub rules: Option<OfflineAgents>,
-    /// The profile of the data; `None` without a readable training table.
-    pub profile: Option<Profile>,
-    /// What the data plane says of the data; `None` without a readable training table.
-    pub facts: Option<Value>,
+    /// What is known of the data.
+    pub data: Data,
     /// Runners on other machines.
     pub runners: Vec<RunnerEntry>,
     /// Where its inputs come from and what was inferred, a message each.

@@ -24,11 +24,11 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::data_plane::{Asker, readable};
-use crate::drive::delivery::Form;
+use crate::drive::delivery::write_submission;
 use crate::error::RunError;
 use crate::isolated::{Isolated, LONGEST};
 use crate::model::{self, Record};
-use crate::prepare::intake::Record as TablesMade;
+use crate::prepare::intake::MadeData;
 use crate::python_environment::environment;
 use crate::runs::{self, name};
 
@@ -130,7 +130,7 @@ async fn predicted(
         Some(labels) => Some(labels.score(&predicted, &layout, train.as_deref(), &asker).await?),
         None => None,
     };
-    let delivered = Form::of_run(&run.folder).write(&predicted, into);
+    let delivered = write_submission(&run.folder, &predicted, into);
     delivered.map_err(|error| Trouble::new(format!("cannot write {}: {error}", into.display()), OUTPUT))?;
     Ok(Predicted { rows: names.len() as u64, score, notes })
 }
@@ -164,7 +164,7 @@ impl Answered {
 
     /// How rows to predict are read.
     fn reading(&self) -> Reading {
-        TablesMade::of_run(&self.folder).map(|record| record.reading).unwrap_or_default()
+        MadeData::of_run(&self.folder).map(|record| record.reading).unwrap_or_default()
     }
 
     /// The fitted model and the interpreter that it was made with; `None` if it is to be fitted again.
@@ -188,7 +188,7 @@ impl Answered {
         folder: &Path,
     ) -> Result<PathBuf, RunError> {
         let closed = [self.folder.clone(), self.task.data_dir.clone()];
-        let isolated = Isolated::with(folder, &self.config, &closed, environment).await?;
+        let isolated = Isolated::new(folder, &self.config, &closed, environment).await?;
         let model = self.folder.join(layout::FINAL);
         let (written, _) = model::call(&isolated, &model, rows, folder, LONGEST).await?;
         Ok(written)
@@ -203,7 +203,7 @@ impl Answered {
     async fn tables(&self, asker: &Asker) -> Result<TestTables, RunError> {
         let data = self.data_folder();
         TestTables::of(asker, &data, self.task.roles.id.as_deref()).await.map_err(|error| {
-            let made = TablesMade::of_run(&self.folder).map(|record| record.given);
+            let made = MadeData::of_run(&self.folder).map(|record| record.given);
             let given = made.unwrap_or_else(|| self.task.data_dir.clone());
             let message = format!("the data of the run is no longer at {}", given.display());
             let hint =
@@ -234,8 +234,9 @@ impl Answered {
         let data = folder.join("data");
         tables.replace(asker, rows, &numbered, &data).await?;
         self.keep_folds(&data).map_err(|error| RunError::failed(Trouble::io("write", &data, &error)))?;
-        let isolated = Isolated::new(folder, &self.config, &[], say).await?;
-        let written = isolated.submission(&self.solution, &data, LONGEST).await?;
+        let environment = environment(self.config.python.as_ref(), say).await?;
+        let isolated = Isolated::new(folder, &self.config, &[], environment).await?;
+        let (written, _) = isolated.submission(&self.solution, &data, LONGEST, true).await?;
         name_predictions(asker, &tables.layout, &written, (names, by), predicted).await
     }
 

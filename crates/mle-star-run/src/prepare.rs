@@ -14,44 +14,37 @@ pub mod intake;
 pub mod metric_file;
 mod metric_trial;
 mod profile_data;
-pub(crate) mod summary;
 mod task_file;
 pub mod task_source;
 
 use std::path::{Path, PathBuf};
 
-use mle_star::lessons::EarlierRun;
-use mle_star::prompts::Prompts;
-use mle_star_domain::answers::RetrievedModel;
-use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star::journal::Opening;
+use mle_star_domain::config::Config;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::search::{plain_rule, solution_pages};
-use mle_star_domain::task::{Roles, Task};
+use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::facts::{Guess, Told};
+use mle_star_tables::facts::{Guess, Inferred};
 use mle_star_tables::metrics::Metric;
-use mle_star_tables::profile::Profile;
-use serde_json::Value;
 
-use crate::columns::{self, KnownColumns};
+use crate::columns;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::protocol;
 use crate::provider::{self, Choice, Chosen};
 use crate::python_environment::Say;
-use crate::runs::{DEFAULT_DIR, absolute};
+use crate::runs::DEFAULT_DIR;
 use crate::runtime::wait_for;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
-use configure::Configured;
-use infer_task::CompleteTask;
-use intake::{Intake, Place, Reader, classes_of_one_row, lost_classes, lost_columns, no_target, take_in};
+use infer_task::infer_for_run;
+use intake::{Intake, Place, Reader};
 use metric_file::own_metric;
-use profile_data::for_offline;
 use task_source::TaskSource;
 
-pub use configure::settings_of;
+pub use configure::{Configured, settings_of};
 pub(crate) use configure::{absolute_paths, fix_agents};
 pub(crate) use infer_task::check_outputs;
 pub use infer_task::{InferredFolder, infer_folder, infer_without_metric};
@@ -98,32 +91,20 @@ impl RunOptions {
 pub struct Prepared {
     /// The task, with everything inferred.
     pub task: Task,
-    /// The configuration, with every default filled in.
-    pub config: Config,
-    /// Where the run is kept and how it is shown.
-    pub invocation: Invocation,
-    /// The prompt templates.
-    pub prompts: Prompts,
-    /// The models of a `retrieved_models` file; `None`: the retriever is asked.
-    pub retrieved_models: Option<Vec<RetrievedModel>>,
-    /// What the runs of `--learn-from` tried.
-    pub learned: Vec<EarlierRun>,
+    /// The settings, with every default filled in, and the files that they name.
+    pub configured: Configured,
     /// The agents.
     pub chosen: Chosen,
-    /// The profile of the data; `None` without a readable training table.
-    pub profile: Option<Profile>,
-    /// What the data plane says of the data.
-    pub facts: Option<Value>,
+    /// What is known of the data.
+    pub data: Data,
     /// How solutions are evaluated; `None` for the paper's way.
     pub protocol: Option<Protocol>,
     /// The data as scripts see it.
     pub intake: Intake,
     /// What was inferred, with reasons.
     pub guesses: Vec<Guess>,
-    /// The agents, the task, and what was found in its data: the first lines that a run shows.
-    pub sources: Vec<String>,
-    /// Where the configuration comes from, and how rows are split; a line each.
-    pub details: Vec<String>,
+    /// The first lines that a run shows, and those that only its log has.
+    pub opening: Opening,
 }
 
 impl Prepared {
@@ -139,7 +120,7 @@ impl Prepared {
 
     /// The first lines of the run, and those that only its log has.
     pub fn lines(&self) -> Vec<String> {
-        self.sources.iter().chain(&self.details).cloned().collect()
+        self.opening.said.iter().chain(&self.opening.details).cloned().collect()
     }
 
     /// The rules of the offline agents; `None` for other agents.
@@ -147,7 +128,8 @@ impl Prepared {
     /// # Errors
     /// The rules cannot solve the task.
     pub fn rules(&self) -> Result<Option<OfflineAgents>, Trouble> {
-        provider::rules(&self.chosen, &self.task, &self.config, self.profile.as_ref(), self.protocol.as_ref())
+        let (config, profile) = (&self.configured.config, self.data.profile.as_ref());
+        provider::rules(&self.chosen, &self.task, config, profile, self.protocol.as_ref())
     }
 }
 
@@ -175,7 +157,6 @@ pub fn prepare(options: &RunOptions, task: &Path) -> Result<Prepared, RunError> 
 ///
 /// # Errors
 /// As [`prepare()`]. A preview assumes that values it cannot check are valid.
-#[expect(clippy::too_many_lines, reason = "the stages, one after another")]
 pub fn prepare_for(
     intent: Intent,
     options: &RunOptions,
@@ -186,83 +167,45 @@ pub fn prepare_for(
     let mut configured = configure::configure(options, &source, environment)?;
     source = source.with(std::mem::take(&mut configured.task));
     let choice = choose_agents(intent, &configured.config, environment)?;
-    configured.answered_by(&choice.chosen)?;
+    let (agents, chosen) = (choice.line(), choice.chosen);
+    configured.answered_by(&chosen)?;
     let own = own_metric(&source)?;
-    let is_offline = matches!(choice.chosen, Chosen::Offline);
-    let told = infer_task::told(&source, own.as_ref(), !is_offline)?;
+    let is_offline = matches!(chosen, Chosen::Offline);
     // A preview starts no interpreter that the settings name: they may come from anyone who can reach the page.
     let reading = match intent {
         Intent::Preview => Config { python: None, ..configured.config.clone() },
         Intent::Begin | Intent::Estimate => configured.config.clone(),
     };
     let reader = Reader { config: &reading, say: options.say() };
-    let mut intake = take_in(&source, place(intent, &configured.invocation), reader)?;
-    let mut data =
-        Data::inspect(&intake, &told).map_err(|error| if is_offline { for_offline(error) } else { error })?;
-    let mut complete = infer_task::complete(&source, own, &data, &choice.chosen)?;
-    configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
-    let makes_output = intent == Intent::Begin;
-    check_outputs(&complete.task, &configured.config, makes_output)?;
-    if data.profile.is_some() {
-        let unknown = complete.target_unknown.clone().unwrap_or_else(no_target);
-        let known = infer_task::told_by(&complete.task, !is_offline);
-        if let Some(id) = intake.complete(&data, &known, &unknown, configured.config.seed)? {
-            complete.guesses.extend(infer_task::made_id(complete.task.roles.id.as_ref(), id.as_ref()));
-            complete.task.roles.id.clone_from(&id);
-            let roles = Roles { id, ..known.roles };
-            data = Data::inspect(&intake, &Told { roles, ..known })?;
-        }
-    }
-    let rows = data.profile.as_ref().map(|_| infer_task::check_rows(&data, &intake));
-    let unmatched = match rows.and_then(Result::err) {
-        Some(error) if is_offline => return Err(error),
-        unmatched => unmatched,
+    let place = place(intent, &configured.invocation);
+    let mut folder = infer_for_run(&source, own.as_ref(), place, reader, is_offline)?;
+    configured.config.search_blocked_domains = blocked_domains(&configured, &folder.task);
+    let config = &configured.config;
+    check_outputs(&source.data_dir, folder.task.output_dir.as_deref(), config, intent == Intent::Begin)?;
+    let unmatched = match folder.check_rows() {
+        Err(error) if is_offline => return Err(error),
+        checked => checked.err().map(|error| format!("note: {}", error.trouble.message)),
     };
-    complete.task.data_dir = absolute(&intake.folder())?;
-    let mut notes = notes(&configured, &data);
-    notes.extend(unmatched.map(|error| format!("note: {}", error.trouble.message)));
-    let mut found = found(&complete.task, data.profile.as_ref(), &intake);
-    let CompleteTask { mut task, guesses, .. } = complete;
-    let agents = choice.line();
-    let Configured { config, invocation, prompts, retrieved_models, learned, file, .. } = configured;
-    let protocol = protocol::decide(&task, &config, &data, &intake)?;
-    let (chosen, mut facts, mut profile) = (choice.chosen, Some(data.facts), data.profile);
-    let asked = intake.questions().filter(|_| intent != Intent::Preview);
-    if let (Some(profile), Some(facts), Some(questions)) = (&mut profile, &mut facts, asked) {
-        let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
-        profile.relations = summary::relate(questions, &task.data_dir, facts, split)?;
+    let protocol = folder.protocol(config)?;
+    let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
+    if intent != Intent::Preview {
+        folder.relate(split)?;
     }
-    task.columns = profile.as_ref().map_or_else(Vec::new, |profile| {
-        let reason = |field: &str| {
-            guesses.iter().find(|guess| guess.field == *field).map(|guess| guess.reason.clone())
-        };
-        let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
-        columns::table(&KnownColumns::of(&task.roles, task.task_type), profile, split, &reason)
-    });
-    found.extend(columns::lines(&KnownColumns::of(&task.roles, task.task_type), profile.as_ref()));
-    let mut sources = vec![agents, task_line(&source, &task, &guesses)];
-    sources.extend(notes);
-    sources.extend((!found.is_empty()).then(|| format!("data: {}", found.join("; "))));
-    sources.extend(protocol.iter().flat_map(|protocol| protocol::opening(protocol, &config)));
-    let mut details: Vec<String> =
-        file.map(|path| format!("config: {}", path.display())).into_iter().collect();
-    details.extend(protocol.iter().flat_map(protocol::details));
-    Ok(Prepared {
-        task,
-        config,
-        invocation,
-        prompts,
-        retrieved_models,
-        learned,
-        chosen,
-        profile,
-        facts,
-        protocol,
-        intake,
-        guesses,
-        sources,
-        details,
-    })
+    let profile = folder.data.profile.as_ref();
+    folder.task.columns = profile
+        .map_or_else(Vec::new, |profile| columns::table(&folder.task, profile, split, &folder.inferred));
+    let found = folder.lines().into_iter().chain(columns::lines(&folder.task, profile));
+    let found: Vec<String> = found.map(|line| line.trim_start_matches("data: ").to_owned()).collect();
+    let mut said = vec![agents, task_line(&source, &folder.task, &folder.inferred)];
+    said.extend(notes(&configured, &folder.data));
+    said.extend(unmatched);
+    said.extend((!found.is_empty()).then(|| format!("data: {}", found.join("; "))));
+    said.extend(protocol.iter().flat_map(|protocol| protocol::opening(protocol, config)));
+    let file = configured.file.iter().map(|path| format!("config: {}", path.display()));
+    let details = file.chain(protocol.iter().flat_map(protocol::details)).collect();
+    let opening = Opening { said, details };
+    let InferredFolder { task, data, intake, inferred, .. } = folder;
+    Ok(Prepared { task, configured, chosen, data, protocol, intake, guesses: inferred.guesses, opening })
 }
 
 /// Where the folder of plain tables is made, if one is needed.
@@ -276,14 +219,10 @@ fn place(intent: Intent, invocation: &Invocation) -> Place<'_> {
 /// A preview does not execute the `claude` or `codex` that the settings name: they may come from anyone who can reach
 /// the page.
 fn choose_agents(intent: Intent, config: &Config, environment: &Environment<'_>) -> Result<Choice, RunError> {
-    let named = match config.agents {
-        AgentsChoice::Codex => &config.codex_path,
-        _ => &config.claude_path,
-    };
-    match (intent, named) {
-        (Intent::Preview, Some(named)) => Ok(provider::presume(config, named, environment)?),
-        _ => Ok(wait_for(provider::choose(config, environment))??),
-    }
+    Ok(match intent {
+        Intent::Preview => wait_for(provider::presume(config, environment))??,
+        Intent::Begin | Intent::Estimate => wait_for(provider::choose(config, environment))??,
+    })
 }
 
 /// The domains as configured, else the competition's own discussion and code pages.
@@ -296,12 +235,9 @@ fn blocked_domains(configured: &Configured, task: &Task) -> Vec<String> {
 }
 
 /// The task, what it predicts, and by which metric, with the reasons for what was inferred.
-fn task_line(source: &TaskSource, task: &Task, guesses: &[Guess]) -> String {
+fn task_line(source: &TaskSource, task: &Task, inferred: &Inferred) -> String {
     let path = source.path.as_ref().unwrap_or(&source.data_dir);
-    let why = |field: &str| {
-        let guess = guesses.iter().find(|guess| guess.field == field);
-        guess.map_or_else(String::new, |guess| format!(" ({})", guess.reason))
-    };
+    let why = |field: &str| inferred.reason(field).map_or_else(String::new, |why| format!(" ({why})"));
     let better = match task.metric_direction {
         Direction::Maximize => "higher",
         Direction::Minimize => "lower",
@@ -315,9 +251,8 @@ fn task_line(source: &TaskSource, task: &Task, guesses: &[Guess]) -> String {
     if Metric::parse(&task.evaluation_metric).is_none() {
         line += &why("metric_direction");
     }
-    let told = guesses.iter().find(|guess| guess.field == "positive_class");
-    match (told, &task.roles.positive) {
-        (Some(told), _) => line += &format!("; {}", told.reason),
+    match (inferred.reason("positive_class"), &task.roles.positive) {
+        (Some(told), _) => line += &format!("; {told}"),
         (None, Some(label)) => line += &format!("; higher means \"{label}\""),
         (None, None) => {}
     }
@@ -332,18 +267,4 @@ fn notes(configured: &Configured, data: &Data) -> Vec<String> {
     lines.extend(configured.without_effect());
     lines.extend(data.note());
     lines
-}
-
-/// What was found in the data.
-fn found(task: &Task, profile: Option<&Profile>, intake: &Intake) -> Vec<String> {
-    let mut lines = intake.lines();
-    if let (Some(profile), Some(target)) = (profile, task.target()) {
-        let id = task.roles.id.as_deref();
-        lines.extend(lost_columns(profile, &profile.targets(target, id)));
-        lines.extend(lost_classes(profile));
-        lines.extend(
-            profile.targets(target, id).iter().filter_map(|target| classes_of_one_row(profile, target)),
-        );
-    }
-    lines.iter().map(|line| line.trim_start_matches("data: ").to_owned()).collect()
 }

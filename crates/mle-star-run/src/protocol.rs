@@ -1,7 +1,7 @@
 //! The evaluation protocol: how the test rows differ, and which rows no script sees before the final choice. The data plane
 //! decides on it.
 
-mod told;
+mod in_words;
 
 use mle_star_domain::config::{Acceptance, Config, HoldoutShare, Preset};
 use mle_star_domain::protocol::{GivenFolds, Holdout, LabelColumns, Periods, Protocol, Split};
@@ -17,7 +17,7 @@ use crate::error::RunError;
 use crate::prepare::Data;
 use crate::prepare::intake::Intake;
 
-pub use told::{details, lines, opening};
+pub use in_words::{details, lines, opening};
 
 /// How a task is evaluated, as the data plane decides.
 #[derive(Deserialize)]
@@ -51,17 +51,24 @@ pub fn decide(
     if is_papers && drawn.is_none() {
         return Ok(None);
     }
-    let Some((profile, questions)) = data.profile.as_ref().zip(intake.questions()) else {
+    let Some(profile) = &data.profile else {
         return Ok(Some(without_scores("there is no training table")));
     };
     let drawn = drawn.map(|drawn| json!({ "split": drawn.split, "holdout": drawn.holdout }));
     let is_drawn = drawn.is_some();
-    let plan: Plan = questions.ask(asked("plan", task, config, &data.facts, drawn.as_ref()))?;
+    let plan: Plan =
+        intake.questions.ask(question_of_rows("plan", task, config, &data.facts, drawn.as_ref()))?;
     Ok(Some(if is_papers { papers(plan) } else { protocol(task, (profile, is_drawn), plan) }))
 }
 
 /// A question about how a task is evaluated; `drawn` says so of test rows that the program took from a single table.
-pub fn asked(name: &str, task: &Task, config: &Config, facts: &Value, drawn: Option<&Value>) -> Value {
+pub fn question_of_rows(
+    name: &str,
+    task: &Task,
+    config: &Config,
+    facts: &Value,
+    drawn: Option<&Value>,
+) -> Value {
     let mut facts = facts.clone();
     facts["folds"] = json!(task.folds);
     let Config { holdout, holdout_rows, seed, preset, .. } = config;

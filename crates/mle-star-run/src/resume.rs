@@ -13,12 +13,13 @@ use mle_star::spending::{spending, was_made};
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
+use mle_star_domain::place::Place;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::digest::digest;
 
 use crate::error::RunError;
 use crate::open_run::{OpenRun, first_opening};
-use crate::prepare::intake::Record;
+use crate::prepare::intake::MadeData;
 use crate::prepare::{Data, given_models};
 use crate::provider;
 use crate::runs::{self, inputs};
@@ -60,9 +61,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     inputs::check_unchanged(folder, &frozen)?;
     let result = run_view::read_result(folder);
     let is_finished = result.as_ref().is_some_and(|result| run_view::is_current(result, &frozen.config));
-    let prompts = Prompts::new(frozen.config.context, frozen.prompts.clone()).map_err(|error| {
-        Trouble::new(error.to_string(), "use the version of mle-star that started the run")
-    })?;
+    let prompts = frozen_prompts(&frozen)?;
     let before = frozen.clone();
     let raised = raise_limits(&options.limits, &mut frozen.config)?;
     let cuts = cuts::of(&journal.cuts().map_err(|error| RunError::journal(&error))?, raised);
@@ -75,7 +74,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     check_build(folder, &journal, &before, &prompts)?;
     let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
     let data_dir = runs::data_dir(folder, &frozen.task);
-    let has_own = Record::of_run(folder).is_some();
+    let has_own = MadeData::of_run(folder).is_some();
     let recorded = if has_own { &data_dir } else { &frozen.task.data_dir };
     if !recorded.exists() {
         return Err(gone(recorded).into());
@@ -86,9 +85,10 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     }
     let made_with = journal.made_with().map_err(|error| RunError::journal(&error))?;
     let begun_by = made_with.first().map(|first| first.mle_star.as_str());
-    let Data { facts, profile, .. } = Data::of_run(inputs::read_facts(folder), begun_by)?;
+    let data = Data::of_run(inputs::read_facts(folder), begun_by)?;
     let protocol = frozen.protocol.as_ref();
-    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), protocol)?;
+    let profile = data.profile.as_ref();
+    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile, protocol)?;
     let rules = rules.map(|rules| rules.with_metric(frozen.metric_source.clone()));
     let runners = runners(options, folder, &frozen.config)?;
     // Nothing is refused any more.
@@ -106,17 +106,15 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
             format!("task: {}", frozen.task.competition_id),
             format!("run: {} (resumed; finished steps are replayed)", folder.display()),
         ];
-        opening.extend(replayed(&effects, &frozen.config));
+        opening.extend(replayed_line(&effects, &frozen.config));
         opening.extend((!cuts.is_empty()).then(|| format!("goes on with: {}", cuts::in_words(&cuts))));
         opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
         opening.into_iter().map(Event::said).collect()
     };
     let chosen = choice.chosen;
     let folder = folder.to_owned();
-    let (task, config, protocol) = (&frozen.task, &frozen.config, frozen.protocol.as_ref());
-    Seen { folder: &folder, task, config, protocol }.make(&facts, None, None, &|_| ())?;
-    let facts = Some(facts);
-    let run = OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, facts, runners, opening };
+    Seen { folder: &folder, frozen: &frozen }.make(&data.facts, None, None, &|_| ())?;
+    let run = OpenRun { folder, frozen, prompts, journal, chosen, rules, data, runners, opening };
     Ok(Reopened::Unfinished(Box::new(run)))
 }
 
@@ -124,25 +122,45 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
 fn check_build(folder: &Path, journal: &Journal, frozen: &Frozen, prompts: &Prompts) -> Result<(), RunError> {
     let made_with = journal.made_with().map_err(|error| RunError::journal(&error))?;
     let Some(last) = made_with.last().filter(|last| last.mle_star != VERSION) else { return Ok(()) };
+    replayed(folder, journal, frozen, prompts)?.map(drop).map_err(|error| {
+        let message = format!("this build, {VERSION}, cannot continue the run: {error}");
+        let hint = format!("use mle-star {}, which it was made with last", last.mle_star);
+        RunError::failed(Trouble::new(message, hint))
+    })
+}
+
+/// Asks again what the journal of a run has recorded, on a copy. Returns the places that were not reached.
+///
+/// # Errors
+/// The copy cannot be made. The inner error says what is asked otherwise.
+pub(crate) fn replayed(
+    folder: &Path,
+    journal: &Journal,
+    frozen: &Frozen,
+    prompts: &Prompts,
+) -> Result<Result<Vec<Place>, JournalError>, RunError> {
     let copies = folder.join(layout::WORK).join("replay");
-    let unwritable = |error: io::Error| RunError::failed(inputs::unwritable(folder, &error));
-    let replayed = || -> Result<Result<(), JournalError>, RunError> {
-        fs::create_dir_all(&copies).map_err(unwritable)?;
-        journal.copy_to(&copies).map_err(|error| RunError::journal(&error))?;
-        let (copy, _) = Journal::open(&copies).map_err(|error| RunError::journal(&error))?;
-        wait_for(check_recorded(frozen, prompts, &copy))
-    };
     // Left by a process that was killed.
     drop(fs::remove_dir_all(&copies));
-    let replayed = replayed();
+    let ask_again = || {
+        fs::create_dir_all(&copies).map_err(|error| RunError::failed(inputs::unwritable(folder, &error)))?;
+        journal.copy_to(&copies).map_err(|error| RunError::journal(&error))?;
+        let (copy, _) = Journal::open(&copies).map_err(|error| RunError::journal(&error))?;
+        let checked = wait_for(check_recorded(frozen, prompts, &copy))?;
+        Ok(checked.and_then(|()| copy.unread()))
+    };
+    let replayed = ask_again();
     drop(fs::remove_dir_all(&copies));
-    replayed?.map_err(|error| {
-        let message = format!("this build, {}, cannot continue the run: {error}", VERSION);
-        RunError::failed(Trouble::new(
-            message,
-            format!("use mle-star {}, which it was made with last", last.mle_star),
-        ))
-    })
+    replayed
+}
+
+/// The templates of a run.
+///
+/// # Errors
+/// They are of another version.
+pub(crate) fn frozen_prompts(frozen: &Frozen) -> Result<Prompts, Trouble> {
+    Prompts::new(frozen.config.context, frozen.prompts.clone())
+        .map_err(|error| Trouble::new(error.to_string(), "use the version of mle-star that started the run"))
 }
 
 /// The runners of the config file, or else those that the run used last.
@@ -164,7 +182,7 @@ fn runners(options: &ResumeOptions, folder: &Path, config: &Config) -> Result<Ve
 }
 
 /// The replayed steps in a line; `None` without any.
-fn replayed(effects: &[EffectRecord], config: &Config) -> Option<String> {
+fn replayed_line(effects: &[EffectRecord], config: &Config) -> Option<String> {
     let done = |is_it: &dyn Fn(&EffectRecord) -> bool, what: &str| {
         let is_done = |effect: &&EffectRecord| effect.counts() && effect.limit.is_none() && is_it(effect);
         let done = effects.iter().filter(is_done).count() as u64;

@@ -108,14 +108,7 @@ fn taken(id: &str, folder: &Path) -> Trouble {
 /// Removes what an earlier start left in a folder: this run may have other inputs.
 fn remove_beginnings(folder: &Path) -> io::Result<()> {
     let is_left = |name: &&&str| ![layout::LOCK, layout::LOCK_OWNER].contains(*name);
-    for path in BEGINNINGS.iter().filter(is_left).map(|name| folder.join(name)) {
-        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-        match removed {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
+    BEGINNINGS.iter().filter(is_left).try_for_each(|name| inputs::remove(&folder.join(name)))
 }
 
 /// Locks a folder in which nothing was done; `None` if something was. The folder is checked again under the lock: another

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mle_star_domain::config::Config;
+use mle_star::journal::Frozen;
 use mle_star_domain::layout;
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::task::Task;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::data_plane::{Questions, readable};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
-use crate::protocol::asked;
+use crate::protocol::question_of_rows;
 use crate::python_environment::Say;
 use crate::runs::{self, absolute, inputs};
 
@@ -24,20 +24,19 @@ use crate::runs::{self, absolute, inputs};
 pub struct Seen<'a> {
     /// The folder of the run.
     pub folder: &'a Path,
-    /// Its task.
-    pub task: &'a Task,
-    /// Its configuration.
-    pub config: &'a Config,
-    /// How it evaluates solutions.
-    pub protocol: Option<&'a Protocol>,
+    /// Its inputs.
+    pub frozen: &'a Frozen,
 }
 
 impl<'a> Seen<'a> {
     /// The data of an open run.
     pub fn of(run: &'a OpenRun) -> Self {
-        let frozen = &run.frozen;
-        let (task, config, protocol) = (&frozen.task, &frozen.config, frozen.protocol.as_ref());
-        Self { folder: &run.folder, task, config, protocol }
+        Self { folder: &run.folder, frozen: &run.frozen }
+    }
+
+    /// How the run evaluates solutions.
+    pub fn protocol(&self) -> Option<&'a Protocol> {
+        self.frozen.protocol.as_ref()
     }
 
     /// The data with all rows: the task's own folder or, with folds, links to it and the folds.
@@ -57,16 +56,16 @@ impl<'a> Seen<'a> {
 
     /// Whether rows are held out.
     pub fn holds_out(&self) -> bool {
-        self.protocol.is_some_and(|protocol| protocol.holdout.is_on())
+        self.protocol().is_some_and(|protocol| protocol.holdout.is_on())
     }
 
     fn has_folds(&self) -> bool {
-        self.protocol.is_some_and(|protocol| protocol.has_folds_file)
+        self.protocol().is_some_and(|protocol| protocol.has_folds_file)
     }
 
     /// The data that the run was given.
     fn given(&self) -> PathBuf {
-        runs::data_dir(self.folder, self.task)
+        runs::data_dir(self.folder, &self.frozen.task)
     }
 
     /// What the data plane may read: the data with what links in it lead to, and a file with folds.
@@ -74,7 +73,7 @@ impl<'a> Seen<'a> {
     /// # Errors
     /// The data cannot be read.
     pub fn readable(&self) -> Result<Vec<PathBuf>, Trouble> {
-        let folds = self.task.folds.as_ref().map(PathBuf::from).filter(|file| file.is_file());
+        let folds = self.frozen.task.folds.as_ref().map(PathBuf::from).filter(|file| file.is_file());
         Ok(readable(&self.given())?.into_iter().chain(folds).collect())
     }
 
@@ -83,10 +82,10 @@ impl<'a> Seen<'a> {
     /// # Errors
     /// The working directory is gone.
     pub fn question(&self, name: &str, facts: &Value) -> Result<Value, Trouble> {
-        let task = Task { data_dir: absolute(&self.given())?, ..self.task.clone() };
-        let drawn = self.protocol.filter(|_| self.folder.join(layout::TEST_LABELS).exists());
+        let task = Task { data_dir: absolute(&self.given())?, ..self.frozen.task.clone() };
+        let drawn = self.protocol().filter(|_| self.folder.join(layout::TEST_LABELS).exists());
         let drawn = drawn.map(|protocol| json!({ "split": protocol.split, "holdout": protocol.holdout }));
-        Ok(asked(name, &task, self.config, facts, drawn.as_ref()))
+        Ok(question_of_rows(name, &task, &self.frozen.config, facts, drawn.as_ref()))
     }
 
     /// Makes the folders, unless they are there and their links lead somewhere. Those of a run that was moved may not. `questions`
@@ -107,7 +106,7 @@ impl<'a> Seen<'a> {
         }
         let made = || -> Result<Option<String>, RunError> {
             let mut question = self.question("materialise", facts)?;
-            let holdout = self.protocol.map(|protocol| &protocol.holdout).filter(|holdout| holdout.is_on());
+            let holdout = self.protocol().map(|protocol| &protocol.holdout).filter(|holdout| holdout.is_on());
             question["holdout"] = json!(holdout);
             question["described"] = json!(described);
             let new = self.folder.join(layout::WORK).join("made");
@@ -117,7 +116,7 @@ impl<'a> Seen<'a> {
                 Some(questions) => questions,
                 None => {
                     let work = self.folder.join(layout::WORK);
-                    own = Questions::open(self.config, &work, self.readable()?, say)?;
+                    own = Questions::open(&self.frozen.config, &work, self.readable()?, say)?;
                     &own
                 }
             };
@@ -142,7 +141,7 @@ impl<'a> Seen<'a> {
 
     /// Removes what an interrupted process has left.
     fn with_room_for(&self, new: &Path) -> Result<(), Trouble> {
-        let cleared = removed(new).and_then(|()| fs::create_dir_all(self.folder.join(layout::WORK)));
+        let cleared = inputs::remove(new).and_then(|()| fs::create_dir_all(self.folder.join(layout::WORK)));
         cleared.map_err(|error| inputs::unwritable(self.folder, &error))
     }
 
@@ -158,22 +157,14 @@ impl<'a> Seen<'a> {
         for (name, folder) in places.into_iter().filter(|(name, _)| new.join(name).exists()) {
             let place = folder.join(name);
             fs::create_dir_all(folder)?;
-            removed(&place)?;
+            inputs::remove(&place)?;
             fs::rename(new.join(name), place)?;
         }
-        removed(new)
+        inputs::remove(new)
     }
 }
 
 fn leads_somewhere(folder: &Path) -> bool {
     fs::read_dir(folder)
         .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| entry.path().exists())))
-}
-
-fn removed(path: &Path) -> io::Result<()> {
-    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }

@@ -331,10 +331,8 @@ pub fn check_keys<T: Default + Serialize + DeserializeOwned>(
             if error.contains("unknown field") || error.contains("missing field") {
                 return Err(Trouble::new(format!("{at}: {key}: {error}"), "correct this key"));
             }
-            let wanted = wanted(&error);
-            let shown = value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""));
-            let message = format!("{at}: {key} is {shown}, but must be {wanted}");
-            return Err(Trouble::new(message, format!("set {key} to {wanted}")));
+            let setting = Setting { key: key.clone(), value: value.clone(), origin: at };
+            return Err(wrong_value(&setting, &error, None));
         }
     }
     Ok(())

@@ -68,8 +68,8 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, RunError> {
     let InferredFolder { data, inferred, intake, .. } = found;
     let (profile, folder) = (data.profile.ok_or_else(none)?, runs::absolute(&intake.folder())?);
     let asked = json!({ "question": "relations", "folder": folder, "facts": data.facts });
-    let related = intake.questions().map(|questions| questions.ask::<Relations>(asked)).transpose()?;
-    Ok(of(&source.data_dir, &profile, &inferred, split, related.unwrap_or_default().determinants))
+    let related: Relations = intake.questions.ask(asked)?;
+    Ok(of(&source.data_dir, &profile, &inferred, split, related.determinants))
 }
 
 fn of(

@@ -8,7 +8,7 @@ use mle_star::shell;
 use mle_star_domain::config::{Config, Key};
 use mle_star_domain::task::{Roles, TaskKeys};
 use mle_star_domain::trouble::{OpenQuestion, Reading, Trouble};
-use mle_star_run::columns::{self, KnownColumns};
+use mle_star_run::columns;
 use mle_star_run::error::RunError;
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::intake::Reader;
@@ -94,13 +94,11 @@ fn said(config: &Config, folder: &InferredFolder) -> Result<Said, RunError> {
     let decided = if is_open { None } else { folder.protocol(config)? };
     let profile = folder.data.profile.as_ref();
     let lines = decided.iter().flat_map(|protocol| protocol::lines(protocol, config));
-    let told = KnownColumns::of(&folder.inferred.roles, folder.inferred.task_type);
-    let roles = columns::lines(&told, profile);
+    let roles = columns::lines(&folder.task, profile);
     let split = decided.as_ref().and_then(|protocol| protocol.split.as_ref());
-    let reason = |field: &str| folder.inferred.reason(field).map(str::to_owned);
-    let table = profile.map(|profile| columns::table(&told, profile, split, &reason));
+    let table = profile.map(|profile| columns::table(&folder.task, profile, split, &folder.inferred));
     let columns = table.map(|table| columns::table_lines(&table)).unwrap_or_default();
-    let evaluation = folder.lines().into_iter().chain(roles).chain(lines).collect();
+    let evaluation = folder.lines().into_iter().chain(folder.data.note()).chain(roles).chain(lines).collect();
     Ok(Said { evaluation, columns })
 }
 

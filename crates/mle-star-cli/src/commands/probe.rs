@@ -95,12 +95,12 @@ fn reach(config: &Config, at: Workplace<'_>) -> Result<Reached, Failure> {
         return Ok(Reached { agents, login: openai::reason(&endpoint, config), claude: None, codex: None });
     }
     if config.agents == AgentsChoice::Codex {
-        let codex = wait_for(codex::find(config, &process_environment))??;
+        let codex = wait_for(codex::find(config, &process_environment, true))??;
         let agents = Box::new(ask_codex(&codex, config, at.folder).map_err(Failure::failed)?);
         let version = Some(codex.executable.version.to_string());
         return Ok(Reached { agents, login: codex.login.reason(), claude: None, codex: version });
     }
-    let claude = wait_for(claude(config, &process_environment))??;
+    let claude = wait_for(claude(config, &process_environment, true))??;
     let agents = ask_claude(&claude, config, &BTreeMap::new(), at).map_err(Failure::failed)?;
     let version = Some(claude.executable.version.to_string());
     Ok(Reached { agents: Box::new(agents), login: claude.login.reason(), claude: version, codex: None })

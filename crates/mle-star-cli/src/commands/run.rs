@@ -41,8 +41,9 @@ fn solve(args: &RunArgs, options: &RunOptions, task: &Path, settings: &Settings)
     if args.estimate {
         return estimate::print(&prepared);
     }
-    let view = View::of(&prepared.invocation);
-    let say: &(dyn Fn(&str) + Sync) = if prepared.invocation.quiet { &|_| () } else { &output::talk };
+    let view = View::of(&prepared.configured.invocation);
+    let say: &(dyn Fn(&str) + Sync) =
+        if prepared.configured.invocation.quiet { &|_| () } else { &output::talk };
     let run = prepared.freeze(say)?;
     if args.detach {
         let folder = run.folder.clone();
@@ -94,7 +95,7 @@ fn offered(args: &RunArgs, settings: &Settings) -> Result<Option<Claude>, Failur
     if !is_open || args.estimate || invocation.json || invocation.quiet || !can_ask() {
         return Ok(None);
     }
-    Ok(wait_for(provider::claude(config, &process_environment))?.ok())
+    Ok(wait_for(provider::claude(config, &process_environment, true))?.ok())
 }
 
 fn question(claude: &Claude, paid: &Prepared) -> Result<String, Failure> {

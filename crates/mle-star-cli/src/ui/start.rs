@@ -116,8 +116,8 @@ fn seen(prepared: &Prepared) -> Value {
         let value: String = guess.value.chars().take(300).collect();
         json!({"field": guess.field, "value": value, "reason": guess.reason})
     });
-    let columns = prepared.profile.iter().flat_map(|profile| &profile.train.columns);
-    let config = &prepared.config;
+    let columns = prepared.data.profile.iter().flat_map(|profile| &profile.train.columns);
+    let config = &prepared.configured.config;
     json!({
         "task": prepared.task.competition_id,
         "description": prepared.task.description,
@@ -196,7 +196,7 @@ impl Entered {
             }
         }
         if filled.time_limit.trim().is_empty() {
-            filled.time_limit = prepared.config.time_limit_seconds.to_string();
+            filled.time_limit = prepared.configured.config.time_limit_seconds.to_string();
         }
         filled
     }

@@ -16,6 +16,7 @@ use mle_star_domain::config::Switch;
 use mle_star_process::machine::{Machine, machine};
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
+use serde_json::Value;
 
 use super::{Runners, held_out};
 use crate::error::RunError;
@@ -93,7 +94,7 @@ impl Backends {
         let kept_from =
             KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
         let seen = Seen::of(run);
-        let knows_test = seen.protocol.is_some_and(|protocol| protocol.holdout.is_test());
+        let knows_test = seen.protocol().is_some_and(|protocol| protocol.holdout.is_test());
         if (seen.holds_out() || knows_test) && !isolation.closes_reads() {
             say("note: nothing on this machine keeps a script from reading the labels of the held-out rows");
         }
@@ -101,12 +102,28 @@ impl Backends {
         let evaluation = held_out::evaluation(run).map_err(RunError::failed)?;
         // From here on, scripts look at the rows.
         let readable = seen.readable().map_err(RunError::failed)?;
-        let setup =
-            runner(run, data_dir.clone(), environment.clone(), machine.clone(), at_once, isolation.clone());
-        let usable = without_unusable(&machine, &tried_gpus(&setup, emit).await);
+        let tried =
+            if at_once == 0 { Vec::new() } else { try_gpus(&environment, &machine, &isolation).await };
+        say_of_gpus(&tried, emit);
+        let usable = without_unusable(&machine, &tried);
         let fleet = (!run.runners.is_empty())
             .then(|| runners.0.get_or_init(|| Fleet::new(run.runners.clone(), slots.clone())).clone());
-        let setup = ScriptSetup { evaluation, fleet: fleet.clone(), readable, ..setup };
+        let sample = run.data.facts.pointer("/sample/file").and_then(Value::as_str);
+        let setup = ScriptSetup {
+            run_folder: run.folder.clone(),
+            sample_submission: sample.map(|file| data_dir.join(file)),
+            data_dir: data_dir.clone(),
+            environment: environment.clone(),
+            warm_start: (config.warm_start == Switch::On).then(|| WarmStart::on(&machine)),
+            machine,
+            slots: at_once,
+            id_column: run.frozen.task.roles.id.clone(),
+            memory_limit_mib: config.memory_limit_mb,
+            isolation: isolation.clone(),
+            readable,
+            evaluation,
+            fleet: fleet.clone(),
+        };
         let scripts = ScriptBackend::new(setup).map_err(RunError::failed)?;
         run.runners.iter().for_each(|runner| emit(Event::detail(runner_line(runner))));
         let here = (at_once > 0).then(|| hardware(&usable, at_once));
@@ -118,41 +135,9 @@ impl Backends {
     }
 }
 
-fn runner(
-    run: &OpenRun,
-    data_dir: PathBuf,
-    environment: Environment,
-    machine: Machine,
-    slots: usize,
-    isolation: Isolation,
-) -> ScriptSetup {
-    let task = &run.frozen.task;
-    let sample = run.facts.as_ref().and_then(|facts| facts.pointer("/sample/file")?.as_str());
-    let sample = sample.map(|file| data_dir.join(file));
-    ScriptSetup {
-        run_folder: run.folder.clone(),
-        sample_submission: sample,
-        data_dir,
-        environment,
-        warm_start: (run.frozen.config.warm_start == Switch::On).then(|| WarmStart::on(&machine)),
-        machine,
-        slots,
-        id_column: task.roles.id.clone(),
-        memory_limit_mib: run.frozen.config.memory_limit_mb,
-        isolation,
-        readable: Vec::new(),
-        evaluation: None,
-        fleet: None,
-    }
-}
-
-/// Tries the GPUs if scripts run here, and says of each whether scripts can use it.
-async fn tried_gpus(setup: &ScriptSetup, emit: &(dyn Fn(Event) + Sync)) -> Vec<TriedGpu> {
-    if setup.slots == 0 {
-        return Vec::new();
-    }
-    let tried = try_gpus(&setup.environment, &setup.machine, &setup.isolation).await;
-    for gpu in &tried {
+/// Says of each GPU whether scripts can use it.
+fn say_of_gpus(tried: &[TriedGpu], emit: &(dyn Fn(Event) + Sync)) {
+    for gpu in tried {
         emit(Event::Said { text: format!("gpu: {}", gpu.line()), detail: gpu.works_inside });
     }
     if tried.iter().any(|gpu| !gpu.works_inside) {
@@ -160,7 +145,6 @@ async fn tried_gpus(setup: &ScriptSetup, emit: &(dyn Fn(Event) + Sync)) -> Vec<T
             "hint: see \"scripts cannot use it\" in docs/troubleshooting.md; `mle-star doctor` tries it again",
         ));
     }
-    tried
 }
 
 /// The machine without GPUs that scripts cannot use: agents should not plan for them.

@@ -6,32 +6,21 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use mle_star_domain::layout;
-use mle_star_tables::intake::Submission;
 use rustix::fs::{CWD, RenameFlags};
 
-use crate::prepare::intake::Record;
-use crate::runs::inputs::{copy_atomically, remove_file};
+use crate::prepare::intake::MadeData;
+use crate::runs::inputs::{copy_atomically, remove};
 
-/// How the submission of a script becomes the one that the user gets.
-#[derive(Debug, Default)]
-pub struct Form(Option<Submission>);
-
-impl Form {
-    /// The form of a run's submission.
-    pub fn of_run(folder: &Path) -> Self {
-        Self(Record::of_run(folder).and_then(|record| record.submission))
-    }
-
-    /// Writes the submission atomically.
-    ///
-    /// # Errors
-    /// A file cannot be read or written.
-    pub fn write(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let Some(form) = &self.0 else { return copy_atomically(from, to) };
-        let partial = to.with_extension("part");
-        let written = form.write(from, &partial).and_then(|()| fs::rename(&partial, to));
-        written.inspect_err(|_| drop(fs::remove_file(&partial)))
-    }
+/// Writes the submission of a script, atomically, as the user of the run gets it.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub fn write_submission(run: &Path, from: &Path, to: &Path) -> io::Result<()> {
+    let form = MadeData::of_run(run).and_then(|made| made.submission);
+    let Some(form) = form else { return copy_atomically(from, to) };
+    let partial = to.with_extension("part");
+    let written = form.write(from, &partial).and_then(|()| fs::rename(&partial, to));
+    written.inspect_err(|_| drop(fs::remove_file(&partial)))
 }
 
 /// Lets `python final/solution.py` find the data from the run folder. The link of a run that was moved is made again.
@@ -91,13 +80,13 @@ pub fn replace(last: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> io::R
 
 /// Moves the files of an answer, without `provisional.json` beside them until the last.
 fn move_one_by_one(next: &Path, last: &Path) -> io::Result<()> {
-    remove_file(&last.join(layout::PROVISIONAL))?;
+    remove(&last.join(layout::PROVISIONAL))?;
     for name in FILES {
         if last.join(name).is_dir() {
             fs::remove_dir_all(last.join(name))?;
         }
         match fs::rename(next.join(name), last.join(name)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => remove_file(&last.join(name))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => remove(&last.join(name))?,
             renamed => renamed?,
         }
     }

@@ -13,7 +13,7 @@ use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
 
 use crate::open_run::OpenRun;
-use crate::prepare::intake::Record;
+use crate::prepare::intake::MadeData;
 use crate::protocol::{id_column, label_columns};
 use crate::seen::Seen;
 
@@ -50,11 +50,11 @@ fn link_tables(into: &Path, tables: &[(&PathBuf, PathBuf)]) -> io::Result<()> {
 /// `None` if others are held out, or if the program wrote no folds.
 fn last_fold(run: &OpenRun, profile: &Profile, protocol: &Protocol) -> Result<Option<LastFold>, Trouble> {
     let is_held_out = !matches!(protocol.holdout, Holdout::Off { .. });
-    let known = run.facts.as_ref().zip(profile.sample.as_ref());
-    let Some((facts, sample)) = known.filter(|_| protocol.has_folds_file && !is_held_out) else {
+    let sample = profile.sample.as_ref();
+    let Some(sample) = sample.filter(|_| protocol.has_folds_file && !is_held_out) else {
         return Ok(None);
     };
-    let question = Seen::of(run).question("last_fold", facts)?;
+    let question = Seen::of(run).question("last_fold", &run.data.facts)?;
     Ok(Some(LastFold { sample: sample.file.clone(), question }))
 }
 
@@ -64,7 +64,7 @@ fn last_fold(run: &OpenRun, profile: &Profile, protocol: &Protocol) -> Result<Op
 /// The folder of the run cannot be written.
 pub fn evaluation(run: &OpenRun) -> Result<Option<EvaluationSetup>, Trouble> {
     let (task, seen) = (&run.frozen.task, Seen::of(run));
-    let Some((profile, protocol)) = run.profile.as_ref().zip(seen.protocol) else { return Ok(None) };
+    let Some((profile, protocol)) = run.data.profile.as_ref().zip(seen.protocol()) else { return Ok(None) };
     let holdout = holdout(&seen, profile, protocol)?;
     let Some(sample) = profile.sample.as_ref().filter(|_| protocol.verifies || protocol.holdout.is_test())
     else {
@@ -79,7 +79,7 @@ pub fn evaluation(run: &OpenRun) -> Result<Option<EvaluationSetup>, Trouble> {
         split.is_some_and(|split| !split.series.iter().any(|series| series == cluster))
     };
     let group = protocol.cluster().filter(|cluster| !is_time(cluster));
-    let given = Record::of_run(&run.folder).map(|record| record.given);
+    let given = MadeData::of_run(&run.folder).map(|record| record.given);
     let data_dir = seen.of_search();
     Ok(Some(EvaluationSetup {
         metric,

@@ -64,7 +64,7 @@ pub async fn keep(
 /// Removes a model that is not used, and says why.
 pub fn without(run: &OpenRun, why: impl Into<String>) -> ModelRecord {
     for part in parts(&run.folder.join(layout::FINAL)) {
-        let _ = if part.is_dir() { fs::remove_dir_all(&part) } else { fs::remove_file(&part) };
+        let _ = inputs::remove(&part);
     }
     refit(why.into())
 }
@@ -92,9 +92,7 @@ impl Keeper<'_> {
         let folder = tempfile::tempdir_in(self.folder).map_err(|error| error.to_string())?;
         let model = match (self.model(&found), &search.combined) {
             (Some(model), _) => model,
-            (None, _) if result.not_run.is_none() => {
-                fitted_again(self.run, self.backends, &found.script, folder.path()).await?
-            }
+            (None, _) if result.not_run.is_none() => self.fitted_again(&found.script, folder.path()).await?,
             (None, Some((by, members))) => self.combined(by, members, folder.path())?,
             (None, None) => return Err("its script had no time to keep one".to_owned()),
         };
@@ -115,6 +113,28 @@ impl Keeper<'_> {
             Ok(kept) => Ok(ModelRecord { why: format!("of {name}, because {why}"), ..kept }),
             Err(_) => Err(why),
         }
+    }
+
+    /// The model of a script that runs once more for it: in the search, nothing is kept.
+    async fn fitted_again(&self, script: &str, folder: &Path) -> Result<PathBuf, String> {
+        if !script.contains(KEEPS_MODEL) && !script.contains(layout::PREDICT) {
+            let of_rules = self.run.rules.is_some();
+            return Err(if of_rules { NEEDS_DATA } else { "the script keeps no model" }.to_owned());
+        }
+        let longest = left(self.run);
+        if longest < WORTHWHILE {
+            return Err("no time was left to fit it once more".to_owned());
+        }
+        let isolated = self.isolated(folder, &[]).await?;
+        let model = isolated.model(script, &self.backends.all_rows, longest).await;
+        model.map_err(|error| error.trouble.message)
+    }
+
+    /// Scripts that cannot read the `closed` folders.
+    async fn isolated(&self, folder: &Path, closed: &[PathBuf]) -> Result<Isolated, String> {
+        let (config, environment) = (&self.run.frozen.config, self.backends.environment.clone());
+        let isolated = Isolated::new(folder, config, closed, environment).await;
+        isolated.map_err(|error| error.trouble.message)
     }
 
     fn model(&self, found: &KeptModel) -> Option<PathBuf> {
@@ -143,7 +163,8 @@ impl Keeper<'_> {
         let last = run.folder.join(layout::FINAL);
         let cannot = |error: std::io::Error| format!("it cannot be written: {error}");
         place(model, &last).and_then(|()| record.write(&last)).map_err(cannot)?;
-        let isolated = isolated(run, self.backends, folder, true).await?;
+        let closed = [run.folder.clone(), run.frozen.task.data_dir.clone()];
+        let isolated = self.isolated(folder, &closed).await?;
         // A script that never ends is no reason to use up the time.
         let longest = (left(run) / 10).max(LEAST);
         let checked = check(&isolated, (&last, submission), (tables, &self.asker), folder, longest).await?;
@@ -156,35 +177,6 @@ impl Keeper<'_> {
             milliseconds_per_row: Some(checked.milliseconds_per_row),
         })
     }
-}
-
-/// The model of a script that runs once more for it: in the search, nothing is kept.
-async fn fitted_again(
-    run: &OpenRun,
-    backends: &Backends,
-    script: &str,
-    folder: &Path,
-) -> Result<PathBuf, String> {
-    if !script.contains(KEEPS_MODEL) && !script.contains(layout::PREDICT) {
-        let of_rules = run.rules.is_some();
-        return Err(if of_rules { NEEDS_DATA.to_owned() } else { "the script keeps no model".to_owned() });
-    }
-    if left(run) < WORTHWHILE {
-        return Err("no time was left to fit it once more".to_owned());
-    }
-    let isolated = isolated(run, backends, folder, false).await?;
-    isolated.model(script, &backends.all_rows, left(run)).await.map_err(|error| error.trouble.message)
-}
-
-async fn isolated(
-    run: &OpenRun,
-    backends: &Backends,
-    folder: &Path,
-    closes: bool,
-) -> Result<Isolated, String> {
-    let closed = if closes { vec![run.folder.clone(), run.frozen.task.data_dir.clone()] } else { Vec::new() };
-    let made = Isolated::with(folder, &run.frozen.config, &closed, backends.environment.clone()).await;
-    made.map_err(|error| error.trouble.message)
 }
 
 /// The time that is left of the run's limit.

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::backends::Backends;
-use super::delivery::{Form, keep_folds, link_data, replace};
+use super::delivery::{keep_folds, link_data, replace, write_submission};
 use crate::open_run::OpenRun;
 use crate::runs::inputs::{write_atomically, write_json};
 
@@ -72,7 +72,6 @@ impl Writer {
             data_dir: backends.all_rows.clone(),
             requirements: requirements_txt(&backends.environment),
             submission: Box::new(move |run| scripts.submission(run)),
-            form: Form::of_run(folder),
         };
         let before = Before { left: Mutex::new(provisional(folder).map(|left| left.solution)), direction };
         Self { latest, before, writing: tokio::spawn(write_on(files, answers)) }
@@ -124,8 +123,6 @@ struct Files {
     requirements: String,
     /// The submission that a run wrote.
     submission: Submissions,
-    /// How it is written.
-    form: Form,
 }
 
 type Submissions = Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>;
@@ -168,7 +165,7 @@ impl Files {
             write_atomically(&next.join(layout::REQUIREMENTS), self.requirements.as_bytes())?;
             keep_folds(&self.data_dir, next)?;
             let Some((best, file)) = submission else { return Ok(()) };
-            self.form.write(&file, &next.join(layout::SUBMISSION))?;
+            write_submission(&self.folder, &file, &next.join(layout::SUBMISSION))?;
             let (place, solution) = (best.run.to_string(), answer.solution.clone());
             let provisional = Provisional { place, score: best.score, interval: None, solution };
             write_json(&next.join(layout::PROVISIONAL), &provisional)
@@ -203,8 +200,7 @@ mod tests {
         }
         fs::write(folder.join("made.csv"), "id,y\n1,0\n").unwrap();
         let (folder, data_dir) = (folder.to_owned(), folder.to_owned());
-        let (requirements, form) = ("numpy==2".to_owned(), Form::default());
-        Files { folder, data_dir, requirements, submission: Box::new(made), form }
+        Files { folder, data_dir, requirements: "numpy==2".to_owned(), submission: Box::new(made) }
     }
 
     fn writer(files: Files) -> Writer {

@@ -14,7 +14,7 @@ use mle_star_report::run_view::{self, read_result};
 use tokio::sync::watch;
 
 use super::backends::Backends;
-use super::delivery::{Form, keep_folds, link_data, replace};
+use super::delivery::{keep_folds, link_data, replace, write_submission};
 use super::{model, wanted};
 use crate::observer::Observer;
 use crate::open_run::OpenRun;
@@ -116,9 +116,8 @@ fn delivered(folder: &Path, backends: &Backends, finished: FinishedRun) -> io::R
             requirements_txt(&backends.environment).as_bytes(),
         )?;
         keep_folds(&backends.all_rows, next)?;
-        let form = Form::of_run(folder);
-        let copied = submission.as_ref().map(|file| form.write(file, &next.join(layout::SUBMISSION)));
-        copied.unwrap_or(Ok(()))
+        let into = next.join(layout::SUBMISSION);
+        submission.as_ref().map_or(Ok(()), |file| write_submission(folder, file, &into))
     })?;
     if submission.is_some() {
         result.submission_path = path_of(&submitted)?;

@@ -6,7 +6,6 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star_domain::layout;
 use mle_star_tables::reading::Reading;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -59,7 +58,7 @@ pub async fn call(
     fill().map_err(|error: std::io::Error| {
         RunError::failed(mle_star_domain::trouble::Trouble::io("write", &data, &error))
     })?;
-    let (written, printed) = isolated.run(CALL, &data, layout::SUBMISSION, longest).await?;
+    let (written, printed) = isolated.submission(CALL, &data, longest, false).await?;
     Ok((written, seconds(&printed).unwrap_or_default()))
 }
 
@@ -168,7 +167,7 @@ with open(out, "w", newline="") as file:
             let tables = TestTables::of(&asker, &data, Some("id")).await.unwrap();
             let record = Record::of(&run.join("model"), &tables, &environment).unwrap();
             record.write(&run).unwrap();
-            let isolated = Isolated::with(&work, &config, &[data], environment.clone()).await.unwrap();
+            let isolated = Isolated::new(&work, &config, &[data], environment.clone()).await.unwrap();
             let longest = Duration::from_secs(5);
             let (of_run, tables) = ((run.as_path(), submission.as_path()), (&tables, &asker));
             let checked = super::check(&isolated, of_run, tables, &work, longest).await;

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::task_source::TaskSource;
 use super::{RunOptions, earlier_runs, given_models};
-use crate::provider::{self, Chosen};
+use crate::provider::Chosen;
 use crate::runs::absolute;
 use crate::settings::{self, Environment, Invocation, Settings};
 use mle_star_domain::nearest::nearest;
@@ -112,16 +112,27 @@ pub fn fix_agents(config: &mut Config, given: &BTreeSet<String>, chosen: &Chosen
     match chosen {
         Chosen::Files => config.agent_timeout_seconds = config.time_limit_seconds,
         Chosen::OpenAi(endpoint) => {
-            provider::openai::check_model(given)?;
+            let endpoint_lists = "set --model to a name that the endpoint knows; `mle-star doctor --set agents=openai` lists them";
+            check_model(given, "openai", endpoint_lists)?;
             config.openai.url = Some(endpoint.address().to_owned());
             if config.search_command.is_empty() {
                 config.search = Switch::Off;
             }
         }
-        Chosen::Codex(_) => provider::codex::check_model(given)?,
+        Chosen::Codex(_) => {
+            check_model(given, "codex", "set --model to a model that codex can use with this login")?;
+        }
         Chosen::Offline | Chosen::Claude(_) => {}
     }
     Ok(())
+}
+
+/// Checks that the settings, whose keys are `given`, name a model: the default is one of `claude`.
+fn check_model(given: &BTreeSet<String>, agents: &str, hint: &str) -> Result<(), Trouble> {
+    if given.contains("model") {
+        return Ok(());
+    }
+    Err(Trouble::new(format!("agents: {agents} needs a model"), hint))
 }
 
 /// Makes the paths of single values absolute: a resume may start in another directory.

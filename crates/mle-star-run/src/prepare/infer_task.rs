@@ -6,34 +6,26 @@ use std::path::{Path, PathBuf};
 use mle_star_backends::files;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
-use mle_star_domain::protocol::Protocol;
+use mle_star_domain::protocol::{Protocol, Split};
 use mle_star_domain::task::{DataModality, MetricFile, Roles, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::facts::{Guess, Inferred, Told};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
+use mle_star_tables::relations::Relations;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::intake::{Intake, Place, Reader, lost_classes, lost_columns, no_target, take_in};
+use super::intake::{
+    Intake, Place, Reader, classes_of_one_row, lost_classes, lost_columns, no_target, take_in,
+};
 use super::metric_file::OwnMetric;
-use super::profile_data::Data;
+use super::profile_data::{Data, for_offline};
 use super::task_file::TaskFile;
 use super::task_source::TaskSource;
 use crate::error::RunError;
 use crate::protocol;
-use crate::provider::Chosen;
 use crate::runs::absolute;
-
-/// A task with every field filled in.
-#[derive(Debug)]
-pub struct CompleteTask {
-    /// The task.
-    pub task: Task,
-    /// What was inferred, with reasons.
-    pub guesses: Vec<Guess>,
-    /// Why the target is not known; `None` if it is.
-    pub target_unknown: Option<Trouble>,
-}
 
 /// A task's description and where it comes from.
 struct Description {
@@ -45,7 +37,7 @@ struct Description {
 ///
 /// # Errors
 /// The description cannot be read.
-pub fn told(source: &TaskSource, own: Option<&OwnMetric>, may_lack_tables: bool) -> Result<Told, Trouble> {
+fn told(source: &TaskSource, own: Option<&OwnMetric>, may_lack_tables: bool) -> Result<Told, Trouble> {
     let TaskFile { task_type, data_modality, keys, .. } = source.file.clone();
     Ok(Told {
         task_type,
@@ -61,81 +53,39 @@ pub fn told(source: &TaskSource, own: Option<&OwnMetric>, may_lack_tables: bool)
     })
 }
 
-/// What a complete task says of its data.
-pub fn told_by(task: &Task, may_lack_tables: bool) -> Told {
-    Told {
-        task_type: Some(task.task_type),
-        data_modality: Some(task.data_modality),
-        metric: task.metric_file.is_none().then(|| task.evaluation_metric.clone()),
-        metric_file: task.metric_file.as_ref().map(named),
-        direction: Some(task.metric_direction),
-        roles: task.roles.clone(),
-        folds: task.folds.clone(),
-        description: task.description.clone(),
-        text_columns: Some(task.text_columns.clone()),
-        may_lack_tables,
-        ..Told::default()
-    }
-}
-
 /// The metric of a file. Its own name may be that of another metric.
 fn named(file: &MetricFile) -> String {
     format!("the metric of {}", file.name)
 }
 
-/// Completes the task from its data.
-///
-/// # Errors
-/// A question that only the user can answer, or a task that the chosen agents cannot solve.
-pub fn complete(
-    source: &TaskSource,
-    own: Option<OwnMetric>,
-    data: &Data,
-    chosen: &Chosen,
-) -> Result<CompleteTask, Trouble> {
-    let description = read_description(source)?;
-    let mut inferred = Inferred::of(&data.facts)?;
-    if let (Chosen::Offline, Some(profile)) = (chosen, &data.profile) {
-        check_for_offline(profile, &inferred, own.is_some())?;
-    }
-    if let Some(own) = &own {
-        inferred.metric.clone_from(&own.name);
-    }
-    let mut guesses = inferred.guesses.clone();
-    let target_unknown = inferred.target_unknown.clone();
-    let mut description = description.or_made(&inferred);
-    guesses.extend(description.guess.take());
-    // The description in the `task.json` of a run has it already.
-    if let Some(own) = own.as_ref().filter(|own| !description.text.contains(&own.told())) {
-        description.text = format!("{}\n\n{}\n", description.text.trim_end(), own.told());
-    }
-    let mut task = task(source, inferred, (data, description.text))?;
-    task.metric_file = own.map(|own| own.file);
-    Ok(CompleteTask { task, guesses, target_unknown })
-}
-
-/// The task that a data folder suggests.
+/// A task with every field filled in, and its data.
 #[derive(Debug)]
 pub struct InferredFolder {
     /// Its data.
     pub data: Data,
-    /// Its task.
+    /// What was inferred.
     pub inferred: Inferred,
-    /// The description; empty without any.
+    /// The description that was found; empty without any.
     pub description: String,
     /// Its data as scripts see it.
     pub intake: Intake,
-    task: Task,
+    /// The task.
+    pub task: Task,
 }
 
 impl InferredFolder {
     fn new(
         source: &TaskSource,
-        (data, inferred): (Data, Inferred),
+        own: Option<&OwnMetric>,
+        (data, mut inferred): (Data, Inferred),
         description: String,
         intake: Intake,
     ) -> Result<Self, Trouble> {
+        if let Some(own) = own {
+            inferred.metric.clone_from(&own.name);
+        }
         let mut task = task(source, inferred.clone(), (&data, description.clone()))?;
+        task.metric_file = own.map(|own| own.file.clone());
         task.data_dir = absolute(&intake.folder())?;
         Ok(Self { data, inferred, description, intake, task })
     }
@@ -148,17 +98,78 @@ impl InferredFolder {
         protocol::decide(&self.task, config, &self.data, &self.intake)
     }
 
+    /// Checks that the rows of the sample submission are in the test table, as the offline agents need it.
+    ///
+    /// # Errors
+    /// They are not there.
+    pub fn check_rows(&self) -> Result<(), RunError> {
+        if self.data.profile.is_none() {
+            return Ok(());
+        }
+        if let Some(trouble) = self.intake.id_unknown() {
+            return Err(trouble.into());
+        }
+        let (folder, facts) = (&self.task.data_dir, &self.data.facts);
+        let question = json!({ "question": "same_rows", "folder": folder, "facts": facts });
+        self.intake.questions.ask::<Value>(question).map(drop)
+    }
+
+    /// Finds out how columns and tables relate, where test rows differ like this. The facts keep it.
+    ///
+    /// # Errors
+    /// The data cannot be read.
+    pub fn relate(&mut self, split: Option<&Split>) -> Result<(), RunError> {
+        let Data { facts, profile: Some(profile), .. } = &mut self.data else { return Ok(()) };
+        facts["split"] = json!(split);
+        let question = json!({ "question": "relations", "folder": self.task.data_dir, "facts": facts });
+        facts["relations"] = self.intake.questions.ask(question)?;
+        let unreadable = |error| Trouble::new(format!("cannot read how tables relate: {error}"), "report it");
+        profile.relations = Relations::deserialize(&facts["relations"]).map_err(unreadable)?;
+        Ok(())
+    }
+
     /// What was found, changed and left out in its data, a line each.
     pub fn lines(&self) -> Vec<String> {
-        let (target, id) = (self.inferred.roles.first_target(), self.inferred.roles.id.as_deref());
-        let lost = self.data.profile.as_ref().zip(target);
-        let lost = lost.map(|(profile, target)| {
-            let mut lines = lost_columns(profile, &profile.targets(target, id));
+        let mut lines = self.intake.lines();
+        if let Some((profile, target)) = self.data.profile.as_ref().zip(self.task.target()) {
+            let targets = profile.targets(target, self.task.roles.id.as_deref());
+            lines.extend(lost_columns(profile, &targets));
             lines.extend(lost_classes(profile));
-            lines
-        });
-        self.intake.lines().into_iter().chain(self.data.note()).chain(lost.unwrap_or_default()).collect()
+            lines.extend(targets.iter().filter_map(|target| classes_of_one_row(profile, target)));
+        }
+        lines
     }
+}
+
+/// Infers the task of a run.
+///
+/// # Errors
+/// A question that only the user can answer, or a task that the chosen agents cannot solve.
+pub fn infer_for_run(
+    source: &TaskSource,
+    own: Option<&OwnMetric>,
+    place: Place<'_>,
+    reader: Reader<'_>,
+    is_offline: bool,
+) -> Result<InferredFolder, RunError> {
+    let told = told(source, own, !is_offline)?;
+    let mut intake = take_in(source, place, reader)?;
+    let data = Data::inspect(&intake, &told);
+    let data = if is_offline { data.map_err(for_offline)? } else { data? };
+    let mut inferred = Inferred::of(&data.facts)?;
+    if let (true, Some(profile)) = (is_offline, &data.profile) {
+        check_for_offline(profile, &inferred, own.is_some())?;
+    }
+    let data = whole_tables(data, &told, &mut inferred, &mut intake, reader)?;
+    let mut folder = InferredFolder::new(source, own, (data, inferred), told.description, intake)?;
+    let Description { mut text, guess } = read_description(source)?.or_made(&folder.inferred);
+    folder.inferred.guesses.extend(guess);
+    // The description in the `task.json` of a run has it already.
+    if let Some(own) = own.map(OwnMetric::told).filter(|own| !text.contains(own)) {
+        text = format!("{}\n\n{own}\n", text.trim_end());
+    }
+    folder.task.description = text;
+    Ok(folder)
 }
 
 /// Infers a task from a data folder or a table as `run` does, for `init`. Where questions are open, nothing is made.
@@ -170,47 +181,46 @@ pub fn infer_folder(
     own: Option<&OwnMetric>,
     reader: Reader<'_>,
 ) -> Result<InferredFolder, RunError> {
-    let mut intake = take_in(source, Place::Temporary, reader)?;
     let told = told(source, own, true)?;
+    let mut intake = take_in(source, Place::Temporary, reader)?;
     let mut data = Data::inspect(&intake, &told)?;
     if let Some(unread) = data.unread.clone().filter(|_| data.is_bare()) {
         return Err(unread.into());
     }
     let mut inferred = Inferred::with_questions(&data.facts)?;
-    if let Some(profile) = data.profile.as_ref().filter(|_| inferred.questions.is_empty()) {
-        let (unknown, seed) =
-            (inferred.target_unknown.clone().unwrap_or_else(no_target), Config::default().seed);
-        let text_columns = Some(profile.text_columns.clone());
-        let known = Told { text_columns, ..told_again(&told, &inferred) };
-        if let Some(id) = intake.complete(&data, &known, &unknown, seed)? {
-            inferred.guesses.extend(made_id(inferred.roles.id.as_ref(), id.as_ref()));
-            inferred.roles.id.clone_from(&id);
-            let roles = Roles { id, ..known.roles };
-            data = Data::inspect(&intake, &Told { roles, ..known })?;
-        }
+    if inferred.questions.is_empty() {
+        data = whole_tables(data, &told, &mut inferred, &mut intake, reader)?;
     }
-    if let Some(own) = own {
-        inferred.metric.clone_from(&own.name);
-    }
-    let mut folder = InferredFolder::new(source, (data, inferred), told.description, intake)?;
-    folder.task.metric_file = own.map(|own| own.file.clone());
-    Ok(folder)
+    Ok(InferredFolder::new(source, own, (data, inferred), told.description, intake)?)
 }
 
-/// What was told, and what was inferred from it.
-fn told_again(told: &Told, inferred: &Inferred) -> Told {
-    Told {
+/// The data with the tables that the task lacks, which are made.
+fn whole_tables(
+    data: Data,
+    told: &Told,
+    inferred: &mut Inferred,
+    intake: &mut Intake,
+    reader: Reader<'_>,
+) -> Result<Data, RunError> {
+    let Some(profile) = &data.profile else { return Ok(data) };
+    let known = Told {
         task_type: Some(inferred.task_type),
         data_modality: Some(inferred.data_modality),
         metric: told.metric_file.is_none().then(|| inferred.metric.clone()),
         direction: Some(inferred.direction),
         roles: inferred.roles.clone(),
+        text_columns: Some(profile.text_columns.clone()),
         ..told.clone()
-    }
+    };
+    let unknown = inferred.target_unknown.clone().unwrap_or_else(no_target);
+    let Some(id) = intake.complete(&data, &known, &unknown, reader.config.seed)? else { return Ok(data) };
+    inferred.guesses.extend(made_id(inferred.roles.id.as_ref(), id.as_ref()));
+    inferred.roles.id.clone_from(&id);
+    Data::inspect(intake, &Told { roles: Roles { id, ..known.roles }, ..known })
 }
 
 /// That an ID column was made, if it was none before.
-pub fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
+fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
     let value = id.filter(|id| before != Some(id))?.clone();
     Some(Guess { field: "id_column".to_owned(), value, reason: "made: it numbers the rows".to_owned() })
 }
@@ -220,8 +230,8 @@ pub fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
 pub fn infer_without_metric(source: &TaskSource, reader: Reader<'_>) -> Result<InferredFolder, RunError> {
-    let intake = take_in(source, Place::Temporary, reader)?;
     let told = told(source, None, false)?;
+    let intake = take_in(source, Place::Temporary, reader)?;
     let any = Told { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..told.clone() };
     let mut data = Data::inspect(&intake, &told)?;
     let inferred = match Inferred::of(&data.facts) {
@@ -231,7 +241,7 @@ pub fn infer_without_metric(source: &TaskSource, reader: Reader<'_>) -> Result<I
             Inferred::of(&data.facts)?
         }
     };
-    Ok(InferredFolder::new(source, (data, inferred), told.description, intake)?)
+    Ok(InferredFolder::new(source, None, (data, inferred), told.description, intake)?)
 }
 
 /// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so
@@ -239,19 +249,24 @@ pub fn infer_without_metric(source: &TaskSource, reader: Reader<'_>) -> Result<I
 ///
 /// # Errors
 /// A path inside the data folder, or an output folder that cannot be made.
-pub fn check_outputs(task: &Task, config: &Config, makes_output: bool) -> Result<(), Trouble> {
-    if let (true, Some(folder)) = (makes_output, &task.output_dir) {
+pub fn check_outputs(
+    data_dir: &Path,
+    output_dir: Option<&Path>,
+    config: &Config,
+    makes_output: bool,
+) -> Result<(), Trouble> {
+    if let (true, Some(folder)) = (makes_output, output_dir) {
         fs::create_dir_all(folder).map_err(|error| {
             let message = format!("cannot create the output folder {}: {error}", folder.display());
             Trouble::new(message, "set another output_dir, or leave it out")
         })?;
     }
     let calls = config.agents_dir.as_deref().filter(|_| config.agents == AgentsChoice::Files);
-    outside_the_data("agents_dir", calls, &task.data_dir)?;
+    outside_the_data("agents_dir", calls, data_dir)?;
     if let (true, Some(folder)) = (makes_output, calls) {
         files::check_folder(folder)?;
     }
-    outside_the_data("log_file", config.log_file.as_deref(), &task.data_dir)
+    outside_the_data("log_file", config.log_file.as_deref(), data_dir)
 }
 
 /// The description of the task file, else `description.md` beside the data or the task; empty without any.
@@ -342,7 +357,8 @@ fn task(
 /// A run must not change the data that it reads.
 fn outside_the_data(key: &str, path: Option<&Path>, data_dir: &Path) -> Result<(), Trouble> {
     let Some(path) = path else { return Ok(()) };
-    if !real(&absolute(path)?).starts_with(data_dir) {
+    let data_dir = real(&absolute(data_dir)?);
+    if !real(&absolute(path)?).starts_with(&data_dir) {
         return Ok(());
     }
     let message = format!("{key} is inside the data folder: {}", path.display());
@@ -373,22 +389,6 @@ fn check_for_offline(profile: &Profile, inferred: &Inferred, has_file: bool) -> 
     match &inferred.target_unknown {
         Some(trouble) => Err(trouble.clone()),
         None => Ok(()),
-    }
-}
-
-/// The offline agents need the rows of the sample submission in the test table.
-///
-/// # Errors
-/// They are not there.
-pub fn check_rows(data: &Data, intake: &Intake) -> Result<(), RunError> {
-    match (intake.id_unknown(), intake.questions()) {
-        (Some(trouble), _) => Err(trouble.into()),
-        (None, None) => Ok(()),
-        (None, Some(questions)) => {
-            let folder = absolute(&intake.folder())?;
-            let question = json!({ "question": "same_rows", "folder": folder, "facts": data.facts });
-            questions.ask::<Value>(question).map(drop)
-        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::protocol::{Holdout, Split};
-use mle_star_domain::task::Targets;
+use mle_star_domain::task::{Targets, TaskKeys};
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::facts::{CLASSES_WITHOUT_ROWS, Told};
 use mle_star_tables::intake::{Look, Submission};
@@ -38,15 +38,16 @@ const NAMED: usize = 10;
 /// The data of a task as scripts see it.
 #[derive(Debug)]
 pub struct Intake {
-    look: Option<Look>,
-    record: Record,
-    /// What reads the data; `None` if there is none.
-    questions: Option<Questions>,
-    made: Option<MadeFolder>,
+    /// The user's folder or table file.
+    given: PathBuf,
+    look: Look,
+    /// What reads the data.
+    pub questions: Questions,
+    made: MadeFolder,
     /// The test rows that were taken from a single table.
     pub drawn: Option<Drawn>,
-    asked: Asked,
-    share: f64,
+    /// What the user says about the files.
+    keys: TaskKeys,
 }
 
 /// The test rows of a single table.
@@ -71,15 +72,6 @@ struct MadeSample {
     has_made_ids: bool,
 }
 
-/// What the user says about the files.
-#[derive(Clone, Debug, Default)]
-struct Asked {
-    /// The sheet of workbooks.
-    sheet: Option<String>,
-    /// The column with the row IDs.
-    id: Option<String>,
-}
-
 /// What the data plane reads files with.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
@@ -90,8 +82,8 @@ pub struct Reader<'a> {
 }
 
 /// How the data was made from the user's, as the run keeps it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+#[derive(Debug, Serialize, Deserialize)]
+pub struct MadeData {
     /// The user's folder or table file.
     pub given: PathBuf,
     /// What was found, changed and left out, a sentence each.
@@ -127,38 +119,29 @@ struct MadeFolder {
 /// Looks at the data of a task, and makes plain tables of it if it has others.
 ///
 /// # Errors
-/// The data cannot be read, or a folder cannot be made.
+/// There is no data, it cannot be read, or a folder cannot be made.
 pub fn take_in(source: &TaskSource, place: Place<'_>, reader: Reader<'_>) -> Result<Intake, RunError> {
-    let keys = &source.file.keys;
-    let share = keys.test_share.unwrap_or(TEST_SHARE);
-    if !(LEAST_SHARE..=LARGEST_SHARE).contains(&share) {
+    let (keys, given) = (source.file.keys.clone(), source.data_dir.clone());
+    if let Some(share) = keys.test_share.filter(|share| !(LEAST_SHARE..=LARGEST_SHARE).contains(share)) {
         let message = format!("test_share is {share}, not between {LEAST_SHARE} and {LARGEST_SHARE}");
         return Err(Trouble::new(message, "set another --test-share").into());
     }
-    let given = source.data_dir.clone();
     if !given.exists() {
-        return Ok(Intake { record: Record { given, ..Record::default() }, share, ..Intake::none() });
+        let message = format!("no such data folder: {}", given.display());
+        return Err(Trouble::new(message, "check the path of the data folder").into());
     }
-    let asked = Asked { sheet: keys.sheet.clone(), id: keys.roles.id.clone() };
     let made = MadeFolder::new(place)?;
     let folds = keys.folds.as_ref().map(PathBuf::from);
     let files = readable(&given)?.into_iter().chain(folds.filter(|file| file.is_file()));
     let questions = Questions::open(reader.config, made.root.path(), files, reader.say)?;
-    let look = look(&given, &asked, &[], &made, &questions)?;
-    let record = Record {
-        given,
-        told: look.told.clone(),
-        submission: look.submission.clone(),
-        reading: look.reading.clone(),
-    };
-    let (look, questions, made) = (Some(look), Some(questions), Some(made));
-    Ok(Intake { look, record, questions, made, asked, share, ..Intake::none() })
+    let look = look(&given, &keys, &[], &made, &questions)?;
+    Ok(Intake { given, look, questions, made, drawn: None, keys })
 }
 
 /// Looks at the data, and makes plain tables of it where it is not plain.
 fn look(
     given: &Path,
-    asked: &Asked,
+    keys: &TaskKeys,
     leave_out: &[String],
     made: &MadeFolder,
     questions: &Questions,
@@ -166,42 +149,25 @@ fn look(
     let question = json!({
         "question": "take_in",
         "data": absolute(given)?,
-        "sheet": asked.sheet,
-        "id": asked.id,
+        "sheet": keys.sheet,
+        "id": keys.roles.id,
         "leave_out": leave_out,
     });
-    made.empty()?;
-    questions.ask_for(question, &made.data())
+    // Those of an earlier look are made anew.
+    let data = made.data();
+    inputs::remove(&data).map_err(|error| Trouble::io("write in", &data, &error))?;
+    questions.ask_for(question, &data)
 }
 
 impl Intake {
-    fn none() -> Self {
-        Self {
-            look: None,
-            record: Record::default(),
-            questions: None,
-            made: None,
-            drawn: None,
-            asked: Asked::default(),
-            share: TEST_SHARE,
-        }
-    }
-
     /// The folder with plain tables: the made one once something is in it, else the user's.
     pub fn folder(&self) -> PathBuf {
-        match &self.made {
-            Some(made) if !self.is_plain() || made.is_filled() => made.data(),
-            _ => self.record.given.clone(),
-        }
-    }
-
-    fn is_plain(&self) -> bool {
-        self.look.as_ref().is_none_or(|look| look.is_plain)
+        if self.look.is_plain && !self.made.is_filled() { self.given.clone() } else { self.made.data() }
     }
 
     /// What was found, changed and left out, a line each.
     pub fn lines(&self) -> Vec<String> {
-        let told = self.record.told.iter().map(|told| format!("data: {told}"));
+        let told = self.look.told.iter().map(|told| format!("data: {told}"));
         let drawn = self.drawn.as_ref().filter(|drawn| drawn.unlabelled > 0);
         let dropped = drawn.map(|drawn| {
             let words: Vec<String> = drawn.words.iter().map(|word| format!("`{word}`")).collect();
@@ -213,48 +179,28 @@ impl Intake {
 
     /// Why the rows of the sample submission are not in the test table, for agents that need that.
     pub fn id_unknown(&self) -> Option<Trouble> {
-        self.look.as_ref()?.id_unknown()
-    }
-
-    /// Whether the file of the training table marks missing cells.
-    pub fn marks_missing(&self) -> bool {
-        self.look.as_ref().is_some_and(|look| look.marks_missing)
+        self.look.id_unknown()
     }
 
     /// Why a table cannot be read, for agents that need it.
     pub fn damaged(&self) -> Option<Trouble> {
-        self.look.as_ref()?.damaged()
+        self.look.damaged()
     }
 
     /// The tables that have other names than the user's files: each table, and its file.
     pub fn instead(&self) -> Vec<(PathBuf, PathBuf)> {
-        self.look.as_ref().map(|look| look.instead.clone()).unwrap_or_default()
-    }
-
-    /// What reads the data; `None` if there is none.
-    pub fn questions(&self) -> Option<&Questions> {
-        self.questions.as_ref()
-    }
-
-    /// Whether the task is a single table.
-    pub fn is_single(&self) -> bool {
-        self.look.as_ref().is_some_and(|look| look.is_single)
+        self.look.instead.clone()
     }
 
     /// What the data plane says of the plain tables.
     ///
     /// # Errors
-    /// There are none, or what was told does not fit them.
+    /// What was told does not fit them.
     pub fn inspect(&self, told: &Told) -> Result<Value, RunError> {
-        let folder = self.folder();
-        let Some(questions) = &self.questions else {
-            let message = format!("no such data folder: {}", folder.display());
-            return Err(Trouble::new(message, "check the path of the data folder").into());
-        };
-        let makes_ids = self.look.as_ref().is_some_and(|look| look.is_single || look.lacks_sample);
-        let told = Told { marks_missing: self.marks_missing(), makes_ids, ..told.clone() };
-        let question = json!({ "question": "inspect", "folder": absolute(&folder)?, "told": told });
-        questions.ask(question).map_err(|error: RunError| {
+        let Look { is_single, lacks_sample, marks_missing, .. } = self.look;
+        let told = Told { marks_missing, makes_ids: is_single || lacks_sample, ..told.clone() };
+        let question = json!({ "question": "inspect", "folder": absolute(&self.folder())?, "told": told });
+        self.questions.ask(question).map_err(|error: RunError| {
             let trouble = Trouble { message: self.as_given(&error.trouble.message), ..error.trouble };
             RunError { trouble, ..error }
         })
@@ -280,53 +226,47 @@ impl Intake {
         seed: u32,
     ) -> Result<Option<Option<String>>, RunError> {
         let has_changed = self.without_targets(data, told)?;
-        let (Some(look), Some(made), Some(questions)) = (&self.look, &self.made, &self.questions) else {
-            return Ok(None);
-        };
-        if !look.is_single && !look.lacks_sample {
+        let Look { is_single, lacks_sample, is_plain, .. } = self.look;
+        if !is_single && !lacks_sample {
             return Ok(has_changed.then(|| told.roles.id.clone()));
         }
         told.roles.target.as_ref().ok_or_else(|| unknown.clone())?;
         let facts = if has_changed { self.inspect(told)? } else { data.facts.clone() };
         let question = json!({
-            "question": if look.is_single { "draw" } else { "make_sample" },
+            "question": if is_single { "draw" } else { "make_sample" },
             "folder": absolute(&self.folder())?,
             "facts": facts,
-            "name": look.name,
-            "share": self.share,
+            "name": self.look.name,
+            "share": self.keys.test_share.unwrap_or(TEST_SHARE),
             "seed": seed,
         });
-        let new = made.root.path().join("new");
-        let id = if look.is_single {
-            let drawn: Drawn = questions.ask_for(question, &new)?;
+        let new = self.made.root.path().join("new");
+        let id = if is_single {
+            let drawn: Drawn = self.questions.ask_for(question, &new)?;
             self.drawn.insert(drawn).id.clone()
         } else {
-            let sample: MadeSample = questions.ask_for(question, &new)?;
+            let sample: MadeSample = self.questions.ask_for(question, &new)?;
             let told = "there is no sample submission: one was made, sample_submission.csv".to_owned();
             let numbers =
                 format!("the tables have no ID column: {} numbers the rows of the test table", sample.id);
-            self.record.told.extend([told].into_iter().chain(sample.has_made_ids.then_some(numbers)));
+            self.look.told.extend([told].into_iter().chain(sample.has_made_ids.then_some(numbers)));
             sample.id
         };
-        made.take(&new, Some(&self.record.given).filter(|_| look.is_plain))
-            .map_err(|error| Trouble::io("write in", &made.data(), &error))?;
+        let taken = self.made.take(&new, Some(&self.given).filter(|_| is_plain));
+        taken.map_err(|error| Trouble::io("write in", &self.made.data(), &error))?;
         Ok(Some(Some(id)))
     }
 
     /// Leaves the targets out of the test table; whether there were some.
     fn without_targets(&mut self, data: &Data, told: &Told) -> Result<bool, RunError> {
         let test = data.profile.as_ref().and_then(|profile| profile.test.as_ref());
-        let (Some(test), Some(made), Some(questions)) = (test, &self.made, &self.questions) else {
-            return Ok(false);
-        };
+        let Some(test) = test else { return Ok(false) };
         let targets = told.roles.target.iter().flat_map(Targets::all);
         let in_test: Vec<String> = targets.filter(|name| test.column(name).is_some()).cloned().collect();
         if in_test.is_empty() {
             return Ok(false);
         }
-        let look = look(&self.record.given, &self.asked, &in_test, made, questions)?;
-        self.record.told.clone_from(&look.told);
-        self.look = Some(look);
+        self.look = look(&self.given, &self.keys, &in_test, &self.made, &self.questions)?;
         Ok(true)
     }
 
@@ -335,22 +275,23 @@ impl Intake {
     /// # Errors
     /// The folder cannot be written.
     pub fn keep(&self, run: &Path) -> io::Result<Option<PathBuf>> {
-        let Some(made) = self.made.as_ref().filter(|_| self.folder() != self.record.given) else {
+        if self.folder() == self.given {
             return Ok(None);
-        };
+        }
         let data = run.join(layout::DATA);
         // First: it tells the next start that the data is not somebody else's.
-        let given = self.record.given.canonicalize()?;
-        inputs::write_json(&run.join(layout::INTAKE), &Record { given, ..self.record.clone() })?;
-        fs::rename(made.data(), &data)?;
+        let Look { told, submission, reading, .. } = self.look.clone();
+        let record = MadeData { given: self.given.canonicalize()?, told, submission, reading };
+        inputs::write_json(&run.join(layout::INTAKE), &record)?;
+        fs::rename(self.made.data(), &data)?;
         if self.drawn.is_some() {
-            fs::rename(made.labels(), run.join(layout::TEST_LABELS))?;
+            fs::rename(self.made.labels(), run.join(layout::TEST_LABELS))?;
         }
         data.canonicalize().map(Some)
     }
 }
 
-impl Record {
+impl MadeData {
     /// How the data of a run was made; `None` if it is the user's.
     pub fn of_run(folder: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(folder.join(layout::INTAKE)).ok()?).ok()
@@ -404,16 +345,6 @@ impl MadeFolder {
         fs::remove_dir(new)
     }
 
-    /// Removes the plain tables, to make them anew.
-    fn empty(&self) -> Result<(), Trouble> {
-        match fs::remove_dir_all(self.data()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Trouble::io("write in", &self.data(), &error))
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn is_filled(&self) -> bool {
         fs::read_dir(self.data()).is_ok_and(|mut entries| entries.next().is_some())
     }
@@ -434,14 +365,20 @@ pub fn no_target() -> Trouble {
     Trouble::new("the column to predict is not known", "give it with --target")
 }
 
+/// The first of these names, and how many more there are; `None` without any.
+fn listed(names: &[&str]) -> Option<String> {
+    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
+}
+
 /// The columns of the sample submission for classes that no training row has, in a line.
 pub fn lost_classes(profile: &Profile) -> Option<String> {
-    let names: Vec<String> = profile.columns_without_rows().iter().map(|name| format!("`{name}`")).collect();
-    let shown = names.get(..NAMED).unwrap_or(&names).join(", ");
-    let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
-    (!names.is_empty()).then(|| {
-        format!("data: the sample submission has classes that no training row has: {shown}{more}; {CLASSES_WITHOUT_ROWS}")
-    })
+    let names = listed(&profile.columns_without_rows())?;
+    Some(format!(
+        "data: the sample submission has classes that no training row has: {names}; {CLASSES_WITHOUT_ROWS}"
+    ))
 }
 
 /// The few classes of a target of which some have one row, in a line.
@@ -461,12 +398,9 @@ pub fn lost_columns(profile: &Profile, targets: &[&str]) -> Vec<String> {
         let is_lost = |column: &&Column| {
             other.column(&column.name).is_none() && !targets.contains(&column.name.as_str())
         };
-        let lost: Vec<String> =
-            table.columns.iter().filter(is_lost).map(|column| format!("`{}`", column.name)).collect();
-        let more =
-            if lost.len() > NAMED { format!(" and {} more", lost.len() - NAMED) } else { String::new() };
-        let named = lost.get(..NAMED).unwrap_or(&lost).join(", ");
-        (!lost.is_empty()).then(|| format!("data: only {} has {named}{more}", table.file.display()))
+        let names = table.columns.iter().filter(is_lost).map(|column| column.name.as_str());
+        let names = listed(&names.collect::<Vec<_>>())?;
+        Some(format!("data: only {} has {names}", table.file.display()))
     };
     [only(&profile.train, test), only(test, &profile.train)].into_iter().flatten().collect()
 }

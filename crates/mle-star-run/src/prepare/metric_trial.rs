@@ -1,7 +1,6 @@
 //! Tries the metric file of a task before anything is paid.
 
 use mle_star_backends::script::plane::absolute;
-use mle_star_domain::config::Config;
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::task::{Answers, MetricFile, Task};
 use mle_star_domain::trouble::Trouble;
@@ -9,10 +8,9 @@ use mle_star_tables::profile::{ColumnKind, Profile};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::data_plane;
+use crate::data_plane::Questions;
 use crate::error::RunError;
 use crate::protocol::{id_column, label_columns};
-use crate::runtime::wait_for;
 
 /// What a trial has shown.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -36,30 +34,30 @@ struct Tried {
 /// The file gives no score, or there are no rows to try it with.
 pub fn try_own_metric(
     task: &mut Task,
-    config: &Config,
     profile: Option<&Profile>,
     protocol: Option<&Protocol>,
+    questions: &Questions,
 ) -> Result<Option<String>, RunError> {
     let Some(file) = task.metric_file.clone() else { return Ok(None) };
     let tried = match protocol.and_then(|protocol| protocol.unverified.as_ref()) {
         Some(why) => return Err(untried(&file, why).into()),
-        None => wait_for(tried(task, config, profile, file.clone()))??,
+        None => tried(task, profile, &file, questions)?,
     };
     let line = line(task, &file, &tried);
     task.metric_file = Some(MetricFile { answers: tried.answers, ..file });
     Ok(Some(line))
 }
 
-async fn tried(
+fn tried(
     task: &Task,
-    config: &Config,
     profile: Option<&Profile>,
-    file: MetricFile,
+    file: &MetricFile,
+    questions: &Questions,
 ) -> Result<Tried, RunError> {
-    let profile = profile.ok_or_else(|| untried(&file, "there is no training table"))?;
+    let profile = profile.ok_or_else(|| untried(file, "there is no training table"))?;
     let columns = label_columns(task, profile, None);
     let sample = profile.sample.as_ref();
-    let sample = sample.ok_or_else(|| untried(&file, "there is no sample submission"))?;
+    let sample = sample.ok_or_else(|| untried(file, "there is no sample submission"))?;
     let header: Vec<String> = sample.columns.iter().map(|column| column.name.clone()).collect();
     let id_column = id_column(task, &header);
     let is_number = |kind: ColumnKind| matches!(kind, ColumnKind::Integer | ColumnKind::Float);
@@ -80,9 +78,8 @@ async fn tried(
         "with_probabilities": with_probabilities,
         "sample": sample,
     });
-    let tried = data_plane::ask(config, [train, sample], question, &|_| ()).await?;
     let hint = "correct the file, or name a metric with --metric instead";
-    tried.map_err(|why| Trouble::new(why, hint).into())
+    questions.try_ask(question)?.map_err(|why| Trouble::new(why, hint).into())
 }
 
 fn untried(file: &MetricFile, why: &str) -> Trouble {

@@ -3,7 +3,7 @@
 //! [`choose`] decides at the start of a run; [`rules`] and [`ask_claude`] make the agents of the pipeline.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
@@ -67,49 +67,46 @@ pub fn choose<'run>(
     config: &'run Config,
     environment: &'run Environment<'run>,
 ) -> LocalBoxFuture<'run, Result<Choice, Trouble>> {
-    Box::pin(chosen(config, environment))
-}
-
-async fn chosen(config: &Config, environment: &Environment<'_>) -> Result<Choice, Trouble> {
-    if config.agents == AgentsChoice::Codex {
-        return Ok(Choice::codex(codex::find(config, environment).await?));
-    }
-    if let Some(requested) = without_claude(config, environment)? {
-        return Ok(requested);
-    }
-    match (claude(config, environment).await, config.agents) {
-        (Ok(claude), _) => {
-            let reason = format!("{}; claude {}", claude.login.reason(), claude.executable.version);
-            Ok(Choice { chosen: Chosen::Claude(claude), reason })
-        }
-        (Err(trouble), AgentsChoice::Claude) => Err(trouble),
-        (Err(trouble), _) => Ok(Choice::offline(&trouble.message, environment)),
-    }
+    Box::pin(chosen(config, environment, true))
 }
 
 /// Chooses the agents without executing the `claude` or `codex` that the settings name, assuming that it works.
 ///
 /// # Errors
-/// The user requested `claude`, `codex` or an endpoint, and there is no login.
-pub fn presume(config: &Config, named: &Path, environment: &Environment<'_>) -> Result<Choice, Trouble> {
-    let checked_later =
-        |login: String| format!("{login}; {} is checked when the run starts", named.display());
+/// As [`choose`].
+pub fn presume<'run>(
+    config: &'run Config,
+    environment: &'run Environment<'run>,
+) -> LocalBoxFuture<'run, Result<Choice, Trouble>> {
+    Box::pin(chosen(config, environment, false))
+}
+
+async fn chosen(
+    config: &Config,
+    environment: &Environment<'_>,
+    executes_named: bool,
+) -> Result<Choice, Trouble> {
+    let version = |name: &str, named: Option<&PathBuf>, found: &Executable| match named {
+        Some(named) if !executes_named => format!("{} is checked when the run starts", named.display()),
+        _ => format!("{name} {}", found.version),
+    };
     if config.agents == AgentsChoice::Codex {
-        let codex = codex::presumed(named, environment)?;
-        let reason = checked_later(codex.login.reason());
+        let codex = codex::find(config, environment, executes_named).await?;
+        let version = version("codex", config.codex_path.as_ref(), &codex.executable);
+        let reason = format!("{}; {version}", codex.login.reason());
         return Ok(Choice { chosen: Chosen::Codex(codex), reason });
     }
     if let Some(requested) = without_claude(config, environment)? {
         return Ok(requested);
     }
-    match (credentials::login(environment), config.agents) {
-        (Some(login), _) => {
-            let reason = checked_later(login.reason());
-            let executable = Executable { path: named.to_owned(), version: executable::OLDEST };
-            Ok(Choice { chosen: Chosen::Claude(Claude { executable, login }), reason })
+    match (claude(config, environment, executes_named).await, config.agents) {
+        (Ok(claude), _) => {
+            let version = version("claude", config.claude_path.as_ref(), &claude.executable);
+            let reason = format!("{}; {version}", claude.login.reason());
+            Ok(Choice { chosen: Chosen::Claude(claude), reason })
         }
-        (None, AgentsChoice::Claude) => Err(no_login()),
-        (None, _) => Ok(Choice::offline(&no_login().message, environment)),
+        (Err(trouble), AgentsChoice::Claude) => Err(trouble),
+        (Err(trouble), _) => Ok(Choice::offline(&trouble.message, environment)),
     }
 }
 
@@ -134,13 +131,19 @@ fn without_claude(config: &Config, environment: &Environment<'_>) -> Result<Opti
     })
 }
 
-/// The executable and the login. Without a login the executable is not looked for.
+/// The executable and the login. Without a login the executable is not looked for. One that the settings name is only executed
+/// if `executes_named`.
 ///
 /// # Errors
 /// Either is missing, or the executable is too old.
-pub async fn claude(config: &Config, environment: &Environment<'_>) -> Result<Claude, Trouble> {
+pub async fn claude(
+    config: &Config,
+    environment: &Environment<'_>,
+    executes_named: bool,
+) -> Result<Claude, Trouble> {
     let login = credentials::login(environment).ok_or_else(no_login)?;
-    let found = executable::find(&CLAUDE, config.claude_path.as_deref(), environment).await;
+    let named = config.claude_path.as_deref();
+    let found = executable::find_or_presume(&CLAUDE, named, environment, executes_named).await;
     let executable = found.map_err(|trouble| with_login(&login, trouble))?;
     match executable.trouble(&CLAUDE) {
         Some(trouble) => Err(with_login(&login, trouble)),
@@ -268,11 +271,6 @@ impl Choice {
         let codex = codex::login(environment).map_or("", |_| " or codex");
         let reason = format!("{why}; for a model, use --agents claude{codex}");
         Self { chosen: Chosen::Offline, reason }
-    }
-
-    fn codex(codex: Codex) -> Self {
-        let reason = format!("{}; codex {}", codex.login.reason(), codex.executable.version);
-        Self { chosen: Chosen::Codex(codex), reason }
     }
 
     /// The line that a run shows first.

@@ -1,13 +1,11 @@
 //! The `codex` command line: its login, and the agents behind it. Names of variables are shown, values never.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star_codex::{CodexAgents, CodexSetup};
 use mle_star_domain::config::Config;
 use mle_star_domain::trouble::Trouble;
-use semver::Version;
 
 use crate::provider::executable::{self, CODEX, Executable};
 use crate::settings::{Environment, process_environment};
@@ -52,36 +50,20 @@ pub fn login(environment: &Environment<'_>) -> Option<Login> {
     Some(Login { by: file.display().to_string(), is_key: false })
 }
 
-/// The executable and the login. Without a login the executable is not looked for.
+/// The executable and the login. Without a login the executable is not looked for. One that the settings name is only executed
+/// if `executes_named`.
 ///
 /// # Errors
 /// Either is missing.
-pub async fn find(config: &Config, environment: &Environment<'_>) -> Result<Codex, Trouble> {
+pub async fn find(
+    config: &Config,
+    environment: &Environment<'_>,
+    executes_named: bool,
+) -> Result<Codex, Trouble> {
     let login = login(environment).ok_or_else(no_login)?;
-    let executable = executable::find(&CODEX, config.codex_path.as_deref(), environment).await?;
+    let named = config.codex_path.as_deref();
+    let executable = executable::find_or_presume(&CODEX, named, environment, executes_named).await?;
     Ok(Codex { executable, login })
-}
-
-/// The `codex` that the settings name, which is not executed.
-///
-/// # Errors
-/// There is no login.
-pub fn presumed(named: &Path, environment: &Environment<'_>) -> Result<Codex, Trouble> {
-    let login = login(environment).ok_or_else(no_login)?;
-    let executable = Executable { path: named.to_owned(), version: Version::new(0, 0, 0) };
-    Ok(Codex { executable, login })
-}
-
-/// Checks that the settings, whose keys are `given`, name a model: the default is one of `claude`.
-///
-/// # Errors
-/// They do not.
-pub fn check_model(given: &BTreeSet<String>) -> Result<(), Trouble> {
-    if given.contains("model") {
-        return Ok(());
-    }
-    let hint = "set --model to a model that codex can use with this login";
-    Err(Trouble::new("agents: codex needs a model", hint))
 }
 
 /// The agents behind `codex`, for a run or a probe. `folder` is for temporary files; created and removed.

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::settings::Environment;
 
 /// The oldest version that can be used.
-pub const OLDEST: Version = Version::new(
+const OLDEST: Version = Version::new(
     claude::OLDEST_CLAUDE_VERSION[0] as u64,
     claude::OLDEST_CLAUDE_VERSION[1] as u64,
     claude::OLDEST_CLAUDE_VERSION[2] as u64,
@@ -79,6 +79,25 @@ pub async fn find(
     let path = located(&name, environment).ok_or_else(|| program.missing(&name))?;
     let version = version(&path, program).await?;
     Ok(Executable { path, version })
+}
+
+/// As [`find`], but what `given` names is assumed to work unless `executes_given`.
+///
+/// # Errors
+/// As [`find`].
+pub async fn find_or_presume(
+    program: &Program,
+    given: Option<&Path>,
+    environment: &Environment<'_>,
+    executes_given: bool,
+) -> Result<Executable, Trouble> {
+    match given {
+        Some(named) if !executes_given => {
+            let version = program.oldest.clone().unwrap_or(Version::new(0, 0, 0));
+            Ok(Executable { path: named.to_owned(), version })
+        }
+        _ => find(program, given, environment).await,
+    }
 }
 
 impl Program {

@@ -1,6 +1,5 @@
 //! OpenAI-compatible APIs: their address, their key, and the agents behind them.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mle_star_domain::config::Config;
@@ -35,19 +34,6 @@ pub fn endpoint(config: &Config, environment: &Environment<'_>) -> Result<Endpoi
         return Err(Trouble::new(format!("{OPENAI} needs a key, and {variable} is not set"), hint));
     }
     Ok(endpoint)
-}
-
-/// Checks that the settings, whose keys are `given`, name a model: the default is one of `claude`.
-///
-/// # Errors
-/// They do not.
-pub fn check_model(given: &BTreeSet<String>) -> Result<(), Trouble> {
-    if given.contains("model") {
-        return Ok(());
-    }
-    let hint =
-        "set --model to a name that the endpoint knows; `mle-star doctor --set agents=openai` lists them";
-    Err(Trouble::new("agents: openai needs a model", hint))
 }
 
 /// Where an endpoint is, and whether there is a key.

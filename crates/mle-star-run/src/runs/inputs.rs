@@ -165,12 +165,13 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     })
 }
 
-/// Removes a file if it exists.
+/// Removes a file or a folder if it exists.
 ///
 /// # Errors
-/// The folder is not writable.
-pub fn remove_file(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
+/// The folder that it is in is not writable.
+pub fn remove(path: &Path) -> io::Result<()> {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }

@@ -48,7 +48,7 @@ fn the_name_of_a_metric_file_says_nothing_about_the_submission() {
     fs::write(&file, "DIRECTION = 'maximize'\ndef score(a, b, c):\n    return 1.0\n").unwrap();
     let file = format!("metric_file={}", file.display());
     let prepared = prepared(folder.path(), &table, &["target=kind", &file]);
-    let sample = prepared.profile.unwrap().sample.unwrap();
+    let sample = prepared.data.profile.unwrap().sample.unwrap();
     let names: Vec<&str> = sample.columns.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names, ["row_id_", "kind"]);
 }
