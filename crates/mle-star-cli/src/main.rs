@@ -21,6 +21,7 @@ mod processes;
 mod reference;
 mod report;
 mod runtime;
+mod table;
 mod ui;
 mod watch;
 

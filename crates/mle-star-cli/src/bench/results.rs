@@ -35,7 +35,7 @@ pub struct Results {
 }
 
 /// The state of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It has a result.
@@ -45,6 +45,7 @@ pub enum State {
     /// It was interrupted.
     Unfinished,
     /// It has not begun.
+    #[default]
     Pending,
 }
 
@@ -61,7 +62,7 @@ pub enum ScoreOf {
 }
 
 /// One run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct RunRow {
     /// The task's name.
     pub task: String,
@@ -231,27 +232,8 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> RunRow {
         budget_seconds: cell.budget,
         seed: cell.seed,
         run: cell.id(),
-        state: State::Pending,
-        exit: None,
-        valid: false,
-        metric: None,
-        direction: None,
-        score: None,
-        score_of: None,
-        hidden_score: None,
-        held_out_score: None,
-        validation_score: None,
-        medal: None,
         has_medals: cell.task.grading.medals.is_some(),
-        above_median: None,
-        units: None,
-        seconds: None,
-        cost_usd: None,
-        estimated_usd: 0.0,
-        tokens_in: 0,
-        tokens_out: 0,
-        suspect: None,
-        error: None,
+        ..RunRow::default()
     };
     if let Some(result) = run_view::read_result(&run) {
         row.tell(&RunReport::of_result(&run, &result));
@@ -389,16 +371,14 @@ impl Results {
     /// # Errors
     /// The rows cannot be written as a table, which is a defect.
     pub fn csv(&self) -> Result<String, Failure> {
-        let defect = |error: String| {
+        let defect = |error: &dyn std::fmt::Display| {
             let hint = "this is a bug in mle-star, please report it";
             Failure::failed(Trouble::new(format!("cannot write CSV: {error}"), hint))
         };
         let mut writer = csv::Writer::from_writer(Vec::new());
-        for row in &self.runs {
-            writer.serialize(row).map_err(|error| defect(error.to_string()))?;
-        }
-        let bytes = writer.into_inner().map_err(|error| defect(error.to_string()))?;
-        String::from_utf8(bytes).map_err(|error| defect(error.to_string()))
+        self.runs.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| defect(&error))?;
+        let bytes = writer.into_inner().map_err(|error| defect(&error))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
@@ -450,7 +430,6 @@ pub mod tests {
     pub fn row_of(seed: u32, score: Option<f64>) -> RunRow {
         RunRow {
             task: "a".to_owned(),
-            budget_seconds: None,
             seed,
             run: format!("a-seed-{seed}"),
             state: State::Finished,
@@ -461,19 +440,10 @@ pub mod tests {
             score,
             score_of: score.map(|_| ScoreOf::Hidden),
             hidden_score: score,
-            held_out_score: None,
             validation_score: Some(1.0),
-            medal: None,
-            has_medals: false,
-            above_median: None,
-            units: None,
             seconds: Some(60.0),
             cost_usd: Some(0.0),
-            estimated_usd: 0.0,
-            tokens_in: 0,
-            tokens_out: 0,
-            suspect: None,
-            error: None,
+            ..RunRow::default()
         }
     }
 
