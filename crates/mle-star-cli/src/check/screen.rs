@@ -17,9 +17,6 @@ const COLUMNS: usize = 120;
 /// The fewest columns to which text is wrapped.
 const FEWEST: usize = 40;
 
-/// The columns between line numbers and source, which may be marked over several lines.
-const MARGIN: usize = 6;
-
 /// What the output can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
@@ -75,14 +72,13 @@ fn styled(text: &str, code: &str, look: Look) -> String {
 }
 
 fn finding(name: &str, findings: &Findings, found: &Finding, look: Look) -> String {
-    let margin = found.end_line.to_string().len() + MARGIN;
-    let excerpt = Excerpt::of(&findings.code, found, look.columns.saturating_sub(margin));
+    let excerpt = Excerpt::of(&findings.code, found);
     let level = if found.rule.blocks() { Level::ERROR } else { Level::WARNING };
     let text = findings.code.in_cells(&found.text);
     let renderer = renderer(look);
     let title = renderer.render(&[Group::with_title(title(level.clone(), found, look))]);
     let lines = renderer.render(&[body(level, &excerpt, [&text, &found.instead], look)]);
-    // The library writes `FILE:LINE:COLUMN` only, and counts columns from where a long line is cut.
+    // The library writes `FILE:LINE:COLUMN` only.
     let arrow = styled("-->", "94", look);
     format!(
         "{title}\n{:indent$}{arrow} {}\n{lines}",
@@ -123,6 +119,5 @@ fn place(name: &str, findings: &Findings, found: &Finding) -> String {
 
 fn renderer(look: Look) -> Renderer {
     let renderer = if look.colour { Renderer::styled() } else { Renderer::plain() };
-    // Lines are cut already.
-    renderer.term_width(2 * look.columns).decor_style(DecorStyle::Ascii)
+    renderer.term_width(look.columns).decor_style(DecorStyle::Ascii)
 }

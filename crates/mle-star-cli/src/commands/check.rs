@@ -1,6 +1,6 @@
 //! `check`: finds leaks in scripts and notebooks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::settings::process_environment;
@@ -30,7 +30,7 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     }
     let gone = baseline.map_or(0, |baseline| baseline.hide(&mut checked));
     if args.json {
-        output::json(&json::document(&checked, known.as_ref(), Counts::of(&checked)))?;
+        output::json(&json::document(&checked, known.as_ref()))?;
     } else if args.sarif {
         output::json(&sarif::log(&checked, &current_folder()?))?;
     } else {
@@ -72,8 +72,8 @@ fn exit(counts: Counts) -> Exit {
     }
 }
 
-fn current_folder() -> Result<std::path::PathBuf, Trouble> {
-    std::env::current_dir().or_else(|_| Path::new(".").canonicalize()).map_err(|error| {
+fn current_folder() -> Result<PathBuf, Trouble> {
+    std::env::current_dir().map_err(|error| {
         Trouble::new(format!("cannot read the current folder: {error}"), "change to another folder")
     })
 }
