@@ -6,7 +6,6 @@ use std::ops::Add as _;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
-use mle_star_domain::trouble::Trouble;
 use mle_star_report::money;
 use mle_star_report::run_report::{NO_SUBMISSION, RunReport};
 use mle_star_report::run_view;
@@ -371,10 +370,7 @@ impl Results {
     /// # Errors
     /// The rows cannot be written as a table, which is a defect.
     pub fn csv(&self) -> Result<String, Failure> {
-        let defect = |error: &dyn std::fmt::Display| {
-            let hint = "this is a bug in mle-star, please report it";
-            Failure::failed(Trouble::new(format!("cannot write CSV: {error}"), hint))
-        };
+        let defect = |error: &dyn std::fmt::Display| Failure::defect(format!("cannot write CSV: {error}"));
         let mut writer = csv::Writer::from_writer(Vec::new());
         self.runs.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| defect(&error))?;
         let bytes = writer.into_inner().map_err(|error| defect(&error))?;
