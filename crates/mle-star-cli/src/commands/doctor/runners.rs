@@ -15,12 +15,12 @@ use mle_star_report::figures::{count, duration, rounded};
 use mle_star_report::sanitize::first_line;
 use mle_star_run::settings::Settings;
 use serde::Serialize;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::{gpus, headed};
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
+use crate::foreground::signals::listen;
 use crate::output;
 
 /// How long a runner may take to be measured after its start.
@@ -75,26 +75,23 @@ pub async fn check(settings: &Settings) -> Result<Vec<Checked>, Failure> {
         return Ok(Vec::new());
     }
     // Installed before anything is printed.
-    let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| {
-        Failure::failed(Trouble::new(format!("cannot listen for signals: {error}"), "try again"))
-    })?;
+    let signals = listen()?;
+    let mut cancel = signals.cancel().clone();
     let longest = entries.iter().map(|entry| entry.start_timeout).max().unwrap_or_default();
     output::talk(&format!("starting {}, for up to {longest} s", count(entries.len() as u64, "runner")));
-    let (stop, stopped) = watch::channel(false);
     let all = async {
         let here = environment(settings.config.python.as_deref()).await;
-        join_all(entries.iter().map(|entry| check_one(entry, here.as_ref(), stopped.clone()))).await
+        join_all(entries.iter().map(|entry| check_one(entry, here.as_ref(), signals.cancel().clone()))).await
     };
     tokio::pin!(all);
     tokio::select! {
         checked = &mut all => Ok(checked),
-        _ = interrupts.recv() => {
+        _ = cancel.wait_for(|wanted| *wanted) => {
             // A command that waits in a queue takes its job out.
-            stop.send_replace(true);
             let _ = timeout(ENDING, all).await;
             let message = "stopped before all runners were checked";
             let trouble = Trouble::new(message, "check some of them with --runner NAME");
-            Err(Failure { exit: Exit::Interrupted, trouble })
+            Err(Failure { exit: signals.exit(), trouble })
         }
     }
 }
