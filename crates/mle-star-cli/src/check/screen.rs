@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 use mle_star_leakage::Finding;
+use mle_star_report::figures::count;
 use mle_star_report::sanitize::one_line;
 use mle_star_run::settings::Environment;
 
@@ -47,24 +48,19 @@ pub fn last_line(counts: Counts, look: Look) -> String {
     let found = [(counts.leaks, "leak", "91"), (counts.warnings, "warning", "33")];
     let found = found.into_iter().filter(|(number, ..)| *number > 0);
     let found: Vec<String> =
-        found.map(|(number, word, code)| styled(&counted(number, word), code, look)).collect();
+        found.map(|(number, word, code)| styled(&count(number as u64, word), code, look)).collect();
     let found = if found.is_empty() { styled("no leaks", "32", look) } else { found.join(", ") };
     let hidden = [(counts.known, "known"), (counts.allowed, "allowed")];
     let hidden = hidden.into_iter().filter(|(number, _)| *number > 0);
     let hidden: Vec<String> = hidden.map(|(number, word)| format!("{number} {word}")).collect();
     let hidden = if hidden.is_empty() { String::new() } else { format!(" ({})", hidden.join(", ")) };
     match (counts.files, counts.unreadable) {
-        (0, unreadable @ 1..) => format!("{} could not be checked\n", counted(unreadable, "file")),
-        (files, 0) => format!("{found} in {}{hidden}\n", counted(files, "file")),
+        (0, unreadable @ 1..) => format!("{} could not be checked\n", count(unreadable as u64, "file")),
+        (files, 0) => format!("{found} in {}{hidden}\n", count(files as u64, "file")),
         (files, more) => {
-            format!("{found} in {}{hidden}; {more} more could not be checked\n", counted(files, "file"))
+            format!("{found} in {}{hidden}; {more} more could not be checked\n", count(files as u64, "file"))
         }
     }
-}
-
-/// A number with its noun.
-pub fn counted(number: usize, word: &str) -> String {
-    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 
 fn styled(text: &str, code: &str, look: Look) -> String {
