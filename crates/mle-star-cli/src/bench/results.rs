@@ -279,11 +279,7 @@ fn choose_scores(rows: &mut [&mut RunRow]) {
         () => ScoreOf::Validation,
     };
     for row in rows.iter_mut().filter(|row| row.valid) {
-        row.score = match kind {
-            ScoreOf::Hidden => row.hidden_score,
-            ScoreOf::HeldOut => row.held_out_score,
-            ScoreOf::Validation => row.validation_score,
-        };
+        row.score = row.score_on(kind);
         row.score_of = row.score.map(|_| kind);
     }
 }
@@ -403,6 +399,15 @@ impl RunRow {
         self.seconds = Some(spent.elapsed_seconds);
         (self.cost_usd, self.estimated_usd) = (spent.cost_usd, spent.estimated_usd);
         (self.tokens_in, self.tokens_out) = (money::tokens_in(&used), used.output);
+    }
+
+    /// The score of this kind, if it has one.
+    pub fn score_on(&self, of: ScoreOf) -> Option<f64> {
+        match of {
+            ScoreOf::Hidden => self.hidden_score,
+            ScoreOf::HeldOut => self.held_out_score,
+            ScoreOf::Validation => self.validation_score,
+        }
     }
 
     /// Whether it cost something, or its cost is unknown.

@@ -2,7 +2,7 @@
 
 mod estimate;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mle_star::shell;
 use mle_star_domain::trouble::Trouble;
@@ -15,7 +15,7 @@ use crate::args::{BenchArgs, RunArgs};
 use crate::bench::cell::{begun, graded, is_finished};
 use crate::bench::folder::{Folder, RUNS};
 use crate::bench::plan::{Cell, Described, Plan, described};
-use crate::bench::results::{Results, RunRow, State, results, row};
+use crate::bench::results::{Results, RunRow, ScoreOf, State, results, row};
 use crate::bench::table;
 use crate::exit::{Exit, Failure};
 use crate::foreground::{Listening, Seen, drive_in_turn};
@@ -176,9 +176,8 @@ fn say_skipped(tasks: &[PathBuf]) {
 
 /// How a run ended, in words.
 fn outcome(row: &RunRow) -> String {
-    let score = row.hidden_score.map(|score| (score, "hidden"));
-    let score = score.or(row.held_out_score.map(|score| (score, "held out")));
-    let score = score.or(row.validation_score.map(|score| (score, "validation")));
+    let kinds = [ScoreOf::Hidden, ScoreOf::HeldOut, ScoreOf::Validation];
+    let score = kinds.into_iter().find_map(|of| Some((row.score_on(of)?, of.words())));
     let metric = row.metric.as_deref().unwrap_or("score");
     let score = score.map(|(score, of)| format!("{metric} {} ({of})", number(score)));
     let medal = row.medal.map(|medal| medal.name().to_owned());
@@ -193,11 +192,5 @@ fn outcome(row: &RunRow) -> String {
 fn interrupted(exit: Exit, results: &Results) -> Failure {
     let ended = results.runs.iter().filter(|row| row.state == State::Finished).count();
     let message = format!("interrupted, {ended} of {} runs are finished", results.runs.len());
-    Failure { exit, trouble: Trouble::new(message, format!("continue with the same command: {}", command())) }
-}
-
-/// The command line of this process.
-fn command() -> String {
-    let words = std::env::args_os().skip(1).map(|word| shell::quoted(Path::new(&word)));
-    std::iter::once("mle-star".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    Failure { exit, trouble: Trouble::new(message, "continue with the same command") }
 }
