@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use mle_star::shell;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::figures::count;
-use mle_star_report::figures::{duration, number};
+use mle_star_report::figures::{count, duration, number};
+use mle_star_report::run_view;
 use mle_star_run::prepare::task_source;
 use mle_star_run::settings::process_environment;
 
 use crate::args::{BenchArgs, RunArgs};
-use crate::bench::cell::{begun, graded, is_finished};
+use crate::bench::cell::{begun, graded};
 use crate::bench::folder::{Folder, RUNS};
 use crate::bench::plan::{Cell, Described, Plan, described};
 use crate::bench::results::{Results, RunRow, ScoreOf, State, results, row};
@@ -100,8 +100,8 @@ impl<'a> Bench<'a> {
 
     /// Makes the runs that have no result.
     fn make(&mut self, listening: &Listening) -> Result<(), Failure> {
-        let (finished, open): (Vec<usize>, Vec<usize>) =
-            (0..self.cells.len()).partition(|at| is_finished(&self.folder, &self.cells[*at]));
+        let is_finished = |at: &usize| run_view::is_finished(&self.folder.run(&self.cells[*at]));
+        let (finished, open): (Vec<usize>, Vec<usize>) = (0..self.cells.len()).partition(is_finished);
         // A grader may have failed before, or have been added.
         finished.into_iter().for_each(|at| self.close(at));
         for at in open {

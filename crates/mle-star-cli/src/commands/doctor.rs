@@ -276,7 +276,7 @@ fn rows(findings: &Findings) -> Vec<(&'static str, String)> {
         ("python:", shown(&findings.python, "none; install Python 3.11 or newer with its venv module")),
         ("environment:", shown(&findings.environment, "not created yet; the first run creates it")),
         ("uv:", shown(&findings.uv, "none; pip installs it for the Python environment")),
-        ("claude:", claude_line(findings)),
+        ("claude:", executable_line(findings.claude.as_ref(), findings.claude_trouble.as_deref())),
     ];
     rows.extend(headed("login:", login_lines(findings)));
     rows.push(("codex:", codex_line(findings)));
@@ -323,22 +323,17 @@ fn isolation_line(layer: &Layer) -> String {
 }
 
 fn codex_line(findings: &Findings) -> String {
-    let login = findings.codex_login.as_ref().map_or_else(
-        || "no login: set CODEX_API_KEY, or log in with `codex login`".to_owned(),
-        |by| format!("login: {by}"),
-    );
-    match (&findings.codex, &findings.codex_trouble) {
-        (Some(codex), _) => format!("{} ({}), {login}", codex.version, codex.path.display()),
-        (None, trouble) => trouble.clone().unwrap_or_default(),
+    let line = executable_line(findings.codex.as_ref(), findings.codex_trouble.as_deref());
+    match (&findings.codex, &findings.codex_login) {
+        (None, _) => line,
+        (_, Some(by)) => format!("{line}, login: {by}"),
+        (_, None) => format!("{line}, no login: set CODEX_API_KEY, or log in with `codex login`"),
     }
 }
 
-fn claude_line(findings: &Findings) -> String {
-    match (&findings.claude, &findings.claude_trouble) {
-        (Some(claude), None) => format!("{} ({})", claude.version, claude.path.display()),
-        (_, Some(trouble)) => trouble.clone(),
-        (None, None) => "none".to_owned(),
-    }
+fn executable_line(found: Option<&Executable>, trouble: Option<&str>) -> String {
+    let shown = |found: &Executable| format!("{} ({})", found.version, found.path.display());
+    trouble.map(str::to_owned).or(found.map(shown)).unwrap_or_else(|| "none".to_owned())
 }
 
 /// One line per login with any variable or file.

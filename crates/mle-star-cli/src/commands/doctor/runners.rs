@@ -7,9 +7,7 @@ use futures_util::future::join_all;
 use mle_star_backends::runners::entry::RunnerEntry;
 use mle_star_backends::runners::fleet::{PythonStatus, RunnerMeasurement, probe};
 use mle_star_backends::runners::protocol::Hello;
-use mle_star_backends::script::environment::{
-    Environment, EnvironmentChoice, made_environment, python_environment,
-};
+use mle_star_backends::script::environment::{Environment, made_environment};
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::figures::{count, duration, rounded};
 use mle_star_report::sanitize::first_line;
@@ -18,7 +16,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::{gpus, headed};
+use super::{gpus, headed, python};
 use crate::exit::Failure;
 use crate::foreground::signals::listen;
 use crate::output;
@@ -99,7 +97,7 @@ pub async fn check(settings: &Settings) -> Result<Vec<Checked>, Failure> {
 /// What scripts on this machine run with, if it exists.
 async fn environment(given: Option<&Path>) -> Option<Environment> {
     match given {
-        Some(python) => python_environment(EnvironmentChoice::Given(python.to_owned()), &|_| {}).await.ok(),
+        Some(_) => python(given).await,
         None => made_environment().await,
     }
 }
