@@ -9,7 +9,6 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::figures::{count, duration, number};
 use mle_star_report::run_view;
 use mle_star_run::prepare::task_source;
-use mle_star_run::settings::process_environment;
 
 use crate::args::{BenchArgs, RunArgs};
 use crate::bench::cell::{begun, graded};
@@ -20,7 +19,7 @@ use crate::bench::table;
 use crate::exit::{Exit, Failure};
 use crate::foreground::{Listening, Seen, drive_in_turn};
 use crate::output;
-use crate::watch::{Look, Show};
+use crate::watch::Show;
 
 /// A bench in progress.
 struct Bench<'a> {
@@ -70,8 +69,7 @@ impl<'a> Bench<'a> {
     fn new(args: &'a BenchArgs, folder: Folder, plan: &'a Plan, options: RunArgs) -> Self {
         let cells = plan.cells();
         let rows = cells.iter().map(|cell| row(&folder, cell)).collect();
-        let look = if args.quiet { Look::plain() } else { Look::of(&process_environment) };
-        let seen = Seen { show: Show::Status, look, json: false };
+        let seen = Seen { show: if args.quiet { Show::Nothing } else { Show::Status }, json: false };
         Self { args, folder, plan, cells, rows, options, seen }
     }
 
