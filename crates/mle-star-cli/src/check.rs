@@ -72,7 +72,9 @@ pub fn check_all(inputs: &[Input], facts: &Facts) -> Vec<Checked> {
     let outcomes: Vec<OnceLock<Checked>> = inputs.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     let work = || {
-        while let Some((input, outcome)) = take(&next, inputs, &outcomes) {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some((input, outcome)) = inputs.get(index).zip(outcomes.get(index)) else { break };
             outcome.get_or_init(|| checked(input, facts));
         }
     };
@@ -105,16 +107,6 @@ impl Counts {
             }
         })
     }
-}
-
-/// The next input, with the place for its outcome.
-fn take<'a>(
-    next: &AtomicUsize,
-    inputs: &'a [Input],
-    outcomes: &'a [OnceLock<Checked>],
-) -> Option<(&'a Input, &'a OnceLock<Checked>)> {
-    let index = next.fetch_add(1, Ordering::Relaxed);
-    inputs.get(index).zip(outcomes.get(index))
 }
 
 fn checked(input: &Input, facts: &Facts) -> Checked {

@@ -7,21 +7,22 @@ use mle_star_run::{ErrorKind, RunError};
 
 /// The exit codes of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Exit {
     /// Success; for a run: a checked submission.
-    Done,
+    Done = 0,
     /// The run or the program failed.
-    Failed,
+    Failed = 1,
     /// Bad usage, task or configuration.
-    Usage,
+    Usage = 2,
     /// A solution, but no valid submission.
-    NoSubmission,
+    NoSubmission = 3,
     /// A limit was reached before there was a solution.
-    LimitReached,
+    LimitReached = 4,
     /// Interrupted from the keyboard.
-    Interrupted,
+    Interrupted = 130,
     /// Terminated by a signal.
-    Terminated,
+    Terminated = 143,
 }
 
 /// An error with its exit code.
@@ -34,21 +35,22 @@ pub struct Failure {
 }
 
 impl Exit {
+    /// All, in the order of their ranks.
+    const BY_RANK: [Self; 7] = [
+        Self::Done,
+        Self::NoSubmission,
+        Self::LimitReached,
+        Self::Usage,
+        Self::Failed,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
     /// The code as a number.
     pub fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Failed => 1,
-            Self::Usage => 2,
-            Self::NoSubmission => 3,
-            Self::LimitReached => 4,
-            Self::Interrupted => 130,
-            Self::Terminated => 143,
-        }
+        self as u8
     }
-}
 
-impl Exit {
     /// The exit of a run with this result.
     pub fn of_result(result: &FinalResult) -> Self {
         if result.submission_path.is_empty() { Self::NoSubmission } else { Self::Done }
@@ -56,29 +58,13 @@ impl Exit {
 
     /// The exit with this code; [`Exit::Failed`] for an unknown one.
     pub fn of_code(code: u8) -> Self {
-        let all = [
-            Self::Done,
-            Self::Usage,
-            Self::NoSubmission,
-            Self::LimitReached,
-            Self::Interrupted,
-            Self::Terminated,
-        ];
-        all.into_iter().find(|exit| exit.code() == code).unwrap_or(Self::Failed)
+        Self::BY_RANK.into_iter().find(|exit| exit.code() == code).unwrap_or(Self::Failed)
     }
 
     /// Its rank among the exits of several runs; the highest becomes the exit code. Interruptions rank highest because
     /// they leave runs unfinished.
-    pub fn rank(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::NoSubmission => 1,
-            Self::LimitReached => 2,
-            Self::Usage => 3,
-            Self::Failed => 4,
-            Self::Interrupted => 5,
-            Self::Terminated => 6,
-        }
+    pub fn rank(self) -> Option<usize> {
+        Self::BY_RANK.iter().position(|exit| *exit == self)
     }
 }
 
@@ -86,6 +72,11 @@ impl Failure {
     /// A failure that the input did not cause.
     pub fn failed(trouble: Trouble) -> Self {
         Self { exit: Exit::Failed, trouble }
+    }
+
+    /// A failure that nobody but the program caused.
+    pub fn defect(message: impl Into<String>) -> Self {
+        Self::failed(Trouble::new(message, "this is a bug in mle-star, please report it"))
     }
 
     /// Adds the command that resumes the run to the hint, if the run can be resumed.

@@ -2,8 +2,8 @@
 //!
 //! [`args`] parses it, and [`commands`] has one module per command. `mle-star-run` makes and drives runs, [`foreground`]
 //! shows them in a terminal; [`watch`], [`report`] and [`ui`] show what is on disk, [`listing`] the runs of a directory in
-//! short. [`mod@bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in scripts of others. Everything is printed
-//! by [`output`].
+//! short. [`mod@bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in
+//! scripts of others. Everything is printed by [`output`], and what has columns is a [`table`].
 
 mod args;
 mod bench;
@@ -21,6 +21,7 @@ mod processes;
 mod reference;
 mod report;
 mod runtime;
+mod table;
 mod ui;
 mod watch;
 

@@ -33,11 +33,8 @@ pub fn data(line: &str) {
 /// # Errors
 /// It cannot be written as JSON.
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| {
-        let hint = "this is a bug in mle-star, please report it";
-        Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), hint))
-    })?;
-    data(&text);
+    let text = serde_json::to_string_pretty(value);
+    data(&text.map_err(|error| Failure::defect(format!("cannot write JSON: {error}")))?);
     Ok(())
 }
 

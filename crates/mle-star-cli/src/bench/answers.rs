@@ -25,15 +25,6 @@ pub struct Answers {
     pub digest: String,
 }
 
-/// What the answers hold.
-#[derive(Debug, PartialEq, Eq)]
-enum Form {
-    /// A column with the labels of each target.
-    Targets(LabelColumns),
-    /// A column for each of these classes, which is 1 for the class of a row.
-    PerClass(Vec<String>),
-}
-
 impl Answers {
     /// The answers of a task: the given table, or that of the task in the given folder.
     ///
@@ -75,22 +66,12 @@ impl Answers {
         let answers = header_of(&self.path).map_err(|error| unusable(error.to_string()))?;
         let named = task.roles.id.clone().filter(|id| header.contains(id));
         let id = named.or_else(|| header.first().filter(|_| header.len() > 1).cloned());
-        let form = form(metric, task.target(), id.as_deref(), &header, &answers).map_err(unusable)?;
-        let weight = task.roles.weight.clone().filter(|name| answers.contains(name));
-        let positive = task.roles.positive.clone();
-        let (columns, classes) = match form {
-            Form::Targets(columns) => {
-                let positive = positive.filter(|_| columns.further.is_empty());
-                let words = TextColumn::words_of(&task.text_columns, |name| {
-                    name == columns.target || columns.further.iter().any(|other| other == name)
-                });
-                (LabelColumns { positive, words, weight, ..columns }, None)
-            }
-            Form::PerClass(classes) => {
-                let columns = LabelColumns { id: id.clone(), positive, weight, ..LabelColumns::default() };
-                (columns, Some(classes))
-            }
-        };
+        let (mut columns, classes) =
+            form(metric, task.target(), id.as_deref(), &header, &answers).map_err(unusable)?;
+        let is_asked = |name: &str| name == columns.target || has(&columns.further, name);
+        columns.words = TextColumn::words_of(&task.text_columns, is_asked);
+        columns.positive = task.roles.positive.clone().filter(|_| columns.further.is_empty());
+        columns.weight = task.roles.weight.clone().filter(|name| answers.contains(name));
         let submission = absolute(submission)?;
         let training = Some(absolute(&task.data_dir)?.join("train.csv")).filter(|train| train.is_file());
         // A submission predicts every row that has an answer; answers may cover a part of the test rows.
@@ -145,25 +126,22 @@ fn in_folder(name: &str, task: &Path, folder: &Path) -> Result<PathBuf, Trouble>
 }
 
 /// What the answers hold, by the columns of the submission and theirs. Columns of a submission are those of the target,
-/// of several targets, or of the classes of the target; then the answers may have the target or the same columns.
+/// of several targets, or of the classes of the target; then the answers may have the target or the same columns, which are
+/// returned: each is 1 for the class of a row.
 fn form(
     metric: Metric,
     target: Option<&str>,
     id: Option<&str>,
     submission: &[String],
     answers: &[String],
-) -> Result<Form, String> {
+) -> Result<(LabelColumns, Option<Vec<String>>), String> {
     let predicted: Vec<String> =
         submission.iter().filter(|name| Some(name.as_str()) != id).cloned().collect();
+    let of_id = || LabelColumns { id: id.map(str::to_owned), ..LabelColumns::default() };
     let targets = |target: &str| {
         let is_asked = has(&predicted, target);
         let further = predicted.iter().filter(|name| is_asked && *name != target).cloned().collect();
-        Form::Targets(LabelColumns {
-            id: id.map(str::to_owned),
-            target: target.to_owned(),
-            further,
-            ..LabelColumns::default()
-        })
+        (LabelColumns { target: target.to_owned(), further, ..of_id() }, None)
     };
     let lacks = |column: &&String| !answers.contains(column);
     match (target, predicted.as_slice()) {
@@ -175,7 +153,7 @@ fn form(
             )),
             (Some(column), None, _) => Err(format!("the file lacks the column {column} of the submission")),
             (None, _, Kind::Labels | Kind::Probabilities | Kind::Guesses) => {
-                Ok(Form::PerClass(several.to_vec()))
+                Ok((of_id(), Some(several.to_vec())))
             }
             (None, None, _) => several
                 .first()

@@ -11,11 +11,6 @@ use super::plan::Cell;
 use crate::args::RunArgs;
 use crate::exit::Failure;
 
-/// Whether a run has a result.
-pub fn is_finished(folder: &Folder, cell: &Cell<'_>) -> bool {
-    run_view::is_finished(&folder.run(cell))
-}
-
 /// Starts a run, or goes on with it; `None` if it is finished.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use mle_star_run::settings::document::Document;
 use mle_star_run::settings::{check_keys, from_folder};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::scale::{Anchors, Medals};
 use crate::args::BenchPreset;
@@ -37,7 +37,8 @@ pub struct BenchFile {
 }
 
 /// A task of a bench file: a path, or a path with more.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TaskEntry {
     /// Task file or folder.
     pub task: PathBuf,
@@ -46,6 +47,7 @@ pub struct TaskEntry {
     /// Its hidden answers.
     pub answers: Option<PathBuf>,
     /// Its grader.
+    #[serde(default)]
     pub grader: Vec<String>,
     /// The scores that win medals.
     pub medals: Option<Medals>,
@@ -70,7 +72,12 @@ pub enum Seeds {
 pub fn read(path: &Path) -> Result<BenchFile, Trouble> {
     let document = Document::read(path)?;
     check_keys::<BenchFile>(&document, "bench")?;
-    let mut file: BenchFile = serde_json::from_value(Value::Object(document.values.clone()))
+    let mut values = Value::Object(document.values.clone());
+    let tasks = values.get_mut("tasks").and_then(Value::as_array_mut);
+    for entry in tasks.into_iter().flatten().filter(|entry| entry.is_string()) {
+        *entry = json!({ "task": entry });
+    }
+    let mut file: BenchFile = serde_json::from_value(values)
         .map_err(|error| Trouble::new(format!("{}: {error}", path.display()), "correct the bench file"))?;
     if file.tasks.is_empty() {
         let message = format!("{} has no tasks", path.display());
@@ -87,30 +94,6 @@ pub fn read(path: &Path) -> Result<BenchFile, Trouble> {
     }
     file.options.iter_mut().for_each(|(key, value)| *value = from_folder(folder, key, value));
     Ok(file)
-}
-
-impl<'de> Deserialize<'de> for TaskEntry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Keys {
-            task: PathBuf,
-            name: Option<String>,
-            answers: Option<PathBuf>,
-            #[serde(default)]
-            grader: Vec<String>,
-            medals: Option<Medals>,
-            anchors: Option<Anchors>,
-        }
-        match Value::deserialize(deserializer)? {
-            Value::String(path) => Ok(Self { task: path.into(), ..Self::default() }),
-            other => {
-                let keys: Keys = serde_json::from_value(other).map_err(D::Error::custom)?;
-                let Keys { task, name, answers, grader, medals, anchors } = keys;
-                Ok(Self { task, name, answers, grader, medals, anchors })
-            }
-        }
-    }
 }
 
 impl<'de> Deserialize<'de> for Seeds {

@@ -106,12 +106,7 @@ fn last_object(text: &str) -> Option<Map<String, Value>> {
 fn read(report: &Map<String, Value>) -> Grade {
     let flag = |key: &str| report.get(key).and_then(Value::as_bool);
     let score = report.get("score").and_then(Value::as_f64).filter(|score| score.is_finite());
-    let by_name = || match report.get("medal").and_then(Value::as_str)? {
-        "gold" => Some(Medal::Gold),
-        "silver" => Some(Medal::Silver),
-        "bronze" => Some(Medal::Bronze),
-        _ => None,
-    };
+    let by_name = || serde_json::from_value(report.get("medal")?.clone()).ok();
     let flags =
         [("gold_medal", Medal::Gold), ("silver_medal", Medal::Silver), ("bronze_medal", Medal::Bronze)];
     let won = flags.into_iter().find(|(key, _)| flag(key) == Some(true)).map(|(_, medal)| medal);

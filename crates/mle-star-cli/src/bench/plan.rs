@@ -224,24 +224,25 @@ impl Plan {
     /// How this plan differs from an earlier one of the same folder, in words; `None` if it makes the same runs and
     /// grades them in the same way. Grading may be added to a bench without any.
     pub fn differs_from(&self, before: &Self) -> Option<String> {
-        let names = |plan: &Self| plan.tasks.iter().map(|task| task.name.clone()).collect::<Vec<_>>();
         let budget = |budget: &Option<u64>| budget.map_or_else(|| "none".to_owned(), |it| it.to_string());
-        let budgets = |plan: &Self| plan.budgets.iter().map(budget).collect::<Vec<_>>();
-        let seeds = |plan: &Self| plan.seeds.iter().map(u32::to_string).collect::<Vec<_>>();
-        let agents = |plan: &Self| vec![plan.agents.clone()];
-        let lists: [(&str, Vec<String>, Vec<String>); 4] = [
-            ("tasks", names(self), names(before)),
-            ("budgets", budgets(self), budgets(before)),
-            ("seeds", seeds(self), seeds(before)),
-            ("agents", agents(self), agents(before)),
-        ];
-        for (what, now, before) in lists {
-            if now != before {
-                return Some(format!("{what}: {}, before: {}", now.join(", "), before.join(", ")));
-            }
+        let lists = |plan: &Self| {
+            [
+                ("tasks", listed(&plan.tasks, |task| task.name.clone())),
+                ("budgets", listed(&plan.budgets, budget)),
+                ("seeds", listed(&plan.seeds, u32::to_string)),
+                ("agents", plan.agents.clone()),
+            ]
+        };
+        let other = lists(self).into_iter().zip(lists(before)).find(|(now, before)| now != before);
+        if let Some(((what, now), (_, before))) = other {
+            return Some(format!("{what}: {now}, before: {before}"));
         }
         self.tasks.iter().zip(&before.tasks).find_map(|(now, before)| now.differs_from(before))
     }
+}
+
+fn listed<T>(values: &[T], word: impl Fn(&T) -> String) -> String {
+    values.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
 impl PlannedTask {

@@ -6,7 +6,6 @@ use std::ops::Add as _;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
-use mle_star_domain::trouble::Trouble;
 use mle_star_report::money;
 use mle_star_report::run_report::{NO_SUBMISSION, RunReport};
 use mle_star_report::run_view;
@@ -35,7 +34,7 @@ pub struct Results {
 }
 
 /// The state of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It has a result.
@@ -45,6 +44,7 @@ pub enum State {
     /// It was interrupted.
     Unfinished,
     /// It has not begun.
+    #[default]
     Pending,
 }
 
@@ -61,7 +61,7 @@ pub enum ScoreOf {
 }
 
 /// One run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct RunRow {
     /// The task's name.
     pub task: String,
@@ -231,27 +231,8 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> RunRow {
         budget_seconds: cell.budget,
         seed: cell.seed,
         run: cell.id(),
-        state: State::Pending,
-        exit: None,
-        valid: false,
-        metric: None,
-        direction: None,
-        score: None,
-        score_of: None,
-        hidden_score: None,
-        held_out_score: None,
-        validation_score: None,
-        medal: None,
         has_medals: cell.task.grading.medals.is_some(),
-        above_median: None,
-        units: None,
-        seconds: None,
-        cost_usd: None,
-        estimated_usd: 0.0,
-        tokens_in: 0,
-        tokens_out: 0,
-        suspect: None,
-        error: None,
+        ..RunRow::default()
     };
     if let Some(result) = run_view::read_result(&run) {
         row.tell(&RunReport::of_result(&run, &result));
@@ -298,11 +279,7 @@ fn choose_scores(rows: &mut [&mut RunRow]) {
         () => ScoreOf::Validation,
     };
     for row in rows.iter_mut().filter(|row| row.valid) {
-        row.score = match kind {
-            ScoreOf::Hidden => row.hidden_score,
-            ScoreOf::HeldOut => row.held_out_score,
-            ScoreOf::Validation => row.validation_score,
-        };
+        row.score = row.score_on(kind);
         row.score_of = row.score.map(|_| kind);
     }
 }
@@ -389,16 +366,11 @@ impl Results {
     /// # Errors
     /// The rows cannot be written as a table, which is a defect.
     pub fn csv(&self) -> Result<String, Failure> {
-        let defect = |error: String| {
-            let hint = "this is a bug in mle-star, please report it";
-            Failure::failed(Trouble::new(format!("cannot write CSV: {error}"), hint))
-        };
+        let defect = |error: &dyn std::fmt::Display| Failure::defect(format!("cannot write CSV: {error}"));
         let mut writer = csv::Writer::from_writer(Vec::new());
-        for row in &self.runs {
-            writer.serialize(row).map_err(|error| defect(error.to_string()))?;
-        }
-        let bytes = writer.into_inner().map_err(|error| defect(error.to_string()))?;
-        String::from_utf8(bytes).map_err(|error| defect(error.to_string()))
+        self.runs.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| defect(&error))?;
+        let bytes = writer.into_inner().map_err(|error| defect(&error))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
@@ -429,6 +401,15 @@ impl RunRow {
         (self.tokens_in, self.tokens_out) = (money::tokens_in(&used), used.output);
     }
 
+    /// The score of this kind, if it has one.
+    pub fn score_on(&self, of: ScoreOf) -> Option<f64> {
+        match of {
+            ScoreOf::Hidden => self.hidden_score,
+            ScoreOf::HeldOut => self.held_out_score,
+            ScoreOf::Validation => self.validation_score,
+        }
+    }
+
     /// Whether it cost something, or its cost is unknown.
     pub fn has_cost(&self) -> bool {
         self.seconds.is_some() && !money::costs_nothing(self.tokens_in + self.tokens_out, self.cost_usd)
@@ -450,7 +431,6 @@ pub mod tests {
     pub fn row_of(seed: u32, score: Option<f64>) -> RunRow {
         RunRow {
             task: "a".to_owned(),
-            budget_seconds: None,
             seed,
             run: format!("a-seed-{seed}"),
             state: State::Finished,
@@ -461,19 +441,10 @@ pub mod tests {
             score,
             score_of: score.map(|_| ScoreOf::Hidden),
             hidden_score: score,
-            held_out_score: None,
             validation_score: Some(1.0),
-            medal: None,
-            has_medals: false,
-            above_median: None,
-            units: None,
             seconds: Some(60.0),
             cost_usd: Some(0.0),
-            estimated_usd: 0.0,
-            tokens_in: 0,
-            tokens_out: 0,
-            suspect: None,
-            error: None,
+            ..RunRow::default()
         }
     }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{self, Component, Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::{Finding, Rule};
@@ -18,8 +18,8 @@ const VERSION: u32 = 1;
 /// Known findings, and how often each one occurs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
-    /// The folder that paths of the file start from, as given and without links and `..`.
-    folders: [PathBuf; 2],
+    /// The folder that paths of the file start from.
+    folder: PathBuf,
     known: BTreeMap<Known, usize>,
 }
 
@@ -67,12 +67,12 @@ impl Baseline {
             return Err(Trouble::new(message, "make it again with --write-baseline"));
         }
         let known = file.findings.into_iter().map(|entry| (entry.known, entry.count)).collect();
-        Ok(Self { folders: folders_of(path), known })
+        Ok(Self { folder: folder_of(path), known })
     }
 
     /// The findings, as a baseline in this file knows them.
     pub fn of(all: &[Checked], path: &Path) -> Self {
-        let mut baseline = Self { folders: folders_of(path), known: BTreeMap::new() };
+        let mut baseline = Self { folder: folder_of(path), known: BTreeMap::new() };
         for checked in all {
             let path = baseline.path(&checked.name);
             let Ok(findings) = &checked.outcome else { continue };
@@ -127,13 +127,8 @@ impl Baseline {
 
     /// The path of a file from the folder of the baseline, so that it holds for everybody who has a copy of both.
     fn path(&self, name: &str) -> String {
-        let [as_given, resolved] = [absolute(Path::new(name)), resolved(Path::new(name))];
-        let [given_folder, folder] = &self.folders;
-        // Links below the folder keep their names.
-        let is_plain = as_given.components().all(|part| part != Component::ParentDir);
-        let plain = as_given.strip_prefix(given_folder).ok().filter(|_| is_plain);
-        let inside = plain.or_else(|| resolved.strip_prefix(folder).ok()).unwrap_or(&resolved);
-        inside.to_string_lossy().into_owned()
+        let path = resolved(Path::new(name));
+        path.strip_prefix(&self.folder).unwrap_or(&path).to_string_lossy().into_owned()
     }
 }
 
@@ -144,17 +139,13 @@ impl Known {
     }
 }
 
-fn folders_of(path: &Path) -> [PathBuf; 2] {
-    [absolute(path), resolved(path)].map(|path| path.parent().map_or_else(PathBuf::new, Path::to_owned))
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    path::absolute(path).unwrap_or_else(|_| path.to_owned())
+fn folder_of(file: &Path) -> PathBuf {
+    resolved(file).parent().map_or_else(PathBuf::new, Path::to_owned)
 }
 
 /// The absolute path, without links and `..` in its folder. The file itself need not exist.
 fn resolved(path: &Path) -> PathBuf {
-    let path = absolute(path);
+    let path = path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return path };
     folder.canonicalize().map_or_else(|_| path.clone(), |folder| folder.join(name))
 }

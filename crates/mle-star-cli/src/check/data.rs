@@ -12,7 +12,6 @@ use mle_star_run::prepare::intake::Reader;
 use mle_star_run::prepare::task_source;
 use mle_star_run::prepare::{InferredFolder, infer_without_metric};
 use mle_star_run::runs;
-use mle_star_tables::facts::Inferred;
 use mle_star_tables::profile::{Profile, Table};
 use mle_star_tables::relations::Relations;
 use serde::Serialize;
@@ -69,30 +68,20 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, RunError> {
     let (profile, folder) = (data.profile.ok_or_else(none)?, runs::absolute(&intake.folder())?);
     let asked = json!({ "question": "relations", "folder": folder, "facts": data.facts });
     let related: Relations = intake.questions.ask(asked)?;
-    Ok(of(&source.data_dir, &profile, &inferred, split, related.determinants))
-}
-
-fn of(
-    folder: &Path,
-    profile: &Profile,
-    inferred: &Inferred,
-    split: Option<Split>,
-    knows_target: Vec<String>,
-) -> Known {
     let (target, id) = (inferred.roles.first_target(), inferred.roles.id.as_deref());
     let targets: Vec<String> =
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
     let reason = inferred.target_unknown.as_ref().map(|why| why.message.as_str());
     let target_reason = reason.or(inferred.reason("target_column")).unwrap_or("as given").to_owned();
-    Known {
-        knows_target,
-        folder: folder.display().to_string(),
-        only_in_training: only_in_training(profile, &targets),
+    Ok(Known {
+        folder: source.data_dir.display().to_string(),
+        only_in_training: only_in_training(&profile, &targets),
+        knows_target: related.determinants,
+        id: inferred.roles.id.clone(),
         targets,
         target_reason,
         split,
-        id: inferred.roles.id.clone(),
-    }
+    })
 }
 
 fn only_in_training(profile: &Profile, targets: &[String]) -> Vec<String> {

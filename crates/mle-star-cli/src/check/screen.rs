@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 use mle_star_leakage::Finding;
+use mle_star_report::figures::count;
 use mle_star_report::sanitize::one_line;
 use mle_star_run::settings::Environment;
 
@@ -16,9 +17,6 @@ use crate::output::wrapped;
 const COLUMNS: usize = 120;
 /// The fewest columns to which text is wrapped.
 const FEWEST: usize = 40;
-
-/// The columns between line numbers and source, which may be marked over several lines.
-const MARGIN: usize = 6;
 
 /// What the output can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,24 +48,19 @@ pub fn last_line(counts: Counts, look: Look) -> String {
     let found = [(counts.leaks, "leak", "91"), (counts.warnings, "warning", "33")];
     let found = found.into_iter().filter(|(number, ..)| *number > 0);
     let found: Vec<String> =
-        found.map(|(number, word, code)| styled(&counted(number, word), code, look)).collect();
+        found.map(|(number, word, code)| styled(&count(number as u64, word), code, look)).collect();
     let found = if found.is_empty() { styled("no leaks", "32", look) } else { found.join(", ") };
     let hidden = [(counts.known, "known"), (counts.allowed, "allowed")];
     let hidden = hidden.into_iter().filter(|(number, _)| *number > 0);
     let hidden: Vec<String> = hidden.map(|(number, word)| format!("{number} {word}")).collect();
     let hidden = if hidden.is_empty() { String::new() } else { format!(" ({})", hidden.join(", ")) };
     match (counts.files, counts.unreadable) {
-        (0, unreadable @ 1..) => format!("{} could not be checked\n", counted(unreadable, "file")),
-        (files, 0) => format!("{found} in {}{hidden}\n", counted(files, "file")),
+        (0, unreadable @ 1..) => format!("{} could not be checked\n", count(unreadable as u64, "file")),
+        (files, 0) => format!("{found} in {}{hidden}\n", count(files as u64, "file")),
         (files, more) => {
-            format!("{found} in {}{hidden}; {more} more could not be checked\n", counted(files, "file"))
+            format!("{found} in {}{hidden}; {more} more could not be checked\n", count(files as u64, "file"))
         }
     }
-}
-
-/// A number with its noun.
-pub fn counted(number: usize, word: &str) -> String {
-    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 
 fn styled(text: &str, code: &str, look: Look) -> String {
@@ -75,14 +68,13 @@ fn styled(text: &str, code: &str, look: Look) -> String {
 }
 
 fn finding(name: &str, findings: &Findings, found: &Finding, look: Look) -> String {
-    let margin = found.end_line.to_string().len() + MARGIN;
-    let excerpt = Excerpt::of(&findings.code, found, look.columns.saturating_sub(margin));
+    let excerpt = Excerpt::of(&findings.code, found);
     let level = if found.rule.blocks() { Level::ERROR } else { Level::WARNING };
     let text = findings.code.in_cells(&found.text);
     let renderer = renderer(look);
     let title = renderer.render(&[Group::with_title(title(level.clone(), found, look))]);
     let lines = renderer.render(&[body(level, &excerpt, [&text, &found.instead], look)]);
-    // The library writes `FILE:LINE:COLUMN` only, and counts columns from where a long line is cut.
+    // The library writes `FILE:LINE:COLUMN` only.
     let arrow = styled("-->", "94", look);
     format!(
         "{title}\n{:indent$}{arrow} {}\n{lines}",
@@ -123,6 +115,5 @@ fn place(name: &str, findings: &Findings, found: &Finding) -> String {
 
 fn renderer(look: Look) -> Renderer {
     let renderer = if look.colour { Renderer::styled() } else { Renderer::plain() };
-    // Lines are cut already.
-    renderer.term_width(2 * look.columns).decor_style(DecorStyle::Ascii)
+    renderer.term_width(look.columns).decor_style(DecorStyle::Ascii)
 }

@@ -1,11 +1,9 @@
 //! The text of scripts and notebooks.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use encoding_rs::{Encoding, UTF_8};
 use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::notebook::{self, Notebook, Position};
 use mle_star_leakage::{Finding, Unreadable};
@@ -38,7 +36,7 @@ pub struct Span {
 /// Reads an input.
 ///
 /// # Errors
-/// It does not exist, cannot be read, or is no text.
+/// It does not exist, cannot be read, or is no notebook although it is called one.
 pub fn read(input: &Input) -> Result<Code, Trouble> {
     let bytes = match input {
         Input::Nothing(_, trouble) => return Err(trouble.clone()),
@@ -50,7 +48,7 @@ pub fn read(input: &Input) -> Result<Code, Trouble> {
         // A script rarely begins with a brace, a notebook always.
         _ => bytes.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<Object>(&bytes).is_ok(),
     };
-    if in_notebook { of_notebook(&bytes, input) } else { of_script(&bytes, input) }
+    if in_notebook { of_notebook(&bytes, input) } else { Ok(of_script(&bytes)) }
 }
 
 /// What to do about a source that cannot be checked.
@@ -82,18 +80,15 @@ impl Code {
 
     /// A text about lines of the source, with the notebook's cells and lines instead if it is one.
     pub fn in_cells(&self, text: &str) -> String {
-        let in_cell = |line: u32| {
-            let Position { cell, line } = self.position(line)?;
-            Some(format!("line {line} of cell {cell}"))
-        };
         let mut words = String::new();
         for part in parts(text) {
-            match part {
-                Part::Words(part) => words.push_str(part),
-                Part::Line(line) => {
-                    words.push_str(&in_cell(line).unwrap_or_else(|| format!("line {line}")));
-                }
-            }
+            words += &match part {
+                Part::Words(part) => part.to_owned(),
+                Part::Line(line) => match self.position(line) {
+                    Some(Position { cell, line }) => format!("line {line} of cell {cell}"),
+                    None => format!("line {line}"),
+                },
+            };
         }
         words
     }
@@ -181,77 +176,10 @@ fn of_notebook(bytes: &[u8], input: &Input) -> Result<Code, Trouble> {
     Ok(Code { source: notebook.source.clone(), notebook: Some(notebook) })
 }
 
-fn of_script(bytes: &[u8], input: &Input) -> Result<Code, Trouble> {
+/// What is not UTF-8 is read as Latin-1: findings are about code, and other letters stand in texts and comments.
+fn of_script(bytes: &[u8]) -> Code {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = match named_encoding(bytes) {
-        Some(name) => decoded(bytes, &name, input)?,
-        None => Cow::Borrowed(utf8(bytes, input)?),
-    };
-    let source =
-        if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text.into_owned() };
-    Ok(Code { source, notebook: None })
-}
-
-fn utf8<'a>(bytes: &'a [u8], input: &Input) -> Result<&'a str, Trouble> {
-    std::str::from_utf8(bytes).map_err(|error| {
-        let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
-        Trouble::new(
-            format!("cannot check {input}: line {line} is not UTF-8"),
-            "save it as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
-        )
-    })
-}
-
-fn decoded<'a>(bytes: &'a [u8], name: &str, input: &Input) -> Result<Cow<'a, str>, Trouble> {
-    let Some(encoding) = encoding(name) else {
-        let message = format!("cannot check {input}: the encoding {name} is not known");
-        return Err(Trouble::new(message, "save it as UTF-8"));
-    };
-    if encoding == UTF_8 {
-        return utf8(bytes, input).map(Cow::Borrowed);
-    }
-    let text = encoding.decode_without_bom_handling_and_without_replacement(bytes);
-    text.ok_or_else(|| {
-        let message = format!("cannot check {input}: it is not in {name}, which its first lines name");
-        Trouble::new(message, "correct the name, or save it as UTF-8")
-    })
-}
-
-/// The encoding with this name in Python, which allows more spellings than the web.
-fn encoding(name: &str) -> Option<&'static Encoding> {
-    let name = name.to_ascii_lowercase().replace('_', "-");
-    let spelled = match name.trim_end_matches("-unix").trim_end_matches("-dos") {
-        "utf8" | "utf-8-sig" => "utf-8",
-        "latin-1" | "iso-latin-1" | "l1" => "latin1",
-        "cp932" | "ms932" => "shift_jis",
-        "euc-jp" | "eucjp" => "euc-jp",
-        "cp949" => "euc-kr",
-        "cp936" => "gbk",
-        "cp950" => "big5",
-        other => other,
-    };
-    Encoding::for_label(spelled.as_bytes())
-}
-
-/// The encoding that a comment in the first two lines names (PEP 263).
-fn named_encoding(bytes: &[u8]) -> Option<String> {
-    let lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    let mut lines = lines.flat_map(|line| line.split(|byte| *byte == b'\r'));
-    let first = lines.next()?;
-    let is_comment = |line: &[u8]| {
-        let code = line.trim_ascii_start();
-        code.is_empty() || code.starts_with(b"#")
-    };
-    of_comment(first).or_else(|| lines.next().filter(|_| is_comment(first)).and_then(of_comment))
-}
-
-fn of_comment(line: &[u8]) -> Option<String> {
-    let line = line.trim_ascii_start();
-    let text = String::from_utf8_lossy(line.strip_prefix(b"#")?).into_owned();
-    text.match_indices("coding").find_map(|(at, word)| {
-        let value = text[at + word.len()..].strip_prefix([':', '='])?.trim_start_matches([' ', '\t']);
-        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        let end = value.find(|c: char| !is_of_name(c)).unwrap_or(value.len());
-        (end > 0).then(|| value[..end].to_owned())
-    })
+    let latin_1 = || bytes.iter().map(|byte| char::from(*byte)).collect();
+    let text = std::str::from_utf8(bytes).map_or_else(|_| latin_1(), str::to_owned);
+    Code { source: text.replace("\r\n", "\n").replace('\r', "\n"), notebook: None }
 }

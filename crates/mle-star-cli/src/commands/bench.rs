@@ -2,25 +2,24 @@
 
 mod estimate;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mle_star::shell;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::figures::count;
-use mle_star_report::figures::{duration, number};
+use mle_star_report::figures::{count, duration, number};
+use mle_star_report::run_view;
 use mle_star_run::prepare::task_source;
-use mle_star_run::settings::process_environment;
 
 use crate::args::{BenchArgs, RunArgs};
-use crate::bench::cell::{begun, graded, is_finished};
+use crate::bench::cell::{begun, graded};
 use crate::bench::folder::{Folder, RUNS};
 use crate::bench::plan::{Cell, Described, Plan, described};
-use crate::bench::results::{Results, RunRow, State, results, row};
+use crate::bench::results::{Results, RunRow, ScoreOf, State, results, row};
 use crate::bench::table;
 use crate::exit::{Exit, Failure};
 use crate::foreground::{Listening, Seen, drive_in_turn};
 use crate::output;
-use crate::watch::{Look, Show};
+use crate::watch::Show;
 
 /// A bench in progress.
 struct Bench<'a> {
@@ -70,8 +69,7 @@ impl<'a> Bench<'a> {
     fn new(args: &'a BenchArgs, folder: Folder, plan: &'a Plan, options: RunArgs) -> Self {
         let cells = plan.cells();
         let rows = cells.iter().map(|cell| row(&folder, cell)).collect();
-        let look = if args.quiet { Look::plain() } else { Look::of(&process_environment) };
-        let seen = Seen { show: Show::Status, look, json: false };
+        let seen = Seen { show: if args.quiet { Show::Nothing } else { Show::Status }, json: false };
         Self { args, folder, plan, cells, rows, options, seen }
     }
 
@@ -100,8 +98,8 @@ impl<'a> Bench<'a> {
 
     /// Makes the runs that have no result.
     fn make(&mut self, listening: &Listening) -> Result<(), Failure> {
-        let (finished, open): (Vec<usize>, Vec<usize>) =
-            (0..self.cells.len()).partition(|at| is_finished(&self.folder, &self.cells[*at]));
+        let is_finished = |at: &usize| run_view::is_finished(&self.folder.run(&self.cells[*at]));
+        let (finished, open): (Vec<usize>, Vec<usize>) = (0..self.cells.len()).partition(is_finished);
         // A grader may have failed before, or have been added.
         finished.into_iter().for_each(|at| self.close(at));
         for at in open {
@@ -176,9 +174,8 @@ fn say_skipped(tasks: &[PathBuf]) {
 
 /// How a run ended, in words.
 fn outcome(row: &RunRow) -> String {
-    let score = row.hidden_score.map(|score| (score, "hidden"));
-    let score = score.or(row.held_out_score.map(|score| (score, "held out")));
-    let score = score.or(row.validation_score.map(|score| (score, "validation")));
+    let kinds = [ScoreOf::Hidden, ScoreOf::HeldOut, ScoreOf::Validation];
+    let score = kinds.into_iter().find_map(|of| Some((row.score_on(of)?, of.words())));
     let metric = row.metric.as_deref().unwrap_or("score");
     let score = score.map(|(score, of)| format!("{metric} {} ({of})", number(score)));
     let medal = row.medal.map(|medal| medal.name().to_owned());
@@ -193,11 +190,5 @@ fn outcome(row: &RunRow) -> String {
 fn interrupted(exit: Exit, results: &Results) -> Failure {
     let ended = results.runs.iter().filter(|row| row.state == State::Finished).count();
     let message = format!("interrupted, {ended} of {} runs are finished", results.runs.len());
-    Failure { exit, trouble: Trouble::new(message, format!("continue with the same command: {}", command())) }
-}
-
-/// The command line of this process.
-fn command() -> String {
-    let words = std::env::args_os().skip(1).map(|word| shell::quoted(Path::new(&word)));
-    std::iter::once("mle-star".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    Failure { exit, trouble: Trouble::new(message, "continue with the same command") }
 }

@@ -1,8 +1,9 @@
 //! `check`: finds leaks in scripts and notebooks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::figures::count;
 use mle_star_run::settings::process_environment;
 
 use crate::args::CheckArgs;
@@ -30,7 +31,7 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     }
     let gone = baseline.map_or(0, |baseline| baseline.hide(&mut checked));
     if args.json {
-        output::json(&json::document(&checked, known.as_ref(), Counts::of(&checked)))?;
+        output::json(&json::document(&checked, known.as_ref()))?;
     } else if args.sarif {
         output::json(&sarif::log(&checked, &current_folder()?))?;
     } else {
@@ -39,7 +40,7 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         if gone > 0 {
             output::talk(&format!(
                 "{} of the baseline no longer found; --write-baseline updates it\n",
-                screen::counted(gone, "finding")
+                count(gone as u64, "finding")
             ));
         }
     }
@@ -50,7 +51,7 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
 fn write_baseline(all: &[Checked], path: &Path) -> Result<Exit, Failure> {
     all.iter().filter_map(|checked| checked.outcome.as_ref().err()).for_each(output::error);
     let baseline = Baseline::of(all, path);
-    let written = format!("{} written to {}\n", screen::counted(baseline.len(), "finding"), path.display());
+    let written = format!("{} written to {}\n", count(baseline.len() as u64, "finding"), path.display());
     baseline.write(path)?;
     output::text(&written);
     Ok(if Counts::of(all).unreadable > 0 { Exit::Usage } else { Exit::Done })
@@ -72,8 +73,8 @@ fn exit(counts: Counts) -> Exit {
     }
 }
 
-fn current_folder() -> Result<std::path::PathBuf, Trouble> {
-    std::env::current_dir().or_else(|_| Path::new(".").canonicalize()).map_err(|error| {
+fn current_folder() -> Result<PathBuf, Trouble> {
+    std::env::current_dir().map_err(|error| {
         Trouble::new(format!("cannot read the current folder: {error}"), "change to another folder")
     })
 }

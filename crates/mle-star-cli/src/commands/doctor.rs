@@ -36,7 +36,7 @@ const MOST_MODELS: usize = 20;
 
 /// The findings.
 #[derive(Debug, Serialize)]
-pub struct Findings {
+struct Findings {
     /// The version of `mle-star`.
     version: &'static str,
     /// The interpreter of the settings, or else the one on PATH, if it can be used.
@@ -117,11 +117,8 @@ impl SeenEndpoint {
                 format!("{}: {shown}{more}", count(models.len() as u64, "model"))
             }
         };
-        let mut lines = vec![format!("endpoint:    {}: {what}", self.address)];
-        lines.extend(
-            self.unlisted.iter().map(|model| format!("             model {model} is not in its list")),
-        );
-        lines
+        let unlisted = self.unlisted.iter().map(|model| format!("model {model} is not in its list"));
+        std::iter::once(format!("{}: {what}", self.address)).chain(unlisted).collect()
     }
 }
 
@@ -153,11 +150,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// What is found on this machine.
-///
-/// # Errors
-/// A mistake in the settings.
-pub fn findings(args: &DoctorArgs) -> Result<Findings, Failure> {
+fn findings(args: &DoctorArgs) -> Result<Findings, Failure> {
     let settings = settings(args)?;
     wait_for(async {
         let findings = look(&settings).await?;
@@ -182,12 +175,7 @@ async fn look(settings: &Settings) -> Result<Findings, Failure> {
         Ok(claude) => (Some(claude.clone()), claude.trouble(&CLAUDE)),
         Err(trouble) => (None, Some(trouble)),
     };
-    let claude_trouble = trouble.map(in_words);
-    let (codex, codex_trouble) =
-        match executable::find(&CODEX, config.codex_path.as_deref(), environment).await {
-            Ok(codex) => (Some(codex), None),
-            Err(trouble) => (None, Some(in_words(trouble))),
-        };
+    let codex = executable::find(&CODEX, config.codex_path.as_deref(), environment).await;
     let logins = found(environment);
     // Agents that the settings ask for may be missing, which is a finding.
     let (agents, agents_reason, endpoint) = match provider::choose(config, environment).await {
@@ -205,13 +193,13 @@ async fn look(settings: &Settings) -> Result<Findings, Failure> {
     let gpus = gpus_of_scripts(of_scripts.as_ref(), &machine).await;
     Ok(Findings {
         version: VERSION,
-        python: python.map(without_libraries),
-        environment: made.map(with_libraries),
+        python: python.map(Tool::from),
+        environment: made.map(Tool::from),
         uv: tool("uv"),
         claude,
-        claude_trouble,
-        codex,
-        codex_trouble,
+        claude_trouble: trouble.map(in_words),
+        codex_trouble: codex.as_ref().err().cloned().map(in_words),
+        codex: codex.ok(),
         codex_login: provider::codex::login(environment).map(|login| login.by),
         credentials: logins
             .iter()
@@ -255,12 +243,10 @@ async fn gpus_of_scripts(environment: Option<&Environment>, machine: &Machine) -
     try_gpus(environment, machine, &Isolation::new(Network::Denied)).await
 }
 
-fn without_libraries(environment: Environment) -> Tool {
-    Tool { libraries: Vec::new(), ..with_libraries(environment) }
-}
-
-fn with_libraries(environment: Environment) -> Tool {
-    Tool { path: environment.python, version: environment.version, libraries: environment.libraries }
+impl From<Environment> for Tool {
+    fn from(Environment { python, version, libraries, .. }: Environment) -> Self {
+        Self { path: python, version, libraries }
+    }
 }
 
 fn tool(name: &str) -> Option<Tool> {
@@ -272,41 +258,46 @@ fn tool(name: &str) -> Option<Tool> {
 }
 
 /// The findings in lines.
-pub fn lines(findings: &Findings) -> Vec<String> {
+fn lines(findings: &Findings) -> Vec<String> {
+    let rows = rows(findings).into_iter().map(|(head, text)| format!("{head:12} {text}"));
+    rows.chain(findings.runners.iter().flat_map(Checked::lines)).collect()
+}
+
+/// What is said of each part of the machine.
+fn rows(findings: &Findings) -> Vec<(&'static str, String)> {
     let shown = |tool: &Option<Tool>, missing: &str| match tool {
         Some(tool) => format!("{} ({})", tool.version, tool.path.display()),
         None => missing.to_owned(),
     };
-    let machine = &findings.machine;
     let default = if findings.is_default { "default of `run`: " } else { "" };
-    let mut lines = vec![
-        format!("mle-star:    {}", findings.version),
-        format!(
-            "python:      {}",
-            shown(&findings.python, "none; install Python 3.11 or newer with its venv module")
-        ),
-        format!("environment: {}", shown(&findings.environment, "not created yet; the first run creates it")),
-        format!("uv:          {}", shown(&findings.uv, "none; pip installs it for the Python environment")),
-        format!("claude:      {}", claude_line(findings)),
+    let free = findings.disk_free_mib.map(|mib| format!("{} GiB free here", mib / 1024));
+    let mut rows = vec![
+        ("mle-star:", findings.version.to_owned()),
+        ("python:", shown(&findings.python, "none; install Python 3.11 or newer with its venv module")),
+        ("environment:", shown(&findings.environment, "not created yet; the first run creates it")),
+        ("uv:", shown(&findings.uv, "none; pip installs it for the Python environment")),
+        ("claude:", executable_line(findings.claude.as_ref(), findings.claude_trouble.as_deref())),
     ];
-    lines.extend(login_lines(findings));
-    lines.push(format!("codex:       {}", codex_line(findings)));
-    lines.push(format!("agents:      {} ({}{})", findings.agents, default, findings.agents_reason));
-    lines.extend(findings.endpoint.iter().flat_map(SeenEndpoint::lines));
-    lines.extend([
-        format!("cores:       {}", machine.cores),
-        format!("memory:      {} GiB", machine.memory_mib / 1024),
-    ]);
-    lines.extend(gpu_lines(&findings.gpus));
-    lines.extend(isolation_lines(&findings.isolation));
-    lines.push(format!(
-        "disk:        {}",
-        findings.disk_free_mib.map_or("unknown".to_owned(), |mib| format!("{} GiB free here", mib / 1024))
-    ));
-    lines.push(findings.runs_dir.line());
-    lines.extend(findings.temporary_trouble.iter().map(|trouble| format!("temporary:   {trouble}")));
-    lines.extend(findings.runners.iter().flat_map(Checked::lines));
-    lines
+    rows.extend(headed("login:", login_lines(findings)));
+    rows.push(("codex:", codex_line(findings)));
+    rows.push(("agents:", format!("{} ({default}{})", findings.agents, findings.agents_reason)));
+    rows.extend(headed("endpoint:", findings.endpoint.iter().flat_map(SeenEndpoint::lines)));
+    rows.push(("cores:", findings.machine.cores.to_string()));
+    rows.push(("memory:", format!("{} GiB", findings.machine.memory_mib / 1024)));
+    rows.extend(headed("gpus:", gpu_lines(&findings.gpus)));
+    rows.extend(headed("isolation:", findings.isolation.iter().map(isolation_line)));
+    rows.push(("disk:", free.unwrap_or_else(|| "unknown".to_owned())));
+    rows.push(("runs:", findings.runs_dir.line()));
+    rows.extend(headed("temporary:", findings.temporary_trouble.clone()));
+    rows
+}
+
+/// Rows of one part; only the first has its name.
+fn headed(
+    head: &'static str,
+    lines: impl IntoIterator<Item = String>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    std::iter::once(head).chain(std::iter::repeat("")).zip(lines)
 }
 
 /// The GPUs with their memory.
@@ -318,45 +309,31 @@ fn gpus(machine: &Machine) -> String {
     }
 }
 
-/// One line per GPU.
 fn gpu_lines(gpus: &[TriedGpu]) -> Vec<String> {
-    if gpus.is_empty() {
-        return vec!["gpus:        none".to_owned()];
+    match gpus {
+        [] => vec!["none".to_owned()],
+        gpus => gpus.iter().map(TriedGpu::line).collect(),
     }
-    let heads = std::iter::once("gpus:").chain(std::iter::repeat(""));
-    gpus.iter().zip(heads).map(|(gpu, head)| format!("{head:12} {}", gpu.line())).collect()
 }
 
-/// One line per layer.
-fn isolation_lines(layers: &[Layer]) -> impl Iterator<Item = String> {
-    layers.iter().enumerate().map(|(index, layer)| {
-        let head = if index == 0 { "isolation:" } else { "" };
-        let says = if layer.enforced { "" } else { "not enforced: " };
-        let what = match layer.detail.as_str() {
-            "" => "yes",
-            detail => detail,
-        };
-        format!("{head:12} {:16} {says}{what}", layer.name)
-    })
+fn isolation_line(layer: &Layer) -> String {
+    let says = if layer.enforced { "" } else { "not enforced: " };
+    let what = if layer.detail.is_empty() { "yes" } else { &layer.detail };
+    format!("{:16} {says}{what}", layer.name)
 }
 
 fn codex_line(findings: &Findings) -> String {
-    let login = findings.codex_login.as_ref().map_or_else(
-        || "no login: set CODEX_API_KEY, or log in with `codex login`".to_owned(),
-        |by| format!("login: {by}"),
-    );
-    match (&findings.codex, &findings.codex_trouble) {
-        (Some(codex), _) => format!("{} ({}), {login}", codex.version, codex.path.display()),
-        (None, trouble) => trouble.clone().unwrap_or_default(),
+    let line = executable_line(findings.codex.as_ref(), findings.codex_trouble.as_deref());
+    match (&findings.codex, &findings.codex_login) {
+        (None, _) => line,
+        (_, Some(by)) => format!("{line}, login: {by}"),
+        (_, None) => format!("{line}, no login: set CODEX_API_KEY, or log in with `codex login`"),
     }
 }
 
-fn claude_line(findings: &Findings) -> String {
-    match (&findings.claude, &findings.claude_trouble) {
-        (Some(claude), None) => format!("{} ({})", claude.version, claude.path.display()),
-        (_, Some(trouble)) => trouble.clone(),
-        (None, None) => "none".to_owned(),
-    }
+fn executable_line(found: Option<&Executable>, trouble: Option<&str>) -> String {
+    let shown = |found: &Executable| format!("{} ({})", found.version, found.path.display());
+    trouble.map(str::to_owned).or(found.map(shown)).unwrap_or_else(|| "none".to_owned())
 }
 
 /// One line per login with any variable or file.
@@ -375,7 +352,7 @@ fn login_lines(findings: &Findings) -> Vec<String> {
     });
     let shown: Vec<String> = shown.collect();
     match shown.is_empty() {
-        true => vec!["login:       none found; set ANTHROPIC_API_KEY, or log in with `claude`".to_owned()],
-        false => shown.iter().map(|line| format!("login:       {line}")).collect(),
+        true => vec!["none found; set ANTHROPIC_API_KEY, or log in with `claude`".to_owned()],
+        false => shown,
     }
 }

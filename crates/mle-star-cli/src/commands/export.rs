@@ -3,7 +3,6 @@
 mod mlflow;
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 use mle_star::result::FinalResult;
@@ -14,7 +13,6 @@ use mle_star_report::files;
 use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::{self, RunView, resume_command};
 use mle_star_run::runs;
-use tempfile::NamedTempFile;
 
 use super::runs_dir;
 use crate::args::ExportArgs;
@@ -71,23 +69,11 @@ fn read(folder: &Path, name: &str) -> Result<String, Trouble> {
         .map_err(|error| Trouble::new(format!("cannot read {}: {error}", folder.join(name).display()), hint))
 }
 
-/// Writes a file as a whole, and says so.
+/// Writes a file, and says so.
 fn write(file: &Path, text: &str) -> Result<(), Trouble> {
-    // What is no file, such as /dev/stdout, cannot be replaced.
-    if fs::metadata(file).is_ok_and(|about| !about.is_file()) {
-        return fs::write(file, text).map_err(|error| Trouble::io("write", file, &error));
-    }
-    let beside = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    let written = NamedTempFile::new_in(beside).and_then(|mut partial| {
-        partial.write_all(text.as_bytes())?;
-        fs::set_permissions(partial.path(), std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
-        partial.persist(file).map(drop).map_err(|error| error.error)
-    });
-    written.map_err(|error| {
-        Trouble::new(
-            format!("cannot write {}: {error}", file.display()),
-            "choose a folder that exists and can be written",
-        )
+    fs::write(file, text).map_err(|error| {
+        let message = format!("cannot write {}: {error}", file.display());
+        Trouble::new(message, "choose a folder that exists and can be written")
     })?;
     output::talk(&format!("wrote {}", file.display()));
     Ok(())

@@ -13,7 +13,7 @@ use mle_star_domain::role::AgentType;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::figures::duration;
 use mle_star_report::money;
-use mle_star_run::provider::{Workplace, ask_claude, ask_codex, ask_openai, claude, codex, openai};
+use mle_star_run::provider::{Choice, Chosen, Workplace, ask_claude, ask_codex, ask_openai, choose, name};
 use mle_star_run::runtime::wait_for;
 use mle_star_run::settings::process_environment;
 use serde::Serialize;
@@ -32,12 +32,6 @@ struct Probe {
     model: String,
     /// How the agents are reached.
     login: String,
-    /// The version of `claude`, if it was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    claude: Option<String>,
-    /// The version of `codex`, if it was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    codex: Option<String>,
     seconds: f64,
     usage: Usage,
     /// The structured answer; `None`: the model answered in text only.
@@ -57,11 +51,8 @@ pub fn probe(config: &Config, as_json: bool) -> Result<Exit, Failure> {
     let (work, data) = (folder.path().join("agents"), folder.path().join("empty"));
     std::fs::create_dir(&data).map_err(cannot)?;
     let at = Workplace { run_id: "probe", folder: &work, data_dir: &data };
-    let Reached { agents, login, claude, codex } = reach(config, at)?;
-    let with = [("claude", &claude), ("codex", &codex)]
-        .map(|(name, version)| version.as_ref().map(|version| format!(" with {name} {version}")));
-    let with: String = with.into_iter().flatten().collect();
-    output::talk(&format!("asking {}{with} ({login})", config.model));
+    let (agents, login) = reach(config, at)?;
+    output::talk(&format!("asking {} ({login})", config.model));
     // One question needs no status lines.
     let terminal = Terminal::new(Show::Everything, Look::plain());
     let run = terminal.only_run();
@@ -72,38 +63,32 @@ pub fn probe(config: &Config, as_json: bool) -> Result<Exit, Failure> {
     let seconds = started.elapsed().as_secs_f64();
     terminal.finish();
     let answer = structured(&reply).map_err(Failure::failed)?;
-    let probe =
-        Probe { model: config.model.clone(), login, claude, codex, seconds, usage: reply.usage, answer };
-    let show = if as_json { output::data } else { output::shown };
-    show(&shown(&probe, as_json));
+    let probe = Probe { model: config.model.clone(), login, seconds, usage: reply.usage, answer };
+    if as_json {
+        output::json(&probe)?;
+    } else {
+        output::shown(&probe.line());
+    }
     Ok(Exit::Done)
 }
 
-/// Agents that can be asked.
-struct Reached {
-    agents: Box<dyn AgentBackend>,
-    login: String,
-    claude: Option<String>,
-    codex: Option<String>,
-}
-
-/// The endpoint or `codex` if the settings choose it, else `claude`.
-fn reach(config: &Config, at: Workplace<'_>) -> Result<Reached, Failure> {
-    if config.agents == AgentsChoice::OpenAi {
-        let endpoint = openai::endpoint(config, &process_environment)?;
-        let agents = Box::new(ask_openai(&endpoint, config).map_err(Failure::failed)?);
-        return Ok(Reached { agents, login: openai::reason(&endpoint, config), claude: None, codex: None });
-    }
-    if config.agents == AgentsChoice::Codex {
-        let codex = wait_for(codex::find(config, &process_environment, true))??;
-        let agents = Box::new(ask_codex(&codex, config, at.folder).map_err(Failure::failed)?);
-        let version = Some(codex.executable.version.to_string());
-        return Ok(Reached { agents, login: codex.login.reason(), claude: None, codex: version });
-    }
-    let claude = wait_for(claude(config, &process_environment, true))??;
-    let agents = ask_claude(&claude, config, &BTreeMap::new(), at).map_err(Failure::failed)?;
-    let version = Some(claude.executable.version.to_string());
-    Ok(Reached { agents: Box::new(agents), login: claude.login.reason(), claude: version, codex: None })
+/// The agents of the settings, or else those of `claude`, with how they are reached.
+fn reach(config: &Config, at: Workplace<'_>) -> Result<(Box<dyn AgentBackend>, String), Failure> {
+    let agents = if config.agents == AgentsChoice::Auto { AgentsChoice::Claude } else { config.agents };
+    let config = &Config { agents, ..config.clone() };
+    let Choice { chosen, reason } = wait_for(choose(config, &process_environment))??;
+    let agents = match chosen {
+        Chosen::OpenAi(endpoint) => ask_openai(&endpoint, config).map(|agents| Box::new(agents) as _),
+        Chosen::Codex(codex) => ask_codex(&codex, config, at.folder).map(|agents| Box::new(agents) as _),
+        Chosen::Claude(claude) => {
+            ask_claude(&claude, config, &BTreeMap::new(), at).map(|agents| Box::new(agents) as _)
+        }
+        Chosen::Offline | Chosen::Files => {
+            let message = format!("agents: {} asks no language model", name(agents));
+            return Err(Trouble::new(message, "name others with --set agents=claude").into());
+        }
+    };
+    Ok((agents.map_err(Failure::failed)?, reason))
 }
 
 fn question(config: &Config) -> AgentRequest {
@@ -145,14 +130,13 @@ fn trouble(stop: Stop) -> Trouble {
     }
 }
 
-fn shown(probe: &Probe, as_json: bool) -> String {
-    if as_json {
-        return serde_json::to_string_pretty(probe).unwrap_or_default();
+impl Probe {
+    fn line(&self) -> String {
+        let answer = match &self.answer {
+            Some(answer) => format!("structured answer {answer}"),
+            None => "an answer in text only; runs parse structured answers from the text".to_owned(),
+        };
+        let (model, time, usage) = (&self.model, duration(self.seconds), money::usage(&self.usage));
+        format!("{model} answered in {time} ({usage}): {answer}")
     }
-    let answer = match &probe.answer {
-        Some(answer) => format!("structured answer {answer}"),
-        None => "an answer in text only; runs parse structured answers from the text".to_owned(),
-    };
-    let (model, time, usage) = (&probe.model, duration(probe.seconds), money::usage(&probe.usage));
-    format!("{model} answered in {time} ({usage}): {answer}")
 }

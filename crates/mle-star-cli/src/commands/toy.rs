@@ -55,9 +55,7 @@ pub fn solve(python: Option<&Path>) -> Result<Exit, Failure> {
     // Its logs are needed for diagnosis.
     output::talk(&format!("the toy run was kept in {}", folder.keep().display()));
     match ended {
-        Err(Failure { exit: exit @ (Exit::Interrupted | Exit::Terminated), trouble }) => {
-            Err(Failure { exit, trouble })
-        }
+        Err(stopped) if matches!(stopped.exit, Exit::Interrupted | Exit::Terminated) => Err(stopped),
         Err(failure) => Err(Failure::failed(failure.trouble)),
         Ok(_) => Ok(Exit::Failed),
     }

@@ -34,8 +34,6 @@ pub struct View {
 pub struct Seen {
     /// What the terminal shows.
     pub show: Show,
-    /// What the terminal can do.
-    pub look: Look,
     /// Events as JSON lines on stdout.
     pub json: bool,
 }
@@ -158,7 +156,7 @@ impl Around {
     pub fn new(seen: Seen, signals: Signals, run: &OpenRun) -> Self {
         let shows_log = run.frozen.config.log_level == "DEBUG" && seen.show == Show::Everything;
         let show = if shows_log { Show::Frame } else { seen.show };
-        let terminal = Terminal::new(show, seen.look);
+        let terminal = Terminal::new(show, Look::of(&process_environment));
         let json = seen.json.then(JsonLines::new);
         Self { terminal, json, signals, runners: Runners::default(), shows_log }
     }
@@ -174,9 +172,14 @@ impl Around {
 }
 
 impl Seen {
-    /// What a view shows in the terminal of this process.
-    pub fn of(view: View) -> Self {
-        Self { show: view.show(), look: Look::of(&process_environment), json: view.json }
+    /// What a view shows.
+    pub fn of(View { json, quiet }: View) -> Self {
+        let show = match (quiet, json) {
+            (true, _) => Show::Nothing,
+            (false, true) => Show::Frame,
+            (false, false) => Show::Everything,
+        };
+        Self { show, json }
     }
 }
 
@@ -184,13 +187,5 @@ impl View {
     /// How the settings of a run wish it to be shown.
     pub fn of(invocation: &Invocation) -> Self {
         Self { json: invocation.json, quiet: invocation.quiet }
-    }
-
-    fn show(self) -> Show {
-        match (self.quiet, self.json) {
-            (true, _) => Show::Nothing,
-            (false, true) => Show::Frame,
-            (false, false) => Show::Everything,
-        }
     }
 }

@@ -74,12 +74,15 @@ impl Watch for Recorder {
     }
 }
 
+/// Opens a file for appending, and makes its folder.
+pub fn open(path: &Path) -> io::Result<File> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    File::options().create(true).read(true).append(true).open(path)
+}
+
 impl Appended {
     fn open(path: &Path) -> io::Result<Self> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let mut file = File::options().create(true).read(true).append(true).open(path)?;
+        let mut file = open(path)?;
         let mut last = [b'\n'];
         if file.seek(SeekFrom::End(0))? > 0 {
             file.seek(SeekFrom::End(-1))?;

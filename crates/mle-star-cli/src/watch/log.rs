@@ -1,6 +1,6 @@
 //! `logs/mle-star.log`: every event with time and level.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -11,6 +11,7 @@ use mle_star_report::progress::StepSummary;
 use mle_star_report::words::{Models, agent_name, on_runner};
 
 use super::Watch;
+use super::json::open;
 
 /// The log files of a run.
 pub struct Log<'a> {
@@ -32,12 +33,6 @@ impl<'a> Log<'a> {
     /// Opens every file for appending; `level` is the configuration's `log_level`. The run continues without files
     /// that cannot be opened; returns these with the reasons.
     pub fn open(paths: &[&Path], level: &str) -> (Self, Vec<String>) {
-        let open = |path: &Path| {
-            if let Some(folder) = path.parent() {
-                fs::create_dir_all(folder)?;
-            }
-            File::options().create(true).append(true).open(path)
-        };
         let (mut files, mut notes) = (Vec::new(), Vec::new());
         for path in paths {
             match open(path) {

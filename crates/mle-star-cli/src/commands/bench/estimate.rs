@@ -15,6 +15,7 @@ use crate::bench::plan::{Plan, PlannedTask};
 use crate::estimate;
 use crate::exit::{Exit, Failure};
 use crate::output;
+use crate::table::Table;
 
 /// The estimate for a bench.
 #[derive(Debug, Serialize)]
@@ -29,7 +30,7 @@ struct Estimate {
 }
 
 /// The estimate for a task.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct OfTask {
     task: String,
     runs: usize,
@@ -70,14 +71,7 @@ fn of_task(task: &PlannedTask, plan: &Plan, options: &RunArgs) -> OfTask {
     let runs = plan.budgets.len() * plan.seeds.len();
     let args = RunArgs { estimate: true, path: task.task.clone(), ..options.clone() };
     let of_run = estimated(&args, &task.task);
-    let nothing = OfTask {
-        task: task.name.clone(),
-        runs,
-        calls: Count::default(),
-        scripts: Count::default(),
-        cost_usd: None,
-        error: None,
-    };
+    let nothing = OfTask { task: task.name.clone(), runs, ..OfTask::default() };
     match of_run {
         Ok(of_run) => {
             #[expect(clippy::cast_precision_loss, reason = "a few runs")]
@@ -95,21 +89,19 @@ fn estimated(args: &RunArgs, task: &Path) -> Result<estimate::Estimate, Failure>
 }
 
 fn lines(estimate: &Estimate) -> Vec<String> {
-    let mut lines = vec![format!(
-        "{:<28} {:>5} {:>13} {:>13}  {}",
-        "task", "runs", "calls a run", "scripts a run", "cost"
-    )];
-    for task in &estimate.tasks {
-        let range = |count: Count| format!("{} to {}", count.fewest, count.most);
-        let cost = match (&task.error, task.cost_usd) {
-            (Some(error), _) => format!("error: {error}"),
-            (None, Some((low, high))) => format!("{} to {}", money::usd(low), money::usd(high)),
-            (None, None) => "-".to_owned(),
-        };
-        let (calls, scripts) = (range(task.calls), range(task.scripts));
-        lines.push(format!("{:<28} {:>5} {calls:>13} {scripts:>13}  {cost}", task.task, task.runs));
-    }
-    let cost = estimate.cost_usd.map(|(low, high)| format!(", {} to {}", money::usd(low), money::usd(high)));
+    let range = |count: Count| Some(format!("{} to {}", count.fewest, count.most));
+    let dollars = |(low, high): (f64, f64)| format!("{} to {}", money::usd(low), money::usd(high));
+    let mut lines = Table::of(&estimate.tasks)
+        .words("task", 0, |task| Some(task.task.clone()))
+        .figures("runs", 0, |task| Some(task.runs.to_string()))
+        .figures("calls a run", 0, |task| range(task.calls))
+        .figures("scripts a run", 0, |task| range(task.scripts))
+        .words("cost", 0, |task| match &task.error {
+            Some(error) => Some(format!("error: {error}")),
+            None => task.cost_usd.map(dollars),
+        })
+        .lines(None);
+    let cost = estimate.cost_usd.map(|cost| format!(", {}", dollars(cost)));
     let (runs, time) = (count(estimate.runs as u64, "run"), duration(estimate.most_seconds));
     lines.push(format!("{runs}, at most {time}{}", cost.unwrap_or_default()));
     lines

@@ -6,21 +6,19 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use mle_star_backends::runners::entry::RunnerEntry;
 use mle_star_backends::runners::fleet::{PythonStatus, RunnerMeasurement, probe};
-use mle_star_backends::script::environment::{
-    Environment, EnvironmentChoice, made_environment, python_environment,
-};
+use mle_star_backends::runners::protocol::Hello;
+use mle_star_backends::script::environment::{Environment, made_environment};
 use mle_star_domain::trouble::Trouble;
-use mle_star_process::machine::Machine;
 use mle_star_report::figures::{count, duration, rounded};
 use mle_star_report::sanitize::first_line;
 use mle_star_run::settings::Settings;
 use serde::Serialize;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::gpus;
-use crate::exit::{Exit, Failure};
+use super::{gpus, headed, python};
+use crate::exit::Failure;
+use crate::foreground::signals::listen;
 use crate::output;
 
 /// How long a runner may take to be measured after its start.
@@ -51,21 +49,14 @@ pub struct Checked {
 /// A runner that was reached.
 #[derive(Debug, Serialize)]
 struct Found {
-    host: String,
-    platform: String,
-    /// The version of `mle-star` there.
-    version: String,
-    protocol: u32,
-    /// The first Python on its PATH.
-    python: Option<String>,
+    #[serde(flatten)]
+    hello: Hello,
     /// The interpreter that the entry names for scripts.
     python_of_entry: Option<String>,
     /// Whether scripts can run there; `None` if that is known only once the first run has made an environment.
     python_works: Option<bool>,
     /// The same in words.
     python_says: String,
-    machine: Machine,
-    isolation: String,
     /// The median time until an answer.
     round_trip_ms: f64,
     /// The speed of data to it.
@@ -82,26 +73,23 @@ pub async fn check(settings: &Settings) -> Result<Vec<Checked>, Failure> {
         return Ok(Vec::new());
     }
     // Installed before anything is printed.
-    let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| {
-        Failure::failed(Trouble::new(format!("cannot listen for signals: {error}"), "try again"))
-    })?;
+    let signals = listen()?;
+    let mut cancel = signals.cancel().clone();
     let longest = entries.iter().map(|entry| entry.start_timeout).max().unwrap_or_default();
     output::talk(&format!("starting {}, for up to {longest} s", count(entries.len() as u64, "runner")));
-    let (stop, stopped) = watch::channel(false);
     let all = async {
         let here = environment(settings.config.python.as_deref()).await;
-        join_all(entries.iter().map(|entry| check_one(entry, here.as_ref(), stopped.clone()))).await
+        join_all(entries.iter().map(|entry| check_one(entry, here.as_ref(), signals.cancel().clone()))).await
     };
     tokio::pin!(all);
     tokio::select! {
         checked = &mut all => Ok(checked),
-        _ = interrupts.recv() => {
+        _ = cancel.wait_for(|wanted| *wanted) => {
             // A command that waits in a queue takes its job out.
-            stop.send_replace(true);
             let _ = timeout(ENDING, all).await;
             let message = "stopped before all runners were checked";
             let trouble = Trouble::new(message, "check some of them with --runner NAME");
-            Err(Failure { exit: Exit::Interrupted, trouble })
+            Err(Failure { exit: signals.exit(), trouble })
         }
     }
 }
@@ -109,7 +97,7 @@ pub async fn check(settings: &Settings) -> Result<Vec<Checked>, Failure> {
 /// What scripts on this machine run with, if it exists.
 async fn environment(given: Option<&Path>) -> Option<Environment> {
     match given {
-        Some(python) => python_environment(EnvironmentChoice::Given(python.to_owned()), &|_| {}).await.ok(),
+        Some(_) => python(given).await,
         None => made_environment().await,
     }
 }
@@ -125,23 +113,17 @@ async fn check_one(
     let probed = timeout(limit, probe(entry, here, unwanted)).await.unwrap_or_else(|_| {
         Err(format!("it answered, but could not be measured within {} s", MEASURING.as_secs()))
     });
-    let checked = Checked {
-        name: entry.name.clone(),
-        count: entry.count,
-        slots: entry.expected_slots(),
-        reached: probed.is_ok(),
-        seconds: began.elapsed().as_secs_f64(),
-        reason: None,
-        found: None,
-    };
+    let (name, count, reached) = (entry.name.clone(), entry.count, probed.is_ok());
     match probed {
-        Ok(probe) => Checked {
-            slots: entry.slots.map_or(probe.hello.machine.gpus.len().max(1), |slots| slots as usize),
-            seconds: probe.started_in.as_secs_f64(),
-            found: Some(found(entry, probe)),
-            ..checked
-        },
-        Err(reason) => Checked { reason: Some(reason), ..checked },
+        Ok(probe) => {
+            let slots = entry.slots.map_or(probe.hello.machine.gpus.len().max(1), |slots| slots as usize);
+            let seconds = probe.started_in.as_secs_f64();
+            Checked { name, count, reached, slots, seconds, reason: None, found: Some(found(entry, probe)) }
+        }
+        Err(reason) => {
+            let (slots, seconds) = (entry.expected_slots(), began.elapsed().as_secs_f64());
+            Checked { name, count, reached, slots, seconds, reason: Some(reason), found: None }
+        }
     }
 }
 
@@ -149,28 +131,20 @@ fn found(
     entry: &RunnerEntry,
     RunnerMeasurement { hello, round_trip, bytes_per_second, python, .. }: RunnerMeasurement,
 ) -> Found {
+    let (python_works, python_says) = match python {
+        PythonStatus::Works => (Some(true), "can run".to_owned()),
+        PythonStatus::Fails(reason) => (Some(false), format!("cannot run: {reason}")),
+        PythonStatus::Later => (None, "the first run makes their environment".to_owned()),
+        PythonStatus::Starts => {
+            let says = "their Python starts; the first run compares its versions with those here";
+            (None, says.to_owned())
+        }
+    };
     Found {
-        host: hello.host,
-        platform: hello.platform,
-        version: hello.version,
-        protocol: hello.protocol,
-        python: hello.python,
         python_of_entry: entry.python.as_ref().map(|python| python.display().to_string()),
-        python_works: match &python {
-            PythonStatus::Works => Some(true),
-            PythonStatus::Fails(_) => Some(false),
-            PythonStatus::Later | PythonStatus::Starts => None,
-        },
-        python_says: match python {
-            PythonStatus::Works => "can run".to_owned(),
-            PythonStatus::Fails(reason) => format!("cannot run: {reason}"),
-            PythonStatus::Later => "the first run makes their environment".to_owned(),
-            PythonStatus::Starts => {
-                "their Python starts; the first run compares its versions with those here".to_owned()
-            }
-        },
-        machine: hello.machine,
-        isolation: hello.isolation,
+        python_works,
+        python_says,
+        hello,
         round_trip_ms: round_trip.as_secs_f64() * 1e3,
         megabytes_per_second: bytes_per_second / 1e6,
     }
@@ -186,22 +160,18 @@ impl Checked {
             return vec![String::new(), format!("runner {name}: not reached after {after}: {why}")];
         };
         let scripts = count(*slots as u64, "script");
-        let rows = found.rows();
-        let rows = rows.iter().map(|(what, text)| format!("  {what:<12}{}", first_line(text, LONGEST)));
-        [
-            String::new(),
-            format!("runner {name}: reached in {after}; up to {most} of them, {scripts} at once on each"),
-        ]
-        .into_iter()
-        .chain(rows)
-        .collect()
+        let head =
+            format!("runner {name}: reached in {after}; up to {most} of them, {scripts} at once on each");
+        let rows = found.rows().into_iter();
+        let rows = rows.map(|(what, text)| format!("  {what:<12}{}", first_line(&text, LONGEST)));
+        [String::new(), head].into_iter().chain(rows).collect()
     }
 }
 
 impl Found {
     fn rows(&self) -> Vec<(&'static str, String)> {
-        let Self { host, platform, version, protocol, machine, isolation, .. } = self;
-        let path = self.python.as_deref().unwrap_or("none");
+        let Hello { host, platform, version, protocol, machine, isolation, python, .. } = &self.hello;
+        let path = python.as_deref().unwrap_or("none");
         let python = match &self.python_of_entry {
             Some(given) => format!("{given} as configured ({path} on its PATH)"),
             None => format!("{path} on its PATH"),
@@ -216,8 +186,7 @@ impl Found {
             ("gpus:", gpus(machine)),
         ];
         // What is not enforced comes last.
-        let parts = isolation.split("; ").enumerate();
-        rows.extend(parts.map(|(index, part)| (if index == 0 { "isolation:" } else { "" }, part.to_owned())));
+        rows.extend(headed("isolation:", isolation.split("; ").map(str::to_owned)));
         rows.extend([
             ("round trip:", format!("{} ms", rounded(self.round_trip_ms))),
             ("data:", format!("{} MB/s", rounded(self.megabytes_per_second))),

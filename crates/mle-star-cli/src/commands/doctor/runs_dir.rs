@@ -45,6 +45,6 @@ impl RunsDir {
             }
             (None, trouble) => trouble.clone().unwrap_or_default(),
         };
-        format!("runs:        {}: {what}", self.path.display())
+        format!("{}: {what}", self.path.display())
     }
 }
