@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from . import metrics
 from .formulas import is_own, without_formulas
-from .readings import Column, Direction, Question, Reading, Taken, Told
+from .readings import Column, Direction, GivenMetric, Question, Reading, Taken
 from .sentences import Sentence, sentences
 from .spellings import (
     BOUNDARIES,
@@ -41,7 +41,7 @@ def _ask(seen: str, names: Sequence[str] = (), means: str = "") -> Question:
 # ---------------------------------------------------------------- the metric
 
 
-def read_metric(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question:
+def read_metric(text: str, told: GivenMetric, targets: Sequence[Column]) -> Taken | Question:
     """The metric that is given, else the one that the description says, else the usual one."""
     is_given = told.file is not None or told.metric is not None
     taken = _given(text, told, targets) if is_given else _described(text, told, targets)
@@ -54,7 +54,7 @@ def read_metric(text: str, told: Told, targets: Sequence[Column]) -> Taken | Que
     return misfit(taken, targets, is_given=told.metric is not None) or taken
 
 
-def _described(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question:
+def _described(text: str, told: GivenMetric, targets: Sequence[Column]) -> Taken | Question:
     found = sentences(text)
     known = frozenset(word for column in targets for word in normal(column.name).split())
     facts = [fact for at in range(len(found)) if (fact := _fact(found, at, known, told.has_weights))]
@@ -318,7 +318,7 @@ def direction_of(name: str) -> Direction | None:
     return None if metric is None else "minimize" if metric.is_error else "maximize"
 
 
-def _usual(targets: Sequence[Column], told: Told) -> Taken | Question:
+def _usual(targets: Sequence[Column], told: GivenMetric) -> Taken | Question:
     """The metric of targets for which nothing names one."""
     is_told = told.is_regression is not None
     are_numbers = [told.is_regression if is_told else column.kind == "numbers" for column in targets]
@@ -344,7 +344,7 @@ def _nothing(found: Sequence[Sentence]) -> Question:
 # ---------------------------------------------------------------- what the user gave, and what the target can have
 
 
-def _given(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question:
+def _given(text: str, told: GivenMetric, targets: Sequence[Column]) -> Taken | Question:
     name = told.file or told.metric or ""
     named = None if told.file else parse(name)
     if named and named.lacks:
@@ -357,7 +357,7 @@ def _given(text: str, told: Told, targets: Sequence[Column]) -> Taken | Question
     return _taken(named.name, f"as given; {named.name} is better when it is {better}", "", targets)
 
 
-def _own_direction(text: str, name: str, told: Told) -> Taken | Question:
+def _own_direction(text: str, name: str, told: GivenMetric) -> Taken | Question:
     if told.direction:
         return Taken("evaluation_metric", name, "as given", direction=told.direction)
     said = direction_said(text, name)

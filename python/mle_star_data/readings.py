@@ -9,7 +9,7 @@ Direction = Literal["minimize", "maximize"]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class GivenMetric:
     """What the user gave of the metric."""
 
     metric: str | None = None

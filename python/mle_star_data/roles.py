@@ -46,7 +46,7 @@ ROLES = {
 
 
 @dataclass(frozen=True)
-class Told:
+class GivenTask:
     """What the user gave; everything else is inferred."""
 
     target: str | list[str] | None = None
@@ -74,7 +74,7 @@ class Told:
     may_lack_tables: bool = False
     """Whether it may be."""
 
-    def spelled(self, folder: Folder) -> Told:
+    def spelled(self, folder: Folder) -> GivenTask:
         """The same with columns as the tables spell them: case and blanks around names do not count."""
         known = list(folder.tables())
         target = [_spelled(known, name) for name in _listed(self.target)] or None
@@ -88,7 +88,8 @@ class Told:
 
 def inspect(folder: str, told: Mapping[str, Any]) -> dict[str, Any]:
     """The facts of a folder of plain tables."""
-    given = Told(**{{"ignore_columns": "ignored"}.get(name, name.removesuffix("_column")): told[name] for name in told})
+    fields = {"ignore_columns": "ignored"}
+    given = GivenTask(**{fields.get(name, name.removesuffix("_column")): value for name, value in told.items()})
     known: dict[str, Any] = {"description": given.description, "id": given.id, "marks_missing": given.marks_missing}
     if given.without_tables:
         return Task(facts.without_tables(Path(folder)), given).facts()
@@ -105,7 +106,7 @@ def inspect(folder: str, told: Mapping[str, Any]) -> dict[str, Any]:
 class Task:
     """What is inferred of a folder."""
 
-    def __init__(self, folder: Folder, told: Told) -> None:
+    def __init__(self, folder: Folder, told: GivenTask) -> None:
         self.folder, self.told = folder, told
         self.guesses: list[dict[str, str]] = []
         self.questions: list[Question] = []
@@ -366,7 +367,8 @@ class Task:
     def _metric(self) -> tuple[str | None, str | None]:
         told = self.told
         is_regression = None if told.task_type is None else told.task_type == "regression"
-        asked = readings.Told(told.metric, told.direction, "weight" in self.roles, told.metric_file, is_regression)
+        has_weights = "weight" in self.roles
+        asked = readings.GivenMetric(told.metric, told.direction, has_weights, told.metric_file, is_regression)
         held = [_as_target(column) for name in self.targets if (column := self.column(name))]
         found = description.read_metric(told.description, asked, held)
         self._chose = isinstance(found, Taken) and found.is_chosen

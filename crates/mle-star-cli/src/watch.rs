@@ -22,7 +22,7 @@ use mle_star_report::progress::Progress;
 pub use json::{JsonLines, Recorder};
 pub use log::Log;
 pub use news::{Item, News};
-pub use terminal::{Look, OfRun, Show, Terminal};
+pub use terminal::{OfRun, Show, Terminal, TerminalStyle};
 
 /// An output for lines, which must not block.
 pub trait Watch: Send + Sync {

@@ -120,7 +120,7 @@ macro_rules! answers {
 
 answers! {
     /// To [`Question::Look`].
-    Look(Look),
+    Look(HoldoutScore),
     /// To [`Question::Compare`].
     Comparison(Comparison),
     /// To [`Question::Agreement`].
@@ -139,7 +139,7 @@ answers! {
 
 /// The result of scoring predictions for held-out rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Look {
+pub struct HoldoutScore {
     /// The score; `None` if there is none.
     pub measured: Option<Measurement>,
     /// Why there is none; empty if there is one.
@@ -324,7 +324,7 @@ impl Question {
     pub fn unanswered(&self, why: impl Into<String>) -> Answer {
         let failure = why.into();
         match self {
-            Self::Look { .. } => Look { measured: None, failure }.into(),
+            Self::Look { .. } => HoldoutScore { measured: None, failure }.into(),
             Self::Compare { .. } => Comparison { failure, ..Comparison::default() }.into(),
             Self::Agreement { .. } => Agreement { failure, ..Agreement::default() }.into(),
             Self::Select { .. } => Selection { failure, ..Selection::default() }.into(),
@@ -385,7 +385,7 @@ mod tests {
         let json = r#"{"answer":"look","measured":null,"failure":"no predictions"}"#;
         assert_eq!(serde_json::to_string(&answer).unwrap(), json);
         assert_eq!(serde_json::from_str::<Answer>(json).unwrap(), answer);
-        assert_eq!(Look::try_from(answer.clone()).unwrap().failure, "no predictions");
+        assert_eq!(HoldoutScore::try_from(answer.clone()).unwrap().failure, "no predictions");
         assert_eq!(Refit::try_from(answer.clone()), Err(answer));
     }
 

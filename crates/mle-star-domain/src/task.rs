@@ -128,7 +128,7 @@ pub struct MetricFile {
 
 impl MetricFile {
     /// The file as the data plane is told of it.
-    pub fn told(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let modules: Map<String, Value> =
             self.modules.iter().map(|(name, text)| (name.clone(), text.clone().into())).collect();
         json!({ "name": self.name, "text": self.text, "modules": modules, "answers": self.answers })

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast::{BoolOp, CmpOp, Comprehension, Expr};
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lessons};
+use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
 use crate::names;
 use crate::table::{Column, Table};
@@ -17,7 +17,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn table(&mut self, table: Table) -> Value {
         // Large tables take more than a step.
         self.limits.steps =
-            self.limits.steps.saturating_sub((table.columns.len() + table.rest.lessons.len()) / 4);
+            self.limits.steps.saturating_sub((table.columns.len() + table.rest.deps.len()) / 4);
         self.state.add(Object::Table(table))
     }
 
@@ -43,7 +43,7 @@ impl<'a> Machine<'a> {
             }
             // What an optimiser found, beside the score that it reached.
             Value::Number(number) if name == "x" && number.row.is_none() => {
-                return Value::learnt(number.lessons.clone());
+                return Value::learnt(number.deps.clone());
             }
             Value::Number(number) if !matches!(name, "shape" | "size" | "columns") => {
                 return self.value_of_row(number, name);
@@ -98,8 +98,8 @@ impl<'a> Machine<'a> {
     fn part_of_time(&mut self, times: &Value) -> Value {
         let Some(table) = self.table_of(times).cloned() else { return Value::Unknown };
         let (values, answer) = (table.values(), self.as_answer(&table, self.statement));
-        let lessons = values.rest.lessons.and(&answer);
-        self.table(Table { source: values.source, ..Table::array(values.rows, lessons) })
+        let deps = values.rest.deps.and(&answer);
+        self.table(Table { source: values.source, ..Table::array(values.rows, deps) })
     }
 
     /// An attribute of a study of a library of searches.
@@ -108,12 +108,12 @@ impl<'a> Machine<'a> {
             "best_value" | "value" | "values" | "best_values" => Value::Number(Rc::new(number.clone())),
             "best_params" | "params" => {
                 // A model with these settings, scored again, is one of several models.
-                let lessons = number.lessons.clone();
-                let lessons = self.infos.map_kinds(&lessons, |kind| match kind {
+                let deps = number.deps.clone();
+                let deps = self.infos.map_kinds(&deps, |kind| match kind {
                     Kind::Choice(How::Trials) => Some(Kind::Choice(How::Setting)),
                     _ => Some(kind),
                 });
-                Value::learnt(lessons)
+                Value::learnt(deps)
             }
             _ => base.clone(),
         }
@@ -153,7 +153,7 @@ impl<'a> Machine<'a> {
                 let mut index = Table { fresh: table.fresh, ..Table::positions(table.rows) };
                 if !table.rows.is_known() {
                     // Names of features, perhaps in the order of their importance.
-                    index.rest.lessons = self.order_of(table);
+                    index.rest.deps = self.order_of(table);
                 }
                 self.table(index)
             }
@@ -171,7 +171,7 @@ impl<'a> Machine<'a> {
             "best_estimator_" | "booster_" | "model" => base.clone(),
             "best_score_" if estimator.role == Role::Search => {
                 let score = self.search_score(estimator, fitted);
-                Value::number(estimator.lessons.clone(), score)
+                Value::number(estimator.deps.clone(), score)
             }
             "history" => Value::method(base.clone(), "history of"),
             "evals_result_" => self.results(fitted),
@@ -211,7 +211,7 @@ impl<'a> Machine<'a> {
         let mut column = table.select(name);
         column.rest.target |= self.targets.contains(name);
         if column.rest.target {
-            column.rest.lessons = self.without_answers(&column.rest.lessons);
+            column.rest.deps = self.without_answers(&column.rest.deps);
         }
         column
     }
@@ -249,7 +249,7 @@ impl<'a> Machine<'a> {
                 Some(names) => left.except.extend(names),
                 None => {
                     let choice = self.chosen_among(&left, &generator.target, test);
-                    left.lessons.add(&choice);
+                    left.deps.add(&choice);
                     left.among = left.certain();
                     left.sure = false;
                     left.among = self.fulfilling(&left.among, &generator.target, test);
@@ -274,7 +274,7 @@ impl<'a> Machine<'a> {
     }
 
     /// What a condition of a comprehension depends on that chooses among all of these names.
-    fn chosen_among(&mut self, names: &Names, target: &'a Expr, test: &'a Expr) -> Lessons {
+    fn chosen_among(&mut self, names: &Names, target: &'a Expr, test: &'a Expr) -> Dependencies {
         self.in_scope(|machine| {
             machine.assign(target, Value::Names(Rc::new(Names { each: true, ..names.clone() })));
             let value = machine.eval(test);
@@ -324,28 +324,28 @@ impl<'a> Machine<'a> {
     }
 
     /// What a value depends on.
-    pub(crate) fn lessons_of(&self, value: &Value) -> Lessons {
-        self.lessons_within(value, 4)
+    pub(crate) fn deps_of(&self, value: &Value) -> Dependencies {
+        self.deps_within(value, 4)
     }
 
-    fn lessons_within(&self, value: &Value, depth: usize) -> Lessons {
+    fn deps_within(&self, value: &Value, depth: usize) -> Dependencies {
         if depth == 0 {
-            return Lessons::default();
+            return Dependencies::default();
         }
         let all = |items: &mut dyn Iterator<Item = &Value>| {
-            items.take(64).map(|item| self.lessons_within(item, depth - 1)).collect()
+            items.take(64).map(|item| self.deps_within(item, depth - 1)).collect()
         };
         match (value, self.state.get(value)) {
-            (Value::Number(number), _) => number.lessons.clone(),
-            (Value::Names(names), _) => names.lessons.clone(),
+            (Value::Number(number), _) => number.deps.clone(),
+            (Value::Names(names), _) => names.deps.clone(),
             (Value::Tuple(items), _) => all(&mut items.iter()),
             (Value::Text(text), _) => all(&mut text.values.iter()),
-            (_, Some(Object::Table(table))) => table.lessons(),
+            (_, Some(Object::Table(table))) => table.deps(),
             (_, Some(Object::List(list))) => all(&mut list.items.iter()),
             (_, Some(Object::Dict(dict))) => {
                 all(&mut dict.items.iter().map(|(_, value)| value).chain(&dict.others))
             }
-            _ => Lessons::default(),
+            _ => Dependencies::default(),
         }
     }
 
@@ -359,7 +359,7 @@ impl<'a> Machine<'a> {
         let answer = table.filter(|_| target).map(|table| table.rest.answer.clone()).unwrap_or_default();
         let compared = table.and_then(|table| table.mask.compared);
         let holds = table.filter(|_| target).and_then(|table| Some(table.holds()?.clone()));
-        Column { lessons: self.lessons_of(value), target, answer, compared, holds, ..Column::default() }
+        Column { deps: self.deps_of(value), target, answer, compared, holds, ..Column::default() }
     }
 }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use ruff_text_size::TextRange;
 
 use crate::calls::Arguments;
-use crate::info::{Kind, Lesson, Lessons, TargetId};
+use crate::info::{Dependencies, Dependency, Kind, TargetId};
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::site::Site;
@@ -120,7 +120,7 @@ impl Machine<'_> {
         let columns = table.columns.iter().map(|(_, column)| column);
         let answers = std::iter::once(&table.rest).chain(columns).filter(|column| column.target);
         let number = |column: &Column| {
-            self.infos.lessons(&column.answer).find_map(|lesson| match lesson.kind {
+            self.infos.deps(&column.answer).find_map(|dep| match dep.kind {
                 Kind::Answer(number) => Some(number),
                 _ => None,
             })
@@ -134,7 +134,7 @@ impl Machine<'_> {
 
     /// Which target a condition is about.
     pub(crate) fn number_of_condition(&self, condition: &Table) -> Option<TargetId> {
-        let own = self.infos.lessons(&condition.rest.lessons).find_map(|lesson| match lesson.kind {
+        let own = self.infos.deps(&condition.rest.deps).find_map(|dep| match dep.kind {
             Kind::Answer(number) => Some(number),
             _ => None,
         });
@@ -142,23 +142,23 @@ impl Machine<'_> {
     }
 
     /// What values depend on that are computed from the values of a table, if those are the target.
-    pub(crate) fn as_answer(&mut self, table: &Table, range: TextRange) -> Lessons {
+    pub(crate) fn as_answer(&mut self, table: &Table, range: TextRange) -> Dependencies {
         if !table.values().is_target() {
-            return Lessons::default();
+            return Dependencies::default();
         }
         match self.target_number(table) {
             Some(number) => self.learn(Kind::Answer(number), range, table.rows),
-            None => Lessons::default(),
+            None => Dependencies::default(),
         }
     }
 
     /// What a value depends on that is computed from the target of a row.
-    pub(crate) fn answer_of_row(&mut self, value: &Value, range: TextRange) -> Lessons {
-        let Value::Number(number) = value else { return Lessons::default() };
+    pub(crate) fn answer_of_row(&mut self, value: &Value, range: TextRange) -> Dependencies {
+        let Value::Number(number) = value else { return Dependencies::default() };
         let row = number.row.as_ref().filter(|row| row.target);
         match row.and_then(|row| Some((row.rows, self.targets.number(row.label.as_deref()?)?))) {
             Some((rows, number)) => self.learn(Kind::Answer(number), range, rows),
-            None => Lessons::default(),
+            None => Dependencies::default(),
         }
     }
 
@@ -171,11 +171,11 @@ impl Machine<'_> {
         range: TextRange,
     ) -> Column {
         let own = self.targets.number(name).map(Kind::Answer);
-        let is_own = own.is_some_and(|own| self.infos.any(&column.lessons, |lesson| lesson.kind == own));
+        let is_own = own.is_some_and(|own| self.infos.any(&column.deps, |dep| dep.kind == own));
         if is_own && !column.target {
             // The target that models are given is computed here.
             column.target = true;
-            column.lessons = self.without_answers(&column.lessons);
+            column.deps = self.without_answers(&column.deps);
         }
         // The target is made from it.
         column.target |= self.targets.is_source(name);
@@ -191,52 +191,57 @@ impl Machine<'_> {
                 self.infos.learn(Kind::Answer(number), Site::default(), table.rows)
             }
             Some(number) => self.learn(Kind::Answer(number), range, table.rows),
-            None => Lessons::default(),
+            None => Dependencies::default(),
         };
         column
     }
 
     /// Whether features depend on the target of their own rows.
-    pub(crate) fn has_answer(&self, lessons: &Lessons) -> bool {
-        self.infos.any(lessons, is_answer)
+    pub(crate) fn has_answer(&self, deps: &Dependencies) -> bool {
+        self.infos.any(deps, is_answer)
     }
 
-    /// The lessons without answers.
-    pub(crate) fn without_answers(&mut self, lessons: &Lessons) -> Lessons {
-        if !self.has_answer(lessons) {
-            return lessons.clone();
+    /// The dependencies without answers.
+    pub(crate) fn without_answers(&mut self, deps: &Dependencies) -> Dependencies {
+        if !self.has_answer(deps) {
+            return deps.clone();
         }
-        self.infos.map(lessons, |lesson| (!is_answer(&lesson)).then_some(lesson))
+        self.infos.map(deps, |dep| (!is_answer(&dep)).then_some(dep))
     }
 
-    /// The lessons of features with the answers for one target only.
-    pub(crate) fn answers_for(&mut self, lessons: &Lessons, target: Option<TargetId>, site: Site) -> Lessons {
-        if !self.has_answer(lessons) {
-            return lessons.clone();
+    /// The dependencies of features with the answers for one target only.
+    pub(crate) fn answers_for(
+        &mut self,
+        deps: &Dependencies,
+        target: Option<TargetId>,
+        site: Site,
+    ) -> Dependencies {
+        if !self.has_answer(deps) {
+            return deps.clone();
         }
-        self.infos.map(lessons, |lesson| match lesson.kind {
+        self.infos.map(deps, |dep| match dep.kind {
             Kind::Answer(number) if Some(number) == target => {
-                let site = if lesson.site == Site::default() { site } else { lesson.site };
-                Some(Lesson { site, ..lesson })
+                let site = if dep.site == Site::default() { site } else { dep.site };
+                Some(Dependency { site, ..dep })
             }
             Kind::Answer(_) => None,
-            _ => Some(lesson),
+            _ => Some(dep),
         })
     }
 
-    /// What predictions depend on by their features, if the model learnt from features with other lessons: it uses answers
+    /// What predictions depend on by their features, if the model learnt from features with other dependencies: it uses answers
     /// only if both have them.
-    pub(crate) fn features_of(&mut self, own: &Lessons, fitted: &Lessons) -> Lessons {
+    pub(crate) fn features_of(&mut self, own: &Dependencies, fitted: &Dependencies) -> Dependencies {
         if !self.has_answer(own) && !self.has_answer(fitted) {
             return own.and(fitted);
         }
         let (rest, learnt) = (self.without_answers(own), self.without_answers(fitted));
-        let own: Vec<Lesson> = self.infos.lessons(own).filter(is_answer).collect();
-        let fitted: Vec<Lesson> = self.infos.lessons(fitted).filter(is_answer).collect();
+        let own: Vec<Dependency> = self.infos.deps(own).filter(is_answer).collect();
+        let fitted: Vec<Dependency> = self.infos.deps(fitted).filter(is_answer).collect();
         let mut all = rest.and(&learnt);
-        for lesson in fitted {
-            for known in own.iter().filter(|known| known.kind == lesson.kind) {
-                all.add(&self.infos.lesson(Lesson { from: known.from, ..lesson }));
+        for dep in fitted {
+            for known in own.iter().filter(|known| known.kind == dep.kind) {
+                all.add(&self.infos.dep(Dependency { from: known.from, ..dep }));
             }
         }
         all
@@ -274,10 +279,10 @@ impl Machine<'_> {
             || arguments.is_true("center");
         let (Some(column), true) = (column, is_later) else { return made };
         if self.targets.contains(&column) {
-            made.rest.lessons.add(&self.learn(Kind::Target, arguments.range, table.rows));
+            made.rest.deps.add(&self.learn(Kind::Target, arguments.range, table.rows));
         }
         if let Some(number) = self.targets.ahead_of(&column) {
-            made.rest.lessons.add(&self.learn(Kind::Answer(number), arguments.range, table.rows));
+            made.rest.deps.add(&self.learn(Kind::Answer(number), arguments.range, table.rows));
         }
         made.lead = Some(column);
         made
@@ -297,24 +302,24 @@ impl Machine<'_> {
     pub(crate) fn unsure(&mut self, table: &Table) -> Table {
         let framed = table.whole || table.framed;
         let mut unsure = Table { whole: false, framed, source: None, ..table.clone() };
-        let doubtful = |machine: &Self, column: &Column| column.target || machine.has_answer(&column.lessons);
+        let doubtful = |machine: &Self, column: &Column| column.target || machine.has_answer(&column.deps);
         unsure.columns.retain(|(_, column)| !doubtful(self, column));
         if !table.is_target() {
-            unsure.rest.lessons = self.without_answers(&table.rest.lessons);
+            unsure.rest.deps = self.without_answers(&table.rest.deps);
         }
         unsure.unnamed = self.without_answers(&table.unnamed);
         unsure
     }
 
     /// What a model depends on whose target was predicted for rows without a label: what the model learnt that predicted it.
-    pub(crate) fn taught_by(&mut self, truth: Option<&Table>) -> Lessons {
-        let Some(truth) = truth else { return Lessons::default() };
-        let lessons = truth.values().rest.lessons;
+    pub(crate) fn taught_by(&mut self, truth: Option<&Table>) -> Dependencies {
+        let Some(truth) = truth else { return Dependencies::default() };
+        let deps = truth.values().rest.deps;
         let rows = &self.rows;
-        self.infos.map(&lessons, |lesson| {
-            let elsewhere = lesson.on.is_known()
-                && rows.ancestors(lesson.on).last() != rows.ancestors(lesson.from).last();
-            (lesson.kind == Kind::Model && elsewhere).then_some(Lesson { on: RowsId::UNKNOWN, ..lesson })
+        self.infos.map(&deps, |dep| {
+            let elsewhere =
+                dep.on.is_known() && rows.ancestors(dep.on).last() != rows.ancestors(dep.from).last();
+            (dep.kind == Kind::Model && elsewhere).then_some(Dependency { on: RowsId::UNKNOWN, ..dep })
         })
     }
 
@@ -337,7 +342,7 @@ impl Machine<'_> {
                     let columns = vec![(Rc::clone(label), column)];
                     Table { columns, ..Table::of(rows) }
                 }
-                _ => Table::array(rows, column.lessons.and(&column.answer)),
+                _ => Table::array(rows, column.deps.and(&column.answer)),
             };
         }
         crate::numpy::beside(&parts)
@@ -345,6 +350,6 @@ impl Machine<'_> {
 }
 
 /// Whether something is computed from the target of its own row, and no prediction.
-fn is_answer(lesson: &Lesson) -> bool {
-    matches!(lesson.kind, Kind::Answer(_)) && !lesson.on.is_known()
+fn is_answer(dep: &Dependency) -> bool {
+    matches!(dep.kind, Kind::Answer(_)) && !dep.on.is_known()
 }

@@ -1,6 +1,6 @@
 //! What is assigned to attributes and items.
 
-use crate::info::{Kind, Lesson, Lessons};
+use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::site::Site;
@@ -13,12 +13,12 @@ impl<'a> Machine<'a> {
     /// Sets an attribute.
     pub(crate) fn set_attribute(&mut self, base: &Value, name: &str, value: Value) {
         let Value::Object(number) = base else { return };
-        let lessons = self.lessons_of(&value);
+        let deps = self.deps_of(&value);
         let names = self.texts(&value);
         let column = self.column_of(&value);
         let column = self.put(Some(name), &value, column, None).0;
-        let named_lessons = self.table_of(base).map(Table::lessons).unwrap_or_default();
-        let named_lessons = self.without_answers(&named_lessons);
+        let named_deps = self.table_of(base).map(Table::deps).unwrap_or_default();
+        let named_deps = self.without_answers(&named_deps);
         match self.state.change(*number) {
             Some(Object::Instance(instance)) => {
                 match instance.attributes.iter_mut().find(|(known, _)| &**known == name) {
@@ -27,16 +27,16 @@ impl<'a> Machine<'a> {
                 }
             }
             Some(Object::Table(table)) if name == "columns" => {
-                let all = named_lessons;
+                let all = named_deps;
                 // The names change; what is in the columns does not.
                 let names = names.unwrap_or_default();
                 *table = Table { rows: table.rows, ..Table::default() };
                 let column = Column::learnt(all.clone());
                 names.into_iter().for_each(|name| table.set(name, column.clone()));
-                table.rest.lessons = all;
+                table.rest.deps = all;
             }
             Some(Object::Table(table)) if name != "index" => table.set(name.into(), column),
-            Some(Object::Estimator(estimator)) => estimator.lessons.add(&lessons),
+            Some(Object::Estimator(estimator)) => estimator.deps.add(&deps),
             _ => {}
         }
     }
@@ -107,7 +107,7 @@ impl<'a> Machine<'a> {
         let (partly, name) = self.place(index, located);
         let mut column = column;
         if partly && self.is_moved(number, index, rows_of_value) {
-            column = Column { lessons: self.lagged(&column.lessons), ..Column::default() };
+            column = Column { deps: self.lagged(&column.deps), ..Column::default() };
         }
         let among = match &name {
             Value::Positions { part, .. } => Some(*part),
@@ -167,23 +167,22 @@ impl<'a> Machine<'a> {
     /// What a column depends on by the place that its values are put into.
     fn depend_on_place(&mut self, (column, value): (&mut Column, &Value), number: usize, name: &Value) {
         // Places that were chosen by scores.
-        let places = self.lessons_of(name);
-        let chosen =
-            self.infos.map(&places, |lesson| matches!(lesson.kind, Kind::Choice(_)).then_some(lesson));
-        column.lessons.add(&chosen);
+        let places = self.deps_of(name);
+        let chosen = self.infos.map(&places, |dep| matches!(dep.kind, Kind::Choice(_)).then_some(dep));
+        column.deps.add(&chosen);
         let anywhere =
             matches!(self.state.object(number), Some(Object::Table(table)) if !table.rows.is_known());
-        column.lessons.add(&self.learnt_in_loop(value, anywhere));
+        column.deps.add(&self.learnt_in_loop(value, anywhere));
         match name {
             // Each column is changed in its place.
-            Value::Names(names) if names.each => column.lessons = self.without_answers(&column.lessons),
+            Value::Names(names) if names.each => {
+                column.deps = self.without_answers(&column.deps);
+            }
             // The target among the columns goes into its own place. It has a site where it came in by an operation.
             Value::Names(_) => {
-                let is_own = |lesson: &Lesson| {
-                    matches!(lesson.kind, Kind::Answer(_)) && lesson.site == Site::default()
-                };
-                column.lessons =
-                    self.infos.map(&column.lessons, |lesson| (!is_own(&lesson)).then_some(lesson));
+                let is_own =
+                    |dep: &Dependency| matches!(dep.kind, Kind::Answer(_)) && dep.site == Site::default();
+                column.deps = self.infos.map(&column.deps, |dep| (!is_own(&dep)).then_some(dep));
             }
             _ => {}
         }
@@ -192,10 +191,10 @@ impl<'a> Machine<'a> {
     /// Statistics of other rows than those that they are put into are left out.
     fn leave_out_apart(&mut self, column: &mut Column, number: usize, index: &'a Expr) {
         let place = self.rows_of_place(number, index);
-        let apart = |lesson: &Lesson| lesson.kind == Kind::Target && self.rows.apart(lesson.from, place);
-        if self.infos.any(&column.lessons, apart) {
-            let own: Vec<_> = self.infos.lessons(&column.lessons).filter(|lesson| !apart(lesson)).collect();
-            column.lessons = own.into_iter().map(|lesson| self.infos.lesson(lesson)).collect();
+        let apart = |dep: &Dependency| dep.kind == Kind::Target && self.rows.apart(dep.from, place);
+        if self.infos.any(&column.deps, apart) {
+            let own: Vec<_> = self.infos.deps(&column.deps).filter(|dep| !apart(dep)).collect();
+            column.deps = own.into_iter().map(|dep| self.infos.dep(dep)).collect();
         }
     }
 
@@ -238,7 +237,7 @@ impl<'a> Machine<'a> {
         value: &Value,
         column: Column,
         by_target: Option<Table>,
-    ) -> (Column, Lessons) {
+    ) -> (Column, Dependencies) {
         let range = self.statement;
         let mut column = match name {
             Some(name) => {
@@ -249,13 +248,13 @@ impl<'a> Machine<'a> {
             None => column,
         };
         column.set = range.start().to_u32();
-        let mut answer = Lessons::default();
+        let mut answer = Dependencies::default();
         if let Some(condition) = by_target
             && !column.target
             && let Some(number) = self.number_of_condition(&condition)
         {
             answer = self.learn(Kind::Answer(number), range, condition.rows);
-            column.lessons.add(&answer);
+            column.deps.add(&answer);
         }
         (column, answer)
     }
@@ -306,17 +305,17 @@ impl Table {
                 let joined = self.named(&name).map(|known| known.join(&column));
                 self.set(name, joined.unwrap_or(column));
             }
-            None => self.unnamed.add(&column.lessons),
+            None => self.unnamed.add(&column.deps),
         }
     }
 
     /// Puts values into an array.
-    fn put_values(&mut self, column: &Column, answer: &Lessons, partly: bool) {
-        let first = self.filling.blank && !self.filling.filled && self.rest.lessons.is_empty();
-        let predicted = !self.rest.lessons.is_empty() && !self.rest.target;
+    fn put_values(&mut self, column: &Column, answer: &Dependencies, partly: bool) {
+        let first = self.filling.blank && !self.filling.filled && self.rest.deps.is_empty();
+        let predicted = !self.rest.deps.is_empty() && !self.rest.target;
         self.filling.mixed |= partly && predicted && column.target && self.columns.is_empty();
-        self.rest.lessons.add(&column.lessons);
-        self.rest.lessons.add(answer);
+        self.rest.deps.add(&column.deps);
+        self.rest.deps.add(answer);
         self.rest.target = column.target && (first || self.rest.target);
         self.filling.filled = true;
     }

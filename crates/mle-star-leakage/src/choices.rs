@@ -2,7 +2,7 @@
 
 use ruff_text_size::TextRange;
 
-use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
+use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, Origin, RowsId};
 use crate::site::Site;
@@ -10,10 +10,10 @@ use crate::value::Value;
 
 impl Machine<'_> {
     /// The choice that is made by comparing these values, if they are scores of candidates.
-    pub(crate) fn choice(&mut self, values: &[Value], site: TextRange) -> Lessons {
+    pub(crate) fn choice(&mut self, values: &[Value], site: TextRange) -> Dependencies {
         let scores: Scores = values.iter().map(|value| self.scores_of(value, 3)).collect();
         if scores.is_empty() {
-            return Lessons::default();
+            return Dependencies::default();
         }
         let scores: Vec<Score> = self.infos.scores(&scores).cloned().collect();
         let place = Site { expression: site, statement: self.nesting.search.unwrap_or(self.statement) };
@@ -31,10 +31,10 @@ impl Machine<'_> {
             None => match self.trained_on(&scores) {
                 Some(kind) => kind,
                 None if self.of_folds(&scores) => Kind::Choice(How::Fold),
-                None => return Lessons::default(),
+                None => return Dependencies::default(),
             },
         };
-        let mut choices = Lessons::default();
+        let mut choices = Dependencies::default();
         for score in scores {
             choices = choices.and(&self.infos.learn(kind, place, score.rows));
         }
@@ -42,7 +42,7 @@ impl Machine<'_> {
     }
 
     fn stops_early(&self, scores: &[Score]) -> bool {
-        scores.iter().any(|score| self.infos.any(&score.lessons, |lesson| lesson.kind == Kind::Stopping))
+        scores.iter().any(|score| self.infos.any(&score.deps, |dep| dep.kind == Kind::Stopping))
     }
 
     /// Whether scores are those of the folds of one division.
@@ -72,20 +72,19 @@ impl Machine<'_> {
 
     /// Whether candidates have what was chosen here before, so that this is a search step by step.
     fn chosen_again(&self, scores: &[Score], place: Site) -> bool {
-        let again = |lesson: &Lesson| {
-            matches!(lesson.kind, Kind::Choice(How::Model | How::Setting | How::Steps | How::Number))
-                && lesson.site == place
+        let again = |dep: &Dependency| {
+            matches!(dep.kind, Kind::Choice(How::Model | How::Setting | How::Steps | How::Number))
+                && dep.site == place
         };
-        scores.iter().any(|score| self.infos.any(&score.lessons, again))
+        scores.iter().any(|score| self.infos.any(&score.deps, again))
     }
 
     /// The choice among the states of one model that a loop trains further, if the scores are those.
     fn trained_on(&self, scores: &[Score]) -> Option<Kind> {
         let loops = |score: &Score| {
-            let lessons = self.infos.lessons(&score.lessons);
-            lessons
-                .filter(|lesson| lesson.kind == Kind::Candidate(How::Epoch))
-                .map(|lesson| lesson.site.expression)
+            let deps = self.infos.deps(&score.deps);
+            deps.filter(|dep| dep.kind == Kind::Candidate(How::Epoch))
+                .map(|dep| dep.site.expression)
                 .collect::<Vec<_>>()
         };
         let first = loops(scores.first()?);
@@ -120,8 +119,8 @@ impl Machine<'_> {
 
     /// Where the models were made that predicted for a score.
     fn models(&self, score: &Score) -> Vec<Site> {
-        let lessons = self.infos.lessons(&score.lessons);
-        let models = lessons.filter(|lesson| lesson.kind == Kind::Model).map(|lesson| lesson.made);
+        let deps = self.infos.deps(&score.deps);
+        let models = deps.filter(|dep| dep.kind == Kind::Model).map(|dep| dep.made);
         let mut models: Vec<Site> = models.collect();
         models.sort();
         models.dedup();
@@ -129,9 +128,9 @@ impl Machine<'_> {
     }
 
     fn candidates(&self, score: &Score) -> Vec<(How, Site)> {
-        let lessons = self.infos.lessons(&score.lessons);
-        let candidates = lessons.filter_map(|lesson| match lesson.kind {
-            Kind::Candidate(how) if !how.is_open() && how != How::Epoch => Some((how, lesson.site)),
+        let deps = self.infos.deps(&score.deps);
+        let candidates = deps.filter_map(|dep| match dep.kind {
+            Kind::Candidate(how) if !how.is_open() && how != How::Epoch => Some((how, dep.site)),
             _ => None,
         });
         candidates.collect()

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ruff_python_ast::{Expr, ExprSlice};
 
-use crate::info::{Kind, Lessons, TargetId};
+use crate::info::{Dependencies, Kind, TargetId};
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::site::Site;
@@ -51,20 +51,25 @@ impl<'a> Machine<'a> {
     }
 
     /// What a model depends on if its target is certainly among the columns of its features, by their positions.
-    pub(crate) fn answer_by_position(&mut self, table: &Table, truth: Option<&Table>, site: Site) -> Lessons {
+    pub(crate) fn answer_by_position(
+        &mut self,
+        table: &Table,
+        truth: Option<&Table>,
+        site: Site,
+    ) -> Dependencies {
         let target = truth.and_then(|truth| truth.part);
         match (table.part, target) {
             (Some(part), Some(target)) if part.has(&target) && table.columns.is_empty() => {
                 self.infos.learn(Kind::Answer(NAMELESS), site, part.of)
             }
-            _ => Lessons::default(),
+            _ => Dependencies::default(),
         }
     }
 
     /// What features depend on in which such a target is, if the model learnt from it.
-    pub(crate) fn position_in(&mut self, table: &Table, fitted: &Lessons) -> Lessons {
+    pub(crate) fn position_in(&mut self, table: &Table, fitted: &Dependencies) -> Dependencies {
         let learnt = self.infos.of_kind(fitted, Kind::Answer(NAMELESS));
-        if table.part.is_some() { learnt } else { Lessons::default() }
+        if table.part.is_some() { learnt } else { Dependencies::default() }
     }
 
     /// A column that stands for each of several, one after the other: the target may be one of them.
@@ -75,7 +80,7 @@ impl<'a> Machine<'a> {
         let mut column = Table { rest, by_target, ..Table::of(table.rows) };
         for name in known {
             let own = table.select(&name);
-            column.rest.lessons.add(&self.as_answer(&own, self.statement));
+            column.rest.deps.add(&self.as_answer(&own, self.statement));
         }
         self.table(column)
     }
@@ -98,9 +103,9 @@ impl<'a> Machine<'a> {
         let later = selected.columns.iter().filter(|(name, _)| !names.known.contains(name));
         let later: Vec<Rc<str>> = later.map(|(name, _)| Rc::clone(name)).collect();
         for name in later {
-            let lessons = selected.column(&name).lessons;
-            let lessons = self.without_answers(&lessons);
-            selected.set(name, Column::learnt(lessons));
+            let deps = selected.column(&name).deps;
+            let deps = self.without_answers(&deps);
+            selected.set(name, Column::learnt(deps));
         }
         names.except.iter().for_each(|name| selected.remove(name));
         selected

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast::{CmpOp, Operator};
 use ruff_text_size::TextRange;
 
-use crate::info::{How, Kind, Lesson};
+use crate::info::{Dependency, How, Kind};
 use crate::machine::Machine;
 use crate::table::Table;
 use crate::value::{Names, Number, Row, Value};
@@ -16,15 +16,15 @@ impl Machine<'_> {
         let (Value::Number(one), Value::Number(other)) = (left, right) else { return None };
         let truth = |number: &Number| number.row.clone().filter(|row| row.target);
         let learnt = |number: &Number| {
-            let is = |lesson: &Lesson| matches!(lesson.kind, Kind::Model | Kind::Target);
-            truth(number).is_none() && self.infos.any(&number.lessons, is) && self.reports_a_score()
+            let is = |dep: &Dependency| matches!(dep.kind, Kind::Model | Kind::Target);
+            truth(number).is_none() && self.infos.any(&number.deps, is) && self.reports_a_score()
         };
-        let (row, lessons) = match (truth(one), truth(other)) {
-            (Some(row), None) if learnt(other) => (row, other.lessons.clone()),
-            (None, Some(row)) if learnt(one) => (row, one.lessons.clone()),
+        let (row, deps) = match (truth(one), truth(other)) {
+            (Some(row), None) if learnt(other) => (row, other.deps.clone()),
+            (None, Some(row)) if learnt(one) => (row, one.deps.clone()),
             _ => return None,
         };
-        Some(Value::score(self.score(self.statement, row.rows, &lessons, false)))
+        Some(Value::score(self.score(self.statement, row.rows, &deps, false)))
     }
 
     /// The column of which one value is compared with something that is computed, and the row.
@@ -58,23 +58,23 @@ impl Machine<'_> {
         let mut made = match (&one, &other) {
             (Some(one), Some(other)) => self.combine(Operator::Sub, one, other),
             (Some(table), None) => {
-                let lessons = self.lessons_of(right);
-                let lessons = self.applied(&lessons, table.rows);
+                let deps = self.deps_of(right);
+                let deps = self.applied(&deps, table.rows);
                 let values = table.values();
                 if right.is_constant_number() && !matches!(operation, CmpOp::Eq | CmpOp::NotEq) {
                     self.note_numeric(table);
                 }
                 let answer = self.as_answer(table, ranges.0.cover(ranges.1));
                 let source = values.source.clone();
-                Table { source, ..Table::array(values.rows, values.rest.lessons.and(&lessons).and(&answer)) }
+                Table { source, ..Table::array(values.rows, values.rest.deps.and(&deps).and(&answer)) }
             }
             (None, Some(table)) => {
-                let lessons = self.lessons_of(left);
-                let lessons = self.applied(&lessons, table.rows);
+                let deps = self.deps_of(left);
+                let deps = self.applied(&deps, table.rows);
                 let values = table.values();
                 let answer = self.as_answer(table, ranges.0.cover(ranges.1));
                 let source = values.source.clone();
-                Table { source, ..Table::array(values.rows, values.rest.lessons.and(&lessons).and(&answer)) }
+                Table { source, ..Table::array(values.rows, values.rest.deps.and(&deps).and(&answer)) }
             }
             _ => return self.compare_numbers(left, right),
         };
@@ -104,7 +104,7 @@ impl Machine<'_> {
 
     /// Whether a number counts the steps of a loop.
     fn counts(&self, number: &Number) -> bool {
-        self.infos.any(&number.lessons, |lesson| lesson.kind == Kind::Candidate(How::Open))
+        self.infos.any(&number.deps, |dep| dep.kind == Kind::Candidate(How::Open))
     }
 
     /// A comparison of constants, or of names of columns.
@@ -154,16 +154,16 @@ impl Machine<'_> {
         if let Some(score) = self.score_of_row(left, right) {
             return score;
         }
-        let lessons = self.about_features(left).and(&self.about_features(right));
+        let deps = self.about_features(left).and(&self.about_features(right));
         let range = self.statement;
         let answers = self.answer_of_row(left, range).and(&self.answer_of_row(right, range));
-        let lessons = lessons.and(&answers);
+        let deps = deps.and(&answers);
         match self.compared_column(left, right) {
             Some((label, row)) => {
-                Value::Number(Rc::new(Number { lessons, versus: Some(label), row, ..Number::default() }))
+                Value::Number(Rc::new(Number { deps, versus: Some(label), row, ..Number::default() }))
             }
-            None if lessons.is_empty() => Value::Unknown,
-            None => Value::learnt(lessons),
+            None if deps.is_empty() => Value::Unknown,
+            None => Value::learnt(deps),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::Lessons;
+use crate::info::Dependencies;
 use crate::machine::Machine;
 use crate::names;
 use crate::table::Table;
@@ -11,9 +11,9 @@ use crate::value::{Estimator, Names, Object, Takes, Value};
 
 impl Machine<'_> {
     /// What the settings depend on of models that another one is made of.
-    pub(crate) fn settings_within(&self, value: &Value, depth: usize) -> Lessons {
+    pub(crate) fn settings_within(&self, value: &Value, depth: usize) -> Dependencies {
         if let Some(Object::Estimator(estimator)) = self.state.get(value) {
-            return estimator.lessons.clone();
+            return estimator.deps.clone();
         }
         let items = if depth > 0 { self.contents(value) } else { None };
         items.into_iter().flatten().map(|item| self.settings_within(&item, depth - 1)).collect()

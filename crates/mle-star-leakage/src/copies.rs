@@ -6,7 +6,7 @@ use ruff_python_ast::Comprehension;
 use ruff_text_size::TextRange;
 
 use crate::calls::Arguments;
-use crate::info::Lessons;
+use crate::info::Dependencies;
 use crate::machine::Machine;
 use crate::rows::{Origin, RowsId};
 use crate::site::Site;
@@ -79,9 +79,9 @@ impl Machine<'_> {
         } else if table.columns.is_empty() {
             table.rest.target = rows.len() == list.items.len() && rows.iter().all(|row| row.target);
             table.label = first.label.clone().filter(|_| rows.iter().all(|row| row.label == first.label));
-            table.rest.lessons = self.lessons_of(value);
+            table.rest.deps = self.deps_of(value);
             let answers: Vec<_> = list.items.iter().map(|item| self.answers_among(item)).collect();
-            answers.iter().for_each(|answers| table.rest.lessons.add(answers));
+            answers.iter().for_each(|answers| table.rest.deps.add(answers));
         }
         Some(table)
     }
@@ -150,7 +150,7 @@ impl Machine<'_> {
     }
 
     /// What a row depends on that is put together from values of a row, if the target is one of them.
-    fn answers_among(&mut self, row: &Value) -> Lessons {
+    fn answers_among(&mut self, row: &Value) -> Dependencies {
         let items = self.contents(row).unwrap_or_default();
         let range = self.statement;
         items.iter().map(|item| self.answer_of_row(item, range)).collect()
@@ -163,7 +163,7 @@ impl Machine<'_> {
         for (name, value) in &dict.items {
             let target = self.row_of_number(value).is_some_and(|row| row.target);
             let answer = self.answer_of_row(value, self.statement);
-            let column = Column { lessons: self.lessons_of(value), target, answer, ..Column::default() };
+            let column = Column { deps: self.deps_of(value), target, answer, ..Column::default() };
             let column = table.named(name).map_or_else(|| column.clone(), |before| before.join(&column));
             table.set(Rc::clone(name), column);
         }
@@ -172,13 +172,13 @@ impl Machine<'_> {
     /// A value of which nothing is known, in a loop over rows: something made from the row.
     pub(crate) fn of_current_row(&mut self, value: &Value) -> Value {
         let learnt = self.learnt_in_loop(value, false);
-        let value = &self.with_lessons(value, &learnt);
+        let value = &self.with_deps(value, &learnt);
         let rows = self.nesting.around.last().and_then(|around| around.rows);
         match (value, rows) {
-            (Value::Unknown, Some(rows)) => made_from_row(rows, Lessons::default()),
+            (Value::Unknown, Some(rows)) => made_from_row(rows, Dependencies::default()),
             (Value::Number(number), Some(rows))
                 if number.row.is_none()
-                    && (!number.lessons.is_empty() || self.rows.windows_of(rows).is_some()) =>
+                    && (!number.deps.is_empty() || self.rows.windows_of(rows).is_some()) =>
             {
                 let row = Row { rows, target: false, label: None, index: false, table: None };
                 Value::Number(Rc::new(Number { row: Some(row.into()), ..(**number).clone() }))
@@ -222,13 +222,13 @@ impl Machine<'_> {
             _ => return Value::Number(Rc::clone(number)),
         };
         let target = self.targets.contains(name);
-        let lessons = match &row.table {
-            Some(table) if target => table.column(name).lessons,
+        let deps = match &row.table {
+            Some(table) if target => table.column(name).deps,
             Some(table) => table.column(name).as_feature().clone(),
-            None => number.lessons.clone(),
+            None => number.deps.clone(),
         };
         let row = Row { target, label: Some(name.into()), table: None, ..(**row).clone() };
-        Value::Number(Rc::new(Number { row: Some(row.into()), lessons, ..(**number).clone() }))
+        Value::Number(Rc::new(Number { row: Some(row.into()), deps, ..(**number).clone() }))
     }
 }
 
@@ -257,7 +257,7 @@ pub(crate) fn with_rows(item: &Value, rows: RowsId) -> Value {
 }
 
 /// Something that is made from a row.
-pub(crate) fn made_from_row(rows: RowsId, lessons: Lessons) -> Value {
+pub(crate) fn made_from_row(rows: RowsId, deps: Dependencies) -> Value {
     let row = Row { rows, target: false, label: None, index: false, table: None };
-    Value::Number(Rc::new(Number { lessons, row: Some(row.into()), ..Number::default() }))
+    Value::Number(Rc::new(Number { deps, row: Some(row.into()), ..Number::default() }))
 }

@@ -1,7 +1,7 @@
 //! Cross-validation: which rows its predictions are for, and what they depend on.
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::info::{Dependencies, Dependency, How, Kind, Scores};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::Table;
@@ -9,20 +9,20 @@ use crate::value::{Estimator, Fitted, Object, Value};
 
 impl Machine<'_> {
     pub(crate) fn cross_val_score(&mut self, arguments: &Arguments) -> Value {
-        let Some((rows, lessons)) = self.cross_predictions(arguments) else { return Value::Unknown };
-        let score = self.score(arguments.range, rows, &lessons, false);
+        let Some((rows, deps)) = self.cross_predictions(arguments) else { return Value::Unknown };
+        let score = self.score(arguments.range, rows, &deps, false);
         Value::score(score)
     }
 
     pub(crate) fn cross_val_predict(&mut self, arguments: &Arguments) -> Value {
         match self.cross_predictions(arguments) {
-            Some((rows, lessons)) => self.array(rows, lessons),
+            Some((rows, deps)) => self.array(rows, deps),
             None => Value::Unknown,
         }
     }
 
     /// The rows of cross-validation, and what the predictions for them depend on.
-    pub(crate) fn cross_predictions(&mut self, arguments: &Arguments) -> Option<(RowsId, Lessons)> {
+    pub(crate) fn cross_predictions(&mut self, arguments: &Arguments) -> Option<(RowsId, Dependencies)> {
         let table = self.table_of(arguments.get(1, "X")?)?.clone();
         if let Some(target) = arguments.get(2, "y") {
             self.note_targets(target, Some(&table));
@@ -39,18 +39,18 @@ impl Machine<'_> {
         let taken = features.with_rows(fit);
         let truth = arguments.get(2, "y").and_then(|target| self.table_of(target)).cloned();
         let truth = truth.map(|truth| self.table(truth.with_rows(fit)));
-        let learnt = self.through_steps(&estimator, taken, Some(truth.as_ref())).lessons();
+        let learnt = self.through_steps(&estimator, taken, Some(truth.as_ref())).deps();
         let learnt = self.answers_for(&learnt, number, self.site(arguments.range));
         let truth = arguments.get(2, "y").and_then(|target| self.table_of(target)).cloned();
         let site = self.site(arguments.range);
         let learnt = learnt.and(&self.answer_by_position(&table, truth.as_ref(), site));
         let fitted = Fitted::with_target(self.site(arguments.range), fit, learnt);
-        let lessons = self.predictions(&estimator, &fitted, &table.with_rows(scored));
+        let deps = self.predictions(&estimator, &fitted, &table.with_rows(scored));
         let seeds = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
-            Some(Object::Splitter(splitter)) => splitter.lessons.clone(),
-            _ => Lessons::default(),
+            Some(Object::Splitter(splitter)) => splitter.deps.clone(),
+            _ => Dependencies::default(),
         };
-        Some((table.rows, lessons.and(&seeds)))
+        Some((table.rows, deps.and(&seeds)))
     }
 
     fn note_cross_validation(&mut self, table: &Table, arguments: &Arguments) {
@@ -67,10 +67,10 @@ impl Machine<'_> {
         let (fit, scored) =
             (self.rows.part(fitted.rows, division, 0), self.rows.part(fitted.rows, division, 1));
         let inner = Fitted { rows: fit, ..fitted.clone() };
-        let table = Table::array(scored, fitted.lessons.clone());
-        let lessons = self.predictions(estimator, &inner, &table);
-        let choice = Lesson::new(Kind::Choice(How::Setting), fitted.site, fitted.rows);
-        let lessons = lessons.and(&self.infos.lesson(choice));
-        self.score(fitted.site.expression, fitted.rows, &lessons, false)
+        let table = Table::array(scored, fitted.deps.clone());
+        let deps = self.predictions(estimator, &inner, &table);
+        let choice = Dependency::new(Kind::Choice(How::Setting), fitted.site, fitted.rows);
+        let deps = deps.and(&self.infos.dep(choice));
+        self.score(fitted.site.expression, fitted.rows, &deps, false)
     }
 }

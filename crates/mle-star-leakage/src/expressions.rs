@@ -8,7 +8,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::info::{Kind, Lessons};
+use crate::info::{Dependencies, Kind};
 use crate::machine::{Body, Items, Machine};
 use crate::table::{Table, UNKNOWN_PART};
 use crate::value::{Dict, List, Names, Number, Object, Text, Value};
@@ -243,11 +243,11 @@ impl<'a> Machine<'a> {
         }
         let (one, other) = (self.eval(body), self.eval(orelse));
         let joined = self.join(&one, &other);
-        self.with_lessons(&joined, &choice)
+        self.with_deps(&joined, &choice)
     }
 
     /// Whether a condition holds, if it is known; and the choice by scores that it makes.
-    pub(crate) fn condition(&mut self, test: &'a Expr) -> (Option<bool>, Lessons) {
+    pub(crate) fn condition(&mut self, test: &'a Expr) -> (Option<bool>, Dependencies) {
         match test {
             Expr::BoolOp(operation) => {
                 let parts: Vec<_> = operation.values.iter().map(|value| self.condition(value)).collect();
@@ -269,16 +269,16 @@ impl<'a> Machine<'a> {
             Expr::Compare(compare) if compare.ops.len() == 1 && is_ordering(compare.ops[0]) => {
                 let left = self.eval(&compare.left);
                 let right = self.eval(&compare.comparators[0]);
-                let selecting = self.lessons_of(&left).and(&self.lessons_of(&right));
-                let selecting = self.infos.map(&selecting, |lesson| {
-                    matches!(lesson.kind, Kind::Selection | Kind::Target).then_some(lesson)
-                });
+                let selecting = self.deps_of(&left).and(&self.deps_of(&right));
+                let selecting = self
+                    .infos
+                    .map(&selecting, |dep| matches!(dep.kind, Kind::Selection | Kind::Target).then_some(dep));
                 let choice = self.choice(&[left, right], compare.range());
                 (None, choice.and(&selecting))
             }
             _ => {
                 let value = self.eval(test);
-                let selecting = self.lessons_of(&value);
+                let selecting = self.deps_of(&value);
                 let selecting = self.infos.of_kind(&selecting, Kind::Selection);
                 (truth(&value), selecting)
             }
@@ -438,23 +438,23 @@ impl<'a> Machine<'a> {
         if compare.ops.len() == 1 { value } else { Value::Unknown }
     }
 
-    /// The value, which depends on these lessons as well.
-    pub(crate) fn with_lessons(&mut self, value: &Value, lessons: &Lessons) -> Value {
-        if lessons.is_empty() {
+    /// The value, which depends on these dependencies as well.
+    pub(crate) fn with_deps(&mut self, value: &Value, deps: &Dependencies) -> Value {
+        if deps.is_empty() {
             return value.clone();
         }
         match (value, self.state.get(value)) {
             (Value::Number(number), _) => {
-                Value::Number(Rc::new(Number { lessons: number.lessons.and(lessons), ..(**number).clone() }))
+                Value::Number(Rc::new(Number { deps: number.deps.and(deps), ..(**number).clone() }))
             }
-            (Value::Int(_) | Value::Float(_), _) => Value::learnt(lessons.clone()),
+            (Value::Int(_) | Value::Float(_), _) => Value::learnt(deps.clone()),
             (Value::Names(names), _) => {
-                let lessons = names.lessons.and(lessons);
-                Value::Names(Rc::new(Names { lessons, ..(**names).clone() }))
+                let deps = names.deps.and(deps);
+                Value::Names(Rc::new(Names { deps, ..(**names).clone() }))
             }
             (_, Some(Object::Table(table))) => {
                 let mut table = table.clone();
-                table.learn(lessons);
+                table.learn(deps);
                 self.table(table)
             }
             _ => value.clone(),

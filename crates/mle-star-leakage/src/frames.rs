@@ -6,7 +6,7 @@ use crate::calls::Arguments;
 use crate::comparisons::comparison;
 use crate::facts::Split;
 use crate::groups::excludes_itself;
-use crate::info::{Kind, Lesson, Lessons};
+use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::{Machine, row_of};
 use crate::names::is_one;
 use crate::rows::RowsId;
@@ -159,14 +159,14 @@ impl Machine<'_> {
             }
             "shift" | "diff" | "pct_change" | "cumsum" | "cumcount" | "cummax" | "cummin" | "cumprod" => {
                 let mut lagged = table.values();
-                (lagged.rest.target, lagged.rest.answer) = (false, Lessons::default());
-                lagged.rest.lessons = match name {
+                (lagged.rest.target, lagged.rest.answer) = (false, Dependencies::default());
+                lagged.rest.deps = match name {
                     "diff" | "pct_change" if table.columns.is_empty() => self.differences(table, arguments),
-                    _ => self.lagged(&lagged.rest.lessons),
+                    _ => self.lagged(&lagged.rest.deps),
                 };
                 if name == "shift" && !table.rows.is_known() {
                     // Statistics of groups are those of the group before.
-                    lagged.rest.lessons = self.infos.without(&lagged.rest.lessons, Kind::Target);
+                    lagged.rest.deps = self.infos.without(&lagged.rest.deps, Kind::Target);
                 }
                 // Later values of a column are no values of the column.
                 (lagged.label, lagged.source) = (None, None);
@@ -205,7 +205,7 @@ impl Machine<'_> {
         if !arguments.is_true("drop") {
             let numbers = Table { order: same.order.clone(), ..Table::of(same.rows) };
             let numbers = self.of_neighbours(&numbers, arguments.range);
-            if self.has_answer(&numbers.rest.lessons) {
+            if self.has_answer(&numbers.rest.deps) {
                 same.set("index".into(), numbers.rest);
             }
         }
@@ -218,8 +218,8 @@ impl Machine<'_> {
         let by_target = by.as_ref().and_then(|name| self.targets.number(name));
         let is_time = |name: &Rc<str>| table.order.times.contains(name) || self.is_time(name);
         let sorted = by.filter(is_time);
-        let lessons = self.order_of(table);
-        let mut same = self.ordered_by(table, &lessons);
+        let deps = self.order_of(table);
+        let mut same = self.ordered_by(table, &deps);
         (same.order.sorted, same.order.by_target) = (sorted, by_target);
         self.table(same)
     }
@@ -238,11 +238,11 @@ impl Machine<'_> {
             (Some(given), Some(label))
                 if keeps_columns && given.label.is_none() && !table.columns.is_empty() =>
             {
-                given.column(label).lessons
+                given.column(label).deps
             }
-            _ => machine.lessons_of(value),
+            _ => machine.deps_of(value),
         };
-        let others: Lessons = arguments.all().map(|value| named(self, value)).collect();
+        let others: Dependencies = arguments.all().map(|value| named(self, value)).collect();
         let others = if name == "fillna" { self.but_of_columns(&others, table) } else { others };
         let others = self.applied(&others, table.rows);
         let mut made = if keeps_columns { table.clone() } else { table.values() };
@@ -250,7 +250,8 @@ impl Machine<'_> {
         if !conditional && !table.values().is_target() {
             let given: Vec<Table> =
                 arguments.all().filter_map(|value| self.table_of(value)).cloned().collect();
-            let answers: Lessons = given.iter().map(|given| self.as_answer(given, arguments.range)).collect();
+            let answers: Dependencies =
+                given.iter().map(|given| self.as_answer(given, arguments.range)).collect();
             made.learn(&answers);
         }
         if keeps_columns && name != "round" && !others.is_empty() {
@@ -274,13 +275,13 @@ impl Machine<'_> {
         self.table(made)
     }
 
-    /// The lessons that other columns may get: `table.fillna(table.mean())` puts the mean of a column into this column.
-    pub(crate) fn but_of_columns(&mut self, lessons: &Lessons, table: &Table) -> Lessons {
-        let named = table.columns.iter().map(|(_, column)| &column.lessons);
-        let named: Lessons = named.filter(|_| table.label.is_none()).cloned().collect();
-        let own: Vec<Lesson> = self.infos.lessons(&named).collect();
-        let any: Vec<Lesson> = self.infos.lessons(&table.rest.lessons).collect();
-        self.infos.map(lessons, |lesson| (any.contains(&lesson) || !own.contains(&lesson)).then_some(lesson))
+    /// The dependencies that other columns may get: `table.fillna(table.mean())` puts the mean of a column into this column.
+    pub(crate) fn but_of_columns(&mut self, deps: &Dependencies, table: &Table) -> Dependencies {
+        let named = table.columns.iter().map(|(_, column)| &column.deps);
+        let named: Dependencies = named.filter(|_| table.label.is_none()).cloned().collect();
+        let own: Vec<Dependency> = self.infos.deps(&named).collect();
+        let any: Vec<Dependency> = self.infos.deps(&table.rest.deps).collect();
+        self.infos.map(deps, |dep| (any.contains(&dep) || !own.contains(&dep)).then_some(dep))
     }
 
     /// `column.isin(...)` and the like.
@@ -302,7 +303,7 @@ impl Machine<'_> {
         made.mask.condition = Some((key.into(), negated));
         made.by_target = table.is_target();
         made.source.clone_from(&table.source);
-        made.rest.lessons = self.as_answer(table, arguments.range).and(&table.values().rest.lessons);
+        made.rest.deps = self.as_answer(table, arguments.range).and(&table.values().rest.deps);
         made
     }
 
@@ -368,12 +369,12 @@ impl Machine<'_> {
                 self.reduce(table, false, arguments.range)
             }
             "value_counts" | "unique" | "describe" | "idxmax" | "idxmin" => {
-                let mut lessons = self.without_answers(&table.values().rest.lessons);
+                let mut deps = self.without_answers(&table.values().rest.deps);
                 let category = name == "unique";
                 if !category {
-                    lessons.add(&self.counted_by_target(table, arguments.range));
+                    deps.add(&self.counted_by_target(table, arguments.range));
                 }
-                Value::Number(Rc::new(Number { lessons, category, ..Number::default() }))
+                Value::Number(Rc::new(Number { deps, category, ..Number::default() }))
             }
             "corr" | "corrwith" | "cov" => self.correlations(table, name, arguments),
             "pivot_table" | "pivot" => {
@@ -392,10 +393,10 @@ impl Machine<'_> {
         let other = other.as_ref();
         if name == "corr"
             && let Some(truth) = other.filter(|other| other.is_target())
-            && self.infos.has_model(&table.lessons())
+            && self.infos.has_model(&table.deps())
         {
-            let lessons = table.values().rest.lessons;
-            return Value::score(self.score(arguments.range, truth.rows, &lessons, false));
+            let deps = table.values().rest.deps;
+            return Value::score(self.score(arguments.range, truth.rows, &deps, false));
         }
         let is_of_target = |one: &Table| one.columns.is_empty() && self.is_of_target(one);
         let with_target = is_of_target(table) || other.is_some_and(is_of_target);
@@ -403,52 +404,52 @@ impl Machine<'_> {
             self.seen.targets.names.insert(label.to_string());
         }
         let kind = if with_target { Kind::Selection } else { Kind::Unsupervised };
-        let lessons = self.learn(kind, arguments.range, table.rows);
+        let deps = self.learn(kind, arguments.range, table.rows);
         let target = table.columns.iter().find(|(_, column)| column.target).map(|(name, _)| Rc::clone(name));
         let highest = target.filter(|_| name == "corr" && other.is_none());
-        Value::Number(Rc::new(Number { lessons, highest, ..Number::default() }))
+        Value::Number(Rc::new(Number { deps, highest, ..Number::default() }))
     }
 
     /// A table of statistics: one row per group.
     pub(crate) fn statistics(&mut self, rows: RowsId, of_target: bool, arguments: &Arguments) -> Value {
-        let lessons =
-            if of_target { self.learn(Kind::Target, arguments.range, rows) } else { Lessons::default() };
-        self.array(RowsId::UNKNOWN, lessons)
+        let deps =
+            if of_target { self.learn(Kind::Target, arguments.range, rows) } else { Dependencies::default() };
+        self.array(RowsId::UNKNOWN, deps)
     }
 
     /// `column.map(...)`.
     fn mapped(&mut self, table: &Table, arguments: &Arguments) -> Value {
         let function = arguments.first_value();
         let mut by_row = false;
-        let lessons = match &function {
+        let deps = match &function {
             Value::Function(..) => {
                 let across = matches!(arguments.get(1, "axis"), Some(Value::Int(1)));
                 let item = match across {
                     true => row_of(table, false),
                     // One of the values of a column.
                     false => Value::Number(Rc::new(Number {
-                        lessons: table.values().rest.lessons,
+                        deps: table.values().rest.deps,
                         category: !table.is_target(),
                         ..Number::default()
                     })),
                 };
                 let value = self.call_with(&function, &[item], arguments.range);
                 by_row = across;
-                self.lessons_of(&value).and(&self.answer_of_row(&value, arguments.range))
+                self.deps_of(&value).and(&self.answer_of_row(&value, arguments.range))
             }
             Value::Method(method) => {
                 let base = method.0.clone();
-                self.lessons_of(&base)
+                self.deps_of(&base)
             }
-            _ => self.lessons_of(&function),
+            _ => self.deps_of(&function),
         };
         let mut own = table.values();
         if by_row {
-            own.rest.lessons = self.without_answers(&own.rest.lessons);
+            own.rest.deps = self.without_answers(&own.rest.deps);
         }
-        let target = own.rest.target && lessons.is_empty();
-        let answer = if target { Lessons::default() } else { self.as_answer(table, arguments.range) };
-        let mut made = Table::array(table.rows, own.rest.lessons.and(&lessons).and(&answer));
+        let target = own.rest.target && deps.is_empty();
+        let answer = if target { Dependencies::default() } else { self.as_answer(table, arguments.range) };
+        let mut made = Table::array(table.rows, own.rest.deps.and(&deps).and(&answer));
         (made.rest.target, made.rest.answer) = (target, own.rest.answer);
         (made.label, made.source) = (own.label, own.source);
         self.table(made)
@@ -508,7 +509,7 @@ impl Machine<'_> {
                     let column = self.select(table, &name);
                     self.table(column)
                 }
-                None => Value::learnt(table.values().rest.lessons),
+                None => Value::learnt(table.values().rest.deps),
             },
             _ => return None,
         })
@@ -563,9 +564,9 @@ impl Machine<'_> {
                 left.columns.retain(|(name, _)| given.except.contains(name));
             }
         }
-        let lessons = self.lessons_of(&names);
-        let lessons = self.infos.of_kind(&lessons, Kind::Selection);
-        left.learn(&lessons);
+        let deps = self.deps_of(&names);
+        let deps = self.infos.of_kind(&deps, Kind::Selection);
+        left.learn(&deps);
         left.part = self.all_columns(left.rows);
         self.table(left)
     }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{Kind, Lessons};
+use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
@@ -24,13 +24,13 @@ impl Machine<'_> {
                     self.state.add(Object::Group(Group { ordered: true, window, ..group.clone() }))
                 } else {
                     let values = group.table.values();
-                    let lessons = match name {
+                    let deps = match name {
                         // The rank of a row tells its own value.
-                        "rank" => values.rest.lessons.and(&self.as_answer(&values, arguments.range)),
+                        "rank" => values.rest.deps.and(&self.as_answer(&values, arguments.range)),
                         "diff" | "pct_change" => self.differences(&values, arguments),
-                        _ => self.lagged(&values.rest.lessons),
+                        _ => self.lagged(&values.rest.deps),
                     };
-                    let made = Table::array(group.table.rows, lessons);
+                    let made = Table::array(group.table.rows, deps);
                     let made = self.of_other_rows(&made, group.table.label.clone(), arguments);
                     self.table(made)
                 };
@@ -55,8 +55,8 @@ impl Machine<'_> {
             return self.windowed(group, rows, arguments);
         }
         if group.ordered || counts || rolls || lags {
-            let lessons = self.counted_by_target(&group.table, arguments.range);
-            return self.array(rows, lessons);
+            let deps = self.counted_by_target(&group.table, arguments.range);
+            return self.array(rows, deps);
         }
         if name == "apply" && ["sample(", "resample("].iter().any(|word| windowed.contains(word)) {
             return self.sampled_groups(group, arguments);
@@ -67,7 +67,7 @@ impl Machine<'_> {
     /// The score of the rows of each group, if a function computes one.
     fn scored_by_group(&mut self, group: &Group, name: &str, arguments: &Arguments) -> Option<Value> {
         let function = arguments.first().filter(|function| matches!(function, Value::Function(..)))?.clone();
-        if name != "apply" || !self.infos.has_model(&group.table.lessons()) {
+        if name != "apply" || !self.infos.has_model(&group.table.deps()) {
             return None;
         }
         let part = self.table(group.table.clone());
@@ -83,24 +83,24 @@ impl Machine<'_> {
 
     /// Statistics of the target of rows before each row, and of the row itself.
     pub(crate) fn windowed(&mut self, group: &Group, rows: RowsId, arguments: &Arguments) -> Value {
-        let values = group.table.values().rest.lessons;
-        let mut lessons = self.without_answers(&values);
+        let values = group.table.values().rest.deps;
+        let mut deps = self.without_answers(&values);
         if group.table.is_target() || self.has_answer(&values) {
-            lessons = lessons.and(&self.learn(Kind::Window, arguments.range, group.table.rows));
+            deps = deps.and(&self.learn(Kind::Window, arguments.range, group.table.rows));
         }
-        self.array(rows, lessons)
+        self.array(rows, deps)
     }
 
     /// What the differences of values to those of other rows depend on, which tell the value of their own row.
-    pub(crate) fn differences(&mut self, values: &Table, arguments: &Arguments) -> Lessons {
+    pub(crate) fn differences(&mut self, values: &Table, arguments: &Arguments) -> Dependencies {
         let answer = self.as_answer(values, arguments.range);
-        self.infos.without(&values.rest.lessons, Kind::Window).and(&answer)
+        self.infos.without(&values.rest.deps, Kind::Window).and(&answer)
     }
 
     /// What values of rows before depend on.
-    pub(crate) fn lagged(&mut self, lessons: &Lessons) -> Lessons {
-        let lessons = self.infos.without(lessons, Kind::Window);
-        self.without_answers(&lessons)
+    pub(crate) fn lagged(&mut self, deps: &Dependencies) -> Dependencies {
+        let deps = self.infos.without(deps, Kind::Window);
+        self.without_answers(&deps)
     }
 
     /// Rows that are drawn from each group.
@@ -120,21 +120,21 @@ impl Machine<'_> {
     }
 
     fn aggregated(&mut self, group: &Group, rows: RowsId, arguments: &Arguments) -> Value {
-        let lessons = self.learn(Kind::Target, arguments.range, group.table.rows);
+        let deps = self.learn(Kind::Target, arguments.range, group.table.rows);
         let table = &group.table;
         if group.chosen {
             let of_target = table.is_target()
                 || table.columns.iter().any(|(_, column)| column.target)
-                || self.has_answer(&table.lessons());
-            let lessons = if of_target { lessons } else { Lessons::default() };
-            let own = self.without_answers(&table.lessons());
-            let mut lessons = lessons;
+                || self.has_answer(&table.deps());
+            let deps = if of_target { deps } else { Dependencies::default() };
+            let own = self.without_answers(&table.deps());
+            let mut deps = deps;
             if let Some(number) = group.target.filter(|_| rows.is_known()) {
-                lessons.add(&self.learn(Kind::Answer(number), arguments.range, rows));
+                deps.add(&self.learn(Kind::Answer(number), arguments.range, rows));
             }
-            let mut made = Table::array(rows, own.and(&lessons));
+            let mut made = Table::array(rows, own.and(&deps));
             if let Some(label) = &table.label {
-                made.set(Rc::clone(label), Column::learnt(lessons));
+                made.set(Rc::clone(label), Column::learnt(deps));
             }
             return self.table(made);
         }
@@ -144,7 +144,7 @@ impl Machine<'_> {
         for (name, value) in &arguments.named {
             let of = self.contents(value).and_then(|items| items.first()?.constant());
             if of.is_some_and(|of| target(self, &of)) {
-                made.set(Rc::clone(name), Column::learnt(lessons.clone()));
+                made.set(Rc::clone(name), Column::learnt(deps.clone()));
             }
         }
         let named = match arguments.first().and_then(|value| self.state.get(value)) {
@@ -155,7 +155,7 @@ impl Machine<'_> {
         for name in named.into_iter().filter(|name| target(self, name)) {
             let present = table.has(&name);
             if present {
-                made.set(name, Column::learnt(lessons.clone()));
+                made.set(name, Column::learnt(deps.clone()));
             }
         }
         self.table(made)

@@ -8,7 +8,7 @@ use crate::site::Site;
 
 /// Something that was learnt from rows, and that a value depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Lesson {
+pub(crate) struct Dependency {
     /// What was learnt.
     pub(crate) kind: Kind,
     /// Where.
@@ -55,7 +55,7 @@ pub(crate) enum How {
     Open,
     /// Not known yet, but candidates are no long range of numbers.
     Few,
-    /// By how long one model was trained: the loop at the place of the lesson trains it further.
+    /// By how long one model was trained: the loop at the place of the dependency trains it further.
     Epoch,
     /// By the features.
     Features,
@@ -84,15 +84,15 @@ impl How {
     }
 }
 
-impl Lesson {
-    /// A lesson that was not applied to rows yet.
+impl Dependency {
+    /// A dependency that was not applied to rows yet.
     pub(crate) fn new(kind: Kind, site: Site, from: RowsId) -> Self {
         Self { kind, site, from, on: RowsId::UNKNOWN, made: site }
     }
 }
 
-/// A set of lessons, by their numbers.
-pub(crate) type Lessons = Set;
+/// A set of dependencies, by their numbers.
+pub(crate) type Dependencies = Set;
 /// A set of scores, by their numbers.
 pub(crate) type Scores = Set;
 
@@ -158,29 +158,29 @@ pub(crate) struct Score {
     /// The rows of the true values.
     pub(crate) rows: RowsId,
     /// What the predictions depend on.
-    pub(crate) lessons: Lessons,
+    pub(crate) deps: Dependencies,
     /// Whether the true values are compared with themselves.
     pub(crate) with_itself: bool,
 }
 
-/// All lessons and scores of a script.
+/// All dependencies and scores of a script.
 #[derive(Debug, Default)]
 pub(crate) struct Infos {
-    lessons: Vec<Lesson>,
-    lesson_numbers: HashMap<Lesson, u32>,
+    deps: Vec<Dependency>,
+    dependency_numbers: HashMap<Dependency, u32>,
     scores: Vec<Score>,
     score_numbers: HashMap<Score, u32>,
 }
 
 impl Infos {
     /// The set with what was learnt at a place from rows.
-    pub(crate) fn learn(&mut self, kind: Kind, site: Site, from: RowsId) -> Lessons {
-        self.lesson(Lesson::new(kind, site, from))
+    pub(crate) fn learn(&mut self, kind: Kind, site: Site, from: RowsId) -> Dependencies {
+        self.dep(Dependency::new(kind, site, from))
     }
 
-    /// The set with one lesson.
-    pub(crate) fn lesson(&mut self, lesson: Lesson) -> Lessons {
-        Set::one(self.number(lesson))
+    /// The set with one dependency.
+    pub(crate) fn dep(&mut self, dep: Dependency) -> Dependencies {
+        Set::one(self.number(dep))
     }
 
     /// The set with one score.
@@ -194,9 +194,9 @@ impl Infos {
         Set::one(number)
     }
 
-    /// The lessons of a set.
-    pub(crate) fn lessons<'a>(&'a self, set: &'a Lessons) -> impl Iterator<Item = Lesson> + 'a {
-        set.iter().filter_map(|number| self.lessons.get(number as usize).copied())
+    /// The dependencies of a set.
+    pub(crate) fn deps<'a>(&'a self, set: &'a Dependencies) -> impl Iterator<Item = Dependency> + 'a {
+        set.iter().filter_map(|number| self.deps.get(number as usize).copied())
     }
 
     /// The scores of a set.
@@ -209,44 +209,52 @@ impl Infos {
         self.scores.iter()
     }
 
-    /// The set with every lesson changed, or left out.
-    pub(crate) fn map(&mut self, set: &Lessons, change: impl Fn(Lesson) -> Option<Lesson>) -> Lessons {
-        let changed: Vec<Lesson> = self.lessons(set).filter_map(change).collect();
-        Set::of(changed.into_iter().map(|lesson| self.number(lesson)).collect())
+    /// The set with every dependency changed, or left out.
+    pub(crate) fn map(
+        &mut self,
+        set: &Dependencies,
+        change: impl Fn(Dependency) -> Option<Dependency>,
+    ) -> Dependencies {
+        let changed: Vec<Dependency> = self.deps(set).filter_map(change).collect();
+        Set::of(changed.into_iter().map(|dep| self.number(dep)).collect())
     }
 
-    /// The set with the kind of every lesson changed, or the lesson left out.
-    pub(crate) fn map_kinds(&mut self, set: &Lessons, change: impl Fn(Kind) -> Option<Kind>) -> Lessons {
-        self.map(set, |lesson| change(lesson.kind).map(|kind| Lesson { kind, ..lesson }))
+    /// The set with the kind of every dependency changed, or the dependency left out.
+    pub(crate) fn map_kinds(
+        &mut self,
+        set: &Dependencies,
+        change: impl Fn(Kind) -> Option<Kind>,
+    ) -> Dependencies {
+        self.map(set, |dep| change(dep.kind).map(|kind| Dependency { kind, ..dep }))
     }
 
-    /// The lessons of a kind.
-    pub(crate) fn of_kind(&mut self, set: &Lessons, kind: Kind) -> Lessons {
-        self.map(set, |lesson| (lesson.kind == kind).then_some(lesson))
+    /// The dependencies of a kind.
+    pub(crate) fn of_kind(&mut self, set: &Dependencies, kind: Kind) -> Dependencies {
+        self.map(set, |dep| (dep.kind == kind).then_some(dep))
     }
 
-    /// The lessons that are not of a kind.
-    pub(crate) fn without(&mut self, set: &Lessons, kind: Kind) -> Lessons {
-        self.map(set, |lesson| (lesson.kind != kind).then_some(lesson))
+    /// The dependencies that are not of a kind.
+    pub(crate) fn without(&mut self, set: &Dependencies, kind: Kind) -> Dependencies {
+        self.map(set, |dep| (dep.kind != kind).then_some(dep))
     }
 
     /// Whether something is, or depends on, a prediction of a model.
-    pub(crate) fn has_model(&self, set: &Lessons) -> bool {
-        self.any(set, |lesson| lesson.kind == Kind::Model)
+    pub(crate) fn has_model(&self, set: &Dependencies) -> bool {
+        self.any(set, |dep| dep.kind == Kind::Model)
     }
 
-    /// Whether the set has such a lesson.
-    pub(crate) fn any(&self, set: &Lessons, is: impl Fn(&Lesson) -> bool) -> bool {
-        self.lessons(set).any(|lesson| is(&lesson))
+    /// Whether the set has such a dependency.
+    pub(crate) fn any(&self, set: &Dependencies, is: impl Fn(&Dependency) -> bool) -> bool {
+        self.deps(set).any(|dep| is(&dep))
     }
 
-    fn number(&mut self, lesson: Lesson) -> u32 {
-        if let Some(known) = self.lesson_numbers.get(&lesson) {
+    fn number(&mut self, dep: Dependency) -> u32 {
+        if let Some(known) = self.dependency_numbers.get(&dep) {
             return *known;
         }
-        let number = u32::try_from(self.lessons.len()).unwrap_or(u32::MAX);
-        self.lessons.push(lesson);
-        self.lesson_numbers.insert(lesson, number);
+        let number = u32::try_from(self.deps.len()).unwrap_or(u32::MAX);
+        self.deps.push(dep);
+        self.dependency_numbers.insert(dep, number);
         number
     }
 }

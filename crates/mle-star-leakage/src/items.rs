@@ -2,7 +2,7 @@
 
 use crate::calls::Arguments;
 use crate::copies::with_rows;
-use crate::info::{Kind, Lesson, Lessons};
+use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::Machine;
 use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
@@ -68,7 +68,7 @@ impl<'a> Machine<'a> {
     }
 
     pub(crate) fn value_item(&mut self, base: &Value, index: &Value) -> Value {
-        let index_lessons = self.lessons_of(index);
+        let index_deps = self.deps_of(index);
         match (base, self.state.handle(base).as_deref()) {
             (Value::Tuple(items), _) => match index {
                 Value::Int(position) => at(items, *position),
@@ -78,20 +78,20 @@ impl<'a> Machine<'a> {
                 if number.row.is_none() && index.as_str().is_some_and(|name| self.targets.contains(name)) =>
             {
                 // Correlations with the target, of all correlations.
-                let lessons = self.infos.map_kinds(&number.lessons, |kind| match kind {
+                let deps = self.infos.map_kinds(&number.deps, |kind| match kind {
                     Kind::Unsupervised => Some(Kind::Selection),
                     _ => Some(kind),
                 });
                 let highest = index.constant().filter(|_| number.highest.is_some());
                 let scores = number.scores.clone();
-                Value::Number(Rc::new(Number { lessons, scores, highest, ..Number::default() }))
+                Value::Number(Rc::new(Number { deps, scores, highest, ..Number::default() }))
             }
             (Value::Number(number), _) => {
                 let value = match index.as_str() {
                     Some(name) => self.value_of_row(number, name),
                     None => base.clone(),
                 };
-                self.with_lessons(&value, &index_lessons)
+                self.with_deps(&value, &index_deps)
             }
             (Value::Names(names), _) => self.some_names(names, index),
             (_, Some(Object::List(list))) => match index {
@@ -104,7 +104,7 @@ impl<'a> Machine<'a> {
                     };
                     let rows = rows.map_or(RowsId::UNKNOWN, |row| row.rows);
                     let joined = if list.open { with_rows(&joined, rows) } else { joined };
-                    self.with_lessons(&joined, &index_lessons)
+                    self.with_deps(&joined, &index_deps)
                 }
             },
             (_, Some(Object::Dict(dict))) => {
@@ -113,10 +113,9 @@ impl<'a> Machine<'a> {
                     None => self.join_all(&dict.values()),
                 };
                 let found = self.so_far(found);
-                let chosen = self
-                    .infos
-                    .map(&index_lessons, |lesson| matches!(lesson.kind, Kind::Choice(_)).then_some(lesson));
-                self.with_lessons(&found, &chosen)
+                let chosen =
+                    self.infos.map(&index_deps, |dep| matches!(dep.kind, Kind::Choice(_)).then_some(dep));
+                self.with_deps(&found, &chosen)
             }
             (_, Some(Object::Group(group))) => self.choose_columns(group, index),
             _ => Value::Unknown,
@@ -128,12 +127,12 @@ impl<'a> Machine<'a> {
         if let Value::Names(chosen) = index {
             return Value::Names(Rc::clone(chosen));
         }
-        let lessons = self.selecting(index);
-        if lessons.is_empty() {
-            return Value::Names(Rc::new(Names { lessons: names.lessons.clone(), ..Names::default() }));
+        let deps = self.selecting(index);
+        if deps.is_empty() {
+            return Value::Names(Rc::new(Names { deps: names.deps.clone(), ..Names::default() }));
         }
-        let lessons = names.lessons.and(&lessons);
-        Value::Names(Rc::new(Names { lessons, ..Names::default() }))
+        let deps = names.deps.and(&deps);
+        Value::Names(Rc::new(Names { deps, ..Names::default() }))
     }
 
     /// `groups[columns]` or `groups.column`.
@@ -193,15 +192,15 @@ impl<'a> Machine<'a> {
             let mut chosen = table.with_rows(rows);
             chosen.each |= is_every_row(index);
             chosen.by_target = self.table_of(index).is_some_and(|index| index.by_target);
-            let lessons = self.about_features(index);
-            chosen = self.ordered_by(&chosen, &lessons);
+            let deps = self.about_features(index);
+            chosen = self.ordered_by(&chosen, &deps);
             return self.table(chosen);
         }
         if let Some(names) = self.texts(index) {
             let selected = self.select_all(table, &names);
             return self.table(selected);
         }
-        let lessons = self.selecting(index);
+        let deps = self.selecting(index);
         let among = match index {
             Value::Names(names) if !names.sure && !names.among.is_empty() => self.columns_among(table, names),
             Value::Number(number) if number.highest.is_some() => {
@@ -238,7 +237,7 @@ impl<'a> Machine<'a> {
         let partly = self.known_in_part(index).into_iter();
         let partly = partly.filter_map(|name| table.named(&name).cloned().map(|column| (name, column)));
         among.into_iter().chain(partly).for_each(|(name, column)| selected.set(name, column));
-        selected.learn(&lessons);
+        selected.learn(&deps);
         self.table(selected)
     }
 
@@ -247,18 +246,18 @@ impl<'a> Machine<'a> {
         if is_position(index, table) {
             return row_of(table, table.is_target());
         }
-        Value::learnt(table.rest.lessons.clone())
+        Value::learnt(table.rest.deps.clone())
     }
 
     /// What predictions of several models depend on, of which candidates of a search choose some.
-    fn candidates_among(&mut self, index: &Value, table: &Table) -> Lessons {
-        if !self.infos.has_model(&table.lessons()) {
-            return Lessons::default();
+    fn candidates_among(&mut self, index: &Value, table: &Table) -> Dependencies {
+        if !self.infos.has_model(&table.deps()) {
+            return Dependencies::default();
         }
-        let lessons = self.lessons_of(index);
-        let open = |lesson: Lesson| matches!(lesson.kind, Kind::Candidate(_)).then_some(lesson);
-        let lessons = self.infos.map(&lessons, open);
-        self.applied(&lessons, table.rows)
+        let deps = self.deps_of(index);
+        let open = |dep: Dependency| matches!(dep.kind, Kind::Candidate(_)).then_some(dep);
+        let deps = self.infos.map(&deps, open);
+        self.applied(&deps, table.rows)
     }
 
     /// `array[rows, columns]`.
@@ -286,7 +285,7 @@ impl<'a> Machine<'a> {
             && !column.is_slice_expr()
         {
             let column = self.eval(column);
-            let lessons = self.selecting(&column).and(&self.candidates_among(&column, &chosen));
+            let deps = self.selecting(&column).and(&self.candidates_among(&column, &chosen));
             let part = Self::column_at(chosen.part, &column);
             chosen = match (column.constant().filter(|_| !column.is_constant_number()), self.texts(&column)) {
                 (Some(name), _) => self.select(&chosen, &name),
@@ -296,7 +295,7 @@ impl<'a> Machine<'a> {
                     _ => self.unsure(&chosen),
                 },
             };
-            chosen.learn(&lessons);
+            chosen.learn(&deps);
             (chosen.by_target, chosen.part) = (by_target, part);
         } else if let [Expr::Slice(slice)] = rest {
             let part = self.sliced_columns(chosen.part, slice);

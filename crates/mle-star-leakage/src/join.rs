@@ -74,14 +74,14 @@ fn same(left: &Value, right: &Value) -> bool {
 /// One name at a time, of either.
 fn join_names(one: &Names, other: &Names) -> Names {
     let of = if one.of == other.of { one.of } else { RowsId::UNKNOWN };
-    let lessons = one.lessons.and(&other.lessons);
+    let deps = one.deps.and(&other.deps);
     let known = one.known.iter().filter(|name| other.known.contains(name)).cloned().collect();
-    Names { of, lessons, known, each: true, ..Names::default() }
+    Names { of, deps, known, each: true, ..Names::default() }
 }
 
 fn join_numbers(one: &Number, other: &Number) -> Number {
     Number {
-        lessons: one.lessons.and(&other.lessons),
+        deps: one.deps.and(&other.deps),
         scores: one.scores.and(&other.scores),
         text: one.text.clone().filter(|text| other.text.as_ref() == Some(text)),
         random: one.random && other.random,
@@ -123,7 +123,7 @@ fn join_estimators(one: &Estimator, other: &Estimator) -> Estimator {
             if left.rows != right.rows {
                 left.rows = RowsId::UNKNOWN;
             }
-            left.lessons.add(&right.lessons);
+            left.deps.add(&right.deps);
         }
         (fitted @ None, right) => *fitted = right.clone(),
         (Some(_), None) => {}

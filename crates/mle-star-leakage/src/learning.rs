@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons};
+use crate::info::{Dependencies, Dependency, How, Kind};
 use crate::machine::Machine;
 use crate::names;
 use crate::rows::RowsId;
@@ -116,12 +116,13 @@ impl Machine<'_> {
         if names::is_composition(name) {
             role = arguments.all().map(|value| self.role_within(value, 5)).max().unwrap_or(Role::Nothing);
         }
-        let mut lessons = if role >= Role::Model { self.networks.seeded.clone() } else { Lessons::default() };
+        let mut deps =
+            if role >= Role::Model { self.networks.seeded.clone() } else { Dependencies::default() };
         let settings = arguments.positional.iter().map(|value| ("", value));
         let settings = settings.chain(arguments.named.iter().map(|(name, value)| (&**name, value)));
         for (name, value) in settings.filter(|(_, value)| self.table_of(value).is_none()).collect::<Vec<_>>()
         {
-            let of_value = self.lessons_of(value).and(&self.settings_within(value, 4));
+            let of_value = self.deps_of(value).and(&self.settings_within(value, 4));
             let set = self.infos.map_kinds(&of_value, |kind| match kind {
                 Kind::Candidate(open) if open.is_open() => Some(Kind::Candidate(names::setting(name, open))),
                 Kind::Candidate(_) => Some(kind),
@@ -132,7 +133,7 @@ impl Machine<'_> {
                 Kind::Choice(_) => Some(kind),
                 _ => None,
             });
-            lessons.add(&set);
+            deps.add(&set);
         }
         let stops = arguments.named.iter().any(|(name, value)| is_stopping(name, value));
         let made = self.site(arguments.range);
@@ -140,8 +141,7 @@ impl Machine<'_> {
         let fitted = self.explained(name, arguments);
         let takes = self.takes(name, arguments);
         let steps = self.steps(name, arguments);
-        let estimator =
-            Estimator { name: name.into(), role, made, lessons, stops, warm, steps, takes, fitted };
+        let estimator = Estimator { name: name.into(), role, made, deps, stops, warm, steps, takes, fitted };
         self.state.add(Object::Estimator(estimator))
     }
 
@@ -263,14 +263,14 @@ impl Machine<'_> {
     fn set_parameters(&mut self, base: &Value, arguments: &Arguments) -> Value {
         let settings = Arguments { named: arguments.named.clone(), ..Arguments::default() };
         let made = self.estimator("settings", &settings);
-        let lessons = match self.state.get(&made) {
-            Some(Object::Estimator(made)) => made.lessons.clone(),
-            _ => Lessons::default(),
+        let deps = match self.state.get(&made) {
+            Some(Object::Estimator(made)) => made.deps.clone(),
+            _ => Dependencies::default(),
         };
         if let Value::Object(number) = base
             && let Some(Object::Estimator(estimator)) = self.state.change(*number)
         {
-            estimator.lessons.add(&lessons);
+            estimator.deps.add(&deps);
         }
         base.clone()
     }
@@ -278,7 +278,7 @@ impl Machine<'_> {
     /// The nearest rows: their distances and positions.
     fn nearest(&mut self, arguments: &Arguments) -> Value {
         let Some(table) = self.given_table(arguments) else { return Value::Unknown };
-        let found = self.table(Table::array(table.rows, table.values().rest.lessons));
+        let found = self.table(Table::array(table.rows, table.values().rest.deps));
         Value::Tuple([found.clone(), found].into())
     }
 
@@ -287,9 +287,9 @@ impl Machine<'_> {
         let Some(fitted) = &estimator.fitted else { return Value::Unknown };
         let staged = self.predicted(estimator, fitted, arguments);
         let site = self.site(arguments.range);
-        let lesson = Lesson::new(Kind::Candidate(How::Rounds), site, RowsId::UNKNOWN);
-        let lessons = self.infos.lesson(lesson);
-        let staged = self.with_lessons(&staged, &lessons);
+        let dep = Dependency::new(Kind::Candidate(How::Rounds), site, RowsId::UNKNOWN);
+        let deps = self.infos.dep(dep);
+        let staged = self.with_deps(&staged, &deps);
         Value::each(staged)
     }
 
@@ -308,13 +308,13 @@ impl Machine<'_> {
                 let mut fitted = self.fit_rows(&taken, target.as_ref(), arguments);
                 if estimator.role >= Role::Model {
                     let number = self.target_of(table, target.as_ref());
-                    fitted.lessons = self.answers_for(&fitted.lessons, number, fitted.site);
+                    fitted.deps = self.answers_for(&fitted.deps, number, fitted.site);
                     let truth = target.as_ref().and_then(|target| self.table_of(target)).cloned();
                     let truth = truth.or_else(|| table.truth.as_deref().cloned());
                     let by_position = self.answer_by_position(&taken, truth.as_ref(), fitted.site);
-                    fitted.lessons.add(&by_position);
+                    fitted.deps.add(&by_position);
                     let taught = self.taught_by(truth.as_ref());
-                    fitted.lessons.add(&taught);
+                    fitted.deps.add(&taught);
                 }
                 self.watch(estimator, &mut fitted, arguments);
                 fitted
@@ -345,7 +345,7 @@ impl Machine<'_> {
         Fitted {
             with_target: target.is_some(),
             of_target: table.is_target(),
-            ..Fitted::with_target(self.site(arguments.range), table.rows, table.lessons())
+            ..Fitted::with_target(self.site(arguments.range), table.rows, table.deps())
         }
     }
 
@@ -385,7 +385,7 @@ impl Machine<'_> {
         let mut fitted = fitted.clone();
         if further {
             fitted.rows = self.seen_in_folds(*number, fitted.rows, false, arguments.range);
-            fitted.lessons.add(&self.steps_of(*number));
+            fitted.deps.add(&self.steps_of(*number));
         } else if let Some(previous) = previous {
             fitted.rows = self.seen_in_folds(previous, fitted.rows, true, arguments.range);
         } else {
@@ -412,10 +412,10 @@ impl Machine<'_> {
         let Some(table) = self.last_table(&watched, 3) else { return };
         let stops = estimator.stops || arguments.named.iter().any(|(name, value)| self.stops(name, value));
         if stops && table.rows != fitted.rows {
-            fitted.lessons.add(&self.infos.learn(Kind::Stopping, fitted.site, table.rows));
+            fitted.deps.add(&self.infos.learn(Kind::Stopping, fitted.site, table.rows));
         }
-        let lessons = self.predictions(estimator, fitted, &table);
-        fitted.watched = self.score(arguments.range, table.rows, &lessons, false);
+        let deps = self.predictions(estimator, fitted, &table);
+        fitted.watched = self.score(arguments.range, table.rows, &deps, false);
         self.name_watched(estimator, fitted, &watched, arguments);
     }
 
@@ -462,7 +462,7 @@ impl Machine<'_> {
         };
         let mut values = table.values();
         if let Some(kind) = kind.filter(|_| !table.is_target() && !fitted.of_target) {
-            values.rest.lessons.add(&self.infos.learn(kind, fitted.site, fitted.rows));
+            values.rest.deps.add(&self.infos.learn(kind, fitted.site, fitted.rows));
         }
         self.table(values)
     }
@@ -475,39 +475,45 @@ impl Machine<'_> {
         arguments: &Arguments,
     ) -> Value {
         let Some(table) = self.given_table(arguments) else { return Value::Unknown };
-        let mut lessons = self.predictions(estimator, fitted, &table);
+        let mut deps = self.predictions(estimator, fitted, &table);
         for (name, value) in &arguments.named {
             if names::setting(name, How::Open) == How::Rounds {
-                let rounds = self.lessons_of(value);
+                let rounds = self.deps_of(value);
                 let rounds = self.infos.map_kinds(&rounds, |kind| match kind {
                     Kind::Candidate(How::Open) => Some(Kind::Candidate(How::Rounds)),
                     _ => None,
                 });
-                lessons.add(&rounds);
+                deps.add(&rounds);
             }
         }
-        self.array(table.rows, lessons)
+        self.array(table.rows, deps)
     }
 
     /// What predictions for the rows of a table depend on.
-    pub(crate) fn predictions(&mut self, estimator: &Estimator, fitted: &Fitted, table: &Table) -> Lessons {
+    pub(crate) fn predictions(
+        &mut self,
+        estimator: &Estimator,
+        fitted: &Fitted,
+        table: &Table,
+    ) -> Dependencies {
         let table = self.taken(estimator, table);
         let table = &self.through_steps(estimator, table, None);
-        let own = table.lessons().and(&self.position_in(table, &fitted.lessons));
-        let features = self.features_of(&own, &fitted.lessons);
+        let own = table.deps().and(&self.position_in(table, &fitted.deps));
+        let features = self.features_of(&own, &fitted.deps);
         let on = table.rows;
-        let features = self.infos.map(&features, |lesson| {
+        let features = self.infos.map(&features, |dep| {
             // Predictions as features are statistics of the target.
-            let kind = if lesson.kind == Kind::Model { Kind::Target } else { lesson.kind };
-            Some(Lesson { kind, on, ..lesson })
+            let kind = if dep.kind == Kind::Model { Kind::Target } else { dep.kind };
+            Some(Dependency { kind, on, ..dep })
         });
-        let model = Lesson { on, made: estimator.made, ..Lesson::new(Kind::Model, fitted.site, fitted.rows) };
-        features.and(&estimator.lessons).and(&self.infos.lesson(model))
+        let model =
+            Dependency { on, made: estimator.made, ..Dependency::new(Kind::Model, fitted.site, fitted.rows) };
+        features.and(&estimator.deps).and(&self.infos.dep(model))
     }
 
     /// `lightgbm.train(params, data, valid_sets=...)` and the like.
     fn train(&mut self, arguments: &Arguments) -> Value {
-        let mut lessons = Lessons::default();
+        let mut deps = Dependencies::default();
         if let Some(Object::Dict(dict)) = arguments.get(0, "params").and_then(|value| self.state.get(value)) {
             let mut settings = dict.items.clone();
             let rounds =
@@ -516,11 +522,11 @@ impl Machine<'_> {
             let settings = Arguments { named: settings, range: arguments.range, ..Arguments::default() };
             let made = self.estimator("Booster", &settings);
             if let Some(Object::Estimator(estimator)) = self.state.get(&made) {
-                lessons = estimator.lessons.clone();
+                deps = estimator.deps.clone();
             }
         }
         let made = self.site(arguments.range);
-        let estimator = Estimator { lessons, ..Estimator::model("Booster", made) };
+        let estimator = Estimator { deps, ..Estimator::model("Booster", made) };
         let base = self.state.add(Object::Estimator(estimator.clone()));
         let data =
             arguments.get(1, "train_set").or_else(|| arguments.named("dtrain")).cloned().unwrap_or_default();
@@ -570,14 +576,14 @@ impl Machine<'_> {
         if !one.is_target() && !other.is_target() {
             return Value::some_number();
         }
-        let predicted = |table: &Table| self.infos.has_model(&table.lessons());
+        let predicted = |table: &Table| self.infos.has_model(&table.deps());
         if predicted(one) || predicted(other) {
             return self.metric(arguments);
         }
         let rows = if one.rows.is_known() { one.rows } else { other.rows };
-        let lesson = Lesson::new(Kind::Selection, self.site(arguments.range), rows);
-        let lessons = self.infos.lesson(lesson);
-        Value::learnt(lessons)
+        let dep = Dependency::new(Kind::Selection, self.site(arguments.range), rows);
+        let deps = self.infos.dep(dep);
+        Value::learnt(deps)
     }
 }
 

@@ -38,7 +38,7 @@
 //!
 //! - **Rows** are sets with an origin: a file, one side of a split, rows repeated, sets joined. Their origins decide
 //!   whether one set certainly contains another.
-//! - **Lessons** are what values depend on: a model, statistics of the target, a choice by scores. Each says where it
+//! - **Dependencies** are what values depend on: a model, statistics of the target, a choice by scores. Each says where it
 //!   was learnt, and from which rows.
 //! - **Answers** are values computed from the target of their own row. Columns, lists of names, positions of columns and
 //!   rows in a loop carry them. They leak once a model has them among its features (`answers`, `targets`, `columns`).
@@ -49,7 +49,7 @@
 //! - **Networks** learn when the gradient of a loss is taken, from the rows that they were called for. A model that goes
 //!   on learning in each fold saw all rows.
 //! - **One row** in a loop stands for all, so a list that such a loop fills has these rows, or copies of them.
-//! - **Scores** keep the lessons of their predictions. A lesson from rows that are scored is a leak.
+//! - **Scores** keep the dependencies of their predictions. A dependency from rows that are scored is a leak.
 //!
 //! The scores that count are those in the line that begins with `Final Validation Performance`. If nothing is known of
 //! that line, all scores count, except those of training rows.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lessons};
+use crate::info::{Dependencies, How, Kind};
 use crate::machine::{Final, Items, Machine, row_of};
 use crate::names;
 use crate::rows::RowsId;
@@ -78,7 +78,7 @@ impl Machine<'_> {
         let truth = arguments.positional.first().and_then(|value| self.table_of(value));
         let predicted = arguments.positional.get(1).and_then(|value| self.table_of(value));
         let (Some(truth), Some(predicted)) = (truth, predicted) else { return Value::Unknown };
-        let is_prediction = self.infos.has_model(&predicted.lessons());
+        let is_prediction = self.infos.has_model(&predicted.deps());
         if truth.is_target() && is_prediction && arguments.positional.len() == 2 {
             return self.metric(arguments);
         }
@@ -189,8 +189,8 @@ impl Machine<'_> {
             "OrderedDict" => self.state.add(Object::Dict(Dict::default())),
             "Counter" if matches!(first, Value::Unknown) => self.state.add(Object::Dict(Dict::default())),
             "Counter" => {
-                let lessons = self.lessons_of(first);
-                let others = if lessons.is_empty() { Vec::new() } else { vec![Value::learnt(lessons)] };
+                let deps = self.deps_of(first);
+                let others = if deps.is_empty() { Vec::new() } else { vec![Value::learnt(deps)] };
                 self.state.add(Object::Dict(Dict { others, ..Dict::default() }))
             }
             "defaultdict" => {
@@ -343,11 +343,11 @@ impl Machine<'_> {
 
     /// A number drawn at random. In a loop it may be a candidate of a search.
     pub(crate) fn random(&mut self) -> Value {
-        let mut lessons = Lessons::default();
+        let mut deps = Dependencies::default();
         if let Some(search) = self.nesting.search {
-            lessons = self.candidate_at(How::Few, search);
+            deps = self.candidate_at(How::Few, search);
         }
-        Value::Number(Rc::new(Number { lessons, random: true, ..Number::default() }))
+        Value::Number(Rc::new(Number { deps, random: true, ..Number::default() }))
     }
 
     /// What is printed, if it is the line with the score.
@@ -387,7 +387,7 @@ impl Machine<'_> {
     /// Whether a value is computed from scores of the same predictions alone.
     fn is_of_one_prediction(&self, value: &Value) -> bool {
         let scores = self.scores_of(value, 3);
-        let mut parts = self.infos.scores(&scores).map(|score| (score.rows, &score.lessons));
+        let mut parts = self.infos.scores(&scores).map(|score| (score.rows, &score.deps));
         parts.next().is_some_and(|first| parts.all(|other| other == first))
     }
 

@@ -7,7 +7,7 @@ use ruff_python_ast::{Expr, Parameters, Stmt, StmtClassDef};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::facts::Facts;
-use crate::info::{How, Infos, Kind, Lesson, Lessons};
+use crate::info::{Dependencies, Dependency, How, Infos, Kind};
 use crate::rows::{DivisionKind, Origin, Rows, RowsId};
 use crate::site::Site;
 use crate::state::State;
@@ -49,7 +49,7 @@ pub(crate) struct Machine<'a> {
     /// Tables that queries know, by their names.
     pub(crate) registered: Vec<(Rc<str>, Value)>,
     /// The choices by scores that the current statement depends on.
-    pub(crate) choices: Lessons,
+    pub(crate) choices: Dependencies,
     pub(crate) seen: Seen,
     /// Which rows are read.
     pub(crate) uses: Uses,
@@ -91,7 +91,7 @@ pub(crate) struct Nesting {
     /// The rows whose target decides whether the current branch is taken.
     pub(crate) by_target: Option<RowsId>,
     /// What the current branch depends on, if the target of a row decides whether it is taken.
-    pub(crate) answers: Lessons,
+    pub(crate) answers: Dependencies,
     /// The innermost branch that may not be taken.
     pub(crate) clause: TextRange,
 }
@@ -104,7 +104,7 @@ pub(crate) struct Networks {
     /// Instances of classes of the script, with what they learnt.
     pub(crate) fitted: HashMap<usize, Fitted>,
     /// What the seed of all random numbers depends on.
-    pub(crate) seeded: Lessons,
+    pub(crate) seeded: Dependencies,
     /// The true values that predictions were last compared with.
     pub(crate) truth: Option<Table>,
     /// The body of a network is followed for what goes into its predictions.
@@ -229,7 +229,7 @@ impl<'a> Machine<'a> {
             context: None,
             expressions: HashMap::new(),
             registered: Vec::new(),
-            choices: Lessons::default(),
+            choices: Dependencies::default(),
             seen: Seen::default(),
             uses: Uses::default(),
         }
@@ -241,7 +241,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The set with what was learnt by an expression from rows.
-    pub(crate) fn learn(&mut self, kind: Kind, expression: TextRange, from: RowsId) -> Lessons {
+    pub(crate) fn learn(&mut self, kind: Kind, expression: TextRange, from: RowsId) -> Dependencies {
         let mut site = self.site(expression);
         if matches!(kind, Kind::Target | Kind::Selection) && from.is_known() {
             // The cause is where the rows are handed over to the functions that learn from them.
@@ -257,7 +257,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The set with a candidate of the search at this place.
-    pub(crate) fn candidate_at(&mut self, how: How, expression: TextRange) -> Lessons {
+    pub(crate) fn candidate_at(&mut self, how: How, expression: TextRange) -> Dependencies {
         self.learn(Kind::Candidate(how), expression, RowsId::UNKNOWN)
     }
 
@@ -320,9 +320,9 @@ impl<'a> Machine<'a> {
         let of_target = names.certain().iter().any(|name| self.targets.contains(name));
         if !of_target || self.text(site).contains("if ") {
             // A search may try the columns one by one.
-            let lessons = names.lessons.and(&self.candidate_at(How::Open, site));
+            let deps = names.deps.and(&self.candidate_at(How::Open, site));
             let (sure, among, each) = (false, Vec::new(), true);
-            return Value::Names(Rc::new(Names { sure, among, each, lessons, ..(**names).clone() }));
+            return Value::Names(Rc::new(Names { sure, among, each, deps, ..(**names).clone() }));
         }
         Value::Names(Rc::new(Names { each: true, ..(**names).clone() }))
     }
@@ -357,9 +357,9 @@ impl<'a> Machine<'a> {
             }
             _ => return value.clone(),
         };
-        let lesson = Lesson::new(Kind::Candidate(how), self.site(site), RowsId::UNKNOWN);
-        let lessons = number.lessons.and(&self.infos.lesson(lesson));
-        Value::Number(Rc::new(crate::value::Number { lessons, row: None, span: None, ..number }))
+        let dep = Dependency::new(Kind::Candidate(how), self.site(site), RowsId::UNKNOWN);
+        let deps = number.deps.and(&self.infos.dep(dep));
+        Value::Number(Rc::new(crate::value::Number { deps, row: None, span: None, ..number }))
     }
 
     /// Sets what a target names.
@@ -421,7 +421,7 @@ impl<'a> Machine<'a> {
         match &value {
             Value::Number(number) => {
                 let number =
-                    crate::value::Number { lessons: number.lessons.and(&self.choices), ..(**number).clone() };
+                    crate::value::Number { deps: number.deps.and(&self.choices), ..(**number).clone() };
                 Value::Number(Rc::new(number))
             }
             Value::Int(_) | Value::Float(_) | Value::Unknown => Value::learnt(self.choices.clone()),
@@ -443,7 +443,7 @@ impl<'a> Machine<'a> {
                 }
                 Some(Object::Estimator(estimator)) => {
                     let mut estimator = estimator.clone();
-                    estimator.lessons.add(&self.choices);
+                    estimator.deps.add(&self.choices);
                     self.state.add(Object::Estimator(estimator))
                 }
                 Some(Object::Instance(_)) => self.chosen_network(*number),
@@ -467,6 +467,6 @@ fn one_row(table: &Table) -> Value {
 pub(crate) fn row_of(table: &Table, target: bool) -> Value {
     let whole = (table.whole || !table.columns.is_empty()).then(|| Rc::new(table.clone()));
     let row = Row { rows: table.rows, target, label: table.label.clone(), index: table.index, table: whole };
-    let lessons = table.lessons();
-    Value::Number(Rc::new(crate::value::Number { lessons, row: Some(row.into()), ..Default::default() }))
+    let deps = table.deps();
+    Value::Number(Rc::new(crate::value::Number { deps, row: Some(row.into()), ..Default::default() }))
 }

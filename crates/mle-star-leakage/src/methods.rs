@@ -1,7 +1,7 @@
 //! Methods of lists, dictionaries, texts and names of columns.
 
 use crate::calls::Arguments;
-use crate::info::Lessons;
+use crate::info::Dependencies;
 use crate::machine::Machine;
 use crate::value::{Dict, List, Names, Number, Object, Text, Value};
 use ruff_text_size::TextRange;
@@ -53,7 +53,7 @@ impl Machine<'_> {
                     (None, Some(given)) => names.except.extend(given),
                     _ => {
                         (names.sure, names.among) = (false, Vec::new());
-                        names.lessons.add(&self.about_features(&given));
+                        names.deps.add(&self.about_features(&given));
                     }
                 }
             }
@@ -100,8 +100,8 @@ impl Machine<'_> {
             }
             // A text that is joined from values depends on them.
             "join" => {
-                let lessons = self.lessons_of(&arguments.first_value());
-                if lessons.is_empty() { Value::Unknown } else { Value::learnt(lessons) }
+                let deps = self.deps_of(&arguments.first_value());
+                if deps.is_empty() { Value::Unknown } else { Value::learnt(deps) }
             }
             "lower" | "upper" | "strip" | "resolve" | "absolute" | "expanduser" | "as_posix" => base.clone(),
             "glob" | "rglob" | "iterdir" => self.file_names(name, Some(base), arguments).unwrap_or_default(),
@@ -237,11 +237,11 @@ impl Machine<'_> {
                     None => {
                         let others = self.join_all(&dict.others);
                         let others = self.so_far(others);
-                        let lessons = self.lessons_of(&others);
+                        let deps = self.deps_of(&others);
                         match default {
                             Value::Unknown | Value::None => others,
-                            default if lessons.is_empty() => default,
-                            default => self.with_condition(&default, &lessons),
+                            default if deps.is_empty() => default,
+                            default => self.with_condition(&default, &deps),
                         }
                     }
                 }
@@ -264,8 +264,8 @@ impl Machine<'_> {
         match name {
             "most_common" => {
                 let counts = self.join_all(&dict.values());
-                let lessons = self.lessons_of(&counts);
-                let key = if lessons.is_empty() { Value::Unknown } else { Value::learnt(lessons) };
+                let deps = self.deps_of(&counts);
+                let key = if deps.is_empty() { Value::Unknown } else { Value::learnt(deps) };
                 self.open_list(vec![Value::Tuple([key, counts].into())])
             }
             "_replace" => {
@@ -296,18 +296,17 @@ impl Machine<'_> {
     }
 
     /// A value that is used under a condition which depends on these.
-    pub(crate) fn with_condition(&mut self, value: &Value, lessons: &Lessons) -> Value {
-        if lessons.is_empty() {
+    pub(crate) fn with_condition(&mut self, value: &Value, deps: &Dependencies) -> Value {
+        if deps.is_empty() {
             return value.clone();
         }
         match value {
             Value::Str(text) => {
-                let number =
-                    Number { lessons: lessons.clone(), text: Some(Rc::clone(text)), ..Number::default() };
+                let number = Number { deps: deps.clone(), text: Some(Rc::clone(text)), ..Number::default() };
                 Value::Number(Rc::new(number))
             }
-            Value::Unknown => Value::learnt(lessons.clone()),
-            _ => self.with_lessons(value, lessons),
+            Value::Unknown => Value::learnt(deps.clone()),
+            _ => self.with_deps(value, deps),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lessons};
+use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::{Filling, Mask, Table};
@@ -92,7 +92,7 @@ impl Machine<'_> {
             "argsort" | "argpartition" => match self.table_of(first).map(|table| table.rows) {
                 Some(rows) if rows.is_known() => self.positions(rows),
                 // Statistics in their order.
-                Some(_) => Value::learnt(self.lessons_of(first)),
+                Some(_) => Value::learnt(self.deps_of(first)),
                 None => self.order_of_scores(first, arguments),
             },
             "sort" | "flip" | "fliplr" | "flipud" | "digitize" | "searchsorted" => {
@@ -257,9 +257,9 @@ impl Machine<'_> {
             matches!(item, Value::Int(_) | Value::Float(_))
                 || matches!(item, Value::Number(number) if number.row.is_none())
         };
-        let lessons = self.lessons_of(value);
+        let deps = self.deps_of(value);
         let plain = !list.open && list.items.iter().all(is_number) && self.scores_of(value, 3).is_empty();
-        (plain && !lessons.is_empty()).then(|| Value::learnt(lessons))
+        (plain && !deps.is_empty()).then(|| Value::learnt(deps))
     }
 
     /// The items of a list, if they are arrays of the same rows.
@@ -326,8 +326,8 @@ impl Machine<'_> {
     /// Values that something comes before or after, so they are moved against their rows.
     pub(crate) fn moved(&mut self, table: &Table) -> Table {
         let mut moved = table.clone();
-        (moved.rest.target, moved.rest.answer) = (false, Lessons::default());
-        moved.rest.lessons = self.lagged(&table.rest.lessons);
+        (moved.rest.target, moved.rest.answer) = (false, Dependencies::default());
+        moved.rest.deps = self.lagged(&table.rest.deps);
         moved
     }
 
@@ -335,7 +335,7 @@ impl Machine<'_> {
         if matches!(name, "mean" | "sum" | "average" | "nanmean" | "nansum" | "gmean") {
             if self.table_of(first).is_none() {
                 let weights =
-                    arguments.named("weights").map(|weights| self.lessons_of(weights)).unwrap_or_default();
+                    arguments.named("weights").map(|weights| self.deps_of(weights)).unwrap_or_default();
                 let mean = self.mean_of(first, arguments);
                 let table = self.table_of(&mean).cloned().unwrap_or_default();
                 let rows = table.rows;
@@ -349,7 +349,7 @@ impl Machine<'_> {
                     _ => Some(kind),
                 });
                 let weights = self.applied(&weights, rows);
-                return self.with_lessons(&mean, &weights);
+                return self.with_deps(&mean, &weights);
             }
             return self.mean_of(first, arguments);
         }
@@ -363,7 +363,7 @@ impl Machine<'_> {
                 // A place among predictions by the true values of their rows.
                 let share = arguments.get(1, "q").cloned().unwrap_or_default();
                 let choice = self.weighing(&share, &table);
-                self.with_lessons(&reduced, &choice)
+                self.with_deps(&reduced, &choice)
             }
             Some(table) => self.table(table.values()),
             None => self.mean_of(first, arguments),
@@ -397,7 +397,7 @@ impl Machine<'_> {
         let made = self.elementwise(arguments);
         let values: Vec<Table> =
             arguments.positional.iter().skip(1).filter_map(|value| self.table_of(value)).cloned().collect();
-        let predicted = |table: &Table| self.infos.has_model(&table.lessons());
+        let predicted = |table: &Table| self.infos.has_model(&table.deps());
         let mixed = values.iter().any(Table::is_target) && values.iter().any(predicted);
         if let (true, Some(table)) = (mixed, self.table_of(&made).cloned()) {
             return self.table(Table { filling: Filling { mixed, ..table.filling }, ..table });
@@ -451,9 +451,9 @@ impl Machine<'_> {
         let tables: Vec<Table> =
             values.iter().filter_map(|value| self.table_of(value)).map(Table::values).collect();
         let others = values.iter().filter(|value| self.table_of(value).is_none());
-        let lessons = others.map(|value| self.lessons_of(value)).collect();
+        let deps = others.map(|value| self.deps_of(value)).collect();
         let rows = tables.iter().map(|table| table.rows).find(|rows| rows.is_known()).unwrap_or_default();
-        let lessons = self.applied(&lessons, rows);
+        let deps = self.applied(&deps, rows);
         let Some((first, rest)) = tables.split_first() else {
             let scores = values.iter().map(|value| self.scores_of(value, 2)).collect();
             let known = values.iter().any(|value| matches!(value, Value::Number(_)));
@@ -464,10 +464,10 @@ impl Machine<'_> {
                 _ => None,
             });
             let row = rows.next().filter(|_| rows.next().is_none());
-            let number = Number { lessons, scores, truth, versus, row, ..Number::default() };
+            let number = Number { deps, scores, truth, versus, row, ..Number::default() };
             return if known { Value::Number(Rc::new(number)) } else { Value::Unknown };
         };
-        let mut answers = Lessons::default();
+        let mut answers = Dependencies::default();
         if tables.len() > 1 && !tables.iter().all(Table::is_target) {
             for table in &tables {
                 answers.add(&self.as_answer(table, arguments.range));
@@ -484,9 +484,9 @@ impl Machine<'_> {
             let versus = made.mask.versus.clone().or_else(|| table.mask.versus.clone());
             let mask = Mask { compared, versus, ..Mask::default() };
             let lead = made.lead.clone().or_else(|| table.lead.clone());
-            made = Table { mask, lead, ..Table::array(rows, made.rest.lessons.and(&table.rest.lessons)) };
+            made = Table { mask, lead, ..Table::array(rows, made.rest.deps.and(&table.rest.deps)) };
         }
-        made.learn(&lessons.and(&answers));
+        made.learn(&deps.and(&answers));
         self.table(made)
     }
 }
@@ -501,7 +501,7 @@ pub(crate) fn beside(tables: &[Table]) -> Table {
         for (name, column) in &table.columns {
             joined.set(Rc::clone(name), column.clone());
         }
-        joined.rest.lessons.add(&table.rest.lessons);
+        joined.rest.deps.add(&table.rest.deps);
         joined.rest.target = false;
         joined.unnamed.add(&table.unnamed);
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast::Operator;
 use ruff_text_size::TextRange;
 
-use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
+use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::Machine;
 use crate::numpy::is_of_truth;
 use crate::rows::{Origin, RowsId};
@@ -73,9 +73,9 @@ impl Machine<'_> {
                 Value::Names(Rc::new(left))
             }
             (Value::Names(names), _) if operation == Operator::Add => {
-                let lessons = names.lessons.and(&self.lessons_of(right));
+                let deps = names.deps.and(&self.deps_of(right));
                 let partly = [names.partly.clone(), self.known_in_part(right)].concat();
-                Value::Names(Rc::new(Names { lessons, partly, ..(**names).clone() }))
+                Value::Names(Rc::new(Names { deps, partly, ..(**names).clone() }))
             }
             (Value::Unknown, Value::Unknown) => Value::Unknown,
             // `0.1 * features.T`
@@ -139,7 +139,7 @@ impl Machine<'_> {
         }
         let own = |one: &Table, other: &Table| {
             let name = |table: &Table| table.label.clone().or_else(|| table.source.clone());
-            let plain = one.rest.lessons.is_empty() && name(other).is_none() && operation == Operator::Sub;
+            let plain = one.rest.deps.is_empty() && name(other).is_none() && operation == Operator::Sub;
             name(one).filter(|_| plain)
         };
         let versus = own(&left, &right).or_else(|| own(&right, &left));
@@ -155,9 +155,8 @@ impl Machine<'_> {
         let mut left = left;
         if operation == Operator::Sub && right.is_target() {
             // Statistics of the rows so far without the row itself.
-            let window = |lesson: &Lesson| lesson.kind == Kind::Window && !lesson.on.is_known();
-            left.rest.lessons =
-                self.infos.map(&left.rest.lessons, |lesson| (!window(&lesson)).then_some(lesson));
+            let window = |dep: &Dependency| dep.kind == Kind::Window && !dep.on.is_known();
+            left.rest.deps = self.infos.map(&left.rest.deps, |dep| (!window(&dep)).then_some(dep));
         }
         let left = left;
         let mut combined = Table {
@@ -165,7 +164,7 @@ impl Machine<'_> {
             by_target: left.by_target || right.by_target,
             polars: left.polars || right.polars,
             lead,
-            ..Table::array(rows, self.applied(&left.rest.lessons.and(&right.rest.lessons), rows).and(&answer))
+            ..Table::array(rows, self.applied(&left.rest.deps.and(&right.rest.deps), rows).and(&answer))
         };
         // True values and the same true values.
         combined.filling.doubtful = left.filling.doubtful || right.filling.doubtful;
@@ -173,7 +172,7 @@ impl Machine<'_> {
             && right.is_target()
             && (left.label == right.label || left.label.is_none() || right.label.is_none())
             && left.rows == right.rows
-            && combined.rest.lessons.is_empty();
+            && combined.rest.deps.is_empty();
         combined
     }
 
@@ -191,13 +190,13 @@ impl Machine<'_> {
     }
 
     /// What the result of two tables depends on, if one of them is the target and the other is not.
-    fn answers_of(&mut self, left: &Table, right: &Table) -> Lessons {
+    fn answers_of(&mut self, left: &Table, right: &Table) -> Dependencies {
         let range = self.statement;
-        let mut answers = Lessons::default();
+        let mut answers = Dependencies::default();
         for (one, other) in [(left, right), (right, left)] {
-            let predicted = self.infos.any(&other.rest.lessons, |lesson| {
-                matches!(lesson.kind, Kind::Model | Kind::Window | Kind::Target)
-            });
+            let predicted = self
+                .infos
+                .any(&other.rest.deps, |dep| matches!(dep.kind, Kind::Model | Kind::Window | Kind::Target));
             if one.is_target() && !(other.is_target() && one.rows == other.rows) && !predicted {
                 answers.add(&self.as_answer(one, range));
             }
@@ -209,16 +208,16 @@ impl Machine<'_> {
     fn compared(&self, left: &Table, right: &Table) -> Option<RowsId> {
         // Statistics of the target are predictions if the difference is what the script reports, or of rows that were held
         // back. Those of these rows alone are what predictions are measured by, as the variance in R².
-        let means = |lesson: &Lesson, rows: RowsId| {
-            let held_back = matches!(self.rows.origin(rows), Origin::Part { .. }) && lesson.from != rows;
-            lesson.kind == Kind::Target && (held_back || self.reports_a_score())
+        let means = |dep: &Dependency, rows: RowsId| {
+            let held_back = matches!(self.rows.origin(rows), Origin::Part { .. }) && dep.from != rows;
+            dep.kind == Kind::Target && (held_back || self.reports_a_score())
         };
         let predicted = |table: &Table, rows: RowsId| {
-            self.infos.any(&table.rest.lessons, |lesson| lesson.kind == Kind::Model || means(lesson, rows))
+            self.infos.any(&table.rest.deps, |dep| dep.kind == Kind::Model || means(dep, rows))
         };
         // What is computed from true values alone stands for them, as `truth > 0.5`.
         let is_truth = |table: &Table| {
-            table.is_target() || (self.has_answer(&table.rest.lessons) && !predicted(table, table.rows))
+            table.is_target() || (self.has_answer(&table.rest.deps) && !predicted(table, table.rows))
         };
         if is_truth(left) && predicted(right, left.rows) {
             Some(left.rows)
@@ -245,46 +244,45 @@ impl Machine<'_> {
         if !matches!(operation, Operator::Add) || number.is_constant_number() {
             self.note_numeric(table);
         }
-        let lessons = self.lessons_of(number).and(&self.weighing(number, table));
-        let lessons = self.but_of_columns(&lessons, table);
-        let lessons = self.applied(&lessons, table.rows);
+        let deps = self.deps_of(number).and(&self.weighing(number, table));
+        let deps = self.but_of_columns(&deps, table);
+        let deps = self.applied(&deps, table.rows);
         let mut scaled = table.clone();
         scaled.mask.condition = None;
-        scaled.learn(&lessons);
+        scaled.learn(&deps);
         scaled.filling.doubtful |= !is_of_truth(number);
         self.table(scaled)
     }
 
     /// What predictions depend on that are weighed by a number which is computed from scores: the choice of the weight.
-    pub(crate) fn weighing(&mut self, weight: &Value, table: &Table) -> Lessons {
+    pub(crate) fn weighing(&mut self, weight: &Value, table: &Table) -> Dependencies {
         // Predictions are moved by the true values of their own rows.
         if let Value::Number(number) = weight
             && let Some(rows) = number.of_truth.filter(|rows| rows.is_known() && *rows == table.rows)
-            && self.infos.has_model(&table.lessons())
+            && self.infos.has_model(&table.deps())
         {
             return self.learn(Kind::Choice(How::Number), self.statement, rows);
         }
         let scores = self.scores_of(weight, 3);
-        let chosen =
-            self.infos.any(&self.lessons_of(weight), |lesson| matches!(lesson.kind, Kind::Choice(_)));
-        if scores.is_empty() || chosen || !self.infos.has_model(&table.lessons()) {
-            return Lessons::default();
+        let chosen = self.infos.any(&self.deps_of(weight), |dep| matches!(dep.kind, Kind::Choice(_)));
+        if scores.is_empty() || chosen || !self.infos.has_model(&table.deps()) {
+            return Dependencies::default();
         }
         let rows: Vec<RowsId> = self.infos.scores(&scores).map(|score| score.rows).collect();
         let range = self.statement;
         rows.into_iter().map(|rows| self.learn(Kind::Choice(How::Number), range, rows)).collect()
     }
 
-    /// What values of these rows depend on that were changed by numbers which depend on these lessons.
-    pub(crate) fn applied(&mut self, lessons: &Lessons, rows: RowsId) -> Lessons {
-        self.infos.map(lessons, |lesson| match lesson.kind {
+    /// What values of these rows depend on that were changed by numbers which depend on these dependencies.
+    pub(crate) fn applied(&mut self, deps: &Dependencies, rows: RowsId) -> Dependencies {
+        self.infos.map(deps, |dep| match dep.kind {
             Kind::Candidate(how) if how.is_open() => {
-                Some(Lesson { kind: Kind::Candidate(How::Number), ..lesson })
+                Some(Dependency { kind: Kind::Candidate(How::Number), ..dep })
             }
-            Kind::Model if !lesson.on.is_known() => Some(Lesson { on: rows, ..lesson }),
+            Kind::Model if !dep.on.is_known() => Some(Dependency { on: rows, ..dep }),
             // What was chosen is applied to these rows, even if they are put together with others later.
-            Kind::Choice(_) if !lesson.on.is_known() => Some(Lesson { on: rows, ..lesson }),
-            _ => Some(lesson),
+            Kind::Choice(_) if !dep.on.is_known() => Some(Dependency { on: rows, ..dep }),
+            _ => Some(dep),
         })
     }
 
@@ -311,53 +309,53 @@ impl Machine<'_> {
         let values = table.values();
         let versus = values.mask.versus.clone();
         if let Some(rows) = values.mask.compared {
-            let scores = self.score(site, rows, &values.rest.lessons, false);
+            let scores = self.score(site, rows, &values.rest.deps, false);
             return Value::Number(Rc::new(Number { scores, versus, ..Number::default() }));
         }
-        let predicted = self.infos.has_model(&values.rest.lessons);
-        let known = self.without_answers(&values.rest.lessons);
+        let predicted = self.infos.has_model(&values.rest.deps);
+        let known = self.without_answers(&values.rest.deps);
         // The mean of predictions is no prediction.
-        let mut lessons = self.infos.without(&known, Kind::Model);
+        let mut deps = self.infos.without(&known, Kind::Model);
         let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.filling.blank;
         if let Some(whole) = self.whole_of_value(values.rows).filter(|_| self.is_of_target(table)) {
-            lessons.add(&self.learn(Kind::Target, site, whole));
+            deps.add(&self.learn(Kind::Target, site, whole));
         }
         if table.by_target && values.mask.condition.is_none() && !self.is_of_target(table) {
-            lessons.add(&self.counted_by_target(table, site));
+            deps.add(&self.counted_by_target(table, site));
         }
         if learnt && !predicted && values.mask.condition.is_none() {
-            lessons.add(&self.learn(Kind::Unsupervised, site, values.rows));
+            deps.add(&self.learn(Kind::Unsupervised, site, values.rows));
         }
         let truth =
-            values.is_target() && lessons.is_empty() && !values.filling.blank && !values.filling.doubtful;
+            values.is_target() && deps.is_empty() && !values.filling.blank && !values.filling.doubtful;
         let reduced = self.context.is_some().then(|| Rc::new(table.values()));
         let of_truth = values.is_target().then_some(values.rows);
-        Value::Number(Rc::new(Number { lessons, truth, reduced, of_truth, versus, ..Number::default() }))
+        Value::Number(Rc::new(Number { deps, truth, reduced, of_truth, versus, ..Number::default() }))
     }
 
-    /// A score of predictions that depend on these lessons.
+    /// A score of predictions that depend on these dependencies.
     pub(crate) fn score(
         &mut self,
         site: TextRange,
         rows: RowsId,
-        lessons: &Lessons,
+        deps: &Dependencies,
         with_itself: bool,
     ) -> Scores {
-        let lessons = self.infos.map(lessons, |lesson| {
+        let deps = self.infos.map(deps, |dep| {
             // True values are no features.
-            if matches!(lesson.kind, Kind::Answer(_)) && !lesson.on.is_known() {
+            if matches!(dep.kind, Kind::Answer(_)) && !dep.on.is_known() {
                 return None;
             }
-            let on = if lesson.on.is_known() { lesson.on } else { rows };
-            Some(Lesson { on, ..lesson })
+            let on = if dep.on.is_known() { dep.on } else { rows };
+            Some(Dependency { on, ..dep })
         });
         let site = self.site(site);
-        self.infos.score(Score { site, rows, lessons, with_itself })
+        self.infos.score(Score { site, rows, deps, with_itself })
     }
 
     /// A column of values that depend on these.
-    pub(crate) fn array(&mut self, rows: RowsId, lessons: Lessons) -> Value {
-        let column = Column::learnt(lessons);
+    pub(crate) fn array(&mut self, rows: RowsId, deps: Dependencies) -> Value {
+        let column = Column::learnt(deps);
         self.table(Table { rest: column, ..Table::of(rows) })
     }
 }
@@ -428,7 +426,7 @@ fn difference(left: &Value, right: &Value) -> Value {
 fn numbers(left: &Value, right: &Value) -> Value {
     match (left, right) {
         (Value::Number(one), Value::Number(other)) => Value::Number(Rc::new(Number {
-            lessons: one.lessons.and(&other.lessons),
+            deps: one.deps.and(&other.deps),
             scores: one.scores.and(&other.scores),
             random: one.random && other.random,
             truth: one.truth && other.truth,

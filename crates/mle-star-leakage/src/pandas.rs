@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::calls::Arguments;
 use crate::conditions::key_of_query;
-use crate::info::{Kind, Lessons};
+use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;
 use crate::names;
 use crate::rows::{DivisionKind, RowsId};
@@ -80,7 +80,7 @@ impl Machine<'_> {
             }
             "to_datetime" => self.table(table.values().with_times(vec!["time".into()])),
             "cut" => {
-                let bins = arguments.get(1, "bins").map(|bins| self.lessons_of(bins)).unwrap_or_default();
+                let bins = arguments.get(1, "bins").map(|bins| self.deps_of(bins)).unwrap_or_default();
                 let bins = self.applied(&bins, table.rows);
                 let mut cut = table.clone();
                 cut.learn(&bins);
@@ -186,7 +186,7 @@ impl Machine<'_> {
             return Some(self.as_scores(first));
         }
         let is_series = arguments.called_name(self.source) == "Series";
-        is_series.then(|| self.array(RowsId::UNKNOWN, self.lessons_of(first)))
+        is_series.then(|| self.array(RowsId::UNKNOWN, self.deps_of(first)))
     }
 
     fn made_table(&mut self, first: &Value, arguments: &Arguments) -> Value {
@@ -202,7 +202,7 @@ impl Machine<'_> {
                 let names = arguments.named("columns").and_then(|names| self.texts(names));
                 let mut made = Table { index: false, ..table };
                 if let Some(names) = names.filter(|_| made.columns.is_empty()) {
-                    made.rest.lessons = self.without_answers(&made.rest.lessons);
+                    made.rest.deps = self.without_answers(&made.rest.deps);
                     let column = made.rest.clone();
                     names.into_iter().for_each(|name| made.set(name, column.clone()));
                 }
@@ -222,8 +222,8 @@ impl Machine<'_> {
                 return self.as_scores(first);
             }
             _ => {
-                let lessons = self.lessons_of(first);
-                if lessons.is_empty() && index.is_none() {
+                let deps = self.deps_of(first);
+                if deps.is_empty() && index.is_none() {
                     return match first {
                         Value::Number(_) => first.clone(),
                         Value::Method(_) => first.clone(),
@@ -233,7 +233,7 @@ impl Machine<'_> {
                 if matches!(first, Value::Number(_)) {
                     return first.clone();
                 }
-                Table::array(RowsId::UNKNOWN, lessons)
+                Table::array(RowsId::UNKNOWN, deps)
             }
         };
         let from_dict = matches!(self.state.get(first), Some(Object::Dict(_)));
@@ -255,7 +255,7 @@ impl Machine<'_> {
         }
         // Columns with names that are not known, as in a loop over all columns of a table.
         for value in dict.others.iter().filter(|value| self.table_of(value).is_some()) {
-            made.rest.lessons.add(&self.column_of(value).lessons);
+            made.rest.deps.add(&self.column_of(value).deps);
         }
         made
     }
@@ -297,24 +297,24 @@ impl Machine<'_> {
             || matches!(arguments.named("allow_exact_matches"), Some(Value::Bool(false)));
         for (name, column) in &other.columns {
             let column = &match moved {
-                true => Column::learnt(self.of_unknown_rows(&column.lessons)),
+                true => Column::learnt(self.of_unknown_rows(&column.deps)),
                 false => self.looked_up(column, same, from, arguments),
             };
-            if !keys.contains(name) && (!column.lessons.is_empty() || column.target) {
+            if !keys.contains(name) && (!column.deps.is_empty() || column.target) {
                 let taken = made.named(name).is_some() || self.targets.contains(name);
                 let name = if taken { format!("{name}_y").into() } else { Rc::clone(name) };
                 made.set(name, column.clone());
             }
         }
-        made.unnamed.add(&other.rest.lessons.and(&other.unnamed));
+        made.unnamed.add(&other.rest.deps.and(&other.unnamed));
         made.label = None;
         self.table(made)
     }
 
     /// What values depend on that are those of other rows than before, and it is not known which.
-    pub(crate) fn of_unknown_rows(&mut self, lessons: &Lessons) -> Lessons {
-        let lessons = self.lagged(lessons);
-        self.infos.without(&lessons, Kind::Target)
+    pub(crate) fn of_unknown_rows(&mut self, deps: &Dependencies) -> Dependencies {
+        let deps = self.lagged(deps);
+        self.infos.without(&deps, Kind::Target)
     }
 
     /// A column that is taken over by a key: the target of other rows is a statistic of them.
@@ -322,11 +322,11 @@ impl Machine<'_> {
         if same && column.target {
             return Column::learnt(column.answer.clone());
         }
-        if same || !(column.target || self.has_answer(&column.lessons)) {
+        if same || !(column.target || self.has_answer(&column.deps)) {
             return column.clone();
         }
-        let lessons = self.without_answers(&column.lessons);
-        Column::learnt(lessons.and(&self.learn(Kind::Target, arguments.range, from)))
+        let deps = self.without_answers(&column.deps);
+        Column::learnt(deps.and(&self.learn(Kind::Target, arguments.range, from)))
     }
 
     /// Selects columns or rows: `table.loc[...]` called, `text.str.lower()` and the like.
@@ -362,7 +362,7 @@ impl Machine<'_> {
         let text = self.compact(arguments.range);
         let numeric = text.contains("number") || text.contains("float") || text.contains("int");
         let mut selected = if numeric == excluded {
-            Table { columns: Vec::new(), unnamed: Lessons::default(), ..self.unsure(table) }
+            Table { columns: Vec::new(), unnamed: Dependencies::default(), ..self.unsure(table) }
         } else {
             Table { whole: false, ..table.clone() }
         };

@@ -6,7 +6,7 @@ use ruff_python_ast::Expr;
 use ruff_text_size::Ranged;
 
 use crate::calls::Arguments;
-use crate::info::{Kind, Lessons};
+use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
@@ -238,22 +238,20 @@ impl<'a> Machine<'a> {
             let Value::Number(number) = &value else { continue };
             let label = number.reduced.as_ref().and_then(|table| table.label.clone());
             let Some(name) = name.or_else(|| number.text.clone()).or(label) else { continue };
-            let lessons = self.statistic_of(number, group.table.rows, arguments);
-            made.set(name, Column::learnt(lessons));
+            let deps = self.statistic_of(number, group.table.rows, arguments);
+            made.set(name, Column::learnt(deps));
         }
         self.table(made)
     }
 
     /// What a number depends on that is computed for each group: the target may be in it.
-    fn statistic_of(&mut self, number: &Number, rows: RowsId, arguments: &Arguments) -> Lessons {
-        let of_target = number
-            .reduced
-            .as_ref()
-            .is_some_and(|table| table.is_target() || self.has_answer(&table.lessons()));
+    fn statistic_of(&mut self, number: &Number, rows: RowsId, arguments: &Arguments) -> Dependencies {
+        let of_target =
+            number.reduced.as_ref().is_some_and(|table| table.is_target() || self.has_answer(&table.deps()));
         if of_target {
-            number.lessons.and(&self.learn(Kind::Target, arguments.range, rows))
+            number.deps.and(&self.learn(Kind::Target, arguments.range, rows))
         } else {
-            number.lessons.clone()
+            number.deps.clone()
         }
     }
 
@@ -267,9 +265,9 @@ impl<'a> Machine<'a> {
         let table = number.reduced.clone()?;
         Some(match name {
             "over" => {
-                let lessons = self.statistic_of(number, table.rows, arguments);
+                let deps = self.statistic_of(number, table.rows, arguments);
                 let label = number.text.clone().or_else(|| table.label.clone());
-                let made = Table::array(table.rows, lessons);
+                let made = Table::array(table.rows, deps);
                 self.table(Table { label, polars: true, ..made })
             }
             "alias" => {

@@ -38,7 +38,7 @@ impl Machine<'_> {
     fn with_affix(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Table {
         let mut renamed = self.unsure(table);
         // Values of a model may be those of one that reconstructs its features.
-        if self.infos.has_model(&table.lessons()) {
+        if self.infos.has_model(&table.deps()) {
             return Table { columns: Vec::new(), rest: Column::default(), ..renamed };
         }
         let Some(affix) = arguments.first().and_then(Value::constant) else { return renamed };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::facts::Split;
 use crate::finding::{Finding, Rule};
-use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
+use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::{Final, Machine};
 use crate::names;
 use crate::rows::{Division, DivisionId, DivisionKind, Origin, RowsId};
@@ -20,8 +20,8 @@ pub(crate) fn findings(machine: &mut Machine<'_>) -> Vec<Finding> {
     report.files();
     report.final_lines();
     report.columns();
-    for (score, lessons) in &reported {
-        report.score(score, lessons);
+    for (score, deps) in &reported {
+        report.score(score, deps);
     }
     let mut findings: Vec<Finding> = report.found.into_values().collect();
     // What is told as a leak is not told again as a warning.
@@ -36,13 +36,13 @@ pub(crate) fn findings(machine: &mut Machine<'_>) -> Vec<Finding> {
 /// Findings as they are collected: one for each rule and place.
 struct Report<'a> {
     machine: &'a Machine<'a>,
-    reported: &'a [(Score, Lessons)],
+    reported: &'a [(Score, Dependencies)],
     lines: Lines<'a>,
     found: BTreeMap<(Rule, usize, usize), Finding>,
 }
 
 /// The scores that the script reports, with what else the printed number depends on.
-fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
+fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Dependencies)> {
     // The first score of the final line is the reported one; further ones only accompany it.
     let first = |line: &Final| {
         let scored = line.values.iter().find(|value| !machine.scores_of(value, 3).is_empty());
@@ -60,24 +60,24 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
     let mut printed = but_of_spreads(machine, printed);
     // The scores of the steps are often printed, too.
     let in_loops = std::mem::take(&mut machine.seen.printed_in_loops);
-    printed.extend(scores_in(machine, &in_loops).into_iter().map(|(score, lessons)| {
-        let [own, more] = [&score.lessons, &lessons].map(|lessons| {
-            machine.infos.map_kinds(lessons, |kind| match kind {
+    printed.extend(scores_in(machine, &in_loops).into_iter().map(|(score, deps)| {
+        let [own, more] = [&score.deps, &deps].map(|deps| {
+            machine.infos.map_kinds(deps, |kind| match kind {
                 Kind::Choice(How::Steps) => Some(Kind::Choice(How::Setting)),
                 _ => Some(kind),
             })
         });
-        (Score { lessons: own, ..score }, more)
+        (Score { deps: own, ..score }, more)
     }));
     let others: Vec<Score> = machine.infos.all_scores().cloned().collect();
     let others = others.into_iter().map(|score| {
-        let lessons = machine.infos.map(&score.lessons, |lesson| match lesson.kind {
+        let deps = machine.infos.map(&score.deps, |dep| match dep.kind {
             Kind::Choice(_) => None,
             // A model that watches rows to stop by them does not report their score.
-            Kind::Stopping if lesson.site == score.site => None,
-            _ => Some(lesson),
+            Kind::Stopping if dep.site == score.site => None,
+            _ => Some(dep),
         });
-        (Score { lessons, ..score }, Lessons::default())
+        (Score { deps, ..score }, Dependencies::default())
     });
     let all: Vec<_> = printed.iter().cloned().chain(others).collect();
     let all = but_of_searches(machine, all);
@@ -95,18 +95,21 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
 
 /// The scores without the choices of searches that are over: their result is fitted again on their rows as well, and scored on
 /// other ones that were held back.
-fn but_of_searches(machine: &mut Machine<'_>, scores: Vec<(Score, Lessons)>) -> Vec<(Score, Lessons)> {
-    let from = |machine: &Machine<'_>, lessons: &Lessons, is: fn(&Lesson) -> bool| {
-        machine.infos.lessons(lessons).filter(is).map(|lesson| lesson.from).collect()
+fn but_of_searches(
+    machine: &mut Machine<'_>,
+    scores: Vec<(Score, Dependencies)>,
+) -> Vec<(Score, Dependencies)> {
+    let from = |machine: &Machine<'_>, deps: &Dependencies, is: fn(&Dependency) -> bool| {
+        machine.infos.deps(deps).filter(is).map(|dep| dep.from).collect()
     };
     let apart = |machine: &Machine<'_>, one: RowsId, other: RowsId| {
         !machine.rows.overlap(one, other) && machine.rows.common(one, other).is_some()
     };
     let mut results: Vec<(RowsId, Vec<RowsId>)> = Vec::new();
     for (score, more) in &scores {
-        let chosen: Vec<RowsId> = from(machine, &score.lessons.and(more), is_choice);
+        let chosen: Vec<RowsId> = from(machine, &score.deps.and(more), is_choice);
         if !on_training_rows(machine, score) && chosen.iter().all(|rows| apart(machine, *rows, score.rows)) {
-            results.push((score.rows, from(machine, &score.lessons, |lesson| lesson.kind == Kind::Model)));
+            results.push((score.rows, from(machine, &score.deps, |dep| dep.kind == Kind::Model)));
         }
     }
     let mut left = Vec::new();
@@ -116,9 +119,8 @@ fn but_of_searches(machine: &mut Machine<'_>, scores: Vec<(Score, Lessons)>) -> 
         };
         left.push(match results.iter().any(is_over) {
             true => {
-                let (lessons, more) =
-                    (without_choices(machine, &score.lessons), without_choices(machine, &more));
-                (Score { lessons, ..score }, more)
+                let (deps, more) = (without_choices(machine, &score.deps), without_choices(machine, &more));
+                (Score { deps, ..score }, more)
             }
             false => (score, more),
         });
@@ -126,20 +128,23 @@ fn but_of_searches(machine: &mut Machine<'_>, scores: Vec<(Score, Lessons)>) -> 
     left
 }
 
-fn without_choices(machine: &mut Machine<'_>, lessons: &Lessons) -> Lessons {
-    machine.infos.map(lessons, |lesson| (!is_choice(&lesson)).then_some(lesson))
+fn without_choices(machine: &mut Machine<'_>, deps: &Dependencies) -> Dependencies {
+    machine.infos.map(deps, |dep| (!is_choice(&dep)).then_some(dep))
 }
 
-fn is_choice(lesson: &Lesson) -> bool {
-    matches!(lesson.kind, Kind::Choice(_))
+fn is_choice(dep: &Dependency) -> bool {
+    matches!(dep.kind, Kind::Choice(_))
 }
 
 /// The scores without choices, if the mean of the same scores is printed, too: the smallest and the largest tell how far
 /// they lie apart.
-fn but_of_spreads(machine: &mut Machine<'_>, scores: Vec<(Score, Lessons)>) -> Vec<(Score, Lessons)> {
+fn but_of_spreads(
+    machine: &mut Machine<'_>,
+    scores: Vec<(Score, Dependencies)>,
+) -> Vec<(Score, Dependencies)> {
     let means = scores.iter().filter(|(_, more)| !machine.infos.any(more, is_choice));
     let means: Vec<Score> = means.map(|(score, _)| score.clone()).collect();
-    let but = |(score, more): (Score, Lessons)| match means.contains(&score) {
+    let but = |(score, more): (Score, Dependencies)| match means.contains(&score) {
         true => (score, without_choices(machine, &more)),
         false => (score, more),
     };
@@ -148,25 +153,25 @@ fn but_of_spreads(machine: &mut Machine<'_>, scores: Vec<(Score, Lessons)>) -> V
 
 /// Whether a score is one of training rows, although others were held out that the script does not look at again.
 fn beside_unread_rows(machine: &Machine<'_>, score: &Score) -> bool {
-    let mut lessons = machine.infos.lessons(&score.lessons);
-    lessons.any(|lesson| lesson.kind == Kind::Model && machine.leaves_unread(lesson))
+    let mut deps = machine.infos.deps(&score.deps);
+    deps.any(|dep| dep.kind == Kind::Model && machine.leaves_unread(dep))
 }
 
 /// Whether the rows of a score were a table of their own, and were added to those that the model was fitted on.
 fn on_added_rows(machine: &Machine<'_>, score: &Score) -> bool {
-    let added = |lesson: Lesson| match machine.rows.origin(lesson.from) {
-        Origin::Joined { parts, .. } => parts.iter().skip(1).any(|part| *part == lesson.on),
+    let added = |dep: Dependency| match machine.rows.origin(dep.from) {
+        Origin::Joined { parts, .. } => parts.iter().skip(1).any(|part| *part == dep.on),
         _ => false,
     };
-    machine.infos.lessons(&score.lessons).any(|lesson| lesson.kind == Kind::Model && added(lesson))
+    machine.infos.deps(&score.deps).any(|dep| dep.kind == Kind::Model && added(dep))
 }
 
-fn scores_in(machine: &Machine<'_>, values: &[Value]) -> Vec<(Score, Lessons)> {
+fn scores_in(machine: &Machine<'_>, values: &[Value]) -> Vec<(Score, Dependencies)> {
     let mut reported = Vec::new();
     for value in values {
         let scores = machine.scores_of(value, 3);
-        let lessons = machine.lessons_of(value);
-        reported.extend(machine.infos.scores(&scores).map(|score| (score.clone(), lessons.clone())));
+        let deps = machine.deps_of(value);
+        reported.extend(machine.infos.scores(&scores).map(|score| (score.clone(), deps.clone())));
     }
     reported
 }
@@ -177,18 +182,18 @@ fn on_training_rows(machine: &Machine<'_>, score: &Score) -> bool {
     if in_two_stages(machine, score) {
         return false;
     }
-    let trains = |lesson: Lesson| {
-        let kept_apart = || lesson.site != score.site && rows.kept_apart(lesson.on, lesson.from);
-        lesson.kind == Kind::Model && rows.overlap(lesson.from, lesson.on) && !kept_apart()
+    let trains = |dep: Dependency| {
+        let kept_apart = || dep.site != score.site && rows.kept_apart(dep.on, dep.from);
+        dep.kind == Kind::Model && rows.overlap(dep.from, dep.on) && !kept_apart()
     };
-    score.with_itself || machine.infos.lessons(&score.lessons).any(trains)
+    score.with_itself || machine.infos.deps(&score.deps).any(trains)
 }
 
 /// Whether predictions of a model for held-out rows were changed by another one that was fitted on these rows, as to
 /// calibrate them.
 fn in_two_stages(machine: &Machine<'_>, score: &Score) -> bool {
-    let models = || machine.infos.lessons(&score.lessons).filter(|lesson| lesson.kind == Kind::Model);
-    let held_out = |first: Lesson| machine.rows.held_out(first.from);
+    let models = || machine.infos.deps(&score.deps).filter(|dep| dep.kind == Kind::Model);
+    let held_out = |first: Dependency| machine.rows.held_out(first.from);
     models()
         .any(|first| models().any(|second| Some(second.from) == held_out(first) && second.on == second.from))
 }
@@ -232,17 +237,17 @@ impl Report<'_> {
         }
     }
 
-    fn score(&mut self, score: &Score, more: &Lessons) {
+    fn score(&mut self, score: &Score, more: &Dependencies) {
         if score.with_itself {
             let text = format!("{} compares the true values with themselves", self.code(score.site));
             self.add(Rule::ConstantScore, score.site, text);
         }
         self.rows_of(score);
-        let own: Vec<Lesson> = self.machine.infos.lessons(&score.lessons).collect();
-        let more = self.machine.infos.lessons(more).filter(|lesson| matches!(lesson.kind, Kind::Choice(_)));
-        let more = more.map(|lesson| Lesson { on: score.rows, ..lesson });
-        for lesson in own.iter().copied().chain(more) {
-            self.lesson(score, lesson);
+        let own: Vec<Dependency> = self.machine.infos.deps(&score.deps).collect();
+        let more = self.machine.infos.deps(more).filter(|dep| matches!(dep.kind, Kind::Choice(_)));
+        let more = more.map(|dep| Dependency { on: score.rows, ..dep });
+        for dep in own.iter().copied().chain(more) {
+            self.dep(score, dep);
         }
     }
 
@@ -252,9 +257,8 @@ impl Report<'_> {
         let mut chosen = machine.seen.chosen_by_errors.iter();
         let among = |chosen: RowsId, rows: RowsId| machine.rows.ancestors(rows).any(|above| above == chosen);
         // A score of some rows alone may be told beside that of all. If a model is fitted on such rows, there is no other.
-        let models = || machine.infos.lessons(&score.lessons).filter(|lesson| lesson.kind == Kind::Model);
-        let is_reported =
-            |rows| !machine.seen.finals.is_empty() || models().any(|lesson| among(rows, lesson.from));
+        let models = || machine.infos.deps(&score.deps).filter(|dep| dep.kind == Kind::Model);
+        let is_reported = |rows| !machine.seen.finals.is_empty() || models().any(|dep| among(rows, dep.from));
         if let Some((_, site)) = chosen.find(|(rows, _)| among(*rows, score.rows) && is_reported(*rows)) {
             let (cause, scored) = (self.line(*site), self.code(score.site));
             let text =
@@ -264,14 +268,14 @@ impl Report<'_> {
     }
 
     /// What is wrong with a score because of one thing that it depends on.
-    fn lesson(&mut self, score: &Score, lesson: Lesson) {
-        let seen = self.machine.rows.contains(lesson.from, lesson.on);
-        let shared = self.machine.rows.overlap(lesson.from, lesson.on);
-        let predicts = || !self.machine.infos.has_model(&score.lessons);
-        let (rule, does) = match lesson.kind {
-            Kind::Model => return self.model(score, lesson),
+    fn dep(&mut self, score: &Score, dep: Dependency) {
+        let seen = self.machine.rows.contains(dep.from, dep.on);
+        let shared = self.machine.rows.overlap(dep.from, dep.on);
+        let predicts = || !self.machine.infos.has_model(&score.deps);
+        let (rule, does) = match dep.kind {
+            Kind::Model => return self.model(score, dep),
             // Without a model, statistics of the target are the predictions.
-            Kind::Target if !shared && predicts() => return self.model(score, lesson),
+            Kind::Target if !shared && predicts() => return self.model(score, dep),
             Kind::Target | Kind::Window if seen => {
                 (Rule::TargetStatistics, format!("computes statistics of {}", target(self.machine)))
             }
@@ -295,10 +299,10 @@ impl Report<'_> {
             Kind::Choice(How::Seed) if shared => {
                 (Rule::ChosenOnScoredRows, "takes the seed with the best score".to_owned())
             }
-            Kind::Choice(How::Rounds) if shared && one_part(self.machine, lesson.from) => {
+            Kind::Choice(How::Rounds) if shared && one_part(self.machine, dep.from) => {
                 (Rule::ChosenOnScoredRows, "takes the number of rounds with the best score".to_owned())
             }
-            Kind::Choice(How::Trials) if shared && one_part(self.machine, lesson.from) => {
+            Kind::Choice(How::Trials) if shared && one_part(self.machine, dep.from) => {
                 (Rule::ChosenOnScoredRows, "takes the best of many trials".to_owned())
             }
             Kind::Choice(How::Model | How::Setting | How::Rounds | How::Trials) if shared => {
@@ -306,35 +310,35 @@ impl Report<'_> {
             }
             _ => return,
         };
-        let (cause, scored) = (self.code(lesson.site), self.code(score.site));
-        let text = match lesson.kind {
+        let (cause, scored) = (self.code(dep.site), self.code(score.site));
+        let text = match dep.kind {
             Kind::Answer(_) => format!("{cause} {does}, and {scored} scores what it predicts with it"),
             _ => format!("{cause} {does} on rows that {scored} scores"),
         };
-        self.add(rule, lesson.site, text);
+        self.add(rule, dep.site, text);
     }
 
-    fn model(&mut self, score: &Score, lesson: Lesson) {
+    fn model(&mut self, score: &Score, dep: Dependency) {
         let rows = &self.machine.rows;
-        if rows.overlap(lesson.from, lesson.on) {
-            return self.seen_rows(score, lesson);
+        if rows.overlap(dep.from, dep.on) {
+            return self.seen_rows(score, dep);
         }
-        let origins = rows.ancestors(lesson.from).map(|above| rows.origin(above));
+        let origins = rows.ancestors(dep.from).map(|above| rows.origin(above));
         let joined = origins.filter(|origin| matches!(origin, Origin::Joined { .. }));
         for origin in joined {
             let Origin::Joined { parts, site } = origin else { continue };
-            let again = parts.iter().any(|part| self.drawn_and_chosen(*part, lesson.on));
+            let again = parts.iter().any(|part| self.drawn_and_chosen(*part, dep.on));
             if again {
-                let (fit, scored, cause) = (self.code(lesson.site), self.code(score.site), self.code(*site));
+                let (fit, scored, cause) = (self.code(dep.site), self.code(score.site), self.code(*site));
                 let text = format!("by {cause}, some of the rows of {fit} and of {scored} are the same");
                 return self.add(Rule::SameRows, *site, text);
             }
         }
-        let Some(common) = rows.common(lesson.from, lesson.on) else { return };
-        if let Some(divisions) = rows.different_divisions(lesson.from, lesson.on) {
-            return self.crossing(score, lesson, divisions);
+        let Some(common) = rows.common(dep.from, dep.on) else { return };
+        if let Some(divisions) = rows.different_divisions(dep.from, dep.on) {
+            return self.crossing(score, dep, divisions);
         }
-        let separation = rows.separation(lesson.from, lesson.on);
+        let separation = rows.separation(dep.from, dep.on);
         let Some((division, site)) = separation.and_then(|division| rows.division_of(division)) else {
             return;
         };
@@ -384,9 +388,9 @@ impl Report<'_> {
     }
 
     /// The model was fitted on rows that are scored.
-    fn seen_rows(&mut self, score: &Score, lesson: Lesson) {
-        let (fit, scored) = (self.code(lesson.site), self.code(score.site));
-        let (rule, site, text) = match brought_together(self.machine, lesson.from, lesson.on) {
+    fn seen_rows(&mut self, score: &Score, dep: Dependency) {
+        let (fit, scored) = (self.code(dep.site), self.code(score.site));
+        let (rule, site, text) = match brought_together(self.machine, dep.from, dep.on) {
             Some(site) => {
                 let cause = self.code(site);
                 (Rule::SameRows, site, format!("by {cause}, {fit} and {scored} have the same rows"))
@@ -395,21 +399,21 @@ impl Report<'_> {
                 let text = format!("{scored} scores rows that the model was fitted on by {fit}");
                 // A model that is fitted on more rows than those that are scored is fitted on too many.
                 let rows = &self.machine.rows;
-                let more = lesson.from != lesson.on && !rows.contains(lesson.on, lesson.from);
-                (Rule::ScoredOnTrainingRows, if more { lesson.site } else { score.site }, text)
+                let more = dep.from != dep.on && !rows.contains(dep.on, dep.from);
+                (Rule::ScoredOnTrainingRows, if more { dep.site } else { score.site }, text)
             }
         };
         self.add(rule, site, text);
     }
 
     /// Whether what a model was fitted on is all that is known of the scores of this model.
-    fn is_only(&self, fit: Lesson) -> bool {
-        let other = |lesson: Lesson| {
-            let choice = self.machine.overlapping_choice(lesson.from, lesson.on);
-            lesson.kind == Kind::Model && lesson.site == fit.site && !choice.is_some_and(|(_, within)| within)
+    fn is_only(&self, fit: Dependency) -> bool {
+        let other = |dep: Dependency| {
+            let choice = self.machine.overlapping_choice(dep.from, dep.on);
+            dep.kind == Kind::Model && dep.site == fit.site && !choice.is_some_and(|(_, within)| within)
         };
         let mut scores = self.reported.iter();
-        !scores.any(|(score, _)| self.machine.infos.lessons(&score.lessons).any(other))
+        !scores.any(|(score, _)| self.machine.infos.deps(&score.deps).any(other))
     }
 
     /// Whether one of two sets is drawn at random, and the other one has all rows with a value of a column: some are in
@@ -428,7 +432,7 @@ impl Report<'_> {
     }
 
     /// Training and validation rows come from two different divisions of the same rows.
-    fn crossing(&mut self, score: &Score, lesson: Lesson, (one, other): (DivisionId, DivisionId)) {
+    fn crossing(&mut self, score: &Score, dep: Dependency, (one, other): (DivisionId, DivisionId)) {
         let divisions = self.machine.rows.division_of(one).zip(self.machine.rows.division_of(other));
         let Some(((left, _), (right, site))) = divisions else { return };
         let drawn =
@@ -436,15 +440,15 @@ impl Report<'_> {
         let at_once = drawn(&left.key).is_some_and(|one| drawn(&right.key) == Some(one));
         let overlapping = left.kind.is_random() && right.kind.is_random() && !at_once;
         // Without a final line, a score of some training rows may be told beside that of others.
-        let told = |within: bool| !within || !self.machine.seen.finals.is_empty() || self.is_only(lesson);
-        let choice = self.machine.overlapping_choice(lesson.from, lesson.on);
+        let told = |within: bool| !within || !self.machine.seen.finals.is_empty() || self.is_only(dep);
+        let choice = self.machine.overlapping_choice(dep.from, dep.on);
         if let Some((choice, _)) = choice.filter(|(_, within)| told(*within)) {
-            let (fit, scored) = (self.code(lesson.site), self.code(score.site));
+            let (fit, scored) = (self.code(dep.site), self.code(score.site));
             let text = format!("the rows of {fit} and of {scored} are chosen so that some are in both");
             self.add(Rule::SameRows, choice, text);
         }
         if overlapping {
-            let (fit, scored) = (self.code(lesson.site), self.code(score.site));
+            let (fit, scored) = (self.code(dep.site), self.code(score.site));
             let text = format!("the rows of {fit} and of {scored} are drawn apart, so some are the same");
             self.add(Rule::SameRows, *site, text);
         }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::info::{Dependencies, Dependency, How, Kind, Scores};
 use crate::machine::{Items, Machine};
 use crate::numpy::is_of_truth;
 use crate::rows::RowsId;
@@ -26,35 +26,35 @@ impl Machine<'_> {
         let one = self.table_of(&truth).cloned();
         let other = self.table_of(&predicted).cloned();
         self.note_target(&truth);
-        let lessons = self.lessons_of(&predicted);
+        let deps = self.deps_of(&predicted);
         let itself = self.with_itself(&truth, &predicted);
-        if (lessons.is_empty() || other.is_none() && self.contents(&predicted).is_none()) && !itself {
+        if (deps.is_empty() || other.is_none() && self.contents(&predicted).is_none()) && !itself {
             return Value::some_number();
         }
-        let of_truth = self.lessons_of(&truth);
+        let of_truth = self.deps_of(&truth);
         let of_truth = self.infos.without(&of_truth, Kind::Window);
         // The true values may be means themselves.
-        let (lessons, of_truth) = match (self.infos.has_model(&lessons), self.infos.has_model(&of_truth)) {
-            (true, false) if other.is_some() => (lessons, self.infos.without(&of_truth, Kind::Target)),
-            (false, true) if one.is_some() => (self.infos.without(&lessons, Kind::Target), of_truth),
-            _ => (lessons, of_truth),
+        let (deps, of_truth) = match (self.infos.has_model(&deps), self.infos.has_model(&of_truth)) {
+            (true, false) if other.is_some() => (deps, self.infos.without(&of_truth, Kind::Target)),
+            (false, true) if one.is_some() => (self.infos.without(&deps, Kind::Target), of_truth),
+            _ => (deps, of_truth),
         };
-        let lessons = lessons.and(&of_truth);
+        let deps = deps.and(&of_truth);
         let rows = match (&one, &other) {
             (Some(one), Some(other)) if other.is_target() && !one.is_target() => other.rows,
             (Some(one), _) if one.rows.is_known() => one.rows,
             (_, Some(other)) => other.rows,
             _ => RowsId::UNKNOWN,
         };
-        let rows = if rows.is_known() { rows } else { self.rows_predicted(&lessons) };
-        let score = self.score(arguments.range, rows, &lessons, itself);
+        let rows = if rows.is_known() { rows } else { self.rows_predicted(&deps) };
+        let score = self.score(arguments.range, rows, &deps, itself);
         Value::score(score)
     }
 
     /// The rows that models predicted for, if they are the same for all.
-    fn rows_predicted(&self, lessons: &Lessons) -> RowsId {
-        let models = self.infos.lessons(lessons).filter(|lesson| lesson.kind == Kind::Model);
-        let mut rows = models.map(|lesson| lesson.on);
+    fn rows_predicted(&self, deps: &Dependencies) -> RowsId {
+        let models = self.infos.deps(deps).filter(|dep| dep.kind == Kind::Model);
+        let mut rows = models.map(|dep| dep.on);
         match rows.next() {
             Some(first) if rows.all(|other| other == first) => first,
             _ => RowsId::UNKNOWN,
@@ -72,7 +72,7 @@ impl Machine<'_> {
         if same && one.is_target() && other.filling.mixed {
             return true;
         }
-        one.is_target() && other.is_target() && same && other.lessons().is_empty() && one.lessons().is_empty()
+        one.is_target() && other.is_target() && same && other.deps().is_empty() && one.deps().is_empty()
     }
 
     /// `model.score(x, y)`.
@@ -80,18 +80,18 @@ impl Machine<'_> {
         let Some(fitted) = &estimator.fitted else { return Value::Unknown };
         let predicted = self.predicted(estimator, fitted, arguments);
         let rows = self.given_table(arguments).map_or(RowsId::UNKNOWN, |table| table.rows);
-        let lessons = self.lessons_of(&predicted);
-        let score = self.score(arguments.range, rows, &lessons, false);
+        let deps = self.deps_of(&predicted);
+        let score = self.score(arguments.range, rows, &deps, false);
         Value::score(score)
     }
 
     /// `cross_validate(...)`: the scores of training rows and of validation rows.
     pub(crate) fn cross_validate(&mut self, arguments: &Arguments) -> Value {
-        let Some((rows, lessons)) = self.cross_predictions(arguments) else { return Value::Unknown };
-        let score = self.score(arguments.range, rows, &lessons, false);
-        let on_fit = self.infos.map(&lessons, |lesson| match lesson.kind {
-            Kind::Model => Some(Lesson { on: lesson.from, ..lesson }),
-            _ => Some(lesson),
+        let Some((rows, deps)) = self.cross_predictions(arguments) else { return Value::Unknown };
+        let score = self.score(arguments.range, rows, &deps, false);
+        let on_fit = self.infos.map(&deps, |dep| match dep.kind {
+            Kind::Model => Some(Dependency { on: dep.from, ..dep }),
+            _ => Some(dep),
         });
         let training = self.score(arguments.range, rows, &on_fit, false);
         let [training, score] = [training, score].map(Value::score);
@@ -106,7 +106,7 @@ impl Machine<'_> {
         let candidate = self.candidate_at(How::Number, arguments.range);
         let mut made = Scores::default();
         for mut score in scores {
-            score.lessons.add(&candidate);
+            score.deps.add(&candidate);
             made = made.and(&self.infos.score(score));
         }
         let value = Value::score(made);
@@ -149,19 +149,19 @@ impl Machine<'_> {
     }
 
     /// The best of some numbers, or its place, which is no score itself.
-    fn best_or_its_place(&mut self, numbers: &Value, choice: &Lessons, name: &str) -> Value {
+    fn best_or_its_place(&mut self, numbers: &Value, choice: &Dependencies, name: &str) -> Value {
         if matches!(name, "argmax" | "argmin" | "idxmax" | "idxmin" | "argsort") {
-            return Value::learnt(self.lessons_of(numbers).and(choice));
+            return Value::learnt(self.deps_of(numbers).and(choice));
         }
         match numbers {
             // The largest gap of a curve is a score of its own, as that of Kolmogorov and Smirnov.
             Value::Number(number) if number.gap => numbers.clone(),
-            _ => self.with_lessons(numbers, choice),
+            _ => self.with_deps(numbers, choice),
         }
     }
 
     /// The choice among the items of a list by their scores.
-    pub(crate) fn choice_of_list(&mut self, list: &Value, items: &[Value], range: TextRange) -> Lessons {
+    pub(crate) fn choice_of_list(&mut self, list: &Value, items: &[Value], range: TextRange) -> Dependencies {
         self.nesting.listed = self.loop_of_list(list);
         let choice = self.choice(items, range);
         self.nesting.listed = None;
@@ -169,12 +169,12 @@ impl Machine<'_> {
     }
 
     /// Every number in a pair or dictionary depends on the choice.
-    pub(crate) fn with_choice(&mut self, value: &Value, choice: &Lessons) -> Value {
+    pub(crate) fn with_choice(&mut self, value: &Value, choice: &Dependencies) -> Value {
         if let Some(Object::Dict(dict)) = self.state.get(value) {
             let mut dict = dict.clone();
             for (_, item) in &mut dict.items {
                 if matches!(item, Value::Number(_)) {
-                    *item = self.with_lessons(item, choice);
+                    *item = self.with_deps(item, choice);
                 }
             }
             return self.state.add(Object::Dict(dict));
@@ -183,11 +183,11 @@ impl Machine<'_> {
             Value::Tuple(items) => {
                 let items = items.iter().map(|item| match item {
                     Value::Unknown => Value::learnt(choice.clone()),
-                    item => self.with_lessons(item, choice),
+                    item => self.with_deps(item, choice),
                 });
                 Value::Tuple(items.collect())
             }
-            _ => self.with_lessons(value, choice),
+            _ => self.with_deps(value, choice),
         }
     }
 
@@ -220,19 +220,19 @@ impl Machine<'_> {
         if choice.is_empty() {
             // The most frequent one, and the like.
             let among = candidates.iter().chain(&values);
-            let lessons: Lessons = among.map(|value| self.lessons_of(value)).collect();
+            let deps: Dependencies = among.map(|value| self.deps_of(value)).collect();
             // What is chosen is not applied to rows yet.
-            let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
-                Kind::Target => Some(Lesson { on: RowsId::UNKNOWN, ..lesson }),
+            let deps = self.infos.map(&deps, |dep| match dep.kind {
+                Kind::Target => Some(Dependency { on: RowsId::UNKNOWN, ..dep }),
                 // Features in the order of their importance.
-                Kind::Selection => Some(lesson),
+                Kind::Selection => Some(dep),
                 _ => None,
             });
-            return if lessons.is_empty() { Value::Unknown } else { Value::learnt(lessons) };
+            return if deps.is_empty() { Value::Unknown } else { Value::learnt(deps) };
         }
         let joined = self.join_all(&candidates);
         match joined {
-            Value::Number(_) | Value::Int(_) | Value::Float(_) => self.with_lessons(&joined, &choice),
+            Value::Number(_) | Value::Int(_) | Value::Float(_) => self.with_deps(&joined, &choice),
             Value::Object(_) | Value::Tuple(_) => {
                 let chosen = self.with_choice(&joined, &choice);
                 let sorts = arguments.called_name(self.source) == "sorted";
@@ -273,21 +273,21 @@ impl Machine<'_> {
             return self.table(joined);
         }
         let scores = self.scores_of(value, 3);
-        let known = self.so_far(Value::learnt(self.lessons_of(value)));
-        let lessons = self.lessons_of(&known);
-        let lessons = self.over_folds(&lessons);
+        let known = self.so_far(Value::learnt(self.deps_of(value)));
+        let deps = self.deps_of(&known);
+        let deps = self.over_folds(&deps);
         if items.iter().any(|item| matches!(item, Value::Unknown)) && scores.is_empty() {
             return Value::Unknown;
         }
         let truth = scores.is_empty() && !items.is_empty() && items.iter().all(is_of_truth);
         let versus = Value::versus(&items);
-        Value::Number(Rc::new(Number { lessons, scores, truth, versus, ..Number::default() }))
+        Value::Number(Rc::new(Number { deps, scores, truth, versus, ..Number::default() }))
     }
 
     /// Scores in a list, or in lists of such, as numbers that are computed with one by one. Unknown: there are none.
     pub(crate) fn as_scores(&self, value: &Value) -> Value {
         let scores = self.scores_of(value, 3);
-        if scores.is_empty() { Value::Unknown } else { Value::number(self.lessons_of(value), scores) }
+        if scores.is_empty() { Value::Unknown } else { Value::number(self.deps_of(value), scores) }
     }
 
     /// Methods of numbers and small arrays.
@@ -334,16 +334,16 @@ impl Machine<'_> {
         let outer = self.nesting.search.replace(arguments.range);
         let value = self.call_with(&function, &[Value::text("trial").symbol()], arguments.range);
         self.nesting.search = outer;
-        let lessons = self.choice(std::slice::from_ref(&value), arguments.range);
+        let deps = self.choice(std::slice::from_ref(&value), arguments.range);
         let scores = self.scores_of(&value, 2);
         // Dozens of trials, as the number is not known to be smaller.
         let few = matches!(arguments.get(1, "n_trials"), Some(Value::Int(trials)) if *trials < 20);
-        let lessons = self.infos.map_kinds(&lessons, |kind| match kind {
+        let deps = self.infos.map_kinds(&deps, |kind| match kind {
             Kind::Choice(How::Setting) if !few => Some(Kind::Choice(How::Trials)),
             _ => Some(kind),
         });
         if let Some(Object::Study(study)) = self.state.change(number) {
-            *study = Number { lessons, scores, ..Number::default() };
+            *study = Number { deps, scores, ..Number::default() };
         }
         Value::None
     }

@@ -1,7 +1,7 @@
 //! Which columns are chosen by the target.
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons};
+use crate::info::{Dependencies, Dependency, How, Kind};
 use crate::machine::Machine;
 use crate::rows::{Origin, RowsId};
 use crate::table::Table;
@@ -11,15 +11,15 @@ use crate::value::{Estimator, Fitted, Object, Role, Value};
 
 impl Machine<'_> {
     /// What the choice of columns depends on.
-    pub(crate) fn selecting(&mut self, index: &Value) -> Lessons {
-        let lessons = self.lessons_of(index);
-        self.infos.map(&lessons, |lesson| match lesson.kind {
-            Kind::Selection | Kind::Choice(_) => Some(lesson),
+    pub(crate) fn selecting(&mut self, index: &Value) -> Dependencies {
+        let deps = self.deps_of(index);
+        self.infos.map(&deps, |dep| match dep.kind {
+            Kind::Selection | Kind::Choice(_) => Some(dep),
             Kind::Candidate(how) if how.is_open() => {
-                Some(Lesson { kind: Kind::Candidate(How::Features), ..lesson })
+                Some(Dependency { kind: Kind::Candidate(How::Features), ..dep })
             }
             Kind::Target | Kind::Model => {
-                Some(Lesson { kind: Kind::Selection, on: RowsId::UNKNOWN, ..lesson })
+                Some(Dependency { kind: Kind::Selection, on: RowsId::UNKNOWN, ..dep })
             }
             _ => None,
         })
@@ -66,10 +66,10 @@ impl Machine<'_> {
     }
 
     /// What counts of rows depend on that were chosen by the target.
-    pub(crate) fn counted_by_target(&mut self, table: &Table, range: TextRange) -> Lessons {
+    pub(crate) fn counted_by_target(&mut self, table: &Table, range: TextRange) -> Dependencies {
         match self.divided_by_target(table) {
             Some(rows) => self.learn(Kind::Target, range, rows),
-            None => Lessons::default(),
+            None => Dependencies::default(),
         }
     }
 
@@ -77,12 +77,12 @@ impl Machine<'_> {
     /// `(x * y[:, None]).sum(axis=0)`.
     pub(crate) fn with_association(&mut self, reduced: &Value, table: &Table, range: TextRange) -> Value {
         let values = table.values();
-        let multiplied = self.has_answer(&values.rest.lessons) && !self.infos.has_model(&values.rest.lessons);
+        let multiplied = self.has_answer(&values.rest.deps) && !self.infos.has_model(&values.rest.deps);
         if !multiplied || !table.rows.is_known() || !table.columns.is_empty() || values.is_target() {
             return reduced.clone();
         }
-        let lessons = self.learn(Kind::Selection, range, table.rows);
-        self.with_lessons(reduced, &lessons)
+        let deps = self.learn(Kind::Selection, range, table.rows);
+        self.with_deps(reduced, &deps)
     }
 
     /// `permutation_importance(model, x, y)`.
@@ -94,12 +94,12 @@ impl Machine<'_> {
 
     /// `chi2_contingency(pd.crosstab(column, target))`.
     pub(crate) fn contingency(&mut self, arguments: &Arguments) -> Value {
-        let lessons = arguments.first().map(|value| self.lessons_of(value)).unwrap_or_default();
-        let lessons = self.infos.map_kinds(&lessons, |kind| match kind {
+        let deps = arguments.first().map(|value| self.deps_of(value)).unwrap_or_default();
+        let deps = self.infos.map_kinds(&deps, |kind| match kind {
             Kind::Target => Some(Kind::Selection),
             _ => None,
         });
-        Value::learnt(lessons)
+        Value::learnt(deps)
     }
 
     /// What a fitted thing says about the importance of features.
@@ -130,41 +130,41 @@ impl Machine<'_> {
     }
 
     /// What was learnt about features in each fold is learnt from all rows, once it is put together.
-    pub(crate) fn over_folds(&mut self, lessons: &Lessons) -> Lessons {
-        if !self.infos.any(lessons, |lesson| lesson.kind == Kind::Selection) {
-            return lessons.clone();
+    pub(crate) fn over_folds(&mut self, deps: &Dependencies) -> Dependencies {
+        if !self.infos.any(deps, |dep| dep.kind == Kind::Selection) {
+            return deps.clone();
         }
-        let learnt: Vec<Lesson> = self.infos.lessons(lessons).collect();
-        let mut all = Lessons::default();
-        for lesson in learnt {
-            let whole = match self.fold_of(lesson.from) {
-                Some((whole, _)) if lesson.kind == Kind::Selection && !self.is_in_folds(whole) => whole,
-                _ => lesson.from,
+        let learnt: Vec<Dependency> = self.infos.deps(deps).collect();
+        let mut all = Dependencies::default();
+        for dep in learnt {
+            let whole = match self.fold_of(dep.from) {
+                Some((whole, _)) if dep.kind == Kind::Selection && !self.is_in_folds(whole) => whole,
+                _ => dep.from,
             };
-            all = all.and(&self.infos.lesson(Lesson { from: whole, ..lesson }));
+            all = all.and(&self.infos.dep(Dependency { from: whole, ..dep }));
         }
         all
     }
 
-    /// What a choice or an order of names depends on: the lessons about features.
-    pub(crate) fn about_features(&mut self, value: &Value) -> Lessons {
-        let lessons = self.lessons_of(value);
-        self.infos.of_kind(&lessons, Kind::Selection)
+    /// What a choice or an order of names depends on: the dependencies about features.
+    pub(crate) fn about_features(&mut self, value: &Value) -> Dependencies {
+        let deps = self.deps_of(value);
+        self.infos.of_kind(&deps, Kind::Selection)
     }
 
     /// Statistics of features in an order, or those that fulfil a condition: all that is left depends on it.
-    pub(crate) fn ordered_by(&mut self, table: &Table, lessons: &Lessons) -> Table {
+    pub(crate) fn ordered_by(&mut self, table: &Table, deps: &Dependencies) -> Table {
         let mut ordered = table.clone();
         if !table.rows.is_known() {
-            ordered.learn(lessons);
+            ordered.learn(deps);
         }
         ordered
     }
 
     /// What the column or condition depends on that statistics of features are sorted or chosen by.
-    pub(crate) fn order_of(&mut self, table: &Table) -> Lessons {
+    pub(crate) fn order_of(&mut self, table: &Table) -> Dependencies {
         if table.rows.is_known() {
-            return Lessons::default();
+            return Dependencies::default();
         }
         let whole = self.table(table.clone());
         self.about_features(&whole)
@@ -172,24 +172,24 @@ impl Machine<'_> {
 
     /// Items in an order that depends on what is known of features: `sorted(pairs, key=...)`.
     pub(crate) fn sorted_pairs(&mut self, items: &[Value], keys: &[Value]) -> Option<Value> {
-        let lessons: Lessons = keys.iter().map(|key| self.about_features(key)).collect();
-        if lessons.is_empty() {
+        let deps: Dependencies = keys.iter().map(|key| self.about_features(key)).collect();
+        if deps.is_empty() {
             return None;
         }
         let mut sorted = Vec::new();
         for item in items {
-            sorted.push(self.all_with_condition(item, &lessons));
+            sorted.push(self.all_with_condition(item, &deps));
         }
         Some(self.open_list(sorted))
     }
 
-    fn all_with_condition(&mut self, value: &Value, lessons: &Lessons) -> Value {
+    fn all_with_condition(&mut self, value: &Value, deps: &Dependencies) -> Value {
         match value {
             Value::Tuple(items) => {
-                let items: Vec<Value> = items.iter().map(|item| self.with_condition(item, lessons)).collect();
+                let items: Vec<Value> = items.iter().map(|item| self.with_condition(item, deps)).collect();
                 Value::Tuple(items.into())
             }
-            _ => self.with_condition(value, lessons),
+            _ => self.with_condition(value, deps),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lessons};
+use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
 use crate::names;
 use crate::rows::{DivisionId, DivisionKind, RowsId};
@@ -18,8 +18,8 @@ impl Machine<'_> {
             matches!(arguments.get(1, "shuffle"), Some(Value::Bool(true))) || name.starts_with("Repeated");
         let kind = if shuffled && kind == DivisionKind::Folds { DivisionKind::ShuffledFolds } else { kind };
         let key = self.key(name, arguments, kind.is_random());
-        let lessons = self.seeds(arguments);
-        Some(self.state.add(Object::Splitter(Splitter { kind, key, lessons })))
+        let deps = self.seeds(arguments);
+        Some(self.state.add(Object::Splitter(Splitter { kind, key, deps })))
     }
 
     /// Divisions with the same key divide the same rows in the same way.
@@ -77,8 +77,8 @@ impl Machine<'_> {
     }
 
     /// The candidates that the seed of a division is one of.
-    fn seeds(&mut self, arguments: &Arguments) -> Lessons {
-        let seeds = arguments.named("random_state").map(|seed| self.lessons_of(seed)).unwrap_or_default();
+    fn seeds(&mut self, arguments: &Arguments) -> Dependencies {
+        let seeds = arguments.named("random_state").map(|seed| self.deps_of(seed)).unwrap_or_default();
         self.infos.map_kinds(&seeds, |kind| match kind {
             Kind::Candidate(how) if how.is_open() => Some(Kind::Candidate(How::Seed)),
             _ => None,

@@ -35,8 +35,8 @@ impl Machine<'_> {
         for (column, name) in aggregates(&text) {
             let target = self.targets.iter().find(|target| target.to_lowercase() == column);
             if target.is_some() {
-                let lessons = self.learn(Kind::Target, arguments.range, table.rows);
-                made.set(name.into(), Column::learnt(lessons));
+                let deps = self.learn(Kind::Target, arguments.range, table.rows);
+                made.set(name.into(), Column::learnt(deps));
             }
         }
         Some(self.table(made))

@@ -1,6 +1,6 @@
 //! Statements.
 
-use crate::info::{How, Lessons};
+use crate::info::{Dependencies, How};
 use crate::machine::{Body, Class, Flow, ITEMS, Items, Loop, Machine};
 use crate::rows::RowsId;
 use crate::state::Branch;
@@ -229,7 +229,7 @@ impl<'a> Machine<'a> {
     }
 
     /// What a condition depends on that is about the target of a row.
-    fn answers_tested(&mut self, test: &'a Expr) -> Lessons {
+    fn answers_tested(&mut self, test: &'a Expr) -> Dependencies {
         match test {
             Expr::BoolOp(operation) => {
                 operation.values.iter().map(|value| self.answers_tested(value)).collect()
@@ -241,7 +241,7 @@ impl<'a> Machine<'a> {
                 let values: Vec<Value> = sides.filter(plain).map(|side| self.eval(side)).collect();
                 values.iter().map(|value| self.answer_of_row(value, test.range())).collect()
             }
-            _ => Lessons::default(),
+            _ => Dependencies::default(),
         }
     }
 
@@ -385,7 +385,7 @@ impl<'a> Machine<'a> {
                     }
                     let value = self.eval(side);
                     let choice = self.choice(std::slice::from_ref(&value), test.range());
-                    let value = self.with_lessons(&value, &choice);
+                    let value = self.with_deps(&value, &choice);
                     if !choice.is_empty() {
                         self.assign(side, value);
                     }

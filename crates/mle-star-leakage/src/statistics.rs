@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_text_size::TextRange;
 
 use crate::calls::Arguments;
-use crate::info::{Kind, Lesson, Lessons};
+use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, Origin, RowsId};
 use crate::site::Site;
@@ -14,9 +14,9 @@ use crate::value::{Number, Object, Value};
 
 impl Machine<'_> {
     /// What a value depends on that is computed from all rows of these tables: the target may be in them.
-    pub(crate) fn statistic(&mut self, tables: &[Table], kind: Kind, range: TextRange) -> Lessons {
+    pub(crate) fn statistic(&mut self, tables: &[Table], kind: Kind, range: TextRange) -> Dependencies {
         let of_target = tables.iter().find(|table| self.is_of_target(table)).map(|table| table.rows);
-        let known: Lessons = tables.iter().map(|table| table.values().rest.lessons).collect();
+        let known: Dependencies = tables.iter().map(|table| table.values().rest.deps).collect();
         let known = self.without_answers(&known);
         // What models predicted is summed up: it is no prediction any more.
         let known = self.infos.without(&known, Kind::Model);
@@ -29,7 +29,7 @@ impl Machine<'_> {
     /// Whether values are the target, or were computed from the target of their rows.
     pub(crate) fn is_of_target(&self, table: &Table) -> bool {
         let values = table.values();
-        values.is_target() || self.has_answer(&values.rest.lessons)
+        values.is_target() || self.has_answer(&values.rest.deps)
     }
 
     /// The tables among the arguments.
@@ -43,37 +43,35 @@ impl Machine<'_> {
         Some(match name {
             "bincount" => {
                 let weights = arguments.get(1, "weights").and_then(|value| self.table_of(value)).cloned();
-                let lessons = match weights {
+                let deps = match weights {
                     Some(weights) => self.statistic(&[weights], Kind::Target, arguments.range),
-                    None => Lessons::default(),
+                    None => Dependencies::default(),
                 };
                 let codes = arguments.first_value();
                 let of_codes = match self.table_of(&codes).cloned() {
                     Some(table) => self.counted_by_target(&table, arguments.range),
-                    None => self.lessons_of(&codes),
+                    None => self.deps_of(&codes),
                 };
-                Value::learnt(lessons.and(&of_codes))
+                Value::learnt(deps.and(&of_codes))
             }
             "histogram" => {
-                let lessons = match tables.first() {
+                let deps = match tables.first() {
                     Some(table) => self.counted_by_target(table, arguments.range),
-                    None => Lessons::default(),
+                    None => Dependencies::default(),
                 };
-                Value::Tuple([Value::learnt(lessons), Value::some_number()].into())
+                Value::Tuple([Value::learnt(deps), Value::some_number()].into())
             }
             "at" => {
                 let first = arguments.first_value();
-                let lessons =
-                    self.statistic(tables.get(1..).unwrap_or_default(), Kind::Target, arguments.range);
+                let deps = self.statistic(tables.get(1..).unwrap_or_default(), Kind::Target, arguments.range);
                 if let Some(table) = self.state.table_mut(&first) {
-                    table.learn(&lessons);
+                    table.learn(&deps);
                 }
                 Value::None
             }
             "binned_statistic" | "binned_statistic_dd" | "binned_statistic_2d" => {
-                let lessons =
-                    self.statistic(tables.get(1..).unwrap_or_default(), Kind::Target, arguments.range);
-                Value::Tuple([Value::learnt(lessons), Value::Unknown, Value::Unknown].into())
+                let deps = self.statistic(tables.get(1..).unwrap_or_default(), Kind::Target, arguments.range);
+                Value::Tuple([Value::learnt(deps), Value::Unknown, Value::Unknown].into())
             }
             "polyfit" => Value::learnt(self.statistic(&tables, Kind::Model, arguments.range)),
             "lstsq" | "curve_fit" | "nnls" | "leastsq" => {
@@ -88,8 +86,8 @@ impl Machine<'_> {
                 Value::learnt(self.statistic(&[values], Kind::Target, arguments.range))
             }
             "svds" | "svd" if tables.is_empty() => {
-                let lessons = arguments.first().map(|value| self.lessons_of(value)).unwrap_or_default();
-                let part = Value::learnt(lessons);
+                let deps = arguments.first().map(|value| self.deps_of(value)).unwrap_or_default();
+                let part = Value::learnt(deps);
                 Value::Tuple([part.clone(), part.clone(), part].into())
             }
             "dot" | "matmul" if arguments.positional.len() == 2 => {
@@ -113,9 +111,9 @@ impl Machine<'_> {
             return None;
         }
         let tables = self.tables_in(arguments);
-        let lessons = self.statistic(&tables, Kind::Target, arguments.range);
+        let deps = self.statistic(&tables, Kind::Target, arguments.range);
         let mut made = table.clone();
-        made.learn(&lessons);
+        made.learn(&deps);
         if let (true, Some(table)) = (name.ends_with('_'), self.state.table_mut(base)) {
             *table = made.clone();
         }
@@ -129,19 +127,19 @@ impl Machine<'_> {
         {
             let mut parts: Vec<Table> = self.table_of(&method.0).into_iter().cloned().collect();
             parts.extend(self.table_of(right).cloned());
-            let lessons = self.statistic(&parts, Kind::Model, range);
-            let lessons = match self.table_of(right) {
-                Some(_) => lessons,
-                None => lessons.and(&self.lessons_of(right)),
+            let deps = self.statistic(&parts, Kind::Model, range);
+            let deps = match self.table_of(right) {
+                Some(_) => deps,
+                None => deps.and(&self.deps_of(right)),
             };
-            return self.array(RowsId::UNKNOWN, lessons);
+            return self.array(RowsId::UNKNOWN, deps);
         }
         let Some(table) = self.table_of(left).cloned() else {
-            let lessons = self.lessons_of(left).and(&self.lessons_of(right));
-            return if lessons.is_empty() { Value::Unknown } else { Value::learnt(lessons) };
+            let deps = self.deps_of(left).and(&self.deps_of(right));
+            return if deps.is_empty() { Value::Unknown } else { Value::learnt(deps) };
         };
-        let own = table.values().rest.lessons;
-        let other = self.lessons_of(right);
+        let own = table.values().rest.deps;
+        let other = self.deps_of(right);
         let other = self.applied(&other, table.rows);
         self.array(table.rows, own.and(&other))
     }
@@ -152,16 +150,16 @@ impl Machine<'_> {
         if chooses || !index.rows.is_known() {
             return None;
         }
-        let lessons = match (base, self.table_of(base).cloned()) {
-            (Value::Number(number), _) if number.row.is_none() => number.lessons.clone(),
-            (_, Some(table)) if !table.rows.is_known() && table.columns.len() <= 1 => table.lessons(),
+        let deps = match (base, self.table_of(base).cloned()) {
+            (Value::Number(number), _) if number.row.is_none() => number.deps.clone(),
+            (_, Some(table)) if !table.rows.is_known() && table.columns.len() <= 1 => table.deps(),
             // Values of the target of other rows, as of the nearest ones.
             (_, Some(table)) if self.is_of_target(&table) => self.statistic(&[table], Kind::Target, range),
             _ => return None,
         };
-        let lessons = lessons.and(&index.values().rest.lessons);
-        let lessons = self.applied(&lessons, index.rows);
-        Some(self.array(index.rows, lessons))
+        let deps = deps.and(&index.values().rest.deps);
+        let deps = self.applied(&deps, index.rows);
+        Some(self.array(index.rows, deps))
     }
 
     /// The statistics of groups for each row of other values, by the names of the groups: `rates.reindex(table["town"])`.
@@ -198,28 +196,28 @@ impl Machine<'_> {
         let rows = self.target_row(&value).or_else(|| self.target_row(key)).or(self.nesting.by_target);
         let (Some(around), Some(rows)) = (around, rows) else { return value };
         let made = Site { expression: around, statement: around };
-        let lessons = self.learn(Kind::Target, self.statement, rows);
-        let lessons = self.infos.map(&lessons, |lesson| Some(Lesson { made, ..lesson }));
+        let deps = self.learn(Kind::Target, self.statement, rows);
+        let deps = self.infos.map(&deps, |dep| Some(Dependency { made, ..dep }));
         match value {
             Value::Number(number) => {
-                let lessons = number.lessons.and(&lessons);
-                Value::Number(Rc::new(Number { lessons, row: None, ..(*number).clone() }))
+                let deps = number.deps.and(&deps);
+                Value::Number(Rc::new(Number { deps, row: None, ..(*number).clone() }))
             }
-            Value::Int(_) | Value::Float(_) | Value::Unknown => Value::learnt(lessons),
+            Value::Int(_) | Value::Float(_) | Value::Unknown => Value::learnt(deps),
             value => value,
         }
     }
 
     /// What a value that a loop puts into a list or array depends on: a statistic of true values, or the true value of one
     /// row among those of all rows.
-    pub(crate) fn learnt_in_loop(&mut self, value: &Value, anywhere: bool) -> Lessons {
-        let Value::Number(number) = value else { return Lessons::default() };
+    pub(crate) fn learnt_in_loop(&mut self, value: &Value, anywhere: bool) -> Dependencies {
+        let Value::Number(number) = value else { return Dependencies::default() };
         let of_row = number.row.as_ref().filter(|row| row.target && anywhere).map(|row| row.rows);
         let in_rows = self.nesting.around.iter().any(|around| around.rows.is_some());
         let rows = number.of_truth.map(|rows| self.not_varying(rows)).or(of_row);
         match rows.filter(|rows| in_rows && rows.is_known()) {
             Some(rows) => self.learn(Kind::Target, self.statement, rows),
-            None => Lessons::default(),
+            None => Dependencies::default(),
         }
     }
 
@@ -242,13 +240,12 @@ impl Machine<'_> {
     pub(crate) fn so_far(&mut self, value: Value) -> Value {
         let Value::Number(number) = &value else { return value };
         let around: Vec<TextRange> = self.nesting.around.iter().map(|around| around.range).collect();
-        let within =
-            |lesson: &Lesson| lesson.kind == Kind::Target && around.contains(&lesson.made.expression);
-        if !self.infos.any(&number.lessons, within) {
+        let within = |dep: &Dependency| dep.kind == Kind::Target && around.contains(&dep.made.expression);
+        if !self.infos.any(&number.deps, within) {
             return value;
         }
-        let lessons = self.infos.map(&number.lessons, |lesson| (!within(&lesson)).then_some(lesson));
-        Value::Number(Rc::new(Number { lessons, ..(**number).clone() }))
+        let deps = self.infos.map(&number.deps, |dep| (!within(&dep)).then_some(dep));
+        Value::Number(Rc::new(Number { deps, ..(**number).clone() }))
     }
 
     /// Adds a statistic of the rows so far to the items of a list that is kept under a key.

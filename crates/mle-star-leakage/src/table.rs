@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::info::{Lessons, TargetId};
+use crate::info::{Dependencies, TargetId};
 use crate::rows::RowsId;
 
 /// Stands for a value in a text, and for the part of a column's name that is not known.
@@ -18,7 +18,7 @@ pub(crate) struct Table {
     /// All other columns, or the values of a series or array.
     pub(crate) rest: Column,
     /// What columns with unknown names depend on.
-    pub(crate) unnamed: Lessons,
+    pub(crate) unnamed: Dependencies,
     /// Columns that are certainly not in it.
     pub(crate) dropped: Vec<Rc<str>>,
     /// Whether all columns are in it, except `dropped`.
@@ -115,11 +115,11 @@ pub(crate) struct Part {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Column {
     /// What it depends on.
-    pub(crate) lessons: Lessons,
+    pub(crate) deps: Dependencies,
     /// Whether it holds the target, perhaps on another scale.
     pub(crate) target: bool,
     /// What features depend on that it is one of, if it holds the target.
-    pub(crate) answer: Lessons,
+    pub(crate) answer: Dependencies,
     /// Where in the source it was set, if it was.
     pub(crate) set: u32,
     /// The rows of the true values that it compares with predictions, if it has errors.
@@ -173,8 +173,8 @@ impl Table {
     }
 
     /// An array with values that depend on these.
-    pub(crate) fn array(rows: RowsId, lessons: Lessons) -> Self {
-        Self { rows, rest: Column::learnt(lessons), ..Self::default() }
+    pub(crate) fn array(rows: RowsId, deps: Dependencies) -> Self {
+        Self { rows, rest: Column::learnt(deps), ..Self::default() }
     }
 
     /// Whether nothing says that columns have names, so it may be an array.
@@ -231,8 +231,8 @@ impl Table {
     }
 
     /// What any column depends on.
-    pub(crate) fn lessons(&self) -> Lessons {
-        let all = self.rest.lessons.and(&self.unnamed);
+    pub(crate) fn deps(&self) -> Dependencies {
+        let all = self.rest.deps.and(&self.unnamed);
         self.columns.iter().fold(all, |all, (_, column)| all.and(column.as_feature()))
     }
 
@@ -256,13 +256,13 @@ impl Table {
     }
 
     /// Adds what all columns depend on.
-    pub(crate) fn learn(&mut self, lessons: &Lessons) {
-        if lessons.is_empty() {
+    pub(crate) fn learn(&mut self, deps: &Dependencies) {
+        if deps.is_empty() {
             return;
         }
-        self.rest.lessons = self.rest.lessons.and(lessons);
+        self.rest.deps = self.rest.deps.and(deps);
         for (_, column) in &mut self.columns {
-            column.lessons = column.lessons.and(lessons);
+            column.deps = column.deps.and(deps);
         }
     }
 
@@ -320,15 +320,15 @@ impl Table {
             Some((_, column)) if all_target => column.answer.clone(),
             _ => self.rest.answer.clone(),
         };
-        let lessons = if all_target {
-            let own = self.columns.iter().map(|(_, column)| column.lessons.clone());
-            own.fold(self.rest.lessons.and(&self.unnamed), |all, lessons| all.and(&lessons))
+        let deps = if all_target {
+            let own = self.columns.iter().map(|(_, column)| column.deps.clone());
+            own.fold(self.rest.deps.and(&self.unnamed), |all, deps| all.and(&deps))
         } else {
-            self.lessons()
+            self.deps()
         };
         Self {
             rows: self.rows,
-            rest: Column { lessons, target: all_target, answer, ..Column::default() },
+            rest: Column { deps, target: all_target, answer, ..Column::default() },
             label: self.label.clone(),
             source: self.source.clone(),
             truth: self.truth.clone(),
@@ -424,22 +424,25 @@ impl Filling {
 impl Column {
     /// What may hold for either.
     pub(crate) fn join(&self, other: &Self) -> Self {
-        let answer =
-            if self.target && other.target { self.answer.and(&other.answer) } else { Lessons::default() };
+        let answer = if self.target && other.target {
+            self.answer.and(&other.answer)
+        } else {
+            Dependencies::default()
+        };
         let set = if self.set == other.set { self.set } else { 0 };
         let compared = self.compared.filter(|rows| other.compared == Some(*rows));
         let target = self.target && other.target;
         let holds = self.holds.clone().filter(|_| self.holds == other.holds);
-        Self { lessons: self.lessons.and(&other.lessons), target, answer, set, compared, holds }
+        Self { deps: self.deps.and(&other.deps), target, answer, set, compared, holds }
     }
 
     /// A column that depends on these.
-    pub(crate) fn learnt(lessons: Lessons) -> Self {
-        Self { lessons, ..Self::default() }
+    pub(crate) fn learnt(deps: Dependencies) -> Self {
+        Self { deps, ..Self::default() }
     }
 
     /// What a model depends on that has it among its features.
-    pub(crate) fn as_feature(&self) -> &Lessons {
-        if self.target { &self.answer } else { &self.lessons }
+    pub(crate) fn as_feature(&self) -> &Dependencies {
+        if self.target { &self.answer } else { &self.deps }
     }
 }

@@ -1,7 +1,7 @@
 //! Rows, tables and positions that are divided evenly and put together again.
 
 use crate::calls::Arguments;
-use crate::info::Lesson;
+use crate::info::Dependency;
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, Origin, RowsId};
 use crate::table::Table;
@@ -64,12 +64,12 @@ impl<'a> Machine<'a> {
     fn learn_from_whole(&mut self, table: &mut Table, whole: RowsId) {
         let columns = table.columns.iter_mut().map(|(_, column)| column);
         for column in columns.chain([&mut table.rest]) {
-            let from_whole = |lesson: Lesson| match self.whole_of_value(lesson.from) {
-                Some(of) if of == whole => Lesson { from: whole, ..lesson },
-                _ => lesson,
+            let from_whole = |dep: Dependency| match self.whole_of_value(dep.from) {
+                Some(of) if of == whole => Dependency { from: whole, ..dep },
+                _ => dep,
             };
-            let lessons: Vec<Lesson> = self.infos.lessons(&column.lessons).map(from_whole).collect();
-            column.lessons = lessons.into_iter().map(|lesson| self.infos.lesson(lesson)).collect();
+            let deps: Vec<Dependency> = self.infos.deps(&column.deps).map(from_whole).collect();
+            column.deps = deps.into_iter().map(|dep| self.infos.dep(dep)).collect();
         }
     }
 
@@ -157,9 +157,9 @@ impl<'a> Machine<'a> {
         joined.index =
             tables.iter().all(|table| table.index) && (!open || self.whole_of_parts(tables).is_some());
         if open && !tables.iter().any(|table| table.rows.is_known()) {
-            joined.rest.lessons = self.over_folds(&joined.rest.lessons);
+            joined.rest.deps = self.over_folds(&joined.rest.deps);
             for (_, column) in &mut joined.columns {
-                column.lessons = self.over_folds(&column.lessons);
+                column.deps = self.over_folds(&column.deps);
             }
         }
         let site = self.site(arguments.range);
@@ -189,7 +189,7 @@ impl<'a> Machine<'a> {
             self.rows.joined(&parts, site)
         };
         if !open && !joined.rows.is_known() {
-            joined.rest.lessons = self.lagged(&joined.rest.lessons);
+            joined.rest.deps = self.lagged(&joined.rest.deps);
         }
         self.table(joined)
     }

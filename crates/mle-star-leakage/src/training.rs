@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_text_size::TextRange;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
+use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, Origin, RowsId};
 use crate::table::Table;
@@ -62,9 +62,9 @@ impl Machine<'_> {
     }
 
     /// What a model depends on that is trained further by the steps of a loop: the number of steps.
-    pub(crate) fn steps_of(&mut self, model: usize) -> Lessons {
+    pub(crate) fn steps_of(&mut self, model: usize) -> Dependencies {
         let Some(outer) = self.nesting.around.iter().find(|around| model < around.entered) else {
-            return Lessons::default();
+            return Dependencies::default();
         };
         let site = crate::site::Site { expression: outer.range, statement: outer.range };
         self.infos.learn(Kind::Candidate(How::Epoch), site, RowsId::UNKNOWN)
@@ -80,7 +80,7 @@ impl Machine<'_> {
         };
         let mut table = arguments.all().find_map(|value| self.table_of(value)).cloned()?;
         if self.networks.within {
-            return Some(self.array(table.rows, table.lessons()));
+            return Some(self.array(table.rows, table.deps()));
         }
         if let Some(Object::Instance(instance)) = self.state.object(*number) {
             table = self.through(instance.class, network, &table, arguments);
@@ -91,8 +91,8 @@ impl Machine<'_> {
         }
         let fitted = fitted?;
         let estimator = Estimator::model("network", fitted.site);
-        let lessons = self.predictions(&estimator, &fitted, &table);
-        Some(self.array(table.rows, lessons))
+        let deps = self.predictions(&estimator, &fitted, &table);
+        Some(self.array(table.rows, deps))
     }
 
     /// A table and a parameter of a network that the script writes by hand, value by value or as a product.
@@ -124,8 +124,8 @@ impl Machine<'_> {
 
     /// `torch.manual_seed(seed)`: models without a seed of their own begin at random.
     pub(crate) fn seed(&mut self, arguments: &Arguments) {
-        let lessons = self.lessons_of(&arguments.first_value());
-        self.networks.seeded = self.infos.map_kinds(&lessons, |kind| match kind {
+        let deps = self.deps_of(&arguments.first_value());
+        self.networks.seeded = self.infos.map_kinds(&deps, |kind| match kind {
             Kind::Candidate(how) if how.is_open() => Some(Kind::Candidate(How::Seed)),
             Kind::Candidate(_) => Some(kind),
             _ => None,
@@ -148,10 +148,10 @@ impl Machine<'_> {
             let truth = self.networks.truth.clone();
             let target = truth.as_ref().filter(|truth| truth.rows == table.rows);
             let target = target.and_then(|truth| self.target_number(truth));
-            let lessons = self.answers_for(&table.lessons(), target, site);
-            let lessons = lessons.and(&self.answer_by_position(&table, truth.as_ref(), site));
-            let lessons = lessons.and(&self.steps_of(number)).and(&self.networks.seeded);
-            let fitted = Fitted::with_target(site, rows, lessons);
+            let deps = self.answers_for(&table.deps(), target, site);
+            let deps = deps.and(&self.answer_by_position(&table, truth.as_ref(), site));
+            let deps = deps.and(&self.steps_of(number)).and(&self.networks.seeded);
+            let fitted = Fitted::with_target(site, rows, deps);
             match self.state.change(number) {
                 Some(Object::Estimator(estimator)) => estimator.fitted = Some(fitted),
                 _ => {
@@ -163,7 +163,7 @@ impl Machine<'_> {
 
     /// Whether values are predictions of a network that steps of a loop train.
     pub(crate) fn predicted_by_network(&self, table: &Table) -> bool {
-        self.infos.any(&table.rest.lessons, |lesson| lesson.kind == Kind::Candidate(How::Epoch))
+        self.infos.any(&table.rest.deps, |dep| dep.kind == Kind::Candidate(How::Epoch))
     }
 
     /// Methods of networks and optimisers that begin a new step.
@@ -188,15 +188,15 @@ impl Machine<'_> {
             // What is kept under a condition depends on it.
             "state_dict" | "get_weights" => Value::some_number(),
             "load_state_dict" | "set_weights" => {
-                let kept = self.lessons_of(&arguments.first_value());
+                let kept = self.deps_of(&arguments.first_value());
                 let Value::Object(number) = network else { return Value::Unknown };
                 match self.state.change(*number) {
                     Some(Object::Estimator(Estimator { fitted: Some(fitted), .. })) => {
-                        fitted.lessons.add(&kept);
+                        fitted.deps.add(&kept);
                     }
                     _ => {
                         if let Some(fitted) = self.networks.fitted.get_mut(number) {
-                            fitted.lessons.add(&kept);
+                            fitted.deps.add(&kept);
                         }
                     }
                 }
@@ -225,7 +225,7 @@ impl Machine<'_> {
         let made_here = self.nesting.around.last().is_some_and(|around| number >= around.started);
         let choices = self.choices.clone();
         if let Some(fitted) = self.networks.fitted.get_mut(&number).filter(|_| made_here) {
-            fitted.lessons.add(&choices);
+            fitted.deps.add(&choices);
         }
         Value::Object(number)
     }
@@ -233,14 +233,14 @@ impl Machine<'_> {
     /// `loss_function(predicted, truth)`.
     pub(crate) fn loss(&mut self, arguments: &Arguments) -> Value {
         let [predicted, truth, ..] = arguments.positional.as_slice() else { return Value::some_number() };
-        let lessons = self.lessons_of(predicted);
+        let deps = self.deps_of(predicted);
         self.note_target(truth);
         self.networks.truth = self.table_of(truth).cloned();
         let rows = self.table_of(truth).map_or(RowsId::UNKNOWN, |truth| truth.rows);
-        if !self.infos.has_model(&lessons) {
+        if !self.infos.has_model(&deps) {
             return Value::some_number();
         }
-        let score = self.score(arguments.range, rows, &lessons, false);
+        let score = self.score(arguments.range, rows, &deps, false);
         Value::score(score)
     }
 
@@ -428,11 +428,10 @@ impl Machine<'_> {
 
     /// The scores after each round.
     fn over_rounds(&mut self, scores: &Scores, fitted: &Fitted) -> Value {
-        let lesson = Lesson::new(Kind::Candidate(How::Rounds), fitted.site, RowsId::UNKNOWN);
-        let round = self.infos.lesson(lesson);
+        let dep = Dependency::new(Kind::Candidate(How::Rounds), fitted.site, RowsId::UNKNOWN);
+        let round = self.infos.dep(dep);
         let scores: Vec<_> = self.infos.scores(scores).cloned().collect();
-        let with_round =
-            scores.into_iter().map(|score| Score { lessons: score.lessons.and(&round), ..score });
+        let with_round = scores.into_iter().map(|score| Score { deps: score.deps.and(&round), ..score });
         let scores = with_round.map(|score| self.infos.score(score)).collect();
         Value::score(scores)
     }
@@ -452,8 +451,8 @@ impl Machine<'_> {
         let mut named: Vec<(Rc<str>, Scores)> = Vec::new();
         for (at, item) in items.iter().enumerate().take(8) {
             let Some(table) = self.last_table(item, 1) else { continue };
-            let lessons = self.predictions(estimator, fitted, &table);
-            let scores = self.score(arguments.range, table.rows, &lessons, false);
+            let deps = self.predictions(estimator, fitted, &table);
+            let scores = self.score(arguments.range, table.rows, &deps, false);
             let own = match item {
                 Value::Tuple(parts) => parts.get(1).and_then(Value::constant),
                 _ => None,
@@ -481,9 +480,9 @@ impl Machine<'_> {
         fitted: &Fitted,
         site: TextRange,
     ) -> Scores {
-        let table = Table::array(fitted.rows, fitted.lessons.clone());
-        let lessons = self.predictions(estimator, fitted, &table);
-        self.score(site, fitted.rows, &lessons, false)
+        let table = Table::array(fitted.rows, fitted.deps.clone());
+        let deps = self.predictions(estimator, fitted, &table);
+        self.score(site, fitted.rows, &deps, false)
     }
 
     /// An item of what training left: `history["val_loss"]`, `cross_validate(...)["train_score"]`.

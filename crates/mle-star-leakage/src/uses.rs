@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::info::Lesson;
+use crate::info::Dependency;
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::value::{Object, Value};
@@ -73,7 +73,7 @@ impl Machine<'_> {
     }
 
     /// Whether rows were held out from those of a fit, and nothing read them from then on.
-    pub(crate) fn leaves_unread(&self, fit: Lesson) -> bool {
+    pub(crate) fn leaves_unread(&self, fit: Dependency) -> bool {
         let Some(held) = self.rows.held_out(fit.from) else { return false };
         let related = |rows: RowsId| self.rows.contains(held, rows) || self.rows.contains(rows, held);
         let within = |value: &Value| self.table_of(value).is_some_and(|table| related(table.rows));

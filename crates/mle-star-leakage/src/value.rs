@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::info::{Lessons, Scores};
+use crate::info::{Dependencies, Scores};
 use crate::rows::RowsId;
 use crate::site::Site;
 use crate::table::{Group, Table, UNKNOWN_PART};
@@ -52,7 +52,7 @@ pub(crate) enum Value {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Number {
     /// What it depends on.
-    pub(crate) lessons: Lessons,
+    pub(crate) deps: Dependencies,
     /// The scores that it is, or is computed from.
     pub(crate) scores: Scores,
     /// Its text, if it is known.
@@ -130,7 +130,7 @@ pub(crate) struct Names {
     /// Further names that are known in part.
     pub(crate) partly: Vec<Rc<str>>,
     /// What the choice of the columns depends on.
-    pub(crate) lessons: Lessons,
+    pub(crate) deps: Dependencies,
     /// Whether it stands for one name at a time, as in a loop over all of them.
     pub(crate) each: bool,
 }
@@ -203,7 +203,7 @@ pub(crate) struct Splitter {
     /// Splitters with the same key make the same folds.
     pub(crate) key: Rc<str>,
     /// What the seed depends on.
-    pub(crate) lessons: Lessons,
+    pub(crate) deps: Dependencies,
 }
 
 /// Something that is fitted.
@@ -216,7 +216,7 @@ pub(crate) struct Estimator {
     /// Where it was made.
     pub(crate) made: Site,
     /// What its settings depend on.
-    pub(crate) lessons: Lessons,
+    pub(crate) deps: Dependencies,
     /// Whether it stops early.
     pub(crate) stops: bool,
     /// Whether a further fit goes on from what it learnt before.
@@ -251,7 +251,7 @@ pub(crate) struct Fitted {
     /// The rows that it was fitted on.
     pub(crate) rows: RowsId,
     /// What the features depended on.
-    pub(crate) lessons: Lessons,
+    pub(crate) deps: Dependencies,
     /// Whether it had the target.
     pub(crate) with_target: bool,
     /// Whether it learnt from the target alone.
@@ -288,7 +288,7 @@ impl Estimator {
             name: name.into(),
             role: Role::Model,
             made,
-            lessons: Lessons::default(),
+            deps: Dependencies::default(),
             stops: false,
             warm: false,
             steps: Rc::default(),
@@ -311,11 +311,11 @@ impl Takes {
 
 impl Fitted {
     /// What a model learnt from rows and their target.
-    pub(crate) fn with_target(site: Site, rows: RowsId, lessons: Lessons) -> Self {
+    pub(crate) fn with_target(site: Site, rows: RowsId, deps: Dependencies) -> Self {
         Self {
             site,
             rows,
-            lessons,
+            deps,
             with_target: true,
             of_target: false,
             watched: Scores::default(),
@@ -331,18 +331,18 @@ impl Value {
     }
 
     /// A number that depends on these.
-    pub(crate) fn number(lessons: Lessons, scores: Scores) -> Self {
-        Self::Number(Rc::new(Number { lessons, scores, ..Number::default() }))
+    pub(crate) fn number(deps: Dependencies, scores: Scores) -> Self {
+        Self::Number(Rc::new(Number { deps, scores, ..Number::default() }))
     }
 
-    /// A number that depends on these lessons.
-    pub(crate) fn learnt(lessons: Lessons) -> Self {
-        Self::number(lessons, Scores::default())
+    /// A number that depends on these dependencies.
+    pub(crate) fn learnt(deps: Dependencies) -> Self {
+        Self::number(deps, Scores::default())
     }
 
     /// A number that is one of these scores.
     pub(crate) fn score(scores: Scores) -> Self {
-        Self::number(Lessons::default(), scores)
+        Self::number(Dependencies::default(), scores)
     }
 
     /// A method or accessor of a value.

@@ -32,7 +32,7 @@ impl<'a> Machine<'a> {
             self.rows.windows(table.rows, site)
         });
         self.nesting.around[around].rows = Some(rows);
-        Some(made_from_row(rows, table.lessons()))
+        Some(made_from_row(rows, table.deps()))
     }
 
     /// The loop over windows from `low` to `high`, if they overlap.

@@ -14,7 +14,7 @@ use mle_star_domain::layout;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::metric::{Direction, Score, last_best};
 use mle_star_domain::place::{Phase, Step};
-use mle_star_domain::question::{Look, Selection};
+use mle_star_domain::question::{HoldoutScore, Selection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -410,7 +410,7 @@ fn row(record: &EffectRecord) -> StepRow {
         Kind::Agent => AgentReply::deserialize(outcome).map(|reply| of_agent(reply, row.clone())),
         Kind::Script => ScriptOutcome::deserialize(outcome)
             .map(|outcome| of_script(&outcome, &record.request, row.clone())),
-        Kind::Look => Look::deserialize(outcome)
+        Kind::Look => HoldoutScore::deserialize(outcome)
             .map(|look| of_question(look.measured, "scored".to_owned(), look.failure, row.clone())),
         Kind::Selection => Selection::deserialize(outcome).map(|selection| {
             let chosen = selection.weights.iter().filter(|weight| **weight > 0.0).count();

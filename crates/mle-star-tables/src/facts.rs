@@ -16,7 +16,7 @@ pub const CLASSES_WITHOUT_ROWS: &str =
 
 /// What is said of a task before its tables are read. What is `None` or empty is inferred.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct GivenTask {
     /// The kind of problem.
     pub task_type: Option<TaskType>,
     /// The kind of data.

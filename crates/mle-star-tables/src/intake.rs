@@ -1,6 +1,6 @@
 //! Plain tables of whatever people give, as the data plane makes them.
 //!
-//! Scripts, profiles and splits see one form of data: a folder with comma-separated UTF-8 tables. [`Look`] is what the data
+//! Scripts, profiles and splits see one form of data: a folder with comma-separated UTF-8 tables. [`TakenIn`] is what the data
 //! plane says of a folder or a table file; where it is not such data, the data plane writes a folder that is (question
 //! `take_in`). [`Submission`] writes a submission as the user's sample has it.
 
@@ -19,7 +19,7 @@ pub use submission::Submission;
 
 /// What a data folder or a table file holds.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Look {
+pub struct TakenIn {
     /// Whether it is a folder with plain tables, which scripts can use as it is.
     pub is_plain: bool,
     /// Whether it is one table, without test rows.
@@ -53,7 +53,7 @@ struct Refused {
     hint: String,
 }
 
-impl Look {
+impl TakenIn {
     /// Why the rows of the sample submission are not found in the test table.
     pub fn id_unknown(&self) -> Option<Trouble> {
         self.id_unknown.as_ref().map(Refused::trouble)

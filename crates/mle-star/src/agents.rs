@@ -36,7 +36,7 @@ pub(crate) use self::{
     ensembler::ensembler,
     extractor::{Target, extractor},
     init::init,
-    leakage::{Gain, correct_leakage, detect_leakage},
+    leakage::{ScoreComparison, correct_leakage, detect_leakage},
     merger::merger,
     planner::{Focus, planner},
     retriever::{Retrieved, retrieve},

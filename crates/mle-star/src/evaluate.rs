@@ -7,7 +7,7 @@ mod leakage;
 use std::sync::Arc;
 
 use crate::abilities::are_rules;
-use crate::agents::{self, Gain};
+use crate::agents::{self, ScoreComparison};
 use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluation::{Evaluation, Failure, Script};
@@ -54,7 +54,7 @@ pub(crate) async fn evaluate(
         announce(ctx, &evaluation);
         return Ok(evaluation);
     };
-    let gain = Gain { scored, rival };
+    let gain = ScoreComparison { scored, rival };
     let checked = check(ctx, scored.solution().clone(), Some(&gain)).await?;
     if let Some(limit) = checked.refused {
         let refused = Evaluation::refused(checked.solution, limit);

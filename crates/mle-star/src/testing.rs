@@ -34,7 +34,7 @@ use mle_star_domain::effects::{
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::question::{
-    Answer, CombinedBy, Comparison, Copies, Importance, Kept, Look, Question, Refit,
+    Answer, CombinedBy, Comparison, Copies, HoldoutScore, Importance, Kept, Question, Refit,
 };
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::trouble::Trouble;
@@ -356,7 +356,7 @@ impl ScriptRunner for World {
         let set = self.answers.get(place.as_str()).cloned();
         Ok(set.unwrap_or_else(|| match question {
             Question::Look { run, .. } if let Some(scores) = self.held_out.get(place_of(run).as_str()) => {
-                Look { measured: Some(measurement(scores)), failure: String::new() }.into()
+                HoldoutScore { measured: Some(measurement(scores)), failure: String::new() }.into()
             }
             Question::Compare { .. } => Comparison::default().into(),
             Question::Combine { measured, .. } => {

@@ -15,7 +15,7 @@ from typing import Literal
 import pytest
 from mle_star_data.description import direction_said, read_metric
 from mle_star_data.mentions import positive_class, target_named
-from mle_star_data.readings import Column, Question, Taken, Told
+from mle_star_data.readings import Column, GivenMetric, Question, Taken
 from mle_star_data.spellings import nearest, of_column, parse
 
 CORPUS = Path(__file__).parents[3] / "crates/mle-star-cli/tests/corpus"
@@ -107,12 +107,12 @@ def target_of(found: Case) -> list[Column]:
     return columns
 
 
-def told_of(found: Case) -> Told:
+def told_of(found: Case) -> GivenMetric:
     options = dict(re.findall(r"--([a-z-]+) (\"[^\"]+\"|\S+)", found.options))
     metric = options.get("metric", "").strip('"') or None
     direction = options.get("direction")
     assert direction in (None, "minimize", "maximize")
-    return Told(
+    return GivenMetric(
         metric=metric,
         direction=direction,
         has_weights="weight-column" in options,
@@ -592,7 +592,7 @@ def test_an_input_of_the_corpus_is_read_right(name: str) -> None:
     ],
 )
 def test_a_sentence_names_its_metric_or_is_asked(text: str, metric: str) -> None:
-    read = read_metric(text, Told(), [])
+    read = read_metric(text, GivenMetric(), [])
     assert ("?" if isinstance(read, Question) else read.value) == metric, read
     if isinstance(read, Question):
         assert read.option == "--metric"
@@ -745,7 +745,7 @@ def test_the_positive_class_is_given_or_in_the_name_of_the_sample_or_chosen() ->
 def test_a_sentence_says_which_scores_win(text: str, direction: str | None) -> None:
     said = direction_said(text, "energy score")
     assert ("both" if len(said) > 1 else next(iter(said), None)) == direction, said
-    read = read_metric(text, Told(metric="energy score"), PRICE)
+    read = read_metric(text, GivenMetric(metric="energy score"), PRICE)
     assert isinstance(read, Question) == (direction in (None, "both"))
 
 
@@ -805,7 +805,7 @@ def test_every_metric_is_read_by_its_own_name() -> None:
 
 
 def given(name: str, **told: object) -> str:
-    return words(read_metric("", Told(metric=name, **told), PRICE))  # type: ignore[arg-type]
+    return words(read_metric("", GivenMetric(metric=name, **told), PRICE))  # type: ignore[arg-type]
 
 
 def test_what_is_given_is_taken_or_asked_about() -> None:
@@ -822,7 +822,7 @@ def test_what_is_given_is_taken_or_asked_about() -> None:
 
 def test_nothing_speaks_of_scores() -> None:
     def chosen(*columns: Column, text: str = "Predict it.") -> str:
-        read = read_metric(text, Told(), columns)
+        read = read_metric(text, GivenMetric(), columns)
         return read.value if isinstance(read, Taken) and read.is_chosen and "--metric" in read.reason else "?"
 
     numbers, classes = PRICE[0], Column("kind", "classes", 3, ("a", "b", "c"))
@@ -848,7 +848,7 @@ def test_nothing_speaks_of_scores() -> None:
     ],
 )
 def test_a_metric_that_the_target_cannot_have_is_asked_about(metric: str, column: Column, seen: str) -> None:
-    read = read_metric(f"Submissions are scored by {metric}.", Told(), [column])
+    read = read_metric(f"Submissions are scored by {metric}.", GivenMetric(), [column])
     assert isinstance(read, Question) == bool(seen)
     assert seen in words(read)
     assert not seen or column.name in words(read)
@@ -937,7 +937,7 @@ def test_no_competition_of_mle_bench_is_misread() -> None:
     folder = Path(os.environ["MLE_STAR_TEST_MLEBENCH"]) / "mlebench/competitions"
     right = {name: metric for metric, names in GRADERS.items() for name in names.split()}
     texts = {one.parent.name: one.read_text("utf-8") for one in folder.glob("*/description.md")}
-    read = {name: read_metric(text, Told(), []) for name, text in texts.items()}
+    read = {name: read_metric(text, GivenMetric(), []) for name, text in texts.items()}
     taken = {name: of_column(one.value) for name, one in read.items() if isinstance(one, Taken)}
     same = {name: of_column(named.name) for name in texts if (named := parse(right.get(name, "")))}
     assert set(right) <= set(texts)

@@ -145,10 +145,10 @@ impl EvaluationSetup {
     }
 
     /// What the data plane is told. Scripts of the search predict held-out rows, too, if there are any (`holds_out`).
-    fn told(&self, run_folder: &Path, holds_out: bool) -> Value {
+    fn to_json(&self, run_folder: &Path, holds_out: bool) -> Value {
         json!({
             "metric": self.metric.name(),
-            "metric_file": self.metric_file.as_ref().map(MetricFile::told),
+            "metric_file": self.metric_file.as_ref().map(MetricFile::to_json),
             "train": absolute(&self.train),
             "columns": self.columns,
             "header": self.header,
@@ -195,7 +195,7 @@ impl Evaluator {
         holds_out: bool,
     ) -> Result<Self, Trouble> {
         let told = plane.folder().join(SETUP);
-        let written = fs::write(&told, setup.told(run_folder, holds_out).to_string());
+        let written = fs::write(&told, setup.to_json(run_folder, holds_out).to_string());
         written.map_err(|error: io::Error| Trouble::io("write", &told, &error))?;
         Ok(Self { setup, plane, told })
     }

@@ -22,7 +22,7 @@ use crate::output;
 
 /// What a data folder says.
 #[derive(Debug, Serialize)]
-pub struct Known {
+pub struct DataFacts {
     /// The folder with the tables.
     folder: String,
     /// The columns to predict.
@@ -40,7 +40,7 @@ pub struct Known {
 }
 
 /// What the options and the data folder say, for the checker.
-pub fn facts(args: &CheckArgs, known: Option<&Known>) -> Facts {
+pub fn facts(args: &CheckArgs, known: Option<&DataFacts>) -> Facts {
     match known {
         Some(known) => known.facts(),
         None => Facts {
@@ -55,7 +55,7 @@ pub fn facts(args: &CheckArgs, known: Option<&Known>) -> Facts {
 ///
 /// # Errors
 /// The folder has no training table, or a table or a given column is wrong.
-pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, RunError> {
+pub fn known(args: &CheckArgs, folder: &Path) -> Result<DataFacts, RunError> {
     let roles =
         Roles { target: args.target.clone().map(Into::into), id: args.id_column.clone(), ..Roles::default() };
     let source = task_source::find(folder)?.with(TaskKeys { roles, ..TaskKeys::default() });
@@ -73,7 +73,7 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, RunError> {
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
     let reason = inferred.target_unknown.as_ref().map(|why| why.message.as_str());
     let target_reason = reason.or(inferred.reason("target_column")).unwrap_or("as given").to_owned();
-    Ok(Known {
+    Ok(DataFacts {
         folder: source.data_dir.display().to_string(),
         only_in_training: only_in_training(&profile, &targets),
         knows_target: related.determinants,
@@ -92,7 +92,7 @@ fn only_in_training(profile: &Profile, targets: &[String]) -> Vec<String> {
     names.filter(|name| !targets.contains(name) && lacks(&profile.test, name)).cloned().collect()
 }
 
-impl Known {
+impl DataFacts {
     /// A few lines for people.
     pub fn lines(&self) -> Vec<String> {
         let quoted =

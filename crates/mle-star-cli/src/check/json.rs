@@ -3,14 +3,14 @@
 use mle_star_leakage::Finding;
 use serde_json::{Value, json};
 
-use super::data::Known;
+use super::data::DataFacts;
 use super::{Checked, Counts, Findings};
 
 /// The version of the format.
 const VERSION: u32 = 1;
 
 /// All that was checked.
-pub fn document(all: &[Checked], known: Option<&Known>) -> Value {
+pub fn document(all: &[Checked], known: Option<&DataFacts>) -> Value {
     let counts = Counts::of(all);
     let mut document = json!({
         "version": VERSION,

@@ -20,14 +20,14 @@ const FEWEST: usize = 40;
 
 /// What the output can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct OutputStyle {
     /// There are colours.
     pub colour: bool,
     /// The width in columns.
     pub columns: usize,
 }
 
-impl Look {
+impl OutputStyle {
     /// What the terminal behind stdout can show; `NO_COLOR` and `TERM=dumb` turn colours off.
     pub fn of(environment: &Environment<'_>) -> Self {
         let is_dumb = environment("TERM").is_none_or(|term| term == "dumb");
@@ -39,12 +39,12 @@ impl Look {
 }
 
 /// The findings of a file, each followed by an empty line.
-pub fn findings(name: &str, findings: &Findings, look: Look) -> String {
+pub fn findings(name: &str, findings: &Findings, look: OutputStyle) -> String {
     findings.found.iter().map(|found| format!("{}\n\n", finding(name, findings, found, look))).collect()
 }
 
 /// How much was found.
-pub fn last_line(counts: Counts, look: Look) -> String {
+pub fn last_line(counts: Counts, look: OutputStyle) -> String {
     let found = [(counts.leaks, "leak", "91"), (counts.warnings, "warning", "33")];
     let found = found.into_iter().filter(|(number, ..)| *number > 0);
     let found: Vec<String> =
@@ -63,11 +63,11 @@ pub fn last_line(counts: Counts, look: Look) -> String {
     }
 }
 
-fn styled(text: &str, code: &str, look: Look) -> String {
+fn styled(text: &str, code: &str, look: OutputStyle) -> String {
     if look.colour { format!("\x1b[1;{code}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
-fn finding(name: &str, findings: &Findings, found: &Finding, look: Look) -> String {
+fn finding(name: &str, findings: &Findings, found: &Finding, look: OutputStyle) -> String {
     let excerpt = Excerpt::of(&findings.code, found);
     let level = if found.rule.blocks() { Level::ERROR } else { Level::WARNING };
     let text = findings.code.in_cells(&found.text);
@@ -84,7 +84,7 @@ fn finding(name: &str, findings: &Findings, found: &Finding, look: Look) -> Stri
     )
 }
 
-fn title<'a>(level: Level<'a>, found: &Finding, look: Look) -> Title<'a> {
+fn title<'a>(level: Level<'a>, found: &Finding, look: OutputStyle) -> Title<'a> {
     let (word, id) = (rules::word(found.rule), found.rule.id());
     // The library puts further lines of a title below its first, which comes after `leak[ID]: `.
     let title = wrapped(&rules::title(found.rule), look.columns, word.len() + id.len() + 4);
@@ -92,7 +92,12 @@ fn title<'a>(level: Level<'a>, found: &Finding, look: Look) -> Title<'a> {
 }
 
 /// The lines of the source, with the reason and what is right below them.
-fn body<'a>(level: Level<'a>, excerpt: &'a Excerpt, [why, instead]: [&str; 2], look: Look) -> Group<'a> {
+fn body<'a>(
+    level: Level<'a>,
+    excerpt: &'a Excerpt,
+    [why, instead]: [&str; 2],
+    look: OutputStyle,
+) -> Group<'a> {
     let note =
         |label: &str, text: &str| wrapped(&one_line(text), look.columns, excerpt.digits() + label.len() + 5);
     let lines = Snippet::source(excerpt.text.as_str())
@@ -113,7 +118,7 @@ fn place(name: &str, findings: &Findings, found: &Finding) -> String {
     }
 }
 
-fn renderer(look: Look) -> Renderer {
+fn renderer(look: OutputStyle) -> Renderer {
     let renderer = if look.colour { Renderer::styled() } else { Renderer::plain() };
     renderer.term_width(look.columns).decor_style(DecorStyle::Ascii)
 }

@@ -9,7 +9,7 @@ use mle_star_run::settings::process_environment;
 use crate::args::CheckArgs;
 use crate::check::baseline::Baseline;
 use crate::check::files::inputs;
-use crate::check::screen::{self, Look};
+use crate::check::screen::{self, OutputStyle};
 use crate::check::{Checked, Counts, check_all, data, json, rules, sarif};
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -36,7 +36,7 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         output::json(&sarif::log(&checked, &current_folder()?))?;
     } else {
         known.iter().for_each(|known| output::talk(&format!("{}\n", known.lines().join("\n"))));
-        show(&checked, Look::of(&process_environment));
+        show(&checked, OutputStyle::of(&process_environment));
         if gone > 0 {
             output::talk(&format!(
                 "{} of the baseline no longer found; --write-baseline updates it\n",
@@ -58,7 +58,7 @@ fn write_baseline(all: &[Checked], path: &Path) -> Result<Exit, Failure> {
 }
 
 /// What was found, and then, next to the last line, what could not be checked.
-fn show(all: &[Checked], look: Look) {
+fn show(all: &[Checked], look: OutputStyle) {
     let found = all.iter().filter_map(|checked| Some((&checked.name, checked.outcome.as_ref().ok()?)));
     found.for_each(|(name, findings)| output::text(&screen::findings(name, findings, look)));
     all.iter().filter_map(|checked| checked.outcome.as_ref().err()).for_each(output::error);

@@ -27,7 +27,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let dir = runs_dir(args.runs_dir.clone());
     let entries = entries(&dir);
     let best = best(&entries);
-    let (mut runs, notes) = told(&dir, entries);
+    let (mut runs, notes) = readable(&dir, entries);
     let all = runs.len();
     runs.retain(|run| takes(args, run));
     notes.iter().for_each(|note| output::talk(note));
@@ -44,7 +44,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn told(dir: &Path, entries: Vec<Entry>) -> (Vec<RunSummary>, Vec<String>) {
+fn readable(dir: &Path, entries: Vec<Entry>) -> (Vec<RunSummary>, Vec<String>) {
     let (mut runs, mut notes) = (Vec::new(), Vec::new());
     for Entry { id, run } in entries {
         match run {

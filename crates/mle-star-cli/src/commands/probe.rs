@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::watch::{Look, Show, Terminal, Watchers};
+use crate::watch::{Show, Terminal, TerminalStyle, Watchers};
 
 /// Long enough for any model.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -54,7 +54,7 @@ pub fn probe(config: &Config, as_json: bool) -> Result<Exit, Failure> {
     let (agents, login) = reach(config, at)?;
     output::talk(&format!("asking {} ({login})", config.model));
     // One question needs no status lines.
-    let terminal = Terminal::new(Show::Everything, Look::plain());
+    let terminal = Terminal::new(Show::Everything, TerminalStyle::plain());
     let run = terminal.only_run();
     let events = Watchers::new("probe", vec![&run]);
     let started = Instant::now();

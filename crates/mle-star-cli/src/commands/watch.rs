@@ -21,7 +21,7 @@ use super::runs_dir;
 use crate::args::WatchArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::watch::{JsonLines, Look, Show, Terminal, Watch};
+use crate::watch::{JsonLines, Show, Terminal, TerminalStyle, Watch};
 
 /// How often the file is read.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -102,7 +102,7 @@ impl Watched {
     /// Shows events until no process works on the run; returns the end that the last one recorded.
     async fn follow(&mut self, as_json: bool) -> Result<Option<Event>, Failure> {
         let show = if as_json { Show::Frame } else { Show::Everything };
-        let terminal = Terminal::new(show, Look::of(&process_environment));
+        let terminal = Terminal::new(show, TerminalStyle::of(&process_environment));
         let json = as_json.then(JsonLines::new);
         let run = terminal.run_with(self.progress.clone());
         if run_view::is_held(&self.folder) {

@@ -18,7 +18,7 @@ use mle_star_run::{ErrorKind, Observer, OpenRun};
 use super::signals::Signals;
 use crate::exit::{Exit, Failure};
 use crate::report::updates::{self, Reporting};
-use crate::watch::{JsonLines, Log, Look, OfRun, Recorder, Show, Terminal, Watch, Watchers};
+use crate::watch::{JsonLines, Log, OfRun, Recorder, Show, Terminal, TerminalStyle, Watch, Watchers};
 
 /// How a run is shown.
 #[derive(Clone, Copy, Debug)]
@@ -156,7 +156,7 @@ impl Around {
     pub fn new(seen: Seen, signals: Signals, run: &OpenRun) -> Self {
         let shows_log = run.frozen.config.log_level == "DEBUG" && seen.show == Show::Everything;
         let show = if shows_log { Show::Frame } else { seen.show };
-        let terminal = Terminal::new(show, Look::of(&process_environment));
+        let terminal = Terminal::new(show, TerminalStyle::of(&process_environment));
         let json = seen.json.then(JsonLines::new);
         Self { terminal, json, signals, runners: Runners::default(), shows_log }
     }

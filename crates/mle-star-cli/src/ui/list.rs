@@ -307,7 +307,7 @@ impl Wanted {
 
 impl Group<'_> {
     /// How many runs it has, and whether their scores can be compared.
-    pub fn told(&self) -> String {
+    pub fn in_words(&self) -> String {
         let runs = count(self.all as u64, "run");
         match self.scales {
             0 | 1 => runs,
@@ -393,7 +393,7 @@ mod tests {
         let page = Wanted::default().page(&entries);
         let groups = page.groups.iter().map(|group| {
             let ids: Vec<&str> = group.runs.iter().map(|entry| entry.id.as_str()).collect();
-            (group.task, ids.join(","), group.told())
+            (group.task, ids.join(","), group.in_words())
         });
         let several = "3 runs with 2 different metrics or data; the best of each is marked".to_owned();
         let expected =

@@ -58,7 +58,7 @@ pub struct Live<S> {
 
 /// The number of renderings so far. Sections of the first rendering are not new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
+enum Rendering {
     First,
     Later,
 }
@@ -94,7 +94,7 @@ impl<S: Source> Live<S> {
         };
         // The panic was reported; the next check tries again.
         if let Ok(Some((stamp, sections))) = tokio::task::spawn_blocking(work).await {
-            let look = if rendered.is_none() { Look::First } else { Look::Later };
+            let look = if rendered.is_none() { Rendering::First } else { Rendering::Later };
             let next = self.latest.borrow().with(sections, look);
             if let Some(next) = next {
                 self.latest.send_replace(Arc::new(next));
@@ -170,14 +170,14 @@ impl Sections {
     }
 
     /// The state with these sections; `None` if nothing changed.
-    fn with(&self, sections: Vec<(String, String)>, look: Look) -> Option<Self> {
+    fn with(&self, sections: Vec<(String, String)>, look: Rendering) -> Option<Self> {
         let revision = next_revision();
         let mut next = Self { revision, by_id: self.by_id.clone() };
         let mut gone: Vec<String> = self.by_id.keys().cloned().collect();
         let mut changed = false;
         let came = match look {
-            Look::First => 0,
-            Look::Later => revision,
+            Rendering::First => 0,
+            Rendering::Later => revision,
         };
         for (id, html) in sections {
             gone.retain(|known| *known != id);

@@ -49,7 +49,7 @@ pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) ->
     let group = |group: &Group<'_>| {
         let rows: Vec<&str> = group.runs.iter().map(|entry| sections.html(&row_id(entry))).collect();
         let address = wanted.address(&[("text", group.task)]);
-        json!({"task": group.task, "told": group.told(), "address": address, "rows": rows})
+        json!({"task": group.task, "told": group.in_words(), "address": address, "rows": rows})
     };
     let states = [State::Running, State::Finished, State::Unfinished].map(State::name);
     let values = json!({

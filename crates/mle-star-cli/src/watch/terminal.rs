@@ -37,7 +37,7 @@ pub enum Show {
 
 /// What the terminal can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct TerminalStyle {
     /// Lines can be overwritten.
     pub live: bool,
     /// There are colours.
@@ -63,13 +63,13 @@ enum Message {
 /// The state of the thread.
 struct Screen {
     show: Show,
-    look: Look,
+    look: TerminalStyle,
     progress: Progress,
     replay: Replay,
     is_over: bool,
 }
 
-impl Look {
+impl TerminalStyle {
     /// Only lines.
     pub fn plain() -> Self {
         Self { live: false, colour: false }
@@ -85,7 +85,7 @@ impl Look {
 
 impl Terminal {
     /// The process's own terminal.
-    pub fn new(show: Show, look: Look) -> Self {
+    pub fn new(show: Show, look: TerminalStyle) -> Self {
         let queue = (show != Show::Nothing)
             .then(|| Queue::new(move |messages| Screen::new(show, look).work(messages)));
         Self { queue }
@@ -136,7 +136,7 @@ impl Drop for OfRun<'_> {
 }
 
 impl Screen {
-    fn new(show: Show, look: Look) -> Self {
+    fn new(show: Show, look: TerminalStyle) -> Self {
         // Nothing stands before there is a run.
         Self { show, look, progress: Progress::default(), replay: Replay::default(), is_over: true }
     }

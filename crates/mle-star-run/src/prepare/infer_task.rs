@@ -9,7 +9,7 @@ use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::{Protocol, Split};
 use mle_star_domain::task::{DataModality, MetricFile, Roles, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::facts::{Guess, Inferred, Told};
+use mle_star_tables::facts::{GivenTask, Guess, Inferred};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
 use mle_star_tables::relations::Relations;
@@ -37,9 +37,13 @@ struct Description {
 ///
 /// # Errors
 /// The description cannot be read.
-fn told(source: &TaskSource, own: Option<&OwnMetric>, may_lack_tables: bool) -> Result<Told, Trouble> {
+fn given_task(
+    source: &TaskSource,
+    own: Option<&OwnMetric>,
+    may_lack_tables: bool,
+) -> Result<GivenTask, Trouble> {
     let TaskFile { task_type, data_modality, keys, .. } = source.file.clone();
-    Ok(Told {
+    Ok(GivenTask {
         task_type,
         data_modality,
         metric: keys.metric.filter(|_| own.is_none()),
@@ -49,7 +53,7 @@ fn told(source: &TaskSource, own: Option<&OwnMetric>, may_lack_tables: bool) -> 
         folds: keys.folds,
         description: read_description(source)?.text,
         may_lack_tables,
-        ..Told::default()
+        ..GivenTask::default()
     })
 }
 
@@ -152,7 +156,7 @@ pub fn infer_for_run(
     reader: Reader<'_>,
     is_offline: bool,
 ) -> Result<InferredFolder, RunError> {
-    let told = told(source, own, !is_offline)?;
+    let told = given_task(source, own, !is_offline)?;
     let mut intake = take_in(source, place, reader)?;
     let data = Data::inspect(&intake, &told);
     let data = if is_offline { data.map_err(for_offline)? } else { data? };
@@ -165,7 +169,7 @@ pub fn infer_for_run(
     let Description { mut text, guess } = read_description(source)?.or_made(&folder.inferred);
     folder.inferred.guesses.extend(guess);
     // The description in the `task.json` of a run has it already.
-    if let Some(own) = own.map(OwnMetric::told).filter(|own| !text.contains(own)) {
+    if let Some(own) = own.map(OwnMetric::described).filter(|own| !text.contains(own)) {
         text = format!("{}\n\n{own}\n", text.trim_end());
     }
     folder.task.description = text;
@@ -181,7 +185,7 @@ pub fn infer_folder(
     own: Option<&OwnMetric>,
     reader: Reader<'_>,
 ) -> Result<InferredFolder, RunError> {
-    let told = told(source, own, true)?;
+    let told = given_task(source, own, true)?;
     let mut intake = take_in(source, Place::Temporary, reader)?;
     let mut data = Data::inspect(&intake, &told)?;
     if let Some(unread) = data.unread.clone().filter(|_| data.is_bare()) {
@@ -197,13 +201,13 @@ pub fn infer_folder(
 /// The data with the tables that the task lacks, which are made.
 fn whole_tables(
     data: Data,
-    told: &Told,
+    told: &GivenTask,
     inferred: &mut Inferred,
     intake: &mut Intake,
     reader: Reader<'_>,
 ) -> Result<Data, RunError> {
     let Some(profile) = &data.profile else { return Ok(data) };
-    let known = Told {
+    let known = GivenTask {
         task_type: Some(inferred.task_type),
         data_modality: Some(inferred.data_modality),
         metric: told.metric_file.is_none().then(|| inferred.metric.clone()),
@@ -216,7 +220,7 @@ fn whole_tables(
     let Some(id) = intake.complete(&data, &known, &unknown, reader.config.seed)? else { return Ok(data) };
     inferred.guesses.extend(made_id(inferred.roles.id.as_ref(), id.as_ref()));
     inferred.roles.id.clone_from(&id);
-    Data::inspect(intake, &Told { roles: Roles { id, ..known.roles }, ..known })
+    Data::inspect(intake, &GivenTask { roles: Roles { id, ..known.roles }, ..known })
 }
 
 /// That an ID column was made, if it was none before.
@@ -230,9 +234,10 @@ fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
 pub fn infer_without_metric(source: &TaskSource, reader: Reader<'_>) -> Result<InferredFolder, RunError> {
-    let told = told(source, None, false)?;
+    let told = given_task(source, None, false)?;
     let intake = take_in(source, Place::Temporary, reader)?;
-    let any = Told { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..told.clone() };
+    let any =
+        GivenTask { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..told.clone() };
     let mut data = Data::inspect(&intake, &told)?;
     let inferred = match Inferred::of(&data.facts) {
         Ok(inferred) => inferred,

@@ -12,8 +12,8 @@ use mle_star_domain::layout;
 use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::task::{Targets, TaskKeys};
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::facts::{CLASSES_WITHOUT_ROWS, Told};
-use mle_star_tables::intake::{Look, Submission};
+use mle_star_tables::facts::{CLASSES_WITHOUT_ROWS, GivenTask};
+use mle_star_tables::intake::{Submission, TakenIn};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, Table};
 use mle_star_tables::reading::Reading;
 use mle_star_tables::walk;
@@ -40,7 +40,7 @@ const NAMED: usize = 10;
 pub struct Intake {
     /// The user's folder or table file.
     given: PathBuf,
-    look: Look,
+    look: TakenIn,
     /// What reads the data.
     pub questions: Questions,
     made: MadeFolder,
@@ -145,7 +145,7 @@ fn look(
     leave_out: &[String],
     made: &MadeFolder,
     questions: &Questions,
-) -> Result<Look, RunError> {
+) -> Result<TakenIn, RunError> {
     let question = json!({
         "question": "take_in",
         "data": absolute(given)?,
@@ -196,9 +196,9 @@ impl Intake {
     ///
     /// # Errors
     /// What was told does not fit them.
-    pub fn inspect(&self, told: &Told) -> Result<Value, RunError> {
-        let Look { is_single, lacks_sample, marks_missing, .. } = self.look;
-        let told = Told { marks_missing, makes_ids: is_single || lacks_sample, ..told.clone() };
+    pub fn inspect(&self, told: &GivenTask) -> Result<Value, RunError> {
+        let TakenIn { is_single, lacks_sample, marks_missing, .. } = self.look;
+        let told = GivenTask { marks_missing, makes_ids: is_single || lacks_sample, ..told.clone() };
         let question = json!({ "question": "inspect", "folder": absolute(&self.folder())?, "told": told });
         self.questions.ask(question).map_err(|error: RunError| {
             let trouble = Trouble { message: self.as_given(&error.trouble.message), ..error.trouble };
@@ -221,12 +221,12 @@ impl Intake {
     pub fn complete(
         &mut self,
         data: &Data,
-        told: &Told,
+        told: &GivenTask,
         unknown: &Trouble,
         seed: u32,
     ) -> Result<Option<Option<String>>, RunError> {
         let has_changed = self.without_targets(data, told)?;
-        let Look { is_single, lacks_sample, is_plain, .. } = self.look;
+        let TakenIn { is_single, lacks_sample, is_plain, .. } = self.look;
         if !is_single && !lacks_sample {
             return Ok(has_changed.then(|| told.roles.id.clone()));
         }
@@ -258,7 +258,7 @@ impl Intake {
     }
 
     /// Leaves the targets out of the test table; whether there were some.
-    fn without_targets(&mut self, data: &Data, told: &Told) -> Result<bool, RunError> {
+    fn without_targets(&mut self, data: &Data, told: &GivenTask) -> Result<bool, RunError> {
         let test = data.profile.as_ref().and_then(|profile| profile.test.as_ref());
         let Some(test) = test else { return Ok(false) };
         let targets = told.roles.target.iter().flat_map(Targets::all);
@@ -280,7 +280,7 @@ impl Intake {
         }
         let data = run.join(layout::DATA);
         // First: it tells the next start that the data is not somebody else's.
-        let Look { told, submission, reading, .. } = self.look.clone();
+        let TakenIn { told, submission, reading, .. } = self.look.clone();
         let record = MadeData { given: self.given.canonicalize()?, told, submission, reading };
         inputs::write_json(&run.join(layout::INTAKE), &record)?;
         fs::rename(self.made.data(), &data)?;

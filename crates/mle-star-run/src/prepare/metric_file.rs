@@ -78,7 +78,7 @@ fn no_direction(name: &str) -> Trouble {
 
 impl OwnMetric {
     /// What agents are told about the metric, after the description of the task.
-    pub fn told(&self) -> String {
+    pub fn described(&self) -> String {
         let better = self.direction.comparative();
         format!(
             "## The metric\n\nSubmissions are scored by {} ({better} is better), which this file computes:\n\n```python\n{}\n```",

@@ -70,7 +70,7 @@ fn tried(
         [&profile.train.file, &sample.file].map(|table| absolute(&task.data_dir.join(table)));
     let question = json!({
         "question": "trial",
-        "metric_file": file.told(),
+        "metric_file": file.to_json(),
         "train": train,
         "columns": columns,
         "header": header,

@@ -1,7 +1,7 @@
 //! What the data plane says of a task's data.
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::facts::Told;
+use mle_star_tables::facts::GivenTask;
 use mle_star_tables::profile::{self, Profile};
 use serde_json::Value;
 
@@ -20,15 +20,15 @@ pub struct Data {
 }
 
 impl Data {
-    /// Reads the plain tables. With [`Told::may_lack_tables`], data without a training table has facts, too.
+    /// Reads the plain tables. With [`GivenTask::may_lack_tables`], data without a training table has facts, too.
     ///
     /// # Errors
     /// The tables cannot be read, or what was told does not fit them.
-    pub fn inspect(intake: &Intake, told: &Told) -> Result<Self, RunError> {
+    pub fn inspect(intake: &Intake, told: &GivenTask) -> Result<Self, RunError> {
         let damaged = intake.damaged();
         let told = match &damaged {
             Some(trouble) if !told.may_lack_tables => return Err(trouble.clone().into()),
-            damaged => Told { without_tables: damaged.is_some(), ..told.clone() },
+            damaged => GivenTask { without_tables: damaged.is_some(), ..told.clone() },
         };
         let facts = intake.inspect(&told)?;
         let of_facts = || {

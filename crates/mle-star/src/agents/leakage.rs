@@ -17,13 +17,13 @@ use mle_star_domain::place::Name;
 use mle_star_domain::role::{AgentType, Variant};
 
 /// A script that has run, and the solution that it would replace.
-pub(crate) struct Gain<'a> {
+pub(crate) struct ScoreComparison<'a> {
     pub scored: &'a Scored,
     pub rival: Option<&'a Scored>,
 }
 
-impl Gain<'_> {
-    fn told(&self) -> Value {
+impl ScoreComparison<'_> {
+    fn to_prompt_json(&self) -> Value {
         let before = self.rival.map(|rival| number(rival.score().value()));
         json!({"score": beside_simple_ones(self.scored), "before": before})
     }
@@ -34,13 +34,13 @@ impl Gain<'_> {
 pub(crate) async fn detect_leakage(
     ctx: &Ctx<'_>,
     solution: &Solution,
-    gain: Option<&Gain<'_>>,
+    gain: Option<&ScoreComparison<'_>>,
 ) -> Result<Result<Vec<String>, Failure>, Stop> {
     let inputs = json!({"code": solution.text()});
     let question = inputs.to_string();
     let call = Call::new(AgentType::Leakage, "leakage_detection.md", inputs);
     let call = call.variant(Variant::Detection).reading_back();
-    let call = call.telling("run", gain.map_or(Value::Null, Gain::told));
+    let call = call.telling("run", gain.map_or(Value::Null, ScoreComparison::to_prompt_json));
     let answer = ctx.ask(call).await?;
     if let Some(failure) = Failure::of_agent(&answer) {
         return Ok(Err(failure));

@@ -8,7 +8,7 @@ use crate::stop::Stop;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::HoldoutPart;
-use mle_star_domain::question::{Kept, Look, Question, Refit};
+use mle_star_domain::question::{HoldoutScore, Kept, Question, Refit};
 
 /// Scores the predictions for held-out rows in the submission that `script` wrote at `run`.
 pub(super) async fn look(
@@ -17,8 +17,8 @@ pub(super) async fn look(
     script: &str,
     part: HoldoutPart,
 ) -> Result<Option<Measurement>, Stop> {
-    let look = ctx.measure::<Look>(Question::Look { run: Kept::new(run, script), part }).await?;
-    let Look { measured, failure } = look.value;
+    let look = ctx.measure::<HoldoutScore>(Question::Look { run: Kept::new(run, script), part }).await?;
+    let HoldoutScore { measured, failure } = look.value;
     if measured.is_none() {
         ctx.warn(format!("the predictions of {run} for held-out rows have no score: {failure}"));
     }

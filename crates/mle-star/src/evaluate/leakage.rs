@@ -1,6 +1,6 @@
 //! The leakage check of a script: the agent finds leaks and corrects them block by block.
 
-use crate::agents::{self, Gain};
+use crate::agents::{self, ScoreComparison};
 use crate::ctx::Ctx;
 use crate::evaluation::{Failure, Script};
 use crate::solution::{BlockError, Solution};
@@ -16,7 +16,7 @@ pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result
 pub(super) async fn check(
     ctx: &Ctx<'_>,
     solution: Solution,
-    gain: Option<&Gain<'_>>,
+    gain: Option<&ScoreComparison<'_>>,
 ) -> Result<Script, Stop> {
     let mut checked = Script { checked: true, ..Script::new(solution) };
     if checked.solution.text().trim().is_empty() {

@@ -21,7 +21,7 @@ use mle_star_domain::effects::{
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::Place;
-use mle_star_domain::question::{Answer, Kept, Look, Question};
+use mle_star_domain::question::{Answer, HoldoutScore, Kept, Question};
 use mle_star_domain::role::AgentType;
 use proptest::prelude::*;
 use serde_json::json;
@@ -141,7 +141,7 @@ impl ScriptRunner for Drawn {
                 // As on the validation rows: held-out rows contradict no score.
                 let score = self.draw(&format!("score {}", run.name()));
                 let measured = Some(measurement(&[score, score - 0.05, score + 0.05]));
-                Ok(Look { measured, failure: String::new() }.into())
+                Ok(HoldoutScore { measured, failure: String::new() }.into())
             }
             _ => self.world.measure(place, question, left).await,
         }

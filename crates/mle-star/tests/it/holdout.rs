@@ -9,7 +9,7 @@ use mle_star_domain::config::{Acceptance, Context, FinalChoice};
 use mle_star_domain::effects::{DataView, ScriptOutcome};
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split, SplitKind};
-use mle_star_domain::question::{Answer, ColumnImportance, Importance, ImportanceRows, Look, Refit};
+use mle_star_domain::question::{Answer, ColumnImportance, HoldoutScore, Importance, ImportanceRows, Refit};
 
 use crate::{Folder, go_on, run, warnings};
 
@@ -505,7 +505,7 @@ async fn a_run_is_not_continued_on_the_look_of_an_older_build() {
     let place = Place::from("finalization/holdout/look-choosing");
     let old = serde_json::json!({"run": "finalization/holdout/run", "part": "choosing"});
     let journal = Journal::create(folder.path(), &inputs).unwrap();
-    let look = async { Ok::<_, Stop>(Answer::from(Look { measured: None, failure: String::new() })) };
+    let look = async { Ok::<_, Stop>(Answer::from(HoldoutScore { measured: None, failure: String::new() })) };
     journal.once(Entry::new(&place, Kind::Look, &old, &old).unwrap(), look).await.unwrap();
     drop(journal);
     let (journal, _) = Journal::open(folder.path()).unwrap();

@@ -61,7 +61,7 @@ pub fn log(view: &RunView, result: &FinalResult, report: &RunReport, uri: &str) 
     let script = folder.path().join("mlflow_export.py");
     fs::write(&script, SCRIPT).map_err(|error| Trouble::io("write", &script, &error))?;
     let output = call(&python, &script, &given).map_err(|error| Trouble::io("run", &python, &error))?;
-    match told(&output)? {
+    match reply_of(&output)? {
         Reply::Logged { logged, experiment, run } => {
             let id = &report.run.run_id;
             output::talk(&match logged {
@@ -80,7 +80,7 @@ pub fn log(view: &RunView, result: &FinalResult, report: &RunReport, uri: &str) 
     }
 }
 
-fn told(output: &Output) -> Result<Reply, Trouble> {
+fn reply_of(output: &Output) -> Result<Reply, Trouble> {
     let printed = String::from_utf8_lossy(&output.stdout);
     let told = printed.lines().next_back().and_then(|line| serde_json::from_str(line).ok());
     told.ok_or_else(|| {

@@ -22,7 +22,7 @@ const MOMENT: Duration = Duration::from_millis(600);
 
 /// The state of a run, and what happened in it.
 #[derive(Debug, Serialize)]
-struct Told {
+struct NewsReport {
     #[serde(flatten)]
     summary: Summary,
     folder: PathBuf,
@@ -67,7 +67,7 @@ pub fn tell(folder: &Path, args: &WatchArgs) -> Result<Exit, Failure> {
         }
         std::thread::sleep(LOOK);
     }
-    let told = told(folder, &news, &items)?;
+    let told = report(folder, &news, &items)?;
     if args.json {
         output::json(&told)?;
     } else {
@@ -93,7 +93,7 @@ fn status(summary: &Summary) -> String {
     format!("run {} is {}: {stage}, {done}{best}, {time}", run.run_id, run.state.name())
 }
 
-fn told(folder: &Path, news: &News, items: &[Item]) -> Result<Told, Failure> {
+fn report(folder: &Path, news: &News, items: &[Item]) -> Result<NewsReport, Failure> {
     let (summary, progress, time) = (summary(folder)?, &news.progress, Timestamp::now());
     let is_running = summary.run.state == State::Running;
     let running = progress.running.iter().map(|(place, effect)| {
@@ -107,7 +107,7 @@ fn told(folder: &Path, news: &News, items: &[Item]) -> Result<Told, Failure> {
             (Some(exit.code()), Some(format!("{}; hint: {}", trouble.message, trouble.hint)))
         }
     };
-    Ok(Told {
+    Ok(NewsReport {
         now: if is_running { running.collect() } else { Vec::new() },
         seconds_left: progress.seconds_left(time).filter(|_| is_running),
         news: items.iter().map(|item| first_line(&item.text, 300)).collect(),

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use mle_star::event::Line;
 
 use super::super::status::Frame;
-use super::{Look, Screen, Show};
+use super::{Screen, Show, TerminalStyle};
 use crate::output::{Drawn, replaced};
 
 /// A real run of `examples/flight-delays` with two paths.
@@ -23,7 +23,7 @@ fn lines(stream: &str) -> Vec<Line> {
 }
 
 fn screen(colour: bool) -> Screen {
-    Screen { is_over: false, ..Screen::new(Show::Everything, Look { live: true, colour }) }
+    Screen { is_over: false, ..Screen::new(Show::Everything, TerminalStyle { live: true, colour }) }
 }
 
 /// Gives a screen the first `count` lines of a stream. Returns the time of the last line.

@@ -28,7 +28,11 @@ fn pictures_are_taken_of_the_recorded_run() {
 
     // The last refinement that was kept, if there is one on the way to the best solution: its plan and its change.
     browser.resize(1440, 600);
-    let kept = |nodes: &str| format!("[...document.querySelectorAll('{nodes}')].filter(node => /\\/k\\d/.test(node.innerText)).at(-1)");
+    let kept = |nodes: &str| {
+        format!(
+            "[...document.querySelectorAll('{nodes}')].filter(node => /\\/k\\d/.test(node.innerText)).at(-1)"
+        )
+    };
     let node = format!("({} ?? {})", kept("#tree details.kept:has(.way)"), kept("#tree details.kept"));
     browser.run(&format!("location.hash = {node}.id"));
     browser.until("document.querySelector('details.beside[open] .inside')");

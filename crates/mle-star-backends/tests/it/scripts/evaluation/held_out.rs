@@ -14,7 +14,7 @@ use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::HoldoutPart;
-use mle_star_domain::question::{Answer, Importance, ImportanceRows, Kept, Look, Question, Refit};
+use mle_star_domain::question::{Answer, HoldoutScore, Importance, ImportanceRows, Kept, Question, Refit};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::walk;
 
@@ -86,7 +86,7 @@ impl HeldOut {
         self.world.runner().run(&request).await.unwrap()
     }
 
-    async fn look(&self, place: &str, script: &str, part: HoldoutPart) -> Look {
+    async fn look(&self, place: &str, script: &str, part: HoldoutPart) -> HoldoutScore {
         let run = Kept::new(&Place::from(place), script);
         self.measure(Question::Look { run, part }).await
     }
