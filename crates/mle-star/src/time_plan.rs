@@ -65,6 +65,11 @@ impl TimePlan {
         Ok(ctx.run.journal.once(entry, async { Ok::<_, Stop>(self) }).await?.value)
     }
 
+    /// Whether it says how much longer a probe takes.
+    pub fn knows_longer(&self) -> bool {
+        self.longer.is_some()
+    }
+
     /// Whether a script that took this many seconds before may run.
     pub fn has_room_for(&self, seconds: f64) -> bool {
         seconds * self.longer.unwrap_or(1.0) <= self.allowed

@@ -6,11 +6,13 @@
 //! other test rows, a validation score stays what it was. While the fits of a script are watched, no model may predict
 //! validation rows that it was fitted on. A leak that the leakage agent found and did not correct needs no run.
 //!
-//! A probe repeats a run, so what runs took before tells whether it fits its share of the time.
+//! A probe repeats a run, so what runs took before tells whether it fits its share of the time. Of a combination that does not,
+//! the fastest member is probed.
 
 use super::choice::{Chosen, Predictions};
 use crate::ctx::Ctx;
 use crate::lessons::number;
+use crate::library::Library;
 use crate::scored::Scored;
 use crate::stop::Stop;
 use crate::time_plan::TimePlan;
@@ -30,17 +32,17 @@ const PROBES: [(&str, DataView); 3] = [
 ];
 
 /// The chosen solution. If it is suspect: the first other one that is not. If all are: the chosen one nevertheless.
-pub(crate) async fn probe(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Chosen, Stop> {
+pub(crate) async fn probe(ctx: &Ctx<'_>, chosen: Chosen, library: &Library) -> Result<Chosen, Stop> {
     if ctx.config().probes == Probes::Off {
         return Ok(chosen);
     }
-    let probes = probes_of(ctx, 0, &chosen.best).await?;
+    let probes = probes_of(ctx, 0, &chosen.best, library).await?;
     if !is_suspect(&probes) {
         return Ok(Chosen { probes, ..chosen });
     }
     for (index, other) in (1..).zip(&chosen.others.clone()) {
         ctx.warn(format!("{}; the next best solution is tried", words(&probes)));
-        let next = probes_of(ctx, index, other).await?;
+        let next = probes_of(ctx, index, other, library).await?;
         if !is_suspect(&next) {
             let is_probed = next.iter().any(|probe| probe.verdict != ProbeVerdict::Skipped);
             let probed = if is_probed { "" } else { ", not probed" };
@@ -67,7 +69,12 @@ fn words(probes: &[Probe]) -> String {
     suspect.map_or_else(String::new, |probe| format!("the score is suspect: {}", probe.detail))
 }
 
-async fn probes_of(ctx: &Ctx<'_>, index: u32, solution: &Scored) -> Result<Vec<Probe>, Stop> {
+async fn probes_of(
+    ctx: &Ctx<'_>,
+    index: u32,
+    solution: &Scored,
+    library: &Library,
+) -> Result<Vec<Probe>, Stop> {
     if leaks(ctx, solution) {
         let why = "the leakage agent found a leak in the script and could not correct it";
         return Ok(vec![made("leakage-check", (ProbeVerdict::Suspect, why.to_owned()))]);
@@ -77,40 +84,77 @@ async fn probes_of(ctx: &Ctx<'_>, index: u32, solution: &Scored) -> Result<Vec<P
         let probes = PROBES.map(|(name, _)| made(name, (ProbeVerdict::Skipped, why.to_owned())));
         return Ok(probes.into());
     }
-    // How many times as long as the script before the next probe is expected to take.
-    let mut longer = LONGER;
+    let mut probing =
+        Probing { solution, member: fastest_member(solution, library), longer: LONGER, late: None };
     let mut probes = Vec::new();
     for (name, data) in PROBES {
         let ctx = &ctx.below(|place| place.probe(index, name)).seeing(data);
-        probes.push(made(name, probe_with(ctx, solution, data, &mut longer).await?));
+        probes.push(made(name, probing.probe(ctx, name, data).await?));
     }
     Ok(probes)
 }
 
-/// The verdict of the probe with this data.
-async fn probe_with(
-    ctx: &Ctx<'_>,
-    solution: &Scored,
-    data: DataView,
-    longer: &mut f64,
-) -> Result<(ProbeVerdict, String), Stop> {
-    if data == DataView::ReplacedTestRows && solution.composition().is_some() {
-        let why = "the program scores a combination with weights fitted on other rows, and its script has only the final weights";
-        return Ok((ProbeVerdict::Skipped, why.to_owned()));
+/// The member of a combination that ran in the shortest time.
+fn fastest_member<'a>(solution: &Scored, library: &'a Library) -> Option<&'a Scored> {
+    let composition = solution.composition()?;
+    let is_member = |one: &&Scored| composition.solutions().any(|member| member == one.solution());
+    let members = library.iter().filter(is_member);
+    let seconds = |one: &Scored| one.facts().seconds;
+    members.min_by(|one, two| seconds(one).total_cmp(&seconds(two)).then(one.step().cmp(&two.step())))
+}
+
+/// The probes of a solution, one after another.
+struct Probing<'a> {
+    solution: &'a Scored,
+    /// Its fastest member, if it is a combination.
+    member: Option<&'a Scored>,
+    /// The next probe is expected to take this many times as long as the script before.
+    longer: f64,
+    /// The probe that took longer than its share.
+    late: Option<&'static str>,
+}
+
+impl Probing<'_> {
+    async fn probe(
+        &mut self,
+        ctx: &Ctx<'_>,
+        name: &'static str,
+        data: DataView,
+    ) -> Result<(ProbeVerdict, String), Stop> {
+        let seconds = self.solution.facts().seconds;
+        let time = TimePlan::for_probe(ctx, seconds, self.longer).await?;
+        let skipped = |why: String| Ok((ProbeVerdict::Skipped, why));
+        if let Some(late) = self.late.filter(|_| time.knows_longer()) {
+            return skipped(format!("the probe `{late}` took longer than its share of the time"));
+        }
+        // The script of a combination has its final weights. Its score is from weights that were fitted on other rows.
+        let needs_member = data == DataView::ReplacedTestRows && time.knows_longer();
+        let whole = Some(self.solution).filter(|_| self.member.is_none() || !needs_member);
+        let member = self.member.filter(|_| time.knows_longer());
+        let fits = |one: &&Scored| time.has_room_for(one.facts().seconds);
+        let Some(probed) = whole.filter(fits).or_else(|| member.filter(fits)) else {
+            let least = member.map_or(seconds, |member| member.facts().seconds);
+            return skipped(time.refusal(least));
+        };
+        let outcome = ctx.run(probed.text(), Purpose::Probe).await?.value;
+        self.longer = self.longer.max(LONGER * outcome.duration_seconds / probed.facts().seconds.max(1.0));
+        if outcome.end == ScriptEnd::TimedOut {
+            self.late = Some(name);
+        }
+        let (verdict, detail) = match data {
+            _ if outcome.is_error() => (ProbeVerdict::Skipped, failed(data, &outcome)),
+            DataView::ShuffledTarget => shuffled_target(ctx, probed, &outcome),
+            DataView::ReplacedTestRows => replaced_test_rows(ctx, probed, &outcome),
+            _ => fits_of(&outcome),
+        };
+        let is_member = probed.place() != self.solution.place();
+        let of = if is_member {
+            format!(" (the member of {}, the fastest of the combination)", probed.step())
+        } else {
+            String::new()
+        };
+        Ok((verdict, format!("{detail}{of}")))
     }
-    let seconds = solution.facts().seconds;
-    let time = TimePlan::for_probe(ctx, seconds, *longer).await?;
-    if !time.has_room_for(seconds) {
-        return Ok((ProbeVerdict::Skipped, time.refusal(seconds)));
-    }
-    let outcome = ctx.run(solution.text(), Purpose::Probe).await?.value;
-    *longer = longer.max(LONGER * outcome.duration_seconds / seconds.max(1.0));
-    Ok(match data {
-        _ if outcome.is_error() => (ProbeVerdict::Skipped, failed(data, &outcome)),
-        DataView::ShuffledTarget => shuffled_target(ctx, solution, &outcome),
-        DataView::ReplacedTestRows => replaced_test_rows(ctx, solution, &outcome),
-        _ => fits_of(&outcome),
-    })
 }
 
 fn made(name: &str, (verdict, detail): (ProbeVerdict, String)) -> Probe {
@@ -145,6 +189,10 @@ fn shuffled_target(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) ->
 }
 
 fn replaced_test_rows(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
+    if solution.composition().is_some() {
+        let why = "the program scores a combination with weights fitted on other rows, and its script has only the final weights";
+        return (ProbeVerdict::Skipped, why.to_owned());
+    }
     let known = solution.measured().zip(outcome.measured.as_ref());
     let same_rows = known.filter(|(before, after)| before.rows_digest == after.rows_digest);
     let Some((before, after)) = same_rows else {

@@ -144,8 +144,8 @@ async fn the_first_ensemble_plan_is_told_how_alike_errors_are() {
 }
 
 #[tokio::test]
-async fn a_combination_that_takes_too_long_is_not_probed() {
-    let check = async |seconds: [f64; 2], expected: [bool; 3], words: &str| {
+async fn a_combination_that_takes_too_long_is_probed_by_its_fastest_member() {
+    let check = async |seconds: [f64; 2], expected: [&str; 3], words: &str| {
         let mut inputs = held_out();
         inputs.config.probes = Probes::Final;
         let candidate =
@@ -156,14 +156,24 @@ async fn a_combination_that_takes_too_long_is_not_probed() {
             .answers("phase3/selection/weights", weights(&[0.75, 0.25], 0.8));
         let result = run(&world, &inputs).await.unwrap().result;
         let probes = result.trust.unwrap().probes;
-        let ran = |name: &str| world.script_run(&format!("finalization/probe-0/{name}/run")).is_some();
-        let ran: Vec<bool> = probes.iter().map(|probe| ran(&probe.name)).collect();
-        assert_eq!(ran, expected, "{seconds:?}");
+        let kind = |name: &str| {
+            let script = world.script_run(&format!("finalization/probe-0/{name}/run")).map(|run| run.script);
+            match script {
+                None => "none",
+                Some(script) if script.contains("MEMBERS = [") => "all",
+                Some(script) if script.contains("phase1/candidate-0/init") => "first",
+                Some(_) => "second",
+            }
+        };
+        let names: Vec<&str> = probes.iter().map(|probe| kind(&probe.name)).collect();
+        assert_eq!(names, expected, "{seconds:?}");
         assert!(probes.iter().any(|probe| probe.detail.contains(words)), "{probes:?}");
     };
-    // Its script has only the final weights, so other test rows tell nothing.
-    check([2.0, 1.0], [true, false, true], "only the final weights").await;
-    check([9e3, 8e3], [false; 3], "it would take about").await;
+    let second = "(the member of phase1/candidate-1, the fastest of the combination)";
+    check([2.0, 1.0], ["all", "second", "all"], second).await;
+    check([8e3, 1.0], ["second"; 3], second).await;
+    check([1.0, 8e3], ["first"; 3], "the fastest of the combination").await;
+    check([9e3, 8e3], ["none"; 3], "it would take about 12000.0 s").await;
 }
 
 #[tokio::test]
