@@ -68,7 +68,9 @@ fn kept(folder: &Path) -> Option<RunSummary> {
         State::Running | State::Unfinished => &[layout::JOURNAL, &log, layout::RESULT, layout::CONFIG],
     };
     let written = changed(layout::SUMMARY);
-    if sources.iter().any(|name| changed(name) > written) {
+    // The last report is written before the result, which makes the run a finished one.
+    let lacks_result = kept.summary.run.state == State::Finished && changed(layout::RESULT).is_none();
+    if lacks_result || sources.iter().any(|name| changed(name) > written) {
         return None;
     }
     // The folder may have been moved or renamed since.

@@ -15,9 +15,16 @@ fn a_summary_is_believed_until_something_is_newer() {
     let read = data().unwrap();
     let mut summary = RunSummary::of(run_view::read(&run).unwrap());
     summary.data = "kept".to_owned();
-    let write = || fs::write(run.join(layout::SUMMARY), serde_json::to_vec(&summary).unwrap()).unwrap();
-    write();
+    let write = |summary: &RunSummary| {
+        fs::write(run.join(layout::SUMMARY), serde_json::to_vec(summary).unwrap()).unwrap();
+    };
+    write(&summary);
     assert_eq!(data().unwrap(), "kept");
+    let mut finished = summary.clone();
+    finished.summary.run.state = run_view::State::Finished;
+    write(&finished);
+    assert_eq!(data().unwrap(), read, "there is no result");
+    write(&summary);
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
     let touched = fs::File::options().append(true).open(run.join(layout::JOURNAL)).unwrap();
     touched.set_modified(later).unwrap();
