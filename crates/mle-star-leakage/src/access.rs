@@ -9,8 +9,7 @@ use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
 use crate::names;
 use crate::table::{Column, Table};
-use crate::types::DTYPE;
-use crate::value::{Dict, Estimator, Fitted, List, Names, Number, Object, Role, Value};
+use crate::value::{Bound, Dict, Estimator, Fitted, List, Names, Number, Object, Role, Value};
 
 impl<'a> Machine<'a> {
     /// A new table as a value.
@@ -57,12 +56,12 @@ impl<'a> Machine<'a> {
             }
             Value::Names(_) => return base.clone(),
             // The codes of categories.
-            Value::Method(method) if &*method.1 == "cat" => {
-                let values = self.table_of(&method.0).map(Table::values);
+            Value::Bound(bound) if bound.1 == Bound::Categories => {
+                let values = self.table_of(&bound.0).map(Table::values);
                 return values.map_or(Value::Unknown, |values| self.table(values));
             }
-            Value::Method(method) if &*method.1 == "dt" && names::is_part_of_time(name) => {
-                return self.part_of_time(&method.0);
+            Value::Bound(bound) if bound.1 == Bound::Times && names::is_part_of_time(name) => {
+                return self.part_of_time(&bound.0);
             }
             Value::Class(class) => return self.class_attribute(*class, name).unwrap_or_default(),
             _ => {}
@@ -139,15 +138,12 @@ impl<'a> Machine<'a> {
 
     fn table_attribute(&mut self, base: &Value, table: &Table, name: &str) -> Value {
         match name {
-            "values" | "array" | "real" | "dt" | "str" if table.polars && self.context.is_some() => {
-                Value::method(base.clone(), name)
-            }
             "values" | "array" | "real" => self.table(table.values()),
             "shape" => Value::Tuple([Value::Length(table.rows), Value::Unknown].into()),
             "size" | "height" => Value::Length(table.rows),
-            "T" if table.columns.is_empty() && !table.whole => Value::method(base.clone(), "T of"),
+            "T" if table.columns.is_empty() && !table.whole => Value::of(base.clone(), Bound::Transposed),
             "T" => Value::Unknown,
-            "dtype" | "dtypes" => Value::method(base.clone(), DTYPE),
+            "dtype" | "dtypes" => Value::of(base.clone(), Bound::Type),
             "columns" => Value::Names(Rc::new(names_of(table))),
             "index" => {
                 let mut index = Table { fresh: table.fresh, ..Table::positions(table.rows) };
@@ -157,7 +153,10 @@ impl<'a> Machine<'a> {
                 }
                 self.table(index)
             }
-            "iloc" | "loc" | "at" | "iat" | "str" | "dt" | "cat" => Value::method(base.clone(), name),
+            "iloc" | "loc" | "at" | "iat" => Value::of(base.clone(), Bound::Places),
+            "str" => Value::of(base.clone(), Bound::Texts),
+            "dt" => Value::of(base.clone(), Bound::Times),
+            "cat" => Value::of(base.clone(), Bound::Categories),
             _ => {
                 let column = self.select(table, &name.into());
                 self.table(column)
@@ -173,7 +172,7 @@ impl<'a> Machine<'a> {
                 let score = self.search_score(estimator, fitted);
                 Value::number(estimator.deps.clone(), score)
             }
-            "history" => Value::method(base.clone(), "history of"),
+            "history" => Value::of(base.clone(), Bound::History),
             "evals_result_" => self.results(fitted),
             "best_score_" if !fitted.named.is_empty() && estimator.role == Role::Model => {
                 let results = self.results(fitted);

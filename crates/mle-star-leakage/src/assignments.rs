@@ -45,7 +45,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn set_item(&mut self, subscript: &'a ExprSubscript, value: Value) {
         let base = self.eval(&subscript.value);
         let (base, located) = match &base {
-            Value::Method(method) => (method.0.clone(), true),
+            Value::Bound(bound) => (bound.0.clone(), true),
             _ => (base.clone(), false),
         };
         let Value::Object(number) = base else { return };

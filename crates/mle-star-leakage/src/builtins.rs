@@ -2,7 +2,7 @@
 
 use crate::calls::Arguments;
 use crate::machine::{Items, Machine};
-use crate::value::{Dict, Number, Object, Text, Value};
+use crate::value::{Bound, Dict, Number, Object, Text, Value};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -15,10 +15,9 @@ impl Machine<'_> {
             }
             "open" => {
                 self.open(&first, arguments.get(1, "mode"), arguments);
-                if first.constant().is_some() { Value::method(first, "file of") } else { Value::Unknown }
+                if first.constant().is_some() { Value::of(first, Bound::File) } else { Value::Unknown }
             }
             "len" => self.length_of(&first),
-            "slice" => self.slice_of(arguments),
             "range" => self.range_of(arguments),
             "str" => self.as_text(&first),
             "float" | "int" | "abs" | "round" => match first {
@@ -40,12 +39,9 @@ impl Machine<'_> {
                 Some(attribute) => self.attribute(&first, &attribute),
                 None => Value::Unknown,
             },
-            "globals" | "locals" | "vars" if arguments.positional.is_empty() => {
-                Value::Symbol("variables of here".into())
-            }
             "super" => {
                 let itself = self.state.variable(self.scope, "self").cloned().unwrap_or_default();
-                Value::method(itself, "super of")
+                Value::of(itself, Bound::Super)
             }
             _ => self.call_collection(name, &first, arguments),
         }
@@ -76,18 +72,6 @@ impl Machine<'_> {
                 _ => Value::some_number(),
             },
         }
-    }
-
-    /// `slice(start, end)`.
-    fn slice_of(&self, arguments: &Arguments) -> Value {
-        let bounds = match arguments.positional.as_slice() {
-            [end] => [Value::None, end.clone()],
-            [start, end, ..] => [start.clone(), end.clone()],
-            [] => return Value::Unknown,
-        };
-        let text = Value::text(&self.compact(arguments.range));
-        let [start, end] = bounds;
-        Value::method(Value::Tuple([start, end, text].into()), "slice of")
     }
 
     /// `range(...)`: positions of rows, if it ends with their number.
@@ -126,8 +110,8 @@ impl Machine<'_> {
     /// A dictionary of pairs: `dict(zip(keys, values))`.
     fn dict_of_pairs(&mut self, pairs: &Value) -> Dict {
         let mut dict = Dict::default();
-        let items = match pairs {
-            Value::Method(method) if &*method.1 == "items of" => vec![method.0.clone()],
+        let items = match pairs.bound() {
+            Some((item, Bound::Items)) => vec![item.clone()],
             _ => self.contents(pairs).unwrap_or_default(),
         };
         for item in items {

@@ -6,7 +6,7 @@ use ruff_python_ast::{Expr, ExprCall, Parameters};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::machine::{Body, Flow, Machine};
-use crate::value::{Dict, Instance, Object, Value};
+use crate::value::{Bound, Dict, Instance, Object, Value};
 
 /// The most calls inside calls.
 const CALLS: usize = 16;
@@ -125,16 +125,11 @@ impl<'a> Machine<'a> {
             Value::Function(number, scope) => self.call_function(*number, *scope, None, arguments),
             Value::Class(class) => self.instantiate(*class, arguments),
             Value::Symbol(symbol) => self.call_library(&Rc::clone(symbol), arguments),
-            Value::Method(method) => {
-                let (base, name) = (method.0.clone(), Rc::clone(&method.1));
-                if &*name == "partial of" {
-                    return self.call_partial(&base, arguments);
-                }
-                if &*name == "tuple with names" {
-                    return self.tuple_with_names(&base, arguments);
-                }
-                self.call_method(&base, &name, arguments)
-            }
+            Value::Bound(bound) => match &bound.1 {
+                Bound::Method(name) => self.call_method(&bound.0, name, arguments),
+                Bound::Partial => self.call_partial(&bound.0, arguments),
+                _ => Value::Unknown,
+            },
             Value::Object(_) => match self.state.get(function) {
                 Some(Object::Estimator(estimator)) if estimator.name.ends_with("Loss") => {
                     self.loss(arguments)

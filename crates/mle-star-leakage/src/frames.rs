@@ -58,7 +58,7 @@ impl Machine<'_> {
     /// Methods of data sets of libraries and of databases; functions that are applied to the whole table.
     fn call_other(&mut self, (base, table): Of<'_>, name: &str, arguments: &Arguments) -> Option<Value> {
         Some(match name {
-            "pipe" if matches!(arguments.first(), Some(Value::Function(..) | Value::Method(_))) => {
+            "pipe" if matches!(arguments.first(), Some(Value::Function(..) | Value::Bound(_))) => {
                 let mut given = arguments.clone();
                 given.positional[0] = base.clone();
                 self.call_value(&arguments.first_value(), &given)
@@ -437,10 +437,7 @@ impl Machine<'_> {
                 by_row = across;
                 self.deps_of(&value).and(&self.answer_of_row(&value, arguments.range))
             }
-            Value::Method(method) => {
-                let base = method.0.clone();
-                self.deps_of(&base)
-            }
+            Value::Bound(bound) => self.deps_of(&bound.0),
             _ => self.deps_of(&function),
         };
         let mut own = table.values();

@@ -8,7 +8,7 @@ use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::{Group, Order, Table};
 use crate::training::is_every_row;
-use crate::value::{List, Names, Number, Object, Value};
+use crate::value::{Bound, List, Names, Number, Object, Value};
 use memchr::memmem;
 use ruff_python_ast::{Expr, ExprSlice, Operator, UnaryOp};
 use ruff_text_size::{Ranged, TextRange};
@@ -17,27 +17,20 @@ use std::rc::Rc;
 impl<'a> Machine<'a> {
     /// An item of a value: `base[index]`.
     pub(crate) fn item(&mut self, base: &Value, index: &'a Expr, site: TextRange) -> Value {
-        if let Value::Method(method) = base {
-            let (table, accessor) = (method.0.clone(), Rc::clone(&method.1));
-            if matches!(&*accessor, "history of" | "cross of") {
+        if let Some((of, bound)) = base.bound() {
+            if matches!(bound, Bound::History | Bound::CrossScores) {
                 let key = self.eval(index);
-                return self.item_of_results(&table, &accessor, &key, site);
+                return self.item_of_results(of, bound, &key, site);
             }
-            return match self.table_of(&table).cloned() {
-                Some(_) if &*accessor == "T of" => Value::Unknown,
-                Some(table) if matches!(&*accessor, "iloc" | "loc" | "at" | "iat") => {
-                    self.located(&table, index)
-                }
-                Some(_) => table,
-                None => Value::Unknown,
+            return match (self.table_of(of).cloned(), bound) {
+                (Some(table), Bound::Places) => self.located(&table, index),
+                (None, _) | (_, Bound::Transposed) => Value::Unknown,
+                _ => of.clone(),
             };
         }
         if let Value::Symbol(symbol) = base {
             let name = symbol.rsplit('.').next().unwrap_or_default().to_owned();
             let items = self.eval(index);
-            if let ("variables of here", Some(name)) = (&**symbol, items.as_str()) {
-                return self.state.variable(self.scope, name).cloned().unwrap_or_default();
-            }
             let arguments =
                 Arguments { positional: vec![items], range: site, called: site, ..Arguments::default() };
             return if matches!(&*name, "c_" | "r_") {
@@ -345,11 +338,6 @@ impl<'a> Machine<'a> {
             // Positions of other rows say nothing here.
             return Some(if *of == table.rows { *part } else { RowsId::UNKNOWN });
         }
-        if let Value::Method(method) = index
-            && let (Value::Tuple(bounds), "slice of") = (&method.0, &*method.1)
-        {
-            return Some(self.rows_between(table.rows, bounds));
-        }
         let index = self.table_of(index)?;
         if let (Some(among), Some((_, negated))) = (index.mask.among, &index.mask.condition) {
             let negated = *negated;
@@ -476,19 +464,6 @@ impl<'a> Machine<'a> {
             }
         };
         table.with_rows(rows)
-    }
-
-    /// The rows of `slice(start, end)`.
-    fn rows_between(&mut self, of: RowsId, bounds: &[Value]) -> RowsId {
-        match bounds {
-            [Value::None | Value::Int(0), end, _] if !matches!(end, Value::None) => self.head(of, end, None),
-            [start, Value::None, _] => self.tail(of, start, None),
-            [start, Value::Length(_), _] => self.tail(of, start, None),
-            _ => {
-                let site = self.site(self.statement);
-                self.rows.some(of, site)
-            }
-        }
     }
 
     /// The positions before a share of the rows.

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use crate::calls::Arguments;
 use crate::info::{Dependencies, How, Kind};
-use crate::machine::{Final, Items, Machine, row_of};
+use crate::machine::{Final, Items, Machine};
 use crate::names;
 use crate::rows::RowsId;
 use crate::table::UNKNOWN_PART;
 use crate::training::is_loss;
-use crate::value::{Dict, Number, Object, Text, Value};
+use crate::value::{Bound, Dict, Number, Object, Text, Value};
 
 /// What the line with the score begins with.
 const FINAL: &str = "Final Validation Performance";
@@ -148,20 +148,10 @@ impl Machine<'_> {
                 let items = arguments.named.clone();
                 self.state.add(Object::Dict(Dict { items, ..Dict::default() }))
             }
-            (_, "namedtuple") => Value::method(arguments.value(1, "field_names"), "tuple with names"),
             (_, "combinations" | "permutations" | "combinations_with_replacement") => {
                 let of = Arguments { positional: vec![first.clone(), first], ..arguments.clone() };
                 self.product(&of)
             }
-            ("csv.DictReader" | "csv.reader", _) => match &first {
-                Value::Method(method) if &*method.1 == "file of" => {
-                    let path = method.0.clone();
-                    let table = self.read_table(&path, arguments);
-                    let row = self.table_of(&table).cloned().map(|table| row_of(&table, false));
-                    row.map_or(Value::Unknown, Value::each)
-                }
-                _ => Value::Unknown,
-            },
             ("json.loads", _) => {
                 let parsed = first.as_str().and_then(|text| serde_json::from_str(text).ok());
                 parsed.map_or(Value::Unknown, |parsed| self.json(&parsed, 8))
@@ -329,18 +319,6 @@ impl Machine<'_> {
         all
     }
 
-    /// A tuple with names for its items.
-    pub(crate) fn tuple_with_names(&mut self, names: &Value, arguments: &Arguments) -> Value {
-        let names: Vec<Rc<str>> = match names.as_str() {
-            Some(text) => text.split([' ', ',']).filter(|name| !name.is_empty()).map(Rc::from).collect(),
-            None => self.texts(names).unwrap_or_default(),
-        };
-        let mut items: Vec<(Rc<str>, Value)> =
-            names.into_iter().zip(arguments.positional.iter().cloned()).collect();
-        items.extend(arguments.named.iter().cloned());
-        self.state.add(Object::Dict(Dict { items, ..Dict::default() }))
-    }
-
     /// A number drawn at random. In a loop it may be a candidate of a search.
     pub(crate) fn random(&mut self) -> Value {
         let mut deps = Dependencies::default();
@@ -424,9 +402,9 @@ impl Machine<'_> {
 
 /// The path of a file, or of one that was opened.
 fn path_of(value: &Value) -> Option<Rc<str>> {
-    match value {
-        Value::Method(method) if &*method.1 == "file of" => method.0.constant(),
-        value => value.constant(),
+    match value.bound() {
+        Some((path, Bound::File)) => path.constant(),
+        _ => value.constant(),
     }
 }
 
@@ -440,7 +418,7 @@ fn partial(function: &Value, arguments: &Arguments) -> Value {
         return function.clone();
     }
     let parts = [function.clone(), Value::Tuple(bound.into()), Value::Tuple(named.into())];
-    Value::method(Value::Tuple(parts.into()), "partial of")
+    Value::of(Value::Tuple(parts.into()), Bound::Partial)
 }
 /// Words for rows that a model has not seen, and for scores of such.
 const HELD_OUT: &str = "

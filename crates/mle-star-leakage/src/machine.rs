@@ -14,7 +14,7 @@ use crate::state::State;
 use crate::table::{Group, Table};
 use crate::targets::{SeenTargets, Targets};
 use crate::uses::Uses;
-use crate::value::{Fitted, Names, Object, Row, Value};
+use crate::value::{Bound, Fitted, Names, Object, Row, Value};
 
 /// How many steps a script may take.
 const STEPS: usize = 40_000;
@@ -302,7 +302,7 @@ impl<'a> Machine<'a> {
             }
             (Value::Number(_), _) => return Items::Any(self.candidate(value, site)),
             (Value::Names(names), _) => return Items::Any(self.each_name(names, site)),
-            (Value::Method(method), _) if &*method.1 == "items of" => return Items::Any(method.0.clone()),
+            (Value::Bound(bound), _) if bound.1 == Bound::Items => return Items::Any(bound.0.clone()),
             (_, Some(Object::Table(table))) => return Items::Any(one_row(table)),
             (_, Some(Object::Group(group))) => return Items::Any(self.one_group(group, site)),
             _ => return Items::Any(Value::Unknown),

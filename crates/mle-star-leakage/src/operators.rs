@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::numpy::is_of_truth;
 use crate::rows::{Origin, RowsId};
 use crate::table::{Column, Mask, Table};
-use crate::value::{Names, Number, Object, Text, Value};
+use crate::value::{Bound, Names, Number, Object, Text, Value};
 
 impl Machine<'_> {
     /// The value of `left operation right`.
@@ -79,12 +79,12 @@ impl Machine<'_> {
             }
             (Value::Unknown, Value::Unknown) => Value::Unknown,
             // `0.1 * features.T`
-            (Value::Method(method), other) | (other, Value::Method(method))
-                if &*method.1 == "T of"
+            (Value::Bound(bound), other) | (other, Value::Bound(bound))
+                if bound.1 == Bound::Transposed
                     && matches!(operation, Operator::Mult | Operator::Div)
                     && self.table_of(other).is_none() =>
             {
-                Value::Method(Rc::clone(method))
+                Value::Bound(Rc::clone(bound))
             }
             // Only a path is divided by a text, and only a text is added to one.
             (Value::Unknown | Value::Symbol(_), Value::Str(_) | Value::Text(_))

@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::names;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::{Column, Group, Table, UNKNOWN_PART};
-use crate::value::{Dict, Object, Value};
+use crate::value::{Bound, Dict, Object, Value};
 use ruff_text_size::TextRange;
 
 /// Functions and classes of other libraries that read a table.
@@ -29,11 +29,11 @@ impl Machine<'_> {
             return Some(made);
         }
         if name.starts_with("read_") || name.starts_with("scan_") || names::is_one(READERS, symbol) {
-            let path = match &first {
-                Value::Method(method) if &*method.1 == "file of" => method.0.clone(),
-                path => path.clone(),
+            let path = match first.bound() {
+                Some((path, Bound::File)) => path,
+                _ => &first,
             };
-            let table = self.read_table(&path, arguments);
+            let table = self.read_table(path, arguments);
             if symbol.starts_with("polars")
                 && let Some(table) = self.state.table_mut(&table)
             {
@@ -226,7 +226,7 @@ impl Machine<'_> {
                 if deps.is_empty() && index.is_none() {
                     return match first {
                         Value::Number(_) => first.clone(),
-                        Value::Method(_) => first.clone(),
+                        Value::Bound(_) => first.clone(),
                         _ => self.as_scores(first),
                     };
                 }
@@ -329,30 +329,22 @@ impl Machine<'_> {
         Column::learnt(deps.and(&self.learn(Kind::Target, arguments.range, from)))
     }
 
-    /// Selects columns or rows: `table.loc[...]` called, `text.str.lower()` and the like.
-    pub(crate) fn call_accessor(
+    /// Methods of what a value has: `column.str.lower()` and the like.
+    pub(crate) fn call_bound_value(
         &mut self,
         base: &Value,
-        accessor: &str,
+        bound: &Bound,
         name: &str,
         arguments: &Arguments,
     ) -> Value {
-        if matches!((accessor, name), ("history of" | "cross of", "get" | "pop")) {
-            let key = arguments.first_value();
-            return self.item_of_results(base, accessor, &key, arguments.range);
-        }
-        let Some(table) = self.table_of(base).cloned() else { return Value::Unknown };
-        match (accessor, name) {
-            ("T of", "dot") => {
-                let left = Value::method(base.clone(), accessor);
-                self.product_of(&left, &arguments.first_value(), arguments.range)
-            }
-            ("T of", _) => Value::Unknown,
-            ("str", "contains" | "startswith" | "endswith") => {
+        match (bound, self.table_of(base).cloned()) {
+            (Bound::Super, _) => self.call_inherited(base, name, arguments),
+            (Bound::Transposed, _) | (_, None) => Value::Unknown,
+            (Bound::Texts, Some(table)) if matches!(name, "contains" | "startswith" | "endswith") => {
                 let key = self.compact(arguments.range);
                 self.table(Table::conditions(table.rows, &key))
             }
-            _ => self.table(table.values()),
+            (_, Some(table)) => self.table(table.values()),
         }
     }
 

@@ -10,14 +10,14 @@ use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
-use crate::value::{Names, Number, Object, Value};
+use crate::value::{Bound, Names, Number, Object, Value};
 
 impl<'a> Machine<'a> {
     /// The table that expressions among the arguments of a method are about.
     pub(crate) fn context_of(&self, function: &Value) -> Option<Rc<Table>> {
-        let Value::Method(method) = function else { return None };
-        match self.state.get(&method.0) {
-            Some(Object::Table(table)) if table.polars || &*method.1 == "with_columns" => {
+        let Some((base, Bound::Method(name))) = function.bound() else { return None };
+        match self.state.get(base) {
+            Some(Object::Table(table)) if table.polars || &**name == "with_columns" => {
                 Some(Rc::new(table.clone()))
             }
             Some(Object::Group(group)) if group.table.polars => Some(Rc::new(group.table.clone())),

@@ -8,7 +8,7 @@ use crate::machine::{Items, Machine};
 use crate::numpy::is_of_truth;
 use crate::rows::RowsId;
 use crate::table::Table;
-use crate::value::{Estimator, Number, Object, Value};
+use crate::value::{Bound, Estimator, Number, Object, Value};
 use ruff_text_size::TextRange;
 
 impl Machine<'_> {
@@ -95,7 +95,7 @@ impl Machine<'_> {
         });
         let training = self.score(arguments.range, rows, &on_fit, false);
         let [training, score] = [training, score].map(Value::score);
-        Value::method(Value::Tuple([training, score].into()), "cross of")
+        Value::of(Value::Tuple([training, score].into()), Bound::CrossScores)
     }
 
     /// Curves over thresholds, such as `roc_curve`.

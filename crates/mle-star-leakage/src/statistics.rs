@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::rows::{DivisionKind, Origin, RowsId};
 use crate::site::Site;
 use crate::table::Table;
-use crate::value::{Number, Object, Value};
+use crate::value::{Bound, Number, Object, Value};
 
 impl Machine<'_> {
     /// What a value depends on that is computed from all rows of these tables: the target may be in them.
@@ -122,10 +122,8 @@ impl Machine<'_> {
 
     /// `left @ right`. Rows are summed up if the left side is transposed.
     pub(crate) fn product_of(&mut self, left: &Value, right: &Value, range: TextRange) -> Value {
-        if let Value::Method(method) = left
-            && &*method.1 == "T of"
-        {
-            let mut parts: Vec<Table> = self.table_of(&method.0).into_iter().cloned().collect();
+        if let Some((of, Bound::Transposed)) = left.bound() {
+            let mut parts: Vec<Table> = self.table_of(of).into_iter().cloned().collect();
             parts.extend(self.table_of(right).cloned());
             let deps = self.statistic(&parts, Kind::Model, range);
             let deps = match self.table_of(right) {

@@ -9,7 +9,7 @@ use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, Origin, RowsId};
 use crate::table::Table;
-use crate::value::{Dict, Estimator, Fitted, Object, Role, Value};
+use crate::value::{Bound, Dict, Estimator, Fitted, Object, Role, Value};
 
 /// Stands for the position of every row.
 const EVERY: &str = "every row";
@@ -489,17 +489,17 @@ impl Machine<'_> {
     pub(crate) fn item_of_results(
         &mut self,
         results: &Value,
-        accessor: &str,
+        bound: &Bound,
         key: &Value,
         site: TextRange,
     ) -> Value {
         let Some(key) = key.as_str().map(str::to_owned) else { return self.validation_of(results) };
-        match accessor {
-            "history of" if key.starts_with("val") => self.validation_of(results),
-            "history of" if matches!(&*key, "lr" | "learning_rate" | "epoch" | "time") => {
+        match bound {
+            Bound::History if key.starts_with("val") => self.validation_of(results),
+            Bound::History if matches!(&*key, "lr" | "learning_rate" | "epoch" | "time") => {
                 Value::some_number()
             }
-            "history of" => match self.state.handle(results).as_deref() {
+            Bound::History => match self.state.handle(results).as_deref() {
                 Some(Object::Estimator(estimator)) => {
                     let Some(fitted) = &estimator.fitted else { return Value::Unknown };
                     Value::score(self.training_score(estimator, fitted, site))

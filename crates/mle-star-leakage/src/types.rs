@@ -3,17 +3,14 @@
 use ruff_python_ast::CmpOp;
 
 use crate::machine::Machine;
-use crate::value::Value;
-
-/// The type of the values of a table.
-pub(crate) const DTYPE: &str = "dtype of";
+use crate::value::{Bound, Value};
 
 impl Machine<'_> {
     /// Whether the values whose type this is, or these values, certainly are numbers.
     fn holds_numbers(&self, value: &Value) -> bool {
-        let table = match value {
-            Value::Method(method) if &*method.1 == DTYPE => self.table_of(&method.0),
-            value => self.table_of(value),
+        let table = match value.bound() {
+            Some((of, Bound::Type)) => self.table_of(of),
+            _ => self.table_of(value),
         };
         let label = table.and_then(|table| table.label.as_deref());
         label.is_some_and(|label| self.targets.contains(label) && self.is_numeric(label))
@@ -21,8 +18,7 @@ impl Machine<'_> {
 
     /// `column.dtype != object` and the like.
     pub(crate) fn compare_types(&self, operation: CmpOp, left: &Value, right: &Value) -> Option<bool> {
-        let Value::Method(method) = left else { return None };
-        if &*method.1 != DTYPE || !self.holds_numbers(left) {
+        if !matches!(left.bound(), Some((_, Bound::Type))) || !self.holds_numbers(left) {
             return None;
         }
         let among = match (name_of_type(right), self.contents(right)) {

@@ -21,7 +21,7 @@ pub(crate) struct Uses {
 impl Machine<'_> {
     /// Remembers that a value is read.
     pub(crate) fn note_use(&mut self, value: &Value) {
-        if !matches!(value, Value::Object(_) | Value::Tuple(_) | Value::Positions { .. } | Value::Method(_)) {
+        if !matches!(value, Value::Object(_) | Value::Tuple(_) | Value::Positions { .. } | Value::Bound(_)) {
             return;
         }
         if self.uses.begun {
@@ -55,7 +55,7 @@ impl Machine<'_> {
             (Value::Positions { part, .. }, _) => {
                 self.uses.rows.insert(*part);
             }
-            (Value::Method(method), _) => self.add_rows_of(&method.0, depth - 1),
+            (Value::Bound(bound), _) => self.add_rows_of(&bound.0, depth - 1),
             (_, Some(Object::Table(table))) => {
                 self.uses.rows.insert(table.rows);
             }

@@ -34,8 +34,8 @@ pub(crate) enum Value {
     Function(usize, usize),
     /// A class of the script.
     Class(usize),
-    /// A method or accessor of a value.
-    Method(Rc<(Value, Rc<str>)>),
+    /// Something that another value has.
+    Bound(Rc<(Value, Bound)>),
     /// Something that can change, by its number.
     Object(usize),
     /// A tuple.
@@ -46,6 +46,37 @@ pub(crate) enum Value {
     Length(RowsId),
     /// Names of columns.
     Names(Rc<Names>),
+}
+
+/// What a value is of the one that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// A method, by its name.
+    Method(Rc<str>),
+    /// Items, of which that value stands for each.
+    Items,
+    /// A file that was opened; that value is its path.
+    File,
+    /// A function with some of its arguments: `partial(function, ...)`.
+    Partial,
+    /// The methods of the classes above.
+    Super,
+    /// The columns as rows: `array.T`.
+    Transposed,
+    /// The type of its values.
+    Type,
+    /// What chooses rows and columns: `iloc`, `loc`, `at`, `iat`.
+    Places,
+    /// Its values as texts: `str`.
+    Texts,
+    /// Its values as times: `dt`.
+    Times,
+    /// Its values as categories: `cat`.
+    Categories,
+    /// The scores after each round of training.
+    History,
+    /// The scores of `cross_validate`: of training rows, and of validation rows.
+    CrossScores,
 }
 
 /// A number that depends on data.
@@ -345,14 +376,27 @@ impl Value {
         Self::number(Dependencies::default(), scores)
     }
 
-    /// A method or accessor of a value.
+    /// Something that another value has.
+    pub(crate) fn of(base: Self, bound: Bound) -> Self {
+        Self::Bound(Rc::new((base, bound)))
+    }
+
+    /// A method of a value.
     pub(crate) fn method(base: Self, name: &str) -> Self {
-        Self::Method(Rc::new((base, name.into())))
+        Self::of(base, Bound::Method(name.into()))
+    }
+
+    /// What it is of which value, if it is something that another value has.
+    pub(crate) fn bound(&self) -> Option<(&Self, &Bound)> {
+        match self {
+            Self::Bound(bound) => Some((&bound.0, &bound.1)),
+            _ => None,
+        }
     }
 
     /// Something to loop over, by an item that stands for all.
     pub(crate) fn each(item: Self) -> Self {
-        Self::method(item, "items of")
+        Self::of(item, Bound::Items)
     }
 
     /// A number of which nothing is known.
