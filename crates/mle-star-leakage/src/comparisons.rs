@@ -201,16 +201,3 @@ fn drawn_key(drawn: usize, key: &str, negated: bool) -> (Rc<str>, bool) {
         None => (format!("drawn {drawn} {rest}").into(), negated),
     }
 }
-
-/// The comparison that a method makes.
-pub(crate) fn comparison(name: &str) -> Option<CmpOp> {
-    Some(match name {
-        "eq" => CmpOp::Eq,
-        "ne" => CmpOp::NotEq,
-        "lt" => CmpOp::Lt,
-        "le" => CmpOp::LtE,
-        "gt" => CmpOp::Gt,
-        "ge" => CmpOp::GtE,
-        _ => return None,
-    })
-}

@@ -3,7 +3,10 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use ruff_python_ast::CmpOp;
+
 use crate::calls::Arguments;
+use crate::effects::Test;
 use crate::machine::Machine;
 use crate::rows::{DivisionId, Origin, RowsId};
 use crate::site::Site;
@@ -44,24 +47,24 @@ impl Machine<'_> {
         &self,
         text: &str,
         of: &Table,
-        name: &str,
+        test: Test,
         arguments: &Arguments,
     ) -> Option<String> {
-        let column = match text.split_once(&format!(".{name}(")) {
+        let column = match text.split_once(&format!(".{}(", arguments.called_name(self.source))) {
             Some((column, _)) if column_of(column).is_some() => column.to_owned(),
             _ => format!("[\"{}\"]", of.label.as_ref()?),
         };
         let given = arguments.first()?;
-        let sign = match name {
-            "isin" | "is_in" | "in1d" => return Some(format!("{column}{AMONG}{}", self.listed(given)?)),
-            "between" | "is_between" => {
+        let sign = match test {
+            Test::Among => return Some(format!("{column}{AMONG}{}", self.listed(given)?)),
+            Test::Between => {
                 let closed = arguments.positional.len() == 2 && arguments.named.is_empty();
                 let high = arguments.positional.get(1).filter(|_| closed)?.constant()?;
                 return Some(format!("{column}{FROM}{} to {high}", given.constant()?));
             }
-            "eq" | "ne" => "==",
-            "lt" | "ge" => "<",
-            "gt" | "le" => ">",
+            Test::Compare(CmpOp::Eq | CmpOp::NotEq) => "==",
+            Test::Compare(CmpOp::Lt | CmpOp::GtE) => "<",
+            Test::Compare(CmpOp::Gt | CmpOp::LtE) => ">",
             _ => return None,
         };
         Some(format!("{column}{sign}{}", given.constant()?))

@@ -32,10 +32,7 @@ impl<'a> Machine<'a> {
     fn eval_here(&mut self, expression: &'a Expr) -> Value {
         match expression {
             Expr::Name(name) => {
-                let value = match self.expression_named(name.id.as_str()) {
-                    Some(value) => value,
-                    None => self.variable(name.id.as_str()),
-                };
+                let value = self.variable(name.id.as_str());
                 self.note_use(&value);
                 value
             }

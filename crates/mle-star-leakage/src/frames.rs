@@ -1,28 +1,19 @@
-//! Methods of tables and groups.
+//! Effects on tables: which rows and columns they leave, what they compute from each value or from all.
 
 use std::rc::Rc;
 
+use ruff_python_ast::CmpOp;
+
 use crate::calls::Arguments;
-use crate::comparisons::comparison;
-use crate::facts::Split;
-use crate::groups::excludes_itself;
+use crate::effects::{self, Columns, Effect, Receiver, Rows, Stack, Statistic, Test, Values};
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::{Machine, row_of};
-use crate::names::is_one;
 use crate::rows::RowsId;
-use crate::table::{Group, Table};
+use crate::table::{Column, Table};
 use crate::value::{Number, Object, Value};
 
 /// A value, and the table that it is.
 type Of<'a> = (&'a Value, &'a Table);
-
-/// Methods whose values are true or false.
-const COMPARISONS: &str = "
-    isin between is_in is_between isna isnull notna notnull eq ne gt lt ge le";
-
-/// Methods that may compute one value for each row.
-const ACROSS: &str = "
-    mean sum max min std median count any all idxmax argmax var agg aggregate";
 
 impl Machine<'_> {
     /// Methods of tables, series and arrays.
@@ -33,20 +24,11 @@ impl Machine<'_> {
         name: &str,
         arguments: &Arguments,
     ) -> Value {
-        let inplace = arguments.is_true("inplace");
-        if let Some(value) = self.accumulated(base, table, name, arguments) {
-            return value;
-        }
-        let value = self
-            .call_polars(base, table, name, arguments)
-            .or_else(|| self.call_other((base, table), name, arguments))
-            .or_else(|| self.call_whole((base, table), name, arguments))
-            .or_else(|| self.call_in_order(table, name, arguments))
-            .or_else(|| self.call_rows(table, name, arguments))
-            .or_else(|| self.call_statistic(table, name, arguments))
-            .or_else(|| self.call_columns((base, table), name, arguments))
-            .unwrap_or_default();
-        if !inplace {
+        let receivers: &[Receiver] =
+            if table.polars { &[Receiver::Polars, Receiver::Table] } else { &[Receiver::Table] };
+        let effect = effects::of(receivers, name).unwrap_or(Effect::Unknown);
+        let value = self.apply(effect, base, arguments);
+        if !arguments.is_true("inplace") {
             return value;
         }
         if let (Some(after), Some(table)) = (self.table_of(&value).cloned(), self.state.table_mut(base)) {
@@ -55,153 +37,119 @@ impl Machine<'_> {
         Value::None
     }
 
-    /// Methods of data sets of libraries and of databases; functions that are applied to the whole table.
-    fn call_other(&mut self, (base, table): Of<'_>, name: &str, arguments: &Arguments) -> Option<Value> {
-        Some(match name {
-            "pipe" if matches!(arguments.first(), Some(Value::Function(..) | Value::Bound(_))) => {
+    /// What a call gives that has this effect on a value: that which a method is called on, or the first argument of a
+    /// function.
+    pub(crate) fn apply(&mut self, effect: Effect, on: &Value, arguments: &Arguments) -> Value {
+        let handle = self.state.handle(on);
+        let table = match handle.as_deref() {
+            Some(Object::Table(table)) => Some(table),
+            _ => None,
+        };
+        match (effect, table) {
+            (Effect::Same, _) => self.same(on),
+            (Effect::Piped, _) => {
                 let mut given = arguments.clone();
-                given.positional[0] = base.clone();
+                given.positional.splice(..1, [on.clone()]);
                 self.call_value(&arguments.first_value(), &given)
             }
-            "slice" if table.truth.is_some() => {
-                let given = arguments.first_value();
-                let rows = self.chosen_rows(table, &given).unwrap_or_default();
-                let truth = table.truth.as_ref().map(|truth| Rc::new(truth.with_rows(rows)));
-                self.table(Table { truth, ..table.with_rows(rows) })
-            }
-            // Data sets of TensorFlow.
-            "batch" | "shuffle" | "prefetch" | "cache" if table.truth.is_some() => self.table(table.clone()),
-            "to_sql" => {
-                self.register(table, &arguments.first_value());
-                Value::None
-            }
-            "df" | "fetchdf" | "pl" if arguments.all().next().is_none() => self.table(table.clone()),
-            "to_pandas" => self.table(Table { polars: false, ..table.clone() }),
-            "get_label" => match &table.truth {
-                Some(truth) => self.table((**truth).clone()),
-                None => Value::Unknown,
-            },
-            _ => return None,
-        })
-    }
-
-    /// Methods that keep all rows and columns.
-    fn call_whole(&mut self, (base, table): Of<'_>, name: &str, arguments: &Arguments) -> Option<Value> {
-        Some(match name {
-            "copy" | "reset_index" | "astype" | "infer_objects" | "convert_dtypes" | "ffill" | "bfill"
-            | "rename_axis" | "set_index" | "sort_index" | "to_frame" | "cast" | "collect" | "lazy"
-            | "tocsr" | "toarray" | "todense" | "pipe" | "float" | "cpu" | "detach" | "type" | "to"
-            | "cuda" | "long" | "double" | "half" | "int" | "bool" | "contiguous" | "clone" | "unsqueeze"
-            | "requires_grad_" | "permute" | "tolist" | "to_list" | "to_dict" | "droplevel" | "unstack"
-            | "stack" | "fill_null" | "asfreq" | "with_row_index" | "items" | "swaplevel" => {
-                let mut same = table.clone();
-                match name {
-                    "set_index" => match arguments.value(0, "keys").constant() {
-                        Some(name) => same.remove(&name),
-                        None => same = self.unsure(table),
-                    },
-                    "unstack" | "stack" | "to_dict" | "permute" => same = self.unsure(table),
-                    "to_frame" => {
-                        if let Some(name) = arguments.value(0, "name").constant() {
-                            same = same.relabelled(name);
-                        }
-                    }
-                    "reset_index" => {
-                        if let Some(name) = arguments.named("name").and_then(Value::constant) {
-                            same = same.relabelled(name);
-                        }
-                    }
-                    _ => {}
-                }
-                same = self.counted_anew(same, name, arguments);
-                if name != "copy" {
-                    same.index &= matches!(name, "tolist" | "to_list" | "astype");
-                }
-                self.table(same)
-            }
-            "to_numpy" | "ravel" | "flatten" | "reshape" | "squeeze" | "transpose" | "view" | "numpy"
-            | "round" | "abs" | "rank" | "argsort" | "argmax" | "dot" | "multiply" | "divide" | "sub"
-            | "add" | "mul" | "div" | "pow" | "subtract" | "isin" | "between" | "is_in" | "is_between"
-            | "isna" | "isnull" | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt" | "ge" | "le" | "where"
-            | "mask" | "clip" | "replace" | "fillna" | "softmax" | "log_softmax" | "sigmoid" | "tanh"
-            | "relu" | "exp" | "log" | "clamp" | "square" | "sqrt" | "expm1" | "log1p" | "nan_to_num"
-            | "clip_" => self.valuewise(table, name, arguments),
-            "sort_values" | "sort" => self.sorted(table, arguments),
-            "rename" | "add_prefix" | "add_suffix" => {
-                let renamed = self.renamed(table, name, arguments);
-                self.table(renamed)
-            }
-            "to_csv" | "to_parquet" | "to_pickle" | "to_feather" | "write_csv" => {
+            (Effect::Nothing, _) => Value::None,
+            (Effect::Unknown, _) => Value::Unknown,
+            (Effect::Rows(rows), Some(table)) => self.change_rows(rows, (on, table), arguments),
+            (Effect::Columns(columns), Some(table)) => self.change_columns(columns, (on, table), arguments),
+            (Effect::Values(values), _) => self.compute_values(values, on, table, arguments),
+            (Effect::Test(test), Some(table)) => self.test_values(test, (on, table), arguments),
+            (Effect::Order(order), Some(table)) => self.put_in_order(order, table, arguments),
+            (Effect::Statistic(statistic), _) => self.compute_statistic(statistic, on, table, arguments),
+            (Effect::Stack(Stack::Tables), _) => self.concat(on, arguments),
+            (Effect::Stack(stack), _) => self.stacked(stack, arguments),
+            (Effect::Make(make), _) => self.make(make, on, arguments),
+            (Effect::Draw(draw), _) => self.draw(draw, on, arguments),
+            (Effect::Expression(expression), _) => self.express(expression, arguments),
+            (Effect::OfType { numbers }, _) => self.are_of_type(numbers, on),
+            (Effect::Read, _) => self.read_table(on, arguments),
+            (Effect::Written, _) => {
                 let path = arguments.first_value();
                 self.write(&path);
                 Value::None
             }
-            "split" | "chunk" if !table.whole && table.columns.is_empty() => {
+            (Effect::Rows(_) | Effect::Columns(_) | Effect::Test(_) | Effect::Order(_), None) => {
+                Value::Unknown
+            }
+        }
+    }
+
+    /// The same values again: a table as a new one, so that a change leaves the old one as it is.
+    fn same(&mut self, on: &Value) -> Value {
+        match self.table_of(on).cloned() {
+            Some(table) => self.table(table),
+            None => on.clone(),
+        }
+    }
+
+    /// Chooses, repeats or counts rows.
+    fn change_rows(&mut self, rows: Rows, (on, table): Of<'_>, arguments: &Arguments) -> Value {
+        let site = self.site(arguments.range);
+        match rows {
+            Rows::Some => {
+                // The same call on the same rows leaves the same rows.
+                let some = self.rows.some(table.rows, site);
+                self.table(table.with_rows(some))
+            }
+            Rows::Sampled => {
+                let sample = self.sample(table, arguments);
+                self.table(sample)
+            }
+            Rows::Queried => {
+                let rows = self.queried_rows(table.rows, arguments);
+                self.table(table.with_rows(rows))
+            }
+            Rows::Filtered => {
+                let mut left = on.clone();
+                for condition in &arguments.positional {
+                    let Some(table) = self.table_of(&left).cloned() else { return Value::Unknown };
+                    left = match condition {
+                        Value::Unknown => self.table(table.with_rows(RowsId::UNKNOWN)),
+                        known => self.table_item_by(&table, known),
+                    };
+                }
+                left
+            }
+            Rows::At => {
+                if let Some(found) = self.statistics_for(table, &arguments.first_value(), arguments.range) {
+                    return found;
+                }
+                let rows = self.chosen_rows(table, &arguments.first_value());
+                rows.map_or(Value::Unknown, |rows| self.table(table.with_rows(rows)))
+            }
+            Rows::Others if table.index => self.other_positions(on, &arguments.first_value()),
+            Rows::Below => match arguments.first().and_then(|value| self.table_of(value)).cloned() {
+                Some(other) => self.below(&[table.clone(), other], false, 0, arguments),
+                None => Value::Unknown,
+            },
+            Rows::Repeated => {
+                let rows = self.rows.repeated(table.rows, site);
+                self.table(table.with_rows(rows))
+            }
+            Rows::Each { numbered } if table.rows.is_known() => {
+                let row = row_of(table, false);
+                Value::each(if numbered { Value::Tuple([Value::Unknown, row].into()) } else { row })
+            }
+            Rows::Renumbered => self.counted_anew(table, arguments),
+            Rows::Batches if !table.whole && table.columns.is_empty() => {
                 let batch = self.table(table.clone());
                 Value::each(batch)
             }
-            "info" | "head_" | "hist" | "plot" => Value::None,
-            "keys" => self.attribute(base, "columns"),
-            "set_axis" if arguments.positional.len() == 1 && arguments.named.is_empty() => {
-                self.table(Table { fresh: false, ..table.clone() })
-            }
-            _ => return None,
-        })
-    }
-
-    /// Methods that take rows in groups or in order.
-    fn call_in_order(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Option<Value> {
-        Some(match name {
-            "groupby" | "group_by" => self.grouped(table, arguments),
-            "cumsum" | "cummax" | "cummin" | "cumprod" if table.columns.is_empty() => {
-                let group = Group { table: table.clone(), chosen: true, ..Group::default() };
-                self.windowed(&group, table.rows, arguments)
-            }
-            "shift" | "diff" | "pct_change" | "cumsum" | "cumcount" | "cummax" | "cummin" | "cumprod" => {
-                let mut lagged = table.values();
-                (lagged.rest.target, lagged.rest.answer) = (false, Dependencies::default());
-                lagged.rest.deps = match name {
-                    "diff" | "pct_change" if table.columns.is_empty() => self.differences(table, arguments),
-                    _ => self.lagged(&lagged.rest.deps),
-                };
-                if name == "shift" && !table.rows.is_known() {
-                    // Statistics of groups are those of the group before.
-                    lagged.rest.deps = self.infos.without(&lagged.rest.deps, Kind::Target);
-                }
-                // Later values of a column are no values of the column.
-                (lagged.label, lagged.source) = (None, None);
-                lagged = self.of_other_rows(&lagged, table.label.clone(), arguments);
-                if name != "cumcount" {
-                    lagged = self.of_neighbours(&lagged, arguments.range);
-                }
-                lagged.mask.compared = None;
-                self.table(lagged)
-            }
-            "rolling" | "expanding" | "ewm" | "resample" => {
-                let window = name != "resample" && !excludes_itself(arguments);
-                let mut table = self.of_neighbours(table, arguments.range);
-                if arguments.is_true("center") && !table.is_target() {
-                    table = self.of_other_rows(&table, table.label.clone(), arguments);
-                }
-                self.state.add(Object::Group(Group {
-                    table,
-                    chosen: true,
-                    ordered: true,
-                    window,
-                    ..Group::default()
-                }))
-            }
-            _ => return None,
-        })
+            Rows::Others | Rows::Each { .. } | Rows::Batches => Value::Unknown,
+        }
     }
 
     /// A table whose rows are counted anew. Without `drop`, their numbers become a column.
-    fn counted_anew(&mut self, table: Table, name: &str, arguments: &Arguments) -> Table {
-        let mut same = table;
-        if name != "reset_index" {
-            return same;
-        }
-        same.fresh = true;
+    fn counted_anew(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let mut same = match arguments.named("name").and_then(Value::constant) {
+            Some(name) => table.clone().relabelled(name),
+            None => table.clone(),
+        };
+        (same.fresh, same.index) = (true, false);
         if !arguments.is_true("drop") {
             let numbers = Table { order: same.order.clone(), ..Table::of(same.rows) };
             let numbers = self.of_neighbours(&numbers, arguments.range);
@@ -209,70 +157,99 @@ impl Machine<'_> {
                 same.set("index".into(), numbers.rest);
             }
         }
-        same
-    }
-
-    fn sorted(&mut self, table: &Table, arguments: &Arguments) -> Value {
-        let by = arguments.value(0, "by");
-        let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
-        let by_target = by.as_ref().and_then(|name| self.targets.number(name));
-        let is_time = |name: &Rc<str>| table.order.times.contains(name) || self.is_time(name);
-        let sorted = by.filter(is_time);
-        let deps = self.order_of(table);
-        let mut same = self.ordered_by(table, &deps);
-        (same.order.sorted, same.order.by_target) = (sorted, by_target);
         self.table(same)
     }
 
-    /// Whether the facts say that a column is the time.
-    fn is_time(&self, name: &str) -> bool {
-        matches!(&self.facts.split, Some(Split::Time(Some(column))) if column == name)
+    /// Computes a value from each value.
+    fn compute_values(
+        &mut self,
+        values: Values,
+        on: &Value,
+        table: Option<&Table>,
+        arguments: &Arguments,
+    ) -> Value {
+        let first = arguments.first_value();
+        match (values, table) {
+            (Values::Product, _) => self.product_of(on, &first, arguments.range),
+            (Values::Numeric, _) => {
+                if let Some(table) = table {
+                    self.note_numeric(table);
+                }
+                self.elementwise(arguments)
+            }
+            (Values::Best, _) => {
+                let values = Arguments { positional: vec![on.clone()], ..Arguments::default() };
+                match arguments.get(1, "dim") {
+                    // The values, and where they are.
+                    Some(_) => {
+                        let made = self.elementwise(&values);
+                        Value::Tuple([made.clone(), made].into())
+                    }
+                    None => self.extreme(on, arguments),
+                }
+            }
+            (Values::Times, None) if on.as_str().is_some() => on.clone(),
+            (_, None) => Value::Unknown,
+            (Values::Array, Some(table)) => self.valuewise(table, values, arguments),
+            (Values::Cells | Values::Filled, Some(table)) => self.valuewise(table, values, arguments),
+            (Values::Operator(operator), Some(_)) => self.operate(operator, on, &first),
+            (Values::Mapped, Some(table)) => self.mapped(table, arguments),
+            (Values::Elementwise, Some(_)) => {
+                let given = std::iter::once(on).chain(&arguments.positional).cloned().collect();
+                self.elementwise(&Arguments { positional: given, ..arguments.clone() })
+            }
+            (Values::Times, Some(table)) => self.table(table.values().with_times(vec!["time".into()])),
+            (Values::Cut, Some(table)) => {
+                let bins = arguments.get(0, "bins").map(|bins| self.deps_of(bins)).unwrap_or_default();
+                let bins = self.applied(&bins, table.rows);
+                let mut cut = table.clone();
+                cut.learn(&bins);
+                self.table(cut)
+            }
+            (Values::Codes, Some(table)) => {
+                let codes = self.table(table.values());
+                Value::Tuple([codes, Value::Unknown].into())
+            }
+        }
     }
 
-    pub(crate) fn valuewise(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
-        let conditional = is_one(COMPARISONS, name);
-        let keeps_columns =
-            matches!(name, "fillna" | "clip" | "replace" | "round" | "abs" | "where" | "mask");
+    /// Values of a table, each with what the other arguments say of its row; as cells of the same columns, or alone.
+    fn valuewise(&mut self, table: &Table, values: Values, arguments: &Arguments) -> Value {
+        let (as_cells, filled) = (values != Values::Array, values == Values::Filled);
         // Values of a table are taken by the names of the columns.
         let named = |machine: &Self, value: &Value| match (machine.table_of(value), &table.label) {
-            (Some(given), Some(label))
-                if keeps_columns && given.label.is_none() && !table.columns.is_empty() =>
-            {
+            (Some(given), Some(label)) if as_cells && given.label.is_none() && !table.columns.is_empty() => {
                 given.column(label).deps
             }
             _ => machine.deps_of(value),
         };
         let others: Dependencies = arguments.all().map(|value| named(self, value)).collect();
-        let others = if name == "fillna" { self.but_of_columns(&others, table) } else { others };
+        let others = if filled { self.but_of_columns(&others, table) } else { others };
         let others = self.applied(&others, table.rows);
-        let mut made = if keeps_columns { table.clone() } else { table.values() };
+        let mut made = if as_cells { table.clone() } else { table.values() };
         made.learn(&others);
-        if !conditional && !table.values().is_target() {
+        if !table.values().is_target() {
             let given: Vec<Table> =
                 arguments.all().filter_map(|value| self.table_of(value)).cloned().collect();
             let answers: Dependencies =
                 given.iter().map(|given| self.as_answer(given, arguments.range)).collect();
             made.learn(&answers);
         }
-        if keeps_columns && name != "round" && !others.is_empty() {
-            made.rest.target &= table.rest.target;
-        }
-        if let (Some(operation), Some(other)) = (comparison(name), arguments.first().filter(|_| conditional))
-            && self.table_of(other).is_some()
-        {
-            let (left, right) = (self.table(table.clone()), other.clone());
-            return self.compare_values(operation, &left, &right, (arguments.range, arguments.range));
-        }
-        if conditional {
-            made = self.condition_of(table, name, arguments);
-        } else if matches!(name, "sub" | "subtract" | "add")
-            && let Some(other) = arguments.first().and_then(|value| self.table_of(value)).cloned()
-        {
-            let left = self.table(table.clone());
-            let right = self.table(other);
-            return self.operate(ruff_python_ast::Operator::Sub, &left, &right);
-        }
         self.table(made)
+    }
+
+    /// Tests each value, as by `column.isin(...)`.
+    fn test_values(&mut self, test: Test, (on, table): Of<'_>, arguments: &Arguments) -> Value {
+        let other = arguments.first().filter(|other| self.table_of(other).is_some());
+        match (test, other) {
+            (Test::Compare(operator), Some(other)) => {
+                self.compare_values(operator, on, &other.clone(), (arguments.range, arguments.range))
+            }
+            _ => {
+                let condition = self.condition_of(test, table, arguments);
+                self.table(condition)
+            }
+        }
     }
 
     /// The dependencies that other columns may get: `table.fillna(table.mean())` puts the mean of a column into this column.
@@ -284,21 +261,24 @@ impl Machine<'_> {
         self.infos.map(deps, |dep| (any.contains(&dep) || !own.contains(&dep)).then_some(dep))
     }
 
-    /// `column.isin(...)` and the like.
-    fn condition_of(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Table {
+    /// What is known of a test of each value.
+    fn condition_of(&mut self, test: Test, table: &Table, arguments: &Arguments) -> Table {
         let mut made = Table::of(table.rows);
         let others = arguments.first().and_then(|value| self.table_of(value));
-        if let (true, Some(other)) = (table.index && name == "isin", others.filter(|other| other.index)) {
+        if let (true, Some(other)) = (table.index && test == Test::Among, others.filter(|other| other.index))
+        {
             made.mask.among = Some(other.rows);
         }
         let text = self.compact(arguments.range);
         let text =
             text.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_').to_owned();
-        let text = self.required_values(&text, table, name, arguments).unwrap_or(text);
-        let opposites = [("notna", "isna"), ("notnull", "isna"), ("isnull", "isna")];
-        let (key, negated) = match opposites.iter().find(|(one, _)| *one == name) {
-            Some((one, other)) => (text.replace(one, other), *one != "isnull"),
-            None => (text, matches!(name, "ne" | "ge" | "le")),
+        let text = self.required_values(&text, table, test, arguments).unwrap_or(text);
+        let missing = text.replace(arguments.called_name(self.source), "isna");
+        let (key, negated) = match test {
+            Test::Missing => (missing, false),
+            Test::Present => (missing, true),
+            Test::Compare(CmpOp::NotEq | CmpOp::GtE | CmpOp::LtE) => (text, true),
+            _ => (text, false),
         };
         made.mask.condition = Some((key.into(), negated));
         made.by_target = table.is_target();
@@ -307,92 +287,48 @@ impl Machine<'_> {
         made
     }
 
-    /// Methods that choose rows.
-    fn call_rows(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Option<Value> {
-        Some(match name {
-            "dropna" | "drop_duplicates" | "query" | "head" | "tail" | "nlargest" | "nsmallest"
-            | "truncate" | "sample" | "filter_rows" | "drop_nulls" | "limit" => {
-                let left = self.filtered(table, name, arguments);
-                self.table(left)
-            }
-            "difference" if table.index => {
-                let all = self.table(table.clone());
-                self.other_positions(&all, &arguments.first_value())
-            }
-            "take" | "reindex" => {
-                if let Some(found) = self.statistics_for(table, &arguments.first_value(), arguments.range) {
-                    return Some(found);
-                }
-                let rows = self.chosen_rows(table, &arguments.first_value());
-                rows.map_or(Value::Unknown, |rows| self.table(table.with_rows(rows)))
-            }
-            "append" => {
-                let other = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
-                self.below(&[table.clone(), other], false, 0, arguments)
-            }
-            "repeat" => {
-                let rows = self.rows.repeated(table.rows, self.site(arguments.range));
-                self.table(table.with_rows(rows))
-            }
-            "iterrows" | "itertuples" | "iter_rows" if table.rows.is_known() => {
-                let row = row_of(table, false);
-                let item = if name == "iterrows" { Value::Tuple([Value::Unknown, row].into()) } else { row };
-                Value::each(item)
-            }
-            // Parts of a row have its target, unless they have their own.
-            "explode" if table.columns.iter().any(|(_, column)| column.target) => {
-                let taken = arguments.first_value().constant();
-                let own = taken.is_none_or(|name| self.targets.contains(&name));
-                let rows = if own { RowsId::UNKNOWN } else { table.rows };
-                let rows = self.rows.repeated(rows, self.site(arguments.range));
-                self.table(table.with_rows(rows))
-            }
-            "explode" | "iterrows" | "itertuples" | "iter_rows" => Value::Unknown,
-            _ => return None,
-        })
-    }
-
-    /// Methods that compute something from all rows.
-    fn call_statistic(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Option<Value> {
+    /// Computes something from many rows.
+    fn compute_statistic(
+        &mut self,
+        statistic: Statistic,
+        on: &Value,
+        table: Option<&Table>,
+        arguments: &Arguments,
+    ) -> Value {
+        let Some(table) = table else { return self.statistic_of_values(statistic, on, arguments) };
         let axis = arguments.named("axis").or_else(|| arguments.positional.last());
         let across = matches!(axis, Some(Value::Int(1)));
-        Some(match name {
-            _ if across && is_one(ACROSS, name) => self.table(table.values()),
-            "mean" | "sum" if matches!(axis, Some(Value::Int(0))) => {
-                let reduced = self.reduce(table, name == "mean", arguments.range);
-                self.with_association(&reduced, table, arguments.range)
+        match statistic {
+            Statistic::Mean | Statistic::Sum | Statistic::Counts if across => self.table(table.values()),
+            Statistic::Mean | Statistic::Sum => {
+                let reduced = self.reduce(table, statistic == Statistic::Mean, arguments.range);
+                match axis {
+                    Some(Value::Int(0)) => self.with_association(&reduced, table, arguments.range),
+                    _ => reduced,
+                }
             }
-            "mean" | "median" | "std" | "var" | "quantile" | "mode" => {
-                self.reduce(table, true, arguments.range)
-            }
-            "max" | "min" | "sum" | "count" | "any" | "all" | "nunique" | "skew" | "kurt" | "prod" => {
-                self.reduce(table, false, arguments.range)
-            }
-            "value_counts" | "unique" | "describe" | "idxmax" | "idxmin" => {
+            Statistic::Counts | Statistic::Categories => {
                 let mut deps = self.without_answers(&table.values().rest.deps);
-                let category = name == "unique";
+                let category = statistic == Statistic::Categories;
                 if !category {
                     deps.add(&self.counted_by_target(table, arguments.range));
                 }
                 Value::Number(Rc::new(Number { deps, category, ..Number::default() }))
             }
-            "corr" | "corrwith" | "cov" => self.correlations(table, name, arguments),
-            "pivot_table" | "pivot" => {
+            Statistic::Correlations => self.correlations(table, arguments),
+            Statistic::Pivot => {
                 let values = arguments.get(0, "values").and_then(Value::constant);
                 let by_target = values.is_some_and(|name| self.targets.contains(&name));
                 self.statistics(table.rows, by_target, arguments)
             }
-            "map" | "apply" | "transform" | "applymap" | "map_elements" => self.mapped(table, arguments),
-            "agg" | "aggregate" => self.reduce(table, true, arguments.range),
-            _ => return None,
-        })
+            _ => self.statistic_of_values(statistic, on, arguments),
+        }
     }
 
-    fn correlations(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
+    fn correlations(&mut self, table: &Table, arguments: &Arguments) -> Value {
         let other = arguments.first().and_then(|value| self.table_of(value)).cloned();
         let other = other.as_ref();
-        if name == "corr"
-            && let Some(truth) = other.filter(|other| other.is_target())
+        if let Some(truth) = other.filter(|other| other.is_target())
             && self.infos.has_model(&table.deps())
         {
             let deps = table.values().rest.deps;
@@ -400,13 +336,10 @@ impl Machine<'_> {
         }
         let is_of_target = |one: &Table| one.columns.is_empty() && self.is_of_target(one);
         let with_target = is_of_target(table) || other.is_some_and(is_of_target);
-        if let Some(label) = other.and_then(|other| other.label.clone()).filter(|_| name == "corrwith") {
-            self.seen.targets.names.insert(label.to_string());
-        }
         let kind = if with_target { Kind::Selection } else { Kind::Unsupervised };
         let deps = self.learn(kind, arguments.range, table.rows);
         let target = table.columns.iter().find(|(_, column)| column.target).map(|(name, _)| Rc::clone(name));
-        let highest = target.filter(|_| name == "corr" && other.is_none());
+        let highest = target.filter(|_| other.is_none());
         Value::Number(Rc::new(Number { deps, highest, ..Number::default() }))
     }
 
@@ -452,64 +385,87 @@ impl Machine<'_> {
         self.table(made)
     }
 
-    /// Methods that choose or make columns.
-    fn call_columns(&mut self, (base, table): Of<'_>, name: &str, arguments: &Arguments) -> Option<Value> {
+    /// Chooses, makes or names columns.
+    fn change_columns(&mut self, columns: Columns, (on, table): Of<'_>, arguments: &Arguments) -> Value {
         let first = arguments.first_value();
-        Some(match name {
-            "drop" => self.dropped(table, arguments),
-            "pop" => {
-                let Some(name) = first.constant() else {
-                    let unsure = self.unsure(table);
-                    if let Some(table) = self.state.table_mut(base) {
-                        *table = unsure;
-                    }
-                    return None;
-                };
-                let column = self.select(table, &name);
-                self.note_taken(table, &name, false);
-                if let Some(table) = self.state.table_mut(base) {
-                    table.remove(&name);
+        let made = match columns {
+            Columns::Index => match arguments.value(0, "keys").constant() {
+                Some(name) => {
+                    let mut rest = Table { index: false, ..table.clone() };
+                    rest.remove(&name);
+                    rest
                 }
-                self.table(column)
-            }
-            "select" | "filter" => match self.texts(arguments.get(0, "items").unwrap_or(&first)) {
-                Some(names) => {
-                    let selected = self.select_all(table, &names);
-                    self.table(selected)
-                }
+                None => self.unsure(table),
+            },
+            Columns::Label => match arguments.value(0, "name").constant() {
+                Some(name) => Table { index: false, ..table.clone().relabelled(name) },
+                None => Table { index: false, ..table.clone() },
+            },
+            Columns::Renamed => self.renamed(table, arguments),
+            Columns::Affixed { before } => self.with_affix(table, before, arguments),
+            Columns::OfPandas => Table { polars: false, ..table.clone() },
+            Columns::Reshaped => self.unsure(table),
+            Columns::Dropped => return self.dropped(table, arguments),
+            Columns::Taken => return self.taken_out((on, table), &first),
+            Columns::Selected => match self.texts(arguments.get(0, "items").unwrap_or(&first)) {
+                Some(names) => self.select_all(table, &names),
                 // Some of the columns, by their names.
                 None if ["regex", "like"].iter().any(|by| arguments.named(by).is_some()) => {
-                    let some = Table { framed: true, ..self.unsure(table) };
-                    self.table(some)
+                    Table { framed: true, ..self.unsure(table) }
                 }
-                None => Value::Unknown,
+                None => return Value::Unknown,
             },
-            "select_dtypes" => self.select_types(table, arguments),
-            "assign" => self.assigned(table, arguments),
-            "insert" => {
-                let (name, column) =
-                    (arguments.get(1, "column")?.constant()?, self.column_of(arguments.get(2, "value")?));
-                let value = arguments.get(2, "value").cloned().unwrap_or_default();
-                self.note_source(&name, &value);
-                let column = self.answering(&name, &value, column, arguments.range);
-                if let Some(table) = self.state.table_mut(base) {
-                    table.set(name, column);
+            Columns::Typed => return self.select_types(table, arguments),
+            Columns::Assigned => return self.assigned(table, arguments),
+            Columns::Inserted => {
+                let value = arguments.value(2, "value");
+                if let Some(name) = arguments.get(1, "column").and_then(Value::constant) {
+                    let column = self.column_made(&name, &value, arguments);
+                    if let Some(table) = self.state.table_mut(on) {
+                        table.set(name, column);
+                    }
                 }
-                Value::None
+                return Value::None;
             }
-            "merge" | "join" => {
-                let other = first;
-                self.merged(table, &other, arguments)
-            }
-            "get" => match first.constant().filter(|_| table.whole && !first.is_constant_number()) {
-                Some(name) => {
-                    let column = self.select(table, &name);
-                    self.table(column)
-                }
-                None => Value::learnt(table.values().rest.deps),
+            Columns::Merged => return self.merged(table, &first, arguments),
+            Columns::Got => match first.constant().filter(|_| table.whole && !first.is_constant_number()) {
+                Some(name) => self.select(table, &name),
+                None => return Value::learnt(table.values().rest.deps),
             },
-            _ => return None,
-        })
+            Columns::Extended => {
+                let mut made = table.clone();
+                for (name, column) in self.columns_made(arguments) {
+                    made.set(name, column);
+                }
+                made
+            }
+            Columns::Expressed => return self.selected(table, arguments),
+        };
+        self.table(made)
+    }
+
+    /// `table.pop(name)`.
+    fn taken_out(&mut self, (on, table): Of<'_>, name: &Value) -> Value {
+        let Some(name) = name.constant() else {
+            let unsure = self.unsure(table);
+            if let Some(table) = self.state.table_mut(on) {
+                *table = unsure;
+            }
+            return Value::Unknown;
+        };
+        let column = self.select(table, &name);
+        self.note_taken(table, &name, false);
+        if let Some(table) = self.state.table_mut(on) {
+            table.remove(&name);
+        }
+        self.table(column)
+    }
+
+    /// The column with this name that a method makes of a value.
+    pub(crate) fn column_made(&mut self, name: &Rc<str>, value: &Value, arguments: &Arguments) -> Column {
+        let column = self.column_of(value);
+        self.note_source(name, value);
+        self.answering(name, value, column, arguments.range)
     }
 
     /// `table.assign(name=value)`.
@@ -523,9 +479,7 @@ impl Machine<'_> {
                 }
                 value => value.clone(),
             };
-            let column = self.column_of(&value);
-            self.note_source(name, &value);
-            let column = self.answering(name, &value, column, arguments.range);
+            let column = self.column_made(name, &value, arguments);
             made.set(Rc::clone(name), column);
         }
         self.table(made)
@@ -537,10 +491,12 @@ impl Machine<'_> {
         let by_axis = matches!(arguments.get(1, "axis"), Some(Value::Int(1)))
             || matches!(arguments.get(1, "axis"), Some(Value::Str(axis)) if &**axis == "columns");
         let first = arguments.first_value();
-        let names = match of_columns {
-            Some(names) => names,
-            None if by_axis => first,
-            None => {
+        let names = match (of_columns, &*arguments.positional) {
+            (Some(names), _) => names,
+            (None, [_, ..]) if by_axis => first,
+            (None, [_]) if table.polars => first,
+            (None, several) if table.polars => Value::Tuple(several.into()),
+            (None, _) => {
                 let index = arguments.named("index").cloned().unwrap_or(first);
                 return self.without_rows(table, &index, arguments);
             }

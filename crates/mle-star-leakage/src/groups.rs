@@ -1,8 +1,10 @@
-//! Methods of groups of rows, and of windows over rows in order.
+//! Effects of order: rows that are sorted, shifted, in windows or in groups; methods of groups.
 
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::effects::{self, Effect, Order, Receiver, Statistic, Values};
+use crate::facts::Split;
 use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;
 use crate::rows::RowsId;
@@ -12,67 +14,136 @@ use crate::value::{Object, Value};
 impl Machine<'_> {
     /// Methods of groups.
     pub(crate) fn call_group(&mut self, group: &Group, name: &str, arguments: &Arguments) -> Value {
-        match name {
-            "agg" if group.table.polars => return self.aggregated_by(group, arguments),
-            "rolling" | "expanding" | "ewm" | "shift" | "cumsum" | "cumcount" | "diff" | "pct_change"
-            | "ffill" | "bfill" | "rank" | "cummax" | "cummin" | "ngroup" => {
-                if matches!(name, "cumsum" | "cummax" | "cummin") {
-                    return self.windowed(group, group.table.rows, arguments);
-                }
-                return if matches!(name, "rolling" | "expanding" | "ewm") {
-                    let window = !excludes_itself(arguments);
-                    self.state.add(Object::Group(Group { ordered: true, window, ..group.clone() }))
-                } else {
-                    let values = group.table.values();
-                    let deps = match name {
-                        // The rank of a row tells its own value.
-                        "rank" => values.rest.deps.and(&self.as_answer(&values, arguments.range)),
-                        "diff" | "pct_change" => self.differences(&values, arguments),
-                        _ => self.lagged(&values.rest.deps),
-                    };
-                    let made = Table::array(group.table.rows, deps);
-                    let made = self.of_other_rows(&made, group.table.label.clone(), arguments);
-                    self.table(made)
-                };
-            }
-            "groups" | "indices" | "get_group" | "__iter__" | "head" | "tail" | "sample" => {
-                return Value::Unknown;
-            }
-            "reset_index" => return self.state.add(Object::Group(group.clone())),
+        let effect = effects::of(&[Receiver::Group], name);
+        match effect {
+            Some(Effect::Same) => return self.state.add(Object::Group(group.clone())),
+            Some(Effect::Unknown) => return Value::Unknown,
+            Some(Effect::Order(order)) => return self.put_groups_in_order(order, group, arguments),
+            None if group.table.polars => return self.aggregated_by(group, arguments),
             _ => {}
         }
-        if let Some(score) = self.scored_by_group(group, name, arguments) {
-            return score;
-        }
-        let counts = matches!(name, "size" | "count" | "nunique" | "len")
-            || matches!(arguments.first(), Some(Value::Str(name)) if matches!(&**name, "count" | "size" | "nunique" | "cumcount" | "shift" | "cumsum"));
-        let keeps_rows = group.ordered || matches!(name, "transform" | "apply");
-        let rows = if keeps_rows { group.table.rows } else { RowsId::UNKNOWN };
-        let windowed = self.words_of_function(arguments);
-        let lags = ["shift(", "closed"].iter().any(|word| windowed.contains(word));
-        let rolls = ["expanding(", "rolling(", "ewm("].iter().any(|word| windowed.contains(word));
+        let named = arguments.first().and_then(Value::as_str);
+        let named = named.and_then(|name| effects::of(&[Receiver::Group], name));
+        let counts = effect == Some(Effect::Statistic(Statistic::Counts))
+            || matches!(named, Some(Effect::Statistic(_) | Effect::Order(_)));
+        let mapped = effect == Some(Effect::Values(Values::Mapped));
+        let rows = if group.ordered || mapped { group.table.rows } else { RowsId::UNKNOWN };
+        let words = self.words_of_function(arguments);
+        let lags = ["shift(", "closed"].iter().any(|word| words.contains(word));
+        let rolls = ["expanding(", "rolling(", "ewm("].iter().any(|word| words.contains(word));
         if group.window && !counts || rolls && !lags && !counts {
-            return self.windowed(group, rows, arguments);
+            return self.windowed(&group.table, rows, arguments);
         }
         if group.ordered || counts || rolls || lags {
             let deps = self.counted_by_target(&group.table, arguments.range);
             return self.array(rows, deps);
         }
-        if name == "apply" && ["sample(", "resample("].iter().any(|word| windowed.contains(word)) {
+        if mapped && ["sample(", "resample("].iter().any(|word| words.contains(word)) {
             return self.sampled_groups(group, arguments);
         }
         self.aggregated(group, rows, arguments)
     }
 
-    /// The score of the rows of each group, if a function computes one.
-    fn scored_by_group(&mut self, group: &Group, name: &str, arguments: &Arguments) -> Option<Value> {
-        let function = arguments.first().filter(|function| matches!(function, Value::Function(..)))?.clone();
-        if name != "apply" || !self.infos.has_model(&group.table.deps()) {
-            return None;
+    /// Takes the rows of each group in order.
+    fn put_groups_in_order(&mut self, order: Order, group: &Group, arguments: &Arguments) -> Value {
+        let values = group.table.values();
+        let deps = match order {
+            Order::Window { .. } => {
+                let window = !excludes_itself(arguments);
+                return self.state.add(Object::Group(Group { ordered: true, window, ..group.clone() }));
+            }
+            Order::Cumulated => return self.windowed(&group.table, group.table.rows, arguments),
+            // The rank of a row tells its own value.
+            Order::Ranked => values.rest.deps.and(&self.as_answer(&values, arguments.range)),
+            Order::Differences => self.differences(&values, arguments),
+            Order::Lagged | Order::Sorted | Order::Grouped => self.lagged(&values.rest.deps),
+        };
+        let made = Table::array(group.table.rows, deps);
+        let made = self.of_other_rows(&made, group.table.label.clone(), arguments);
+        self.table(made)
+    }
+
+    /// Puts the rows of a table in order, or takes them in their order or in groups.
+    pub(crate) fn put_in_order(&mut self, order: Order, table: &Table, arguments: &Arguments) -> Value {
+        match order {
+            Order::Sorted => self.sorted(table, arguments),
+            Order::Grouped => self.grouped(table, arguments),
+            Order::Cumulated if table.columns.is_empty() => {
+                let made = self.windowed(table, table.rows, arguments);
+                match (self.table_of(&made).cloned(), table.polars) {
+                    (Some(made), true) => {
+                        self.table(Table { label: table.label.clone(), polars: true, ..made })
+                    }
+                    _ => made,
+                }
+            }
+            Order::Window { itself } => {
+                let window = itself && !excludes_itself(arguments);
+                let mut table = self.of_neighbours(table, arguments.range);
+                if arguments.is_true("center") && !table.is_target() {
+                    table = self.of_other_rows(&table, table.label.clone(), arguments);
+                }
+                let group = Group { table, chosen: true, ordered: true, window, ..Group::default() };
+                self.state.add(Object::Group(group))
+            }
+            Order::Lagged | Order::Differences | Order::Cumulated | Order::Ranked => {
+                self.of_rows_before(order, table, arguments)
+            }
         }
-        let part = self.table(group.table.clone());
-        let value = self.call_with(&function, &[part], arguments.range);
-        (!self.scores_of(&value, 2).is_empty()).then_some(value)
+    }
+
+    /// Values that are those of other rows, or differences to them.
+    fn of_rows_before(&mut self, order: Order, table: &Table, arguments: &Arguments) -> Value {
+        let mut lagged = table.values();
+        (lagged.rest.target, lagged.rest.answer) = (false, Dependencies::default());
+        lagged.rest.deps = match order {
+            Order::Differences if table.columns.is_empty() => self.differences(table, arguments),
+            _ => self.lagged(&lagged.rest.deps),
+        };
+        if order == Order::Lagged && !table.rows.is_known() {
+            // Statistics of groups are those of the group before.
+            lagged.rest.deps = self.infos.without(&lagged.rest.deps, Kind::Target);
+        }
+        // Later values of a column are no values of the column.
+        (lagged.label, lagged.source) = (None, None);
+        lagged = self.of_other_rows(&lagged, table.label.clone(), arguments);
+        lagged = self.of_neighbours(&lagged, arguments.range);
+        lagged.mask.compared = None;
+        self.table(lagged)
+    }
+
+    fn sorted(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let by = arguments.value(0, "by");
+        let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
+        let by_target = by.as_ref().and_then(|name| self.targets.number(name));
+        let is_time = |name: &Rc<str>| table.order.times.contains(name) || self.is_time(name);
+        let sorted = by.filter(is_time);
+        let deps = self.order_of(table);
+        let mut same = self.ordered_by(table, &deps);
+        (same.order.sorted, same.order.by_target) = (sorted, by_target);
+        self.table(same)
+    }
+
+    /// Whether the facts say that a column is the time.
+    fn is_time(&self, name: &str) -> bool {
+        matches!(&self.facts.split, Some(Split::Time(Some(column))) if column == name)
+    }
+
+    /// `table.groupby(...)`.
+    fn grouped(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let by = arguments.value(0, "by");
+        let by_target = by.constant().is_some_and(|name| self.targets.contains(&name))
+            || self.table_of(&by).is_some_and(Table::is_target);
+        let names = by.constant().map(|name| vec![name]).or_else(|| self.texts(&by)).unwrap_or_default();
+        let target = names.iter().find_map(|name| self.targets.number(name));
+        let chosen = table.columns.is_empty() && (table.label.is_some() || !table.whole);
+        self.state.add(Object::Group(Group {
+            table: table.clone(),
+            chosen,
+            by_target,
+            target,
+            ..Group::default()
+        }))
     }
 
     /// The source of a function that is applied to groups.
@@ -82,17 +153,17 @@ impl Machine<'_> {
     }
 
     /// Statistics of the target of rows before each row, and of the row itself.
-    pub(crate) fn windowed(&mut self, group: &Group, rows: RowsId, arguments: &Arguments) -> Value {
-        let values = group.table.values().rest.deps;
+    fn windowed(&mut self, table: &Table, rows: RowsId, arguments: &Arguments) -> Value {
+        let values = table.values().rest.deps;
         let mut deps = self.without_answers(&values);
-        if group.table.is_target() || self.has_answer(&values) {
-            deps = deps.and(&self.learn(Kind::Window, arguments.range, group.table.rows));
+        if table.is_target() || self.has_answer(&values) {
+            deps = deps.and(&self.learn(Kind::Window, arguments.range, table.rows));
         }
         self.array(rows, deps)
     }
 
     /// What the differences of values to those of other rows depend on, which tell the value of their own row.
-    pub(crate) fn differences(&mut self, values: &Table, arguments: &Arguments) -> Dependencies {
+    fn differences(&mut self, values: &Table, arguments: &Arguments) -> Dependencies {
         let answer = self.as_answer(values, arguments.range);
         self.infos.without(&values.rest.deps, Kind::Window).and(&answer)
     }
@@ -163,6 +234,6 @@ impl Machine<'_> {
 }
 
 /// Whether the statistics of a row leave out the row itself: `rolling(7, closed="left")`.
-pub(crate) fn excludes_itself(arguments: &Arguments) -> bool {
+fn excludes_itself(arguments: &Arguments) -> bool {
     matches!(arguments.named("closed"), Some(Value::Str(closed)) if matches!(&**closed, "left" | "neither"))
 }

@@ -2,6 +2,7 @@
 
 use crate::calls::Arguments;
 use crate::copies::with_rows;
+use crate::effects::{self, Effect};
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::Machine;
 use crate::machine::row_of;
@@ -33,10 +34,9 @@ impl<'a> Machine<'a> {
             let items = self.eval(index);
             let arguments =
                 Arguments { positional: vec![items], range: site, called: site, ..Arguments::default() };
-            return if matches!(&*name, "c_" | "r_") {
-                self.stacked(&name, &arguments)
-            } else {
-                Value::Unknown
+            return match effects::of_function(symbol, &name) {
+                Some(Effect::Stack(stack)) => self.stacked(stack, &arguments),
+                _ => Value::Unknown,
             };
         }
         if let Expr::Slice(slice) = index {

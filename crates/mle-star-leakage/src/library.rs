@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::effects::{self, Receiver};
 use crate::info::{Dependencies, How, Kind};
 use crate::machine::{Final, Items, Machine};
 use crate::names;
@@ -50,19 +51,20 @@ impl Machine<'_> {
         if is_loss(symbol) {
             return self.loss(arguments);
         }
-        if let Some(value) = self.call_pandas(symbol, name, arguments) {
+        if symbol.starts_with("sklearn.datasets") {
+            return self.example_data(symbol, arguments);
+        }
+        if let Some(value) = self.call_known(symbol, name, arguments) {
             return value;
         }
         if let Some(value) = self.call_standard(symbol, name, arguments) {
             return value;
         }
-        if name.ends_with("KDTree") {
-            return self.estimator(name, arguments);
+        let is_class = name.starts_with(char::is_uppercase);
+        if !is_class && effects::libraries(symbol).contains(&Receiver::Library("numpy")) {
+            return self.elementwise(arguments);
         }
-        if let Some(value) = self.call_numpy(symbol, name, arguments) {
-            return value;
-        }
-        if name.starts_with(char::is_uppercase) || names::is_composition(name) {
+        if is_class || names::is_composition(name) {
             return self.estimator(name, arguments);
         }
         self.call_unknown(arguments)

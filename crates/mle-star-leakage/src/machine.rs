@@ -44,9 +44,7 @@ pub(crate) struct Machine<'a> {
     pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
     /// The table that expressions of polars are about.
     pub(crate) context: Option<Rc<Table>>,
-    /// Expressions of polars that names stand for; `None` for a name that stands for several.
-    pub(crate) expressions: HashMap<&'a str, Option<&'a Expr>>,
-    /// Tables that queries know, by their names.
+    /// Values that were written to files, by the paths.
     pub(crate) registered: Vec<(Rc<str>, Value)>,
     /// The choices by scores that the current statement depends on.
     pub(crate) choices: Dependencies,
@@ -227,7 +225,6 @@ impl<'a> Machine<'a> {
             networks: Networks::default(),
             conjunctions: HashMap::new(),
             context: None,
-            expressions: HashMap::new(),
             registered: Vec::new(),
             choices: Dependencies::default(),
             seen: Seen::default(),

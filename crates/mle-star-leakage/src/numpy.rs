@@ -1,8 +1,9 @@
-//! Functions of numpy and scipy.
+//! Arrays: how functions make them, put them together and draw them.
 
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::effects::{Draw, Make, Stack};
 use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
@@ -10,107 +11,44 @@ use crate::table::{Filling, Mask, Table};
 use crate::value::{Number, Object, Value};
 
 impl Machine<'_> {
-    /// Functions of numpy and scipy.
-    pub(crate) fn call_numpy(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        if !["numpy", "scipy", "cupy", "jax", "torch", "np"].iter().any(|library| symbol.starts_with(library))
-        {
-            return None;
-        }
-        let of_torch = symbol.starts_with("torch");
-        if of_torch && name.starts_with(char::is_uppercase) {
-            let is_tensor = name.ends_with("Tensor");
-            return is_tensor.then(|| self.as_array(&arguments.first_value()));
-        }
-        if of_torch && arguments.is_true("requires_grad") {
-            return Some(self.estimator("Parameter", arguments));
-        }
-        if of_torch && matches!(name, "max" | "min" | "topk" | "sort") && arguments.get(1, "dim").is_some() {
-            // The values, and where they are.
-            let made = self.elementwise(&Arguments {
-                positional: arguments.positional.iter().take(1).cloned().collect(),
-                ..Arguments::default()
-            });
-            return Some(Value::Tuple([made.clone(), made].into()));
-        }
-        if let Some(value) = self.call_statistic_of(name, arguments) {
-            return Some(value);
-        }
-        let first = arguments.first_value();
-        Some(match name {
-            "zeros" | "ones" | "empty" | "full" => self.blank(name, &first),
-            "array_split" | "split" if self.table_of(&first).is_some() => {
-                self.split_evenly(&first, arguments)
-            }
-            "zeros_like" | "ones_like" | "empty_like" | "full_like" => match self.table_of(&first) {
-                Some(table) => self.table(Table::blank(table.rows)),
+    /// Makes a table, an array, or positions of rows.
+    pub(crate) fn make(&mut self, make: Make, first: &Value, arguments: &Arguments) -> Value {
+        let table = self.table_of(first);
+        match make {
+            Make::Table => self.made_table(first, arguments),
+            // Equal weights of a few models.
+            Make::Constant if matches!(first, Value::Int(_)) => Value::some_number(),
+            Make::Blank | Make::Constant => self.blank(first),
+            Make::BlankLike => match table.map(|table| table.rows) {
+                Some(rows) => self.table(Table::blank(rows)),
                 None => Value::some_number(),
             },
-            "arange" => self.range_of(arguments),
-            // Numbers that are tried all at once.
-            "linspace" | "logspace" | "geomspace" => {
-                Value::learnt(self.candidate_at(How::Open, arguments.range))
-            }
-            "dirichlet" => self.random(),
-            "choice" => self.drawn_rows(&first, arguments),
-            "rand" | "random" | "uniform" | "normal" | "randn" | "random_sample" | "randint"
-            | "permutation" | "randperm" | "standard_normal" | "integers" => self.drawn(name, arguments),
-            "default_rng" | "RandomState" => Value::Symbol("numpy.random".into()),
-            "concatenate" | "cat" | "vstack" | "hstack" | "column_stack" | "row_stack" | "stack"
-            | "append" | "c_" | "r_" => self.stacked(name, arguments),
-            "repeat" | "tile" => match self.table_of(&first).cloned() {
-                Some(table) => {
-                    let rows = self.rows.repeated(table.rows, self.site(arguments.range));
-                    self.table(table.with_rows(rows))
-                }
-                None => Value::Unknown,
-            },
-            "mean" | "sum" | "average" | "nanmean" | "median" | "std" | "var" | "nanmedian" | "nanstd"
-            | "percentile" | "quantile" | "prod" | "nansum" | "gmean" | "mode" => {
-                self.averaged(name, &first, arguments)
-            }
-            "max" | "min" | "amax" | "amin" | "argmax" | "argmin" | "nanargmax" | "nanargmin" | "nanmax"
-            | "nanmin" => self.extreme(&first, arguments),
-            "array" | "asarray" | "ascontiguousarray" | "copy" | "ravel" | "squeeze" | "csr_matrix"
-            | "tensor" | "from_numpy" | "atleast_2d" => self.as_array(&first),
-            _ => self.call_positions(name, &first, arguments),
-        })
-    }
-
-    /// Functions that give positions of rows, put values in order, or choose among them.
-    fn call_positions(&mut self, name: &str, first: &Value, arguments: &Arguments) -> Value {
-        match name {
-            "where" | "nonzero" if arguments.positional.len() == 1 => {
+            Make::Range => self.range_of(arguments),
+            Make::Candidates => Value::learnt(self.candidate_at(How::Open, arguments.range)),
+            Make::Array => self.as_array(first),
+            Make::Parts => self.split_evenly(first, arguments),
+            Make::Positions => self.positions_of(first),
+            Make::Where if arguments.positional.len() == 1 => {
                 let positions = self.positions_of(first);
                 Value::Tuple([positions].into())
             }
-            "flatnonzero" => self.positions_of(first),
-            "isin" | "in1d" if self.table_of(first).is_some() => {
-                let positional = arguments.positional.iter().skip(1).cloned().collect();
-                let table = self.table_of(first).cloned().unwrap_or_default();
-                self.valuewise(&table, "isin", &Arguments { positional, ..arguments.clone() })
-            }
-            "argsort" | "argpartition" => match self.table_of(first).map(|table| table.rows) {
+            Make::Where => self.chosen_values(arguments),
+            Make::Sorted => match table.map(|table| table.rows) {
                 Some(rows) if rows.is_known() => self.positions(rows),
                 // Statistics in their order.
                 Some(_) => Value::learnt(self.deps_of(first)),
                 None => self.order_of_scores(first, arguments),
             },
-            "sort" | "flip" | "fliplr" | "flipud" | "digitize" | "searchsorted" => {
-                self.elementwise(arguments)
-            }
-            "where" | "select" => self.chosen_values(arguments),
-            "delete" => {
+            Make::Without => {
                 let index = arguments.value(1, "obj");
-                match (self.table_of(first).cloned(), self.chosen_by(first, &index)) {
-                    (Some(table), Some(part)) => match self.other_side(table.rows, part) {
-                        Some(rows) => self.table(table.with_rows(rows)),
-                        None => Value::Unknown,
-                    },
-                    _ => Value::Unknown,
-                }
+                let (Some(table), Some(part)) = (table.cloned(), self.chosen_by(first, &index)) else {
+                    return Value::Unknown;
+                };
+                let rows = self.other_side(table.rows, part);
+                rows.map_or(Value::Unknown, |rows| self.table(table.with_rows(rows)))
             }
-            "setdiff1d" => self.other_positions(first, &arguments.value(1, "ar2")),
-            "unique" => {
+            Make::Others => self.other_positions(first, &arguments.value(1, "ar2")),
+            Make::Unique => {
                 let category = Value::Number(Rc::new(Number { category: true, ..Number::default() }));
                 let codes =
                     self.elementwise(&Arguments { positional: vec![first.clone()], ..Arguments::default() });
@@ -119,15 +57,6 @@ impl Machine<'_> {
                     false if arguments.named.is_empty() => category,
                     false => Value::Unknown,
                 }
-            }
-            "isnan" | "isfinite" | "nonzero" | "intersect1d" | "histogram" | "ix_" | "shuffle"
-            | "corrcoef" | "cov" => self.arranged(name, arguments),
-            _ => {
-                let numeric = ["log", "log1p", "log2", "log10", "sqrt", "exp", "expm1", "clip", "power"];
-                if let Some(table) = self.table_of(first).filter(|_| numeric.contains(&name)).cloned() {
-                    self.note_numeric(&table);
-                }
-                self.elementwise(arguments)
             }
         }
     }
@@ -180,20 +109,27 @@ impl Machine<'_> {
     }
 
     /// An array that is filled later: `zeros(len(table))`.
-    fn blank(&mut self, name: &str, shape: &Value) -> Value {
-        // Equal weights of a few models.
-        if matches!((name, shape), ("ones" | "full", Value::Int(_))) {
-            return Value::some_number();
-        }
+    fn blank(&mut self, shape: &Value) -> Value {
         let items = self.contents(shape);
         let first = items.as_ref().map_or(Some(shape), |items| items.first());
         self.table(Table::blank(first.and_then(Value::length).unwrap_or_default()))
     }
 
-    fn drawn(&mut self, name: &str, arguments: &Arguments) -> Value {
-        if let Some(positions) = self.drawn_positions(name, arguments) {
-            return positions;
-        }
+    /// Draws something at random.
+    pub(crate) fn draw(&mut self, draw: Draw, first: &Value, arguments: &Arguments) -> Value {
+        let positions = match draw {
+            Draw::Generator => return Value::Symbol("numpy.random".into()),
+            Draw::Number => return self.random(),
+            Draw::Rows => return self.drawn_rows(first, arguments),
+            Draw::Permutation => self.permuted_positions(first),
+            Draw::Integers => self.drawn_positions(first, arguments),
+            Draw::Numbers => None,
+        };
+        positions.unwrap_or_else(|| self.drawn(arguments))
+    }
+
+    /// Numbers drawn at random, perhaps one for each row.
+    fn drawn(&mut self, arguments: &Arguments) -> Value {
         let length = arguments.all().find_map(|value| match value {
             Value::Tuple(items) => items.iter().find_map(Value::length),
             _ => value.length(),
@@ -213,21 +149,19 @@ impl Machine<'_> {
         }
     }
 
-    /// Positions that are drawn at random: all of them in another order, or each perhaps several times.
-    fn drawn_positions(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first_value();
-        if matches!(name, "permutation" | "randperm") {
-            return match (&first, self.table_of(&first).cloned()) {
-                (Value::Length(rows), _) => Some(self.positions(*rows)),
-                (Value::Positions { part, .. }, _) => Some(self.positions(*part)),
-                (_, Some(table)) => Some(self.table(table.with_order_lost())),
-                _ => None,
-            };
+    /// All rows or positions in another order.
+    fn permuted_positions(&mut self, first: &Value) -> Option<Value> {
+        match (first, self.table_of(first).cloned()) {
+            (Value::Length(rows), _) => Some(self.positions(*rows)),
+            (Value::Positions { part, .. }, _) => Some(self.positions(*part)),
+            (_, Some(table)) => Some(self.table(table.with_order_lost())),
+            _ => None,
         }
-        if !matches!(name, "randint" | "integers") {
-            return None;
-        }
-        let high = match (&first, arguments.get(1, "high")) {
+    }
+
+    /// Positions of rows drawn at random, each perhaps several times.
+    fn drawn_positions(&mut self, first: &Value, arguments: &Arguments) -> Option<Value> {
+        let high = match (first, arguments.get(1, "high")) {
             (Value::Int(0), Some(high)) => high.clone(),
             (Value::Length(_), None) => first.clone(),
             (Value::Length(_), Some(Value::Tuple(_))) => first.clone(),
@@ -271,9 +205,9 @@ impl Machine<'_> {
     }
 
     /// Several arrays one after the other, or side by side.
-    pub(crate) fn stacked(&mut self, name: &str, arguments: &Arguments) -> Value {
+    pub(crate) fn stacked(&mut self, stack: Stack, arguments: &Arguments) -> Value {
         let first = arguments.first_value();
-        let (items, open) = if name == "append" {
+        let (items, open) = if stack == Stack::Two {
             (arguments.positional.clone(), false)
         } else {
             let open = matches!(self.state.get(&first), Some(Object::List(list)) if list.open);
@@ -281,10 +215,10 @@ impl Machine<'_> {
         };
         let axis = arguments.named("axis").or_else(|| arguments.named("dim"));
         let across = match axis.or_else(|| arguments.positional.get(1)) {
-            _ if matches!(name, "hstack" | "column_stack" | "c_") => true,
+            _ if matches!(stack, Stack::Row | Stack::Beside) => true,
             Some(Value::Int(axis)) => *axis != 0,
             Some(Value::Str(axis)) => &**axis == "columns",
-            _ => name == "stack",
+            _ => stack == Stack::New,
         };
         let tables: Vec<Table> = items.iter().filter_map(|item| self.table_of(item)).cloned().collect();
         if let (true, Some(positions)) =
@@ -297,7 +231,7 @@ impl Machine<'_> {
         }
         let is_first = matches!(axis.or_else(|| arguments.positional.get(1)), None | Some(Value::Int(0)));
         if tables.is_empty()
-            && (name == "vstack" || name == "stack" && is_first)
+            && (stack == Stack::Rows || stack == Stack::New && is_first)
             && let Some(table) = self.table_of(&first).cloned().or_else(|| self.row_list(&first))
         {
             return self.table(table);
@@ -307,12 +241,12 @@ impl Machine<'_> {
         }
         // Like `np.array([...])`: the first axis is that of the items.
         let alike = tables.iter().all(|table| table.rows == tables[0].rows && table.columns.is_empty());
-        if name == "stack" && is_first && alike && tables.len() == items.len() {
+        if stack == Stack::New && is_first && alike && tables.len() == items.len() {
             return self.as_array(&first);
         }
         // Predictions of the folds in a row: `np.hstack([fold, ...])`. Positions are no columns either.
         let in_a_row = open || tables.iter().all(|table| table.index);
-        let across = across && !(in_a_row && name == "hstack");
+        let across = across && !(in_a_row && stack == Stack::Row);
         if across {
             let made = self.side_by_side(&tables, arguments.range);
             return self.table(made);
@@ -331,46 +265,42 @@ impl Machine<'_> {
         moved
     }
 
-    fn averaged(&mut self, name: &str, first: &Value, arguments: &Arguments) -> Value {
-        if matches!(name, "mean" | "sum" | "average" | "nanmean" | "nansum" | "gmean") {
-            if self.table_of(first).is_none() {
-                let weights =
-                    arguments.named("weights").map(|weights| self.deps_of(weights)).unwrap_or_default();
-                let mean = self.mean_of(first, arguments);
-                let table = self.table_of(&mean).cloned().unwrap_or_default();
-                let rows = table.rows;
-                let weights = match arguments.named("weights").cloned() {
-                    Some(given) => weights.and(&self.weighing(&given, &table)),
-                    None => weights,
-                };
-                // Models are not chosen, but weighed by their order.
-                let weights = self.infos.map_kinds(&weights, |kind| match kind {
-                    Kind::Choice(How::Model) => Some(Kind::Choice(How::Number)),
-                    _ => Some(kind),
-                });
-                let weights = self.applied(&weights, rows);
-                return self.with_deps(&mean, &weights);
-            }
-            return self.mean_of(first, arguments);
-        }
-        match self.table_of(first).cloned() {
-            Some(table) if arguments.named("axis").is_none_or(|axis| matches!(axis, Value::Int(0))) => {
-                let reduced = self.reduce(&table, true, arguments.range);
-                let reduced = match arguments.named("axis") {
-                    Some(_) => self.with_association(&reduced, &table, arguments.range),
-                    None => reduced,
-                };
-                // A place among predictions by the true values of their rows.
-                let share = arguments.get(1, "q").cloned().unwrap_or_default();
-                let choice = self.weighing(&share, &table);
-                self.with_deps(&reduced, &choice)
-            }
-            Some(table) => self.table(table.values()),
-            None => self.mean_of(first, arguments),
-        }
+    /// The mean of an array, or of what is in a list, which the argument `weights` may weigh.
+    pub(crate) fn averaged(&mut self, first: &Value, arguments: &Arguments) -> Value {
+        let mean = self.mean_of(first, arguments);
+        let (None, Some(given)) = (self.table_of(first), arguments.named("weights").cloned()) else {
+            return mean;
+        };
+        let table = self.table_of(&mean).cloned().unwrap_or_default();
+        let rows = table.rows;
+        let weights = self.deps_of(&given).and(&self.weighing(&given, &table));
+        // Models are not chosen, but weighed by their order.
+        let weights = self.infos.map_kinds(&weights, |kind| match kind {
+            Kind::Choice(How::Model) => Some(Kind::Choice(How::Number)),
+            _ => Some(kind),
+        });
+        let weights = self.applied(&weights, rows);
+        self.with_deps(&mean, &weights)
     }
 
-    fn extreme(&mut self, first: &Value, arguments: &Arguments) -> Value {
+    /// A quantile, a deviation and the like of an array, or of each of its columns.
+    pub(crate) fn spread(&mut self, first: &Value, arguments: &Arguments) -> Value {
+        let Some(table) = self.table_of(first).cloned() else { return self.mean_of(first, arguments) };
+        if arguments.named("axis").is_some_and(|axis| !matches!(axis, Value::Int(0))) {
+            return self.table(table.values());
+        }
+        let reduced = self.reduce(&table, true, arguments.range);
+        let reduced = match arguments.named("axis") {
+            Some(_) => self.with_association(&reduced, &table, arguments.range),
+            None => reduced,
+        };
+        // A place among predictions by the true values of their rows.
+        let share = arguments.get(1, "q").cloned().unwrap_or_default();
+        let choice = self.weighing(&share, &table);
+        self.with_deps(&reduced, &choice)
+    }
+
+    pub(crate) fn extreme(&mut self, first: &Value, arguments: &Arguments) -> Value {
         let across =
             arguments.get(1, "axis").is_some_and(|axis| !matches!(axis, Value::Int(0) | Value::None));
         match self.table_of(first).cloned() {
@@ -411,7 +341,7 @@ impl Machine<'_> {
             (_, Some(table)) if table.index => table.rows,
             (Value::Length(rows), _) => *rows,
             (Value::Positions { part, .. }, _) => *part,
-            _ => return self.drawn("choice", arguments),
+            _ => return self.drawn(arguments),
         };
         let site = self.site(arguments.range);
         let replaced = !matches!(arguments.get(2, "replace"), Some(Value::Bool(false)));
@@ -423,20 +353,6 @@ impl Machine<'_> {
             self.rows.part(rows, division, 1)
         };
         self.positions(rows)
-    }
-
-    /// Functions that return rows in another arrangement.
-    fn arranged(&mut self, name: &str, arguments: &Arguments) -> Value {
-        let first = arguments.first_value();
-        match (name, self.table_of(&first).cloned()) {
-            ("isnan" | "isfinite", Some(table)) => {
-                let key = format!("{name}{}", self.compact(arguments.range));
-                self.table(Table::conditions(table.rows, &key))
-            }
-            // `oof[np.ix_(rows, columns)]`
-            ("ix_", _) if matches!(first, Value::Positions { .. }) => first,
-            _ => Value::Unknown,
-        }
     }
 
     /// Functions of each value by itself.

@@ -1,141 +1,38 @@
-//! Functions of pandas and polars.
+//! Tables that are read, made or put together: `read_csv`, `DataFrame`, `concat`, `merge`.
 
 use std::rc::Rc;
 
 use crate::calls::Arguments;
 use crate::conditions::key_of_query;
+use crate::effects;
 use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;
-use crate::names;
 use crate::rows::{DivisionKind, RowsId};
-use crate::table::{Column, Group, Table, UNKNOWN_PART};
+use crate::table::{Column, Table};
 use crate::value::{Bound, Dict, Object, Value};
-use ruff_text_size::TextRange;
-
-/// Functions and classes of other libraries that read a table.
-const READERS: &str = "
-    numpy.load np.load numpy.genfromtxt numpy.loadtxt scipy.sparse.load_npz h5py.File";
 
 impl Machine<'_> {
-    /// Functions of pandas and polars, and readers of other libraries.
-    pub(crate) fn call_pandas(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
+    /// Functions of libraries that have a row in the table of effects.
+    pub(crate) fn call_known(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
+        let effect = effects::of_function(symbol, name)?;
         let first = arguments.first_value();
-        if symbol.starts_with("sklearn.datasets") {
-            return Some(self.example_data(symbol, arguments));
+        if effect.is_as_of_method() && !arguments.positional.is_empty() {
+            let others = Arguments { positional: arguments.positional[1..].to_vec(), ..arguments.clone() };
+            return Some(self.apply(effect, &first, &others));
         }
-        if (name.starts_with("read_sql") || matches!(name, "sql" | "query" | "sqldf"))
-            && let Some(made) = self.queried(&first, arguments)
-        {
-            return Some(made);
+        let value = self.apply(effect, &first, arguments);
+        if let Some(table) = self.state.table_mut(&value).filter(|_| symbol.starts_with("polars")) {
+            table.polars = true;
         }
-        if name.starts_with("read_") || name.starts_with("scan_") || names::is_one(READERS, symbol) {
-            let path = match first.bound() {
-                Some((path, Bound::File)) => path,
-                _ => &first,
-            };
-            let table = self.read_table(path, arguments);
-            if symbol.starts_with("polars")
-                && let Some(table) = self.state.table_mut(&table)
-            {
-                table.polars = true;
-            }
-            return Some(table);
-        }
-        if !["pandas", "polars", "cudf", "dask"].iter().any(|library| symbol.starts_with(library)) {
-            return None;
-        }
-        if let Some(value) = self.call_expression(symbol, name, arguments) {
-            return Some(value);
-        }
-        if let ("Series", Some(label), Some(values)) =
-            (name, first.as_str(), arguments.get(1, "values").and_then(|values| self.table_of(values)))
-        {
-            let named = Table { label: Some(label.into()), polars: true, ..values.values() };
-            return Some(self.table(named));
-        }
-        if let Some(holds) = self.has_type(name, &first) {
-            return Some(Value::Bool(holds));
-        }
-        Some(match (name, self.table_of(&first).cloned()) {
-            ("DataFrame" | "Series", _) => self.made_table(&first, arguments),
-            ("concat", _) => self.concat(&first, arguments),
-            ("crosstab", table) => {
-                let about = |table: &Table| table.by_target || self.is_of_target(table);
-                let by_target = arguments.all().any(|value| self.table_of(value).is_some_and(about));
-                let rows = table.map_or(RowsId::UNKNOWN, |table| table.rows);
-                self.statistics(rows, by_target, arguments)
-            }
-            (_, Some(table)) => self.call_on_table(name, &first, &table, arguments),
-            ("Timestamp" | "to_datetime", None) if first.as_str().is_some() => first,
-            _ => Value::Unknown,
-        })
+        Some(value)
     }
 
-    /// A function of pandas whose first argument is a table.
-    fn call_on_table(&mut self, name: &str, value: &Value, table: &Table, arguments: &Arguments) -> Value {
-        match name {
-            "merge" | "merge_asof" => {
-                let other = arguments.value(1, "right");
-                self.merged(table, &other, arguments)
-            }
-            "to_datetime" => self.table(table.values().with_times(vec!["time".into()])),
-            "cut" => {
-                let bins = arguments.get(1, "bins").map(|bins| self.deps_of(bins)).unwrap_or_default();
-                let bins = self.applied(&bins, table.rows);
-                let mut cut = table.clone();
-                cut.learn(&bins);
-                self.table(cut)
-            }
-            "from_pandas" => self.table(Table { polars: true, ..table.clone() }),
-            "get_dummies" => {
-                let mut made = table.clone();
-                let all = ["columns", "drop_first"].iter().all(|name| arguments.named(name).is_none());
-                if all {
-                    self.add_other_classes(&mut made, arguments.range);
-                }
-                self.table(made)
-            }
-            "to_numeric" => self.table(table.clone()),
-            "factorize" => {
-                let codes = self.table(table.values());
-                Value::Tuple([codes, Value::Unknown].into())
-            }
-            "qcut" => self.table(table.values()),
-            "pivot_table" | "isna" | "isnull" | "notna" | "notnull" => {
-                self.call_table(value, table, name, arguments)
-            }
-            _ => Value::Unknown,
-        }
-    }
-
-    /// The columns of the other classes beside one that is the target: `y_no` beside `y_yes`.
-    fn add_other_classes(&mut self, made: &mut Table, range: TextRange) {
-        let before = self.source.get(..range.start().to_usize()).unwrap_or_default();
-        let is_named = |text: &str, name: &str| {
-            [format!("\"{name}\""), format!("'{name}'")].iter().any(|quoted| text.contains(quoted))
+    /// A table that is read from a file, which may be open.
+    pub(crate) fn read_table(&mut self, file: &Value, arguments: &Arguments) -> Value {
+        let path = match file.bound() {
+            Some((path, Bound::File)) => path,
+            _ => file,
         };
-        let class = |name: &String| {
-            let (column, _) = name.rsplit_once('_')?;
-            let is_set = ["\"", "'"].iter().any(|mark| {
-                let column = format!("{mark}{name}{mark}]");
-                self.source.split(&column).skip(1).any(|after| after.trim_start().starts_with("= "))
-            });
-            let divided = made.whole
-                && !is_set
-                && !self.targets.contains(column)
-                && is_named(self.source, column)
-                && !is_named(before, name);
-            divided.then(|| (column.to_owned(), name.clone()))
-        };
-        let classes: Vec<(String, String)> = self.targets.iter().filter_map(class).collect();
-        for (column, target) in classes {
-            let Some(number) = self.targets.number(&target) else { continue };
-            let answer = self.learn(Kind::Answer(number), range, made.rows);
-            made.set(format!("{column}_{UNKNOWN_PART}").into(), Column::learnt(answer));
-        }
-    }
-
-    pub(crate) fn read_table(&mut self, path: &Value, arguments: &Arguments) -> Value {
         self.read(path, arguments);
         // Parts of a file, or several tables in one file, are different rows.
         let partly = ["nrows", "skiprows", "skipfooter", "chunksize", "sheet_name", "filters", "key"];
@@ -163,7 +60,8 @@ impl Machine<'_> {
         self.table(table)
     }
 
-    fn example_data(&mut self, symbol: &str, arguments: &Arguments) -> Value {
+    /// A data set that a library has or makes.
+    pub(crate) fn example_data(&mut self, symbol: &str, arguments: &Arguments) -> Value {
         let rows = self.rows.table(&format!("{symbol} {:?}", arguments.range));
         let made = symbol.contains(".make_") || arguments.is_true("return_X_y");
         let table = self.table(Table::of(rows));
@@ -176,25 +74,17 @@ impl Machine<'_> {
         Value::Tuple([table, target].into())
     }
 
-    /// Scores or statistics in a dictionary.
-    fn numbers_by_name(&mut self, first: &Value, arguments: &Arguments) -> Option<Value> {
-        let Some(Object::Dict(dict)) = self.state.get(first) else { return None };
-        if !dict.values().iter().all(|value| matches!(value, Value::Number(_))) {
-            return None;
-        }
-        if !self.scores_of(first, 3).is_empty() {
-            return Some(self.as_scores(first));
-        }
-        let is_series = arguments.called_name(self.source) == "Series";
-        is_series.then(|| self.array(RowsId::UNKNOWN, self.deps_of(first)))
-    }
-
-    fn made_table(&mut self, first: &Value, arguments: &Arguments) -> Value {
+    /// `DataFrame(...)` or `Series(...)`.
+    pub(crate) fn made_table(&mut self, first: &Value, arguments: &Arguments) -> Value {
         if arguments.all().next().is_none() {
             return self.table(Table::default());
         }
-        if let Some(made) = self.numbers_by_name(first, arguments) {
-            return made;
+        // `polars.Series("name", values)`
+        if let (Some(label), Some(values)) =
+            (first.as_str(), arguments.get(1, "values").and_then(|values| self.table_of(values)))
+        {
+            let named = Table { label: Some(label.into()), polars: true, ..values.values() };
+            return self.table(named);
         }
         let index = arguments.named("index").and_then(|index| self.table_of(index)).map(|table| table.rows);
         let mut made = match (self.table_of(first).cloned(), self.state.get(first)) {
@@ -260,7 +150,8 @@ impl Machine<'_> {
         made
     }
 
-    fn concat(&mut self, first: &Value, arguments: &Arguments) -> Value {
+    /// `concat([one, other])`: one below the other, or side by side.
+    pub(crate) fn concat(&mut self, first: &Value, arguments: &Arguments) -> Value {
         let across = matches!(arguments.get(1, "axis"), Some(Value::Int(1)))
             || matches!(arguments.get(1, "axis"), Some(Value::Str(axis)) if &**axis == "columns")
             || matches!(arguments.named("how"), Some(Value::Str(how)) if &**how == "horizontal");
@@ -363,22 +254,13 @@ impl Machine<'_> {
         self.table(selected)
     }
 
-    /// Rows that a method leaves.
-    pub(crate) fn filtered(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Table {
-        if name == "sample" {
-            return self.sample(table, arguments);
-        }
-        table.with_rows(if name == "query" {
-            let query = arguments.first().and_then(Value::constant).unwrap_or_default();
-            let key = key_of_query(&query);
-            let (key, negated) = key.unwrap_or_else(|| (format!("query {query}"), false));
-            let kind =
-                if self.queries_a_value(&query) { DivisionKind::Value } else { DivisionKind::Condition };
-            self.divided(table.rows, &key, negated, kind)
-        } else {
-            // The same call on the same rows leaves the same rows.
-            self.rows.some(table.rows, self.site(arguments.range))
-        })
+    /// The rows for which a query holds.
+    pub(crate) fn queried_rows(&mut self, rows: RowsId, arguments: &Arguments) -> RowsId {
+        let query = arguments.first().and_then(Value::constant).unwrap_or_default();
+        let key = key_of_query(&query);
+        let (key, negated) = key.unwrap_or_else(|| (format!("query {query}"), false));
+        let kind = if self.queries_a_value(&query) { DivisionKind::Value } else { DivisionKind::Condition };
+        self.divided(rows, &key, negated, kind)
     }
 
     /// Whether a query takes the rows with one value of a column, as in a loop over all of them: `town == @town`.
@@ -387,22 +269,5 @@ impl Machine<'_> {
             .split_once("==")
             .and_then(|(_, name)| self.state.variable(self.scope, name.trim().strip_prefix('@')?));
         matches!(value, Some(Value::Number(number)) if number.category)
-    }
-
-    /// `table.groupby(...)`.
-    pub(crate) fn grouped(&mut self, table: &Table, arguments: &Arguments) -> Value {
-        let by = arguments.value(0, "by");
-        let by_target = by.constant().is_some_and(|name| self.targets.contains(&name))
-            || self.table_of(&by).is_some_and(Table::is_target);
-        let names = by.constant().map(|name| vec![name]).or_else(|| self.texts(&by)).unwrap_or_default();
-        let target = names.iter().find_map(|name| self.targets.number(name));
-        let chosen = table.columns.is_empty() && (table.label.is_some() || !table.whole);
-        self.state.add(Object::Group(Group {
-            table: table.clone(),
-            chosen,
-            by_target,
-            target,
-            ..Group::default()
-        }))
     }
 }

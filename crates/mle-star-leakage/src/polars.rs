@@ -2,17 +2,15 @@
 
 use std::rc::Rc;
 
-use ruff_python_ast::Expr;
-use ruff_text_size::Ranged;
-
 use crate::calls::Arguments;
+use crate::effects::Expression;
 use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
-use crate::value::{Bound, Names, Number, Object, Value};
+use crate::value::{Bound, Number, Object, Value};
 
-impl<'a> Machine<'a> {
+impl Machine<'_> {
     /// The table that expressions among the arguments of a method are about.
     pub(crate) fn context_of(&self, function: &Value) -> Option<Rc<Table>> {
         let Some((base, Bound::Method(name))) = function.bound() else { return None };
@@ -26,74 +24,26 @@ impl<'a> Machine<'a> {
     }
 
     /// `pl.col("name")` and the like, in the arguments of a method of a table.
-    pub(crate) fn call_expression(
-        &mut self,
-        symbol: &str,
-        name: &str,
-        arguments: &Arguments,
-    ) -> Option<Value> {
-        let context = self.context.clone()?;
+    pub(crate) fn express(&mut self, expression: Expression, arguments: &Arguments) -> Value {
+        let Some(context) = self.context.clone() else { return Value::Unknown };
         let texts = self.given_texts(arguments);
-        if symbol.contains("selectors") {
-            return Some(self.selector(&context, name, texts));
-        }
-        Some(match (name, texts.as_slice()) {
-            ("col", [only]) if &**only == "*" => Value::Names(Rc::new(crate::access::names_of(&context))),
-            ("col", [only]) => {
+        match (expression, texts.as_slice()) {
+            (Expression::Value, _) => arguments.first_value(),
+            (Expression::Count, _) => Value::some_number(),
+            (Expression::Named, [only]) if &**only != "*" => {
                 let column = self.select(&context, only);
                 self.table(Table { polars: true, ..column })
             }
-            ("col", [_, _, ..]) => {
+            (Expression::Named, [_, _, ..]) => {
                 let columns = self.select_all(&context, &texts);
                 self.table(columns)
             }
-            ("all" | "exclude", _) => {
+            (Expression::Named | Expression::All, _) => {
                 let mut names = crate::access::names_of(&context);
-                names.except.extend(texts);
+                names.except.extend(texts.into_iter().filter(|name| &**name != "*"));
                 Value::Names(Rc::new(names))
             }
-            ("when", _) => arguments.first_value(),
-            ("lit", _) => arguments.first_value(),
-            ("len" | "count", []) => Value::some_number(),
-            _ => return None,
-        })
-    }
-
-    /// Remembers that a name stands for expressions: `demand = pl.col("units").cast(pl.Float64)`.
-    pub(crate) fn note_expression(&mut self, targets: &'a [Expr], value: &'a Expr) {
-        let [Expr::Name(name)] = targets else { return };
-        let text = self.text(value.range());
-        let is_one = self.context.is_none() && (text.contains("pl.col(") || text.contains("polars.col("));
-        match self.expressions.get_mut(name.id.as_str()) {
-            Some(known) => *known = known.filter(|known| known.range() == value.range()),
-            None if is_one => drop(self.expressions.insert(name.id.as_str(), Some(value))),
-            None => {}
         }
-    }
-
-    /// What a name stands for in the arguments of a method of a table.
-    pub(crate) fn expression_named(&mut self, name: &str) -> Option<Value> {
-        self.context.as_ref()?;
-        let (name, expression) = self.expressions.remove_entry(name)?;
-        let value = expression.map(|expression| self.eval(expression));
-        self.expressions.insert(name, expression);
-        value
-    }
-
-    /// Columns that are chosen by their type or name.
-    fn selector(&mut self, context: &Table, name: &str, texts: Vec<Rc<str>>) -> Value {
-        let all = crate::access::names_of(context);
-        let made = match name {
-            "all" => all,
-            "by_name" => Names { only: texts.clone(), known: texts, except: Vec::new(), ..all },
-            "exclude" => Names { except: texts, ..all },
-            "numeric" | "float" | "integer" => {
-                let among = all.certain().into_iter().filter(|name| self.is_numeric(name)).collect();
-                Names { sure: false, among, ..all }
-            }
-            _ => Names { sure: false, ..all },
-        };
-        Value::Names(Rc::new(made))
     }
 
     fn given_texts(&self, arguments: &Arguments) -> Vec<Rc<str>> {
@@ -105,75 +55,8 @@ impl<'a> Machine<'a> {
         given.flat_map(text).collect()
     }
 
-    /// Methods of tables and columns of polars.
-    pub(crate) fn call_polars(
-        &mut self,
-        base: &Value,
-        table: &Table,
-        name: &str,
-        arguments: &Arguments,
-    ) -> Option<Value> {
-        Some(match name {
-            "with_columns" => {
-                let mut made = table.clone();
-                for (name, column) in self.columns_made(arguments) {
-                    made.set(name, column);
-                }
-                self.table(made)
-            }
-            _ if !table.polars => return None,
-            "select" => self.selected(table, arguments),
-            "filter" => {
-                let mut left = base.clone();
-                for condition in &arguments.positional {
-                    let Some(table) = self.table_of(&left).cloned() else { return Some(Value::Unknown) };
-                    left = match condition {
-                        Value::Unknown => self.table(table.with_rows(RowsId::UNKNOWN)),
-                        known => self.table_item_by(&table, known),
-                    };
-                }
-                left
-            }
-            "drop" => {
-                let names = self.given_texts(arguments);
-                let mut left = if names.is_empty() { self.unsure(table) } else { table.clone() };
-                names.iter().for_each(|name| left.remove(name));
-                self.table(left)
-            }
-            "alias" => {
-                let label = arguments.first_value().constant();
-                self.table(Table { label, ..table.clone() })
-            }
-            "over" | "to_dummies" | "shrink_to_fit" | "rechunk" => base.clone(),
-            "get_column" => {
-                let name = arguments.first_value().constant()?;
-                let column = self.select(table, &name);
-                self.table(column)
-            }
-            "then" | "otherwise" | "replace_strict" => {
-                let mut given = vec![base.clone()];
-                given.extend(arguments.positional.iter().cloned());
-                self.elementwise(&Arguments { positional: given, ..arguments.clone() })
-            }
-            "cum_sum" | "cum_max" | "cum_min" | "cum_prod" => self.window(table, arguments),
-            _ if name.starts_with("rolling_") || name.starts_with("ewm_") => self.window(table, arguments),
-            _ => return None,
-        })
-    }
-
-    /// Statistics of rows before each row, and of the row itself.
-    fn window(&mut self, table: &Table, arguments: &Arguments) -> Value {
-        let group =
-            Group { table: table.values(), chosen: true, ordered: true, window: true, ..Group::default() };
-        let made = self.windowed(&group, table.rows, arguments);
-        match (self.table_of(&made).cloned(), &table.label) {
-            (Some(made), label) => self.table(Table { label: label.clone(), polars: true, ..made }),
-            _ => made,
-        }
-    }
-
     /// The columns that expressions make, with their names.
-    fn columns_made(&mut self, arguments: &Arguments) -> Vec<(Rc<str>, Column)> {
+    pub(crate) fn columns_made(&mut self, arguments: &Arguments) -> Vec<(Rc<str>, Column)> {
         let mut values: Vec<Value> = Vec::new();
         for value in &arguments.positional {
             let several = self.table_of(value).filter(|table| table.label.is_none()).cloned();
@@ -195,14 +78,13 @@ impl<'a> Machine<'a> {
         all.extend(arguments.named.iter().cloned());
         let mut columns = Vec::new();
         for (name, value) in all {
-            let column = self.column_of(&value);
-            self.note_source(&name, &value);
-            columns.push((Rc::clone(&name), self.answering(&name, &value, column, arguments.range)));
+            let column = self.column_made(&name, &value, arguments);
+            columns.push((name, column));
         }
         columns
     }
 
-    fn selected(&mut self, table: &Table, arguments: &Arguments) -> Value {
+    pub(crate) fn selected(&mut self, table: &Table, arguments: &Arguments) -> Value {
         if let [only @ Value::Names(_)] = arguments.positional.as_slice() {
             return self.table_item_by(table, only);
         }

@@ -8,11 +8,8 @@ use crate::table::{Column, Table};
 use crate::value::{Object, Value};
 
 impl Machine<'_> {
-    /// `table.rename(...)`, `table.add_prefix(...)` and the like.
-    pub(crate) fn renamed(&mut self, table: &Table, method: &str, arguments: &Arguments) -> Table {
-        if method != "rename" {
-            return self.with_affix(table, method, arguments);
-        }
+    /// `table.rename(...)`.
+    pub(crate) fn renamed(&mut self, table: &Table, arguments: &Arguments) -> Table {
         let names = arguments.named("columns").or_else(|| arguments.positional.first());
         let mut renamed = table.clone();
         if let Some(function @ (Value::Function(..) | Value::Symbol(_))) = names {
@@ -35,15 +32,14 @@ impl Machine<'_> {
     }
 
     /// Columns whose names begin or end with something more.
-    fn with_affix(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Table {
+    pub(crate) fn with_affix(&mut self, table: &Table, before: bool, arguments: &Arguments) -> Table {
         let mut renamed = self.unsure(table);
         // Values of a model may be those of one that reconstructs its features.
         if self.infos.has_model(&table.deps()) {
             return Table { columns: Vec::new(), rest: Column::default(), ..renamed };
         }
         let Some(affix) = arguments.first().and_then(Value::constant) else { return renamed };
-        let named =
-            |own: &str| if name == "add_prefix" { format!("{affix}{own}") } else { format!("{own}{affix}") };
+        let named = |own: &str| if before { format!("{affix}{own}") } else { format!("{own}{affix}") };
         let columns = table.columns.iter().map(|(own, column)| (named(own).into(), column.clone()));
         (renamed.columns, renamed.rest) = (columns.collect(), table.rest.clone());
         renamed

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use ruff_text_size::TextRange;
 
 use crate::calls::Arguments;
+use crate::effects::Statistic;
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, Origin, RowsId};
@@ -37,87 +38,40 @@ impl Machine<'_> {
         arguments.all().filter_map(|value| self.table_of(value)).cloned().collect()
     }
 
-    /// Functions that compute something from many rows: sums by code, least squares.
-    pub(crate) fn call_statistic_of(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
+    /// Computes something from many rows that are given to a function.
+    pub(crate) fn statistic_of_values(
+        &mut self,
+        statistic: Statistic,
+        on: &Value,
+        arguments: &Arguments,
+    ) -> Value {
         let tables = self.tables_in(arguments);
-        Some(match name {
-            "bincount" => {
-                let weights = arguments.get(1, "weights").and_then(|value| self.table_of(value)).cloned();
-                let deps = match weights {
-                    Some(weights) => self.statistic(&[weights], Kind::Target, arguments.range),
-                    None => Dependencies::default(),
-                };
-                let codes = arguments.first_value();
-                let of_codes = match self.table_of(&codes).cloned() {
-                    Some(table) => self.counted_by_target(&table, arguments.range),
-                    None => self.deps_of(&codes),
+        match statistic {
+            Statistic::MeanOf => self.averaged(on, arguments),
+            Statistic::Spread => self.spread(on, arguments),
+            Statistic::Extreme => self.extreme(on, arguments),
+            Statistic::LeastSquares => Value::learnt(self.statistic(&tables, Kind::Model, arguments.range)),
+            Statistic::Bins | Statistic::AddedAt => {
+                let of_values = tables.get(1..).unwrap_or_default();
+                let deps = self.statistic(of_values, Kind::Target, arguments.range);
+                if let (Statistic::AddedAt, Some(table)) = (statistic, self.state.table_mut(on)) {
+                    table.learn(&deps);
+                    return Value::None;
+                }
+                let of_codes = match self.table_of(on).cloned() {
+                    Some(codes) => self.counted_by_target(&codes, arguments.range),
+                    None => self.deps_of(on),
                 };
                 Value::learnt(deps.and(&of_codes))
             }
-            "histogram" => {
-                let deps = match tables.first() {
-                    Some(table) => self.counted_by_target(table, arguments.range),
-                    None => Dependencies::default(),
-                };
-                Value::Tuple([Value::learnt(deps), Value::some_number()].into())
+            Statistic::Crosstab => {
+                let about = |table: &Table| table.by_target || self.is_of_target(table);
+                let by_target = tables.iter().any(about);
+                let rows = self.table_of(on).map_or(RowsId::UNKNOWN, |table| table.rows);
+                self.statistics(rows, by_target, arguments)
             }
-            "at" => {
-                let first = arguments.first_value();
-                let deps = self.statistic(tables.get(1..).unwrap_or_default(), Kind::Target, arguments.range);
-                if let Some(table) = self.state.table_mut(&first) {
-                    table.learn(&deps);
-                }
-                Value::None
-            }
-            "binned_statistic" | "binned_statistic_dd" | "binned_statistic_2d" => {
-                let deps = self.statistic(tables.get(1..).unwrap_or_default(), Kind::Target, arguments.range);
-                Value::Tuple([Value::learnt(deps), Value::Unknown, Value::Unknown].into())
-            }
-            "polyfit" => Value::learnt(self.statistic(&tables, Kind::Model, arguments.range)),
-            "lstsq" | "curve_fit" | "nnls" | "leastsq" => {
-                let coefficients = Value::learnt(self.statistic(&tables, Kind::Model, arguments.range));
-                let rest = std::iter::repeat_n(Value::Unknown, if name == "lstsq" { 3 } else { 1 });
-                Value::Tuple(std::iter::once(coefficients).chain(rest).collect())
-            }
-            "csr_matrix" | "coo_matrix" | "csc_matrix" => {
-                let first = arguments.first_value();
-                let parts = self.contents(&first)?;
-                let values = parts.first().and_then(|value| self.table_of(value)).cloned()?;
-                Value::learnt(self.statistic(&[values], Kind::Target, arguments.range))
-            }
-            "svds" | "svd" if tables.is_empty() => {
-                let deps = arguments.first().map(|value| self.deps_of(value)).unwrap_or_default();
-                let part = Value::learnt(deps);
-                Value::Tuple([part.clone(), part.clone(), part].into())
-            }
-            "dot" | "matmul" if arguments.positional.len() == 2 => {
-                let (left, right) = (arguments.first_value(), arguments.value(1, "b"));
-                self.product_of(&left, &right, arguments.range)
-            }
-            _ => return None,
-        })
-    }
-
-    /// Methods that add values to places which codes name: `totals.index_add_(0, codes, values)`.
-    pub(crate) fn accumulated(
-        &mut self,
-        base: &Value,
-        table: &Table,
-        name: &str,
-        arguments: &Arguments,
-    ) -> Option<Value> {
-        let adds = ["index_add", "scatter_add", "scatter_reduce", "index_put", "index_reduce"];
-        if !adds.iter().any(|known| name.trim_end_matches('_') == *known) {
-            return None;
+            _ => Value::Unknown,
         }
-        let tables = self.tables_in(arguments);
-        let deps = self.statistic(&tables, Kind::Target, arguments.range);
-        let mut made = table.clone();
-        made.learn(&deps);
-        if let (true, Some(table)) = (name.ends_with('_'), self.state.table_mut(base)) {
-            *table = made.clone();
-        }
-        Some(self.table(made))
     }
 
     /// `left @ right`. Rows are summed up if the left side is transposed.

@@ -36,14 +36,9 @@ impl Machine<'_> {
         }
     }
 
-    /// `is_numeric_dtype(column)` and the like.
-    pub(crate) fn has_type(&self, function: &str, value: &Value) -> Option<bool> {
-        let numbers = match function {
-            "is_numeric_dtype" => true,
-            "is_object_dtype" | "is_string_dtype" | "is_categorical_dtype" => false,
-            _ => return None,
-        };
-        self.holds_numbers(value).then_some(numbers)
+    /// Whether values certainly are numbers or certainly are none: `is_numeric_dtype(column)` and the like.
+    pub(crate) fn are_of_type(&self, numbers: bool, value: &Value) -> Value {
+        if self.holds_numbers(value) { Value::Bool(numbers) } else { Value::Unknown }
     }
 }
 
