@@ -1,49 +1,68 @@
-//! Functions that are built in.
+//! Functions of Python's own: of numbers, lists, dictionaries and functions.
 
 use crate::calls::Arguments;
+use crate::effects::Python;
 use crate::machine::{Items, Machine};
-use crate::value::{Bound, Dict, Number, Object, Text, Value};
+use crate::value::{Bound, Dict, Number, Object, Value};
 use std::rc::Rc;
 
 impl Machine<'_> {
-    pub(crate) fn call_builtin(&mut self, name: &str, arguments: &Arguments) -> Value {
-        let first = arguments.first_value();
-        match name {
-            "print" => {
-                self.print(arguments);
-                Value::None
-            }
-            "open" => {
-                self.open(&first, arguments.get(1, "mode"), arguments);
-                if first.constant().is_some() { Value::of(first, Bound::File) } else { Value::Unknown }
-            }
-            "len" => self.length_of(&first),
-            "range" => self.range_of(arguments),
-            "str" => self.as_text(&first),
-            "float" | "int" | "abs" | "round" => match first {
-                Value::Number(_) | Value::Int(_) | Value::Float(_) | Value::Object(_) => first,
+    /// Functions of Python's own, and of its standard library.
+    pub(crate) fn call_python(&mut self, python: Python, first: &Value, arguments: &Arguments) -> Value {
+        match python {
+            Python::Length => self.length_of(first),
+            Python::Number => match first {
+                Value::Number(_) | Value::Int(_) | Value::Float(_) | Value::Object(_) => first.clone(),
                 Value::Str(text) => text.parse().map_or(Value::Unknown, Value::Float),
                 Value::Length(_) => Value::some_number(),
                 _ => Value::Unknown,
             },
-            "sorted" if self.of_texts(&first) => first,
-            "max" | "min" | "sorted" => self.best(arguments),
-            "sum" => self.mean_of(&first, arguments),
-            "next" | "iter" => match self.items(&first, arguments.range) {
-                Items::Any(item) if name == "next" => item,
-                Items::Each(items) if name == "next" => items.first().cloned().unwrap_or_default(),
-                _ => first,
+            Python::Next => match self.items(first, arguments.range) {
+                Items::Any(item) => item,
+                Items::Each(items) => items.first().cloned().unwrap_or_default(),
             },
-            "isinstance" | "hasattr" | "any" | "all" | "callable" => Value::Unknown,
-            "getattr" => match arguments.positional.get(1).and_then(Value::constant) {
-                Some(attribute) => self.attribute(&first, &attribute),
+            Python::Attribute => match arguments.positional.get(1).and_then(Value::constant) {
+                Some(attribute) => self.attribute(first, &attribute),
                 None => Value::Unknown,
             },
-            "super" => {
+            Python::Super => {
                 let itself = self.state.variable(self.scope, "self").cloned().unwrap_or_default();
                 Value::of(itself, Bound::Super)
             }
-            _ => self.call_collection(name, &first, arguments),
+            Python::List => match first {
+                Value::Names(_) | Value::Number(_) => first.clone(),
+                Value::Unknown if arguments.positional.is_empty() => self.list(Vec::new()),
+                _ if self.table_of(first).is_some() => first.clone(),
+                _ => self.as_list(first, arguments),
+            },
+            Python::Dict => self.dict_of(arguments),
+            Python::DefaultDict => self.default_dict(first),
+            Python::Zip => self.zip(arguments),
+            Python::Enumerated => self.enumerated(first, arguments),
+            Python::Mapped => self.mapped_items(first, arguments),
+            Python::Partial => partial(first, arguments),
+            Python::Product => self.product(&arguments.positional, arguments),
+            Python::Combinations => self.product(&[first.clone(), first.clone()], arguments),
+            Python::Copied | Python::Cloned => self.copied(python, first),
+            Python::Seeded => {
+                self.seed(arguments);
+                Value::None
+            }
+        }
+    }
+
+    /// `deepcopy(model)`, `clone(model)`.
+    fn copied(&mut self, python: Python, value: &Value) -> Value {
+        match self.state.get(value) {
+            Some(Object::Estimator(estimator)) => {
+                let mut copied = estimator.clone();
+                if python == Python::Cloned {
+                    copied.fitted = None;
+                }
+                self.state.add(Object::Estimator(copied))
+            }
+            Some(Object::Instance(_)) if python == Python::Copied => self.copied_network(value),
+            _ => value.clone(),
         }
     }
 
@@ -96,7 +115,7 @@ impl Machine<'_> {
     }
 
     /// Whether a list has texts only, or names of columns.
-    fn of_texts(&self, value: &Value) -> bool {
+    pub(crate) fn of_texts(&self, value: &Value) -> bool {
         match (value, self.state.get(value)) {
             (Value::Names(_), _) => true,
             (_, Some(Object::List(list))) => {
@@ -122,56 +141,85 @@ impl Machine<'_> {
         dict
     }
 
-    fn call_collection(&mut self, name: &str, first: &Value, arguments: &Arguments) -> Value {
-        match name {
-            "list" | "tuple" | "set" | "reversed" | "frozenset" => match first {
-                Value::Names(_) | Value::Number(_) => first.clone(),
-                Value::Unknown if arguments.positional.is_empty() => self.list(Vec::new()),
-                _ if self.table_of(first).is_some() => first.clone(),
-                _ => self.as_list(first, arguments),
-            },
-            "dict" => {
-                let first = arguments.positional.first().unwrap_or(&Value::Unknown);
-                let mut dict = match self.state.get(first) {
-                    Some(Object::Dict(dict)) => dict.clone(),
-                    Some(Object::List(_)) | None => self.dict_of_pairs(first),
-                    Some(_) => return first.clone(),
-                };
-                arguments.named.iter().for_each(|(name, value)| dict.set(Rc::clone(name), value.clone()));
-                self.state.add(Object::Dict(dict))
-            }
-            "zip" => self.zip(arguments),
-            "enumerate" => {
-                let numbered = |item: Value| Value::Tuple([Value::Unknown, item].into());
-                match self.items(first, arguments.range) {
-                    Items::Each(items) => {
-                        let number =
-                            |position: usize| Value::Int(i64::try_from(position).unwrap_or_default());
-                        let items = items.into_iter().enumerate();
-                        let items = items.map(|(at, item)| Value::Tuple([number(at), item].into())).collect();
-                        self.list(items)
-                    }
-                    Items::Any(item) => Value::each(numbered(item)),
+    /// `dict(...)`, `Counter(...)`, `SimpleNamespace(...)`.
+    fn dict_of(&mut self, arguments: &Arguments) -> Value {
+        let first = arguments.positional.first().unwrap_or(&Value::Unknown);
+        let mut dict = match self.state.get(first) {
+            Some(Object::Dict(dict)) => dict.clone(),
+            Some(Object::List(_)) | None => self.dict_of_pairs(first),
+            Some(_) => return first.clone(),
+        };
+        arguments.named.iter().for_each(|(name, value)| dict.set(Rc::clone(name), value.clone()));
+        self.state.add(Object::Dict(dict))
+    }
+
+    /// `defaultdict(list)` and the like.
+    fn default_dict(&mut self, first: &Value) -> Value {
+        let default = match first {
+            Value::Symbol(symbol) if &**symbol == "list" => {
+                let list = self.open_list(Vec::new());
+                if let Value::Object(number) = &list
+                    && let Some(Object::List(list)) = self.state.change(*number)
+                {
+                    list.keyed = true;
                 }
+                vec![list]
             }
-            "map" => {
-                let items = arguments.positional.get(1).cloned().unwrap_or_default();
-                match self.items(&items, arguments.range) {
-                    Items::Each(items) => {
-                        let values = items
-                            .iter()
-                            .map(|item| self.call_with(first, std::slice::from_ref(item), arguments.range));
-                        let values = values.collect();
-                        self.list(values)
-                    }
-                    Items::Any(item) => {
-                        let value = self.call_with(first, &[item], arguments.range);
-                        self.open_list(vec![value])
-                    }
-                }
+            // Dictionaries of dictionaries.
+            Value::Symbol(symbol) if symbol.ends_with("Counter") || &**symbol == "dict" => {
+                vec![self.state.add(Object::Dict(Dict::default()))]
             }
-            _ => Value::Unknown,
+            Value::Function(..) => {
+                let made = self.call_with(first, &[], self.statement);
+                let dict = matches!(self.state.get(&made), Some(Object::Dict(_)));
+                if dict { vec![made] } else { Vec::new() }
+            }
+            _ => Vec::new(),
+        };
+        self.state.add(Object::Dict(Dict { others: default, ..Dict::default() }))
+    }
+
+    /// `enumerate(items)`.
+    fn enumerated(&mut self, first: &Value, arguments: &Arguments) -> Value {
+        match self.items(first, arguments.range) {
+            Items::Each(items) => {
+                let number = |position: usize| Value::Int(i64::try_from(position).unwrap_or_default());
+                let items = items.into_iter().enumerate();
+                let items = items.map(|(at, item)| Value::Tuple([number(at), item].into())).collect();
+                self.list(items)
+            }
+            Items::Any(item) => Value::each(Value::Tuple([Value::Unknown, item].into())),
         }
+    }
+
+    /// `map(function, items)`.
+    fn mapped_items(&mut self, function: &Value, arguments: &Arguments) -> Value {
+        let items = arguments.value(1, "iterable");
+        match self.items(&items, arguments.range) {
+            Items::Each(items) => {
+                let made = items
+                    .iter()
+                    .map(|item| self.call_with(function, std::slice::from_ref(item), arguments.range));
+                let made = made.collect();
+                self.list(made)
+            }
+            Items::Any(item) => {
+                let value = self.call_with(function, &[item], arguments.range);
+                self.open_list(vec![value])
+            }
+        }
+    }
+
+    /// All combinations of the items of several values.
+    fn product(&mut self, values: &[Value], arguments: &Arguments) -> Value {
+        let mut items = Vec::new();
+        for value in values {
+            items.push(match self.items(value, arguments.range) {
+                Items::Each(items) => self.join_all(&items),
+                Items::Any(item) => item,
+            });
+        }
+        Value::each(Value::Tuple(items.into()))
     }
 
     fn as_list(&mut self, value: &Value, arguments: &Arguments) -> Value {
@@ -223,15 +271,17 @@ impl Machine<'_> {
         let rows = rows.map(|row| Value::Tuple(row.into())).collect();
         self.list(rows)
     }
+}
 
-    pub(crate) fn as_text(&mut self, value: &Value) -> Value {
-        let mut text = Text::default();
-        text.add(value.clone());
-        match value {
-            Value::Str(_) | Value::Text(_) | Value::Number(_) | Value::Int(_) | Value::Float(_) => {
-                text.value()
-            }
-            _ => Value::Unknown,
-        }
+/// `partial(function, ...)`.
+fn partial(function: &Value, arguments: &Arguments) -> Value {
+    let bound: Vec<Value> = arguments.positional.iter().skip(1).cloned().collect();
+    let named =
+        |(name, value): &(Rc<str>, Value)| Value::Tuple([Value::Str(Rc::clone(name)), value.clone()].into());
+    let named: Vec<Value> = arguments.named.iter().map(named).collect();
+    if bound.is_empty() && named.is_empty() {
+        return function.clone();
     }
+    let parts = [function.clone(), Value::Tuple(bound.into()), Value::Tuple(named.into())];
+    Value::of(Value::Tuple(parts.into()), Bound::Partial)
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast::CmpOp;
 
 use crate::calls::Arguments;
-use crate::effects::{self, Columns, Effect, Receiver, Rows, Stack, Statistic, Test, Values};
+use crate::effects::{self, Best, Columns, Effect, Learn, Receiver, Rows, Stack, Statistic, Test, Values};
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::{Machine, row_of};
 use crate::rows::RowsId;
@@ -57,6 +57,7 @@ impl Machine<'_> {
             (Effect::Rows(rows), Some(table)) => self.change_rows(rows, (on, table), arguments),
             (Effect::Columns(columns), Some(table)) => self.change_columns(columns, (on, table), arguments),
             (Effect::Values(values), _) => self.compute_values(values, on, table, arguments),
+            (Effect::Test(Test::Type { numbers }), _) => self.are_of_type(numbers, on),
             (Effect::Test(test), Some(table)) => self.test_values(test, (on, table), arguments),
             (Effect::Order(order), Some(table)) => self.put_in_order(order, table, arguments),
             (Effect::Statistic(statistic), _) => self.compute_statistic(statistic, on, table, arguments),
@@ -65,16 +66,17 @@ impl Machine<'_> {
             (Effect::Make(make), _) => self.make(make, on, arguments),
             (Effect::Draw(draw), _) => self.draw(draw, on, arguments),
             (Effect::Expression(expression), _) => self.express(expression, arguments),
-            (Effect::OfType { numbers }, _) => self.are_of_type(numbers, on),
             (Effect::Read, _) => self.read_table(on, arguments),
-            (Effect::Written, _) => {
-                let path = arguments.first_value();
-                self.write(&path);
-                Value::None
-            }
-            (Effect::Rows(_) | Effect::Columns(_) | Effect::Test(_) | Effect::Order(_), None) => {
-                Value::Unknown
-            }
+            (Effect::Itself, _) => on.clone(),
+            (Effect::Number, _) => Value::some_number(),
+            (Effect::File(file), _) => self.use_file(file, on, arguments),
+            (Effect::Python(python), _) => self.call_python(python, on, arguments),
+            (Effect::Text(text), _) => self.make_text(text, on, arguments),
+            (Effect::Split(split), _) => self.divide(split, arguments),
+            (Effect::Score(score), _) => self.score_by(score, on, arguments),
+            (Effect::New(new), _) => self.make_new(new, on, arguments),
+            (Effect::Learn(Learn::Scaled), Some(table)) => self.scaled(table, arguments),
+            _ => Value::Unknown,
         }
     }
 
@@ -185,7 +187,7 @@ impl Machine<'_> {
                         let made = self.elementwise(&values);
                         Value::Tuple([made.clone(), made].into())
                     }
-                    None => self.extreme(on, arguments),
+                    None => self.extreme(Best::Value, on, arguments),
                 }
             }
             (Values::Times, None) if on.as_str().is_some() => on.clone(),

@@ -3,75 +3,47 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::effects::{self, Effect, Learn, New, Receiver, Score};
 use crate::info::{Dependencies, Dependency, How, Kind};
 use crate::machine::Machine;
 use crate::names;
 use crate::rows::RowsId;
 use crate::table::Table;
-use crate::value::{Estimator, Fitted, Object, Role, Value};
-
-/// Functions that measure how a column is associated with the target.
-const ASSOCIATIONS: &str = "
-    mutual_info_classif mutual_info_regression f_classif f_regression chi2 pearsonr spearmanr kendalltau corrcoef
-    r_regression pointbiserialr";
+use crate::value::{Estimator, Fitted, Number, Object, Role, Value};
 
 impl Machine<'_> {
-    /// Functions of libraries for learning that are no classes.
-    pub(crate) fn call_learning(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        let booster = ["lightgbm", "xgboost", "catboost"].iter().any(|library| symbol.starts_with(library));
-        Some(match name {
-            "train_test_split" => self.train_test_split(arguments),
-            "cross_val_score" => self.cross_val_score(arguments),
-            "cross_validate" => self.cross_validate(arguments),
-            "permutation_importance" => self.permuted(arguments),
-            "chi2_contingency" => self.contingency(arguments),
-            "cross_val_predict" => self.cross_val_predict(arguments),
-            "roc_curve" | "precision_recall_curve" | "det_curve" => self.curve(arguments),
-            "shuffle" if symbol.starts_with("sklearn") => match arguments.positional.as_slice() {
-                [only] => only.clone(),
-                several => Value::Tuple(several.into()),
-            },
-            "resample" if symbol.starts_with("sklearn") => self.resample(arguments),
-            _ if names::is_one(ASSOCIATIONS, name) => self.association(arguments),
-            "Dataset" | "DMatrix" | "QuantileDMatrix" | "Pool" if booster => {
-                let mut table = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
+    /// Makes something that learns, or that is learnt with.
+    pub(crate) fn make_new(&mut self, new: New, first: &Value, arguments: &Arguments) -> Value {
+        match new {
+            New::Splitter(kind) => self.splitter(kind, arguments),
+            New::DataSet => {
+                let Some(mut table) = self.table_of(first).cloned() else { return Value::Unknown };
                 if let Some(label) = arguments.get(1, "label") {
                     self.note_targets(label, Some(&table));
                     table.truth = self.table_of(label).cloned().map(Rc::new);
                 }
                 self.table(table)
             }
-            "add_constant" if symbol.starts_with("statsmodels") => arguments.first_value(),
-            _ if symbol.starts_with("statsmodels") => self.statistical_model(name, arguments)?,
-            "from_tensor_slices" => self.data_set(arguments)?,
-            "train" if booster => self.train(arguments),
-            "cv" if booster => {
-                let data = arguments.get(1, "train_set").or_else(|| arguments.named("dtrain"))?.clone();
-                let arguments = Arguments { positional: vec![Value::Unknown, data], ..arguments.clone() };
-                self.cross_val_score(&arguments)
-            }
+            New::Trained => self.train(arguments),
             // Keras watches training rows if the name of what it monitors does not begin like this.
-            "EarlyStopping" | "ModelCheckpoint" if self.watches_training(arguments) => Value::Unknown,
-            "record_evaluation" => arguments.first_value(),
-            "early_stopping" | "EarlyStopping" => Value::text("early stopping"),
-            "scale" | "minmax_scale" | "robust_scale" | "quantile_transform"
-                if symbol.contains("preprocessing") =>
-            {
-                let table = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
-                let fitted = self.fit_rows(&table, None, arguments);
-                self.transformed(&table, Role::Transformer, &fitted)
+            New::Stopping if self.watches_training(arguments) => Value::Unknown,
+            New::Stopping => {
+                let made = self.site(arguments.range);
+                self.state.add(Object::Estimator(Estimator { stops: true, ..Estimator::model("", made) }))
             }
-            _ if symbol.starts_with("torchvision.datasets.") => self.library_set(symbol, arguments),
-            _ if symbol.starts_with("torchvision.models.") || symbol == "timm.create_model" => {
-                self.estimator(name, arguments)
-            }
-            _ if symbol.starts_with("torch") => return self.call_torch(name, arguments),
-            _ => return self.compared_samples(name, arguments),
-        })
+            New::Study => self.state.add(Object::Study(Number::default())),
+            _ => self.data_set(new, first, arguments),
+        }
+    }
+
+    /// `scale(table)`: a transformation by the statistics of the same rows.
+    pub(crate) fn scaled(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let fitted = self.fit_rows(table, None, arguments);
+        self.transformed(table, Role::Transformer, &fitted)
     }
 
     /// `OLS(truth, features)`, `ols("truth ~ feature", data=table)`: fitted by a method without arguments.
-    fn statistical_model(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
+    pub(crate) fn statistical_model(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
         let (truth, features) = match arguments.first()?.constant() {
             Some(formula) => {
                 let data = arguments.get(1, "data").and_then(|data| self.table_of(data)).cloned()?;
@@ -92,16 +64,6 @@ impl Machine<'_> {
         let given = Arguments { positional: vec![features, truth], named: Vec::new(), ..arguments.clone() };
         self.fit(&made, &estimator, &given);
         Some(made)
-    }
-
-    /// `Dataset.from_tensor_slices((x, y))`.
-    fn data_set(&mut self, arguments: &Arguments) -> Option<Value> {
-        let parts = self.contents(&arguments.first_value())?;
-        let [x, y] = parts.as_slice() else { return None };
-        let mut table = self.table_of(x)?.values();
-        self.note_targets(y, Some(&table));
-        table.truth = self.table_of(y).cloned().map(Rc::new);
-        Some(self.table(table))
     }
 
     fn watches_training(&self, arguments: &Arguments) -> bool {
@@ -167,18 +129,20 @@ impl Machine<'_> {
         name: &str,
         arguments: &Arguments,
     ) -> Value {
-        match name {
-            "fit" | "fit_regularized" if arguments.positional.is_empty() && estimator.fitted.is_some() => {
-                base.clone()
-            }
-            "fit" | "partial_fit" | "fit_generator" | "adapt" => {
+        let learn = match effects::of(&[Receiver::Estimator, Receiver::Network], name) {
+            Some(Effect::Learn(learn)) => learn,
+            Some(Effect::Itself) => return base.clone(),
+            Some(Effect::Number) => return Value::some_number(),
+            _ => return Value::Unknown,
+        };
+        match (learn, &estimator.fitted) {
+            (Learn::Fit { .. }, Some(_)) if arguments.positional.is_empty() => base.clone(),
+            (Learn::Fit { further }, _) => {
                 self.fit(base, estimator, arguments);
-                if name != "adapt" {
-                    self.trained_further(base, estimator, name, arguments);
-                }
+                self.trained_further(base, estimator, further, arguments);
                 base.clone()
             }
-            "fit_transform" => {
+            (Learn::FitTransform, _) => {
                 let Some(fitted) = self.fit(base, estimator, arguments) else { return Value::Unknown };
                 let Some(table) = self.given_table(arguments) else { return Value::Unknown };
                 let made = self.transformed_by(estimator, &table, &fitted, arguments);
@@ -186,58 +150,7 @@ impl Machine<'_> {
                 let pair = estimator.name.starts_with("PLS") || &*estimator.name == "CCA";
                 if pair { Value::Tuple([made, Value::Unknown].into()) } else { made }
             }
-            "transform" => match (self.given_table(arguments), &estimator.fitted) {
-                (Some(table), Some(fitted)) => {
-                    self.transformed_by(estimator, &table, &fitted.clone(), arguments)
-                }
-                (Some(table), None) => self.table(table.values()),
-                _ => Value::Unknown,
-            },
-            "staged_predict" | "staged_predict_proba" | "staged_decision_function" => {
-                self.staged(estimator, arguments)
-            }
-            "inverse_transform" => arguments.first_value(),
-            "predict" | "predict_proba" | "decision_function" | "predict_log_proba" | "score_samples" => {
-                match &estimator.fitted {
-                    Some(fitted) if estimator.role >= Role::Model => {
-                        self.predicted(estimator, fitted, arguments)
-                    }
-                    _ => Value::Unknown,
-                }
-            }
-            "score" | "evaluate" => self.own_score(estimator, arguments),
-            "fit_resample" | "fit_sample" => self.resampled(estimator, arguments),
-            "kneighbors" | "query" | "radius_neighbors" | "query_radius" => self.nearest(arguments),
-            "get_support"
-            | "get_feature_importance"
-            | "feature_importance"
-            | "get_score"
-            | "get_fscore"
-            | "shap_values" => self.attribute(base, "support_"),
-            "get_feature_names_out" => self.names_out(estimator),
-            "evals_result" | "get_evals_result" => self.attribute(base, "evals_result_"),
-            "get_best_score" => self.attribute(base, "best_score_"),
-            "get_booster" => base.clone(),
-            "set_params" => self.set_parameters(base, arguments),
-            // Pools of processes and threads.
-            "map" | "imap" | "starmap" if estimator.role == Role::Model => {
-                self.call_builtin("map", arguments)
-            }
-            "compile" | "add" | "eval" | "to" | "set_output" => base.clone(),
-            _ => self.call_fitted(base, estimator, name, arguments),
-        }
-    }
-
-    /// Further methods of what was fitted, or is fitted by them.
-    fn call_fitted(
-        &mut self,
-        base: &Value,
-        estimator: &Estimator,
-        name: &str,
-        arguments: &Arguments,
-    ) -> Value {
-        match name {
-            "fit_predict" => match self.fit(base, estimator, arguments) {
+            (Learn::FitPredict, _) => match self.fit(base, estimator, arguments) {
                 Some(fitted) if estimator.role == Role::Transformer => {
                     let table = self.given_table(arguments).unwrap_or_default();
                     self.transformed(&table, estimator.role, &fitted)
@@ -245,17 +158,26 @@ impl Machine<'_> {
                 Some(fitted) => self.predicted(estimator, &fitted, arguments),
                 None => Value::Unknown,
             },
-            // The leaves of trees.
-            "apply" => match &estimator.fitted {
-                Some(fitted) => self.predicted(estimator, &fitted.clone(), arguments),
-                None => Value::Unknown,
+            (Learn::Transform, fitted) => match (self.given_table(arguments), fitted) {
+                (Some(table), Some(fitted)) => self.transformed_by(estimator, &table, fitted, arguments),
+                (Some(table), None) => self.table(table.values()),
+                _ => Value::Unknown,
             },
-            "get_layer" => match &estimator.fitted {
-                // Its weights are made from the true values.
-                Some(fitted) => Value::learnt(self.infos.learn(Kind::Target, fitted.site, fitted.rows)),
-                None => base.clone(),
-            },
-            _ => self.call_network(base, name, arguments),
+            (Learn::Predict, Some(fitted)) if estimator.role >= Role::Model => {
+                self.predicted(estimator, fitted, arguments)
+            }
+            (Learn::Stages, Some(fitted)) => self.staged(estimator, fitted, arguments),
+            (Learn::Score, Some(fitted)) => self.own_score(estimator, fitted, arguments),
+            (Learn::Back, _) => arguments.first_value(),
+            (Learn::Resample, _) => self.resampled(estimator, arguments),
+            (Learn::Nearest, _) => self.nearest(arguments),
+            (Learn::Importances, _) => self.attribute(base, "support_"),
+            (Learn::Names, _) => self.names_out(estimator),
+            (Learn::Results, _) => self.attribute(base, "evals_result_"),
+            (Learn::BestScore, _) => self.attribute(base, "best_score_"),
+            (Learn::Settings, _) => self.set_parameters(base, arguments),
+            (Learn::Restored, _) => self.restored(base, arguments),
+            _ => Value::Unknown,
         }
     }
 
@@ -283,8 +205,7 @@ impl Machine<'_> {
     }
 
     /// Predictions after each round.
-    fn staged(&mut self, estimator: &Estimator, arguments: &Arguments) -> Value {
-        let Some(fitted) = &estimator.fitted else { return Value::Unknown };
+    fn staged(&mut self, estimator: &Estimator, fitted: &Fitted, arguments: &Arguments) -> Value {
         let staged = self.predicted(estimator, fitted, arguments);
         let site = self.site(arguments.range);
         let dep = Dependency::new(Kind::Candidate(How::Rounds), site, RowsId::UNKNOWN);
@@ -366,7 +287,7 @@ impl Machine<'_> {
     }
 
     /// What a model learnt that went on from what it, or another one, learnt before.
-    fn trained_further(&mut self, base: &Value, estimator: &Estimator, name: &str, arguments: &Arguments) {
+    fn trained_further(&mut self, base: &Value, estimator: &Estimator, further: bool, arguments: &Arguments) {
         let Value::Object(number) = base else { return };
         let network =
             matches!(&*estimator.name, "Sequential" | "Model" | "Functional") && self.never_resets();
@@ -377,7 +298,7 @@ impl Machine<'_> {
             }
             _ => None,
         });
-        let further = network || name == "partial_fit" || estimator.warm;
+        let further = network || further || estimator.warm;
         let Some(Object::Estimator(Estimator { fitted: Some(fitted), .. })) = self.state.object(*number)
         else {
             return;
@@ -431,8 +352,12 @@ impl Machine<'_> {
 
     fn stops(&self, name: &str, value: &Value) -> bool {
         let items = self.contents(value).unwrap_or_default();
-        is_stopping(name, value)
-            || (name == "callbacks" && items.iter().any(|item| item.as_str() == Some("early stopping")))
+        is_stopping(name, value) || (name == "callbacks" && items.iter().any(|item| self.is_stopping(item)))
+    }
+
+    /// Whether a value stops the training of a model.
+    fn is_stopping(&self, value: &Value) -> bool {
+        matches!(self.state.get(value), Some(Object::Estimator(Estimator { stops: true, .. })))
     }
 
     /// A table after a transformation that was fitted, which may be one by the target.
@@ -532,7 +457,7 @@ impl Machine<'_> {
             arguments.get(1, "train_set").or_else(|| arguments.named("dtrain")).cloned().unwrap_or_default();
         let given = Arguments { positional: vec![data, Value::Unknown], ..arguments.clone() };
         self.fit(&base, &estimator, &given);
-        self.trained_further(&base, &estimator, "train", &given);
+        self.trained_further(&base, &estimator, false, &given);
         self.record_results(&base, arguments);
         base
     }
@@ -560,16 +485,14 @@ impl Machine<'_> {
     }
 
     /// How features are associated with the target.
-    fn association(&mut self, arguments: &Arguments) -> Value {
+    pub(crate) fn association(&mut self, score: Score, arguments: &Arguments) -> Value {
         let tables: Vec<Table> =
             arguments.all().take(2).filter_map(|value| self.table_of(value)).cloned().collect();
         let [one, other] = tables.as_slice() else { return Value::some_number() };
         if let Some(label) = &other.label {
-            let correlates = ["corr", "spearmanr", "pearsonr", "kendalltau"];
-            let called = arguments.called_name(self.source);
-            let names = match correlates.iter().any(|name| called.contains(name)) {
-                true => &mut self.seen.targets.associated,
-                false => &mut self.seen.targets.names,
+            let names = match score {
+                Score::Correlation => &mut self.seen.targets.associated,
+                _ => &mut self.seen.targets.names,
             };
             names.insert(label.to_string());
         }

@@ -3,42 +3,31 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::effects::{self, Receiver};
-use crate::info::{Dependencies, How, Kind};
-use crate::machine::{Final, Items, Machine};
+use crate::effects::{self, Effect, File, New, Receiver};
+use crate::info::{Dependencies, How};
+use crate::machine::{Final, Machine};
 use crate::names;
-use crate::rows::RowsId;
 use crate::table::UNKNOWN_PART;
 use crate::training::is_loss;
-use crate::value::{Bound, Dict, Number, Object, Text, Value};
+use crate::value::{Bound, Number, Text, Value};
 
 /// What the line with the score begins with.
 const FINAL: &str = "Final Validation Performance";
-/// Functions that search for the arguments with the best value of a function.
-const OPTIMISERS: &str = "
-    minimize minimize_scalar differential_evolution fmin basinhopping dual_annealing brute shgo";
-
-/// Functions that begin the random numbers of the whole script anew.
-const SEEDERS: &str = "
-    seed manual_seed manual_seed_all set_seed set_random_seed seed_everything";
-
 impl Machine<'_> {
-    /// Calls a function of a library.
+    /// Calls a function of a library, or one that is built in.
     pub(crate) fn call_library(&mut self, symbol: &str, arguments: &Arguments) -> Value {
-        let name = symbol.rsplit('.').next().unwrap_or(symbol);
-        if !symbol.contains('.') {
-            return self.call_builtin(name, arguments);
-        }
-        let collates = symbol.starts_with("torch") && name == "DataLoader";
+        let Some((_, name)) = symbol.rsplit_once('.') else {
+            let effect = effects::of(&[Receiver::Builtin], symbol).unwrap_or(Effect::Unknown);
+            return self.apply_function(effect, arguments);
+        };
+        let effect = effects::of_function(symbol, name);
+        let collates = effect == Some(Effect::New(New::Loader));
         let arguments = &if collates { arguments.clone() } else { self.with_row_lists(arguments) };
-        if let Some(splitter) = self.splitter(name, arguments) {
-            return splitter;
-        }
-        if names::is_one(SEEDERS, name) {
-            self.seed(arguments);
-            return Value::None;
-        }
-        if let Some(value) = self.call_learning(symbol, name, arguments) {
+        if let Some(effect) = effect {
+            let value = self.apply_function(effect, arguments);
+            if let Some(table) = self.state.table_mut(&value).filter(|_| symbol.starts_with("polars")) {
+                table.polars = true;
+            }
             return value;
         }
         if names::is_metric(symbol) {
@@ -54,13 +43,15 @@ impl Machine<'_> {
         if symbol.starts_with("sklearn.datasets") {
             return self.example_data(symbol, arguments);
         }
-        if let Some(value) = self.call_known(symbol, name, arguments) {
-            return value;
+        if symbol.starts_with("torchvision.datasets.") {
+            return self.library_set(symbol, arguments);
         }
-        if let Some(value) = self.call_standard(symbol, name, arguments) {
-            return value;
+        if symbol.starts_with("statsmodels")
+            && let Some(model) = self.statistical_model(name, arguments)
+        {
+            return model;
         }
-        let is_class = name.starts_with(char::is_uppercase);
+        let is_class = name.starts_with(char::is_uppercase) || names::makes_models(symbol);
         if !is_class && effects::libraries(symbol).contains(&Receiver::Library("numpy")) {
             return self.elementwise(arguments);
         }
@@ -68,6 +59,18 @@ impl Machine<'_> {
             return self.estimator(name, arguments);
         }
         self.call_unknown(arguments)
+    }
+
+    /// What a function with this effect gives.
+    fn apply_function(&mut self, effect: Effect, arguments: &Arguments) -> Value {
+        if effect.is_as_of_method()
+            && let [first, others @ ..] = arguments.positional.as_slice()
+        {
+            let others = Arguments { positional: others.to_vec(), ..arguments.clone() };
+            return self.apply(effect, first, &others);
+        }
+        let missing = Value::Unknown;
+        self.apply(effect, arguments.first().unwrap_or(&missing), arguments)
     }
 
     /// Whether the script has a line with the final score.
@@ -87,238 +90,35 @@ impl Machine<'_> {
         Value::Unknown
     }
 
-    /// Functions of the standard library.
-    pub(crate) fn call_standard(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first_value();
-        Some(match (symbol, name) {
-            ("os.path.join", _) => {
-                let mut text = Text::default();
-                for (position, part) in arguments.positional.iter().enumerate() {
-                    if position > 0 {
-                        text.add(Value::text("/"));
-                    }
-                    text.add(part.clone());
+    /// Reads, writes or lists files, or prints.
+    pub(crate) fn use_file(&mut self, file: File, on: &Value, arguments: &Arguments) -> Value {
+        match file {
+            File::Printed => self.print(arguments),
+            File::Opened => {
+                self.open(on, arguments.get(0, "mode"), arguments);
+                return if on.constant().is_some() {
+                    Value::of(on.clone(), Bound::File)
+                } else {
+                    Value::Unknown
+                };
+            }
+            File::Written => {
+                if let Some(path) = arguments.positional.first().and_then(path_of) {
+                    self.registered.push((path, on.clone()));
                 }
-                text.value()
+                let paths = std::iter::once(on).chain(arguments.all());
+                let paths: Vec<Rc<str>> = paths.filter_map(Value::constant).collect();
+                self.seen.writes.extend(paths);
             }
-            (_, "Path" | "PurePath" | "deepcopy" | "copy" | "tqdm" | "trange" | "expanduser" | "abspath") => {
-                match self.state.get(&first) {
-                    Some(Object::Estimator(estimator)) if name == "deepcopy" => {
-                        let copied = estimator.clone();
-                        self.state.add(Object::Estimator(copied))
-                    }
-                    Some(Object::Instance(_)) if name == "deepcopy" => self.copied_network(&first),
-                    _ => first,
-                }
-            }
-            ("dataclasses.field", _) => match arguments.named("default_factory").cloned() {
-                Some(make) => self.call_with(&make, &[], arguments.range),
-                None => arguments.value(0, "default"),
-            },
-            (_, "partial") => partial(&first, arguments),
-            (_, "delayed") if symbol.starts_with("joblib") => first,
-            (_, "product") if symbol.starts_with("itertools") => self.product(arguments),
-            (_, "clone") => match self.state.get(&first) {
-                Some(Object::Estimator(estimator)) => {
-                    let estimator = crate::value::Estimator { fitted: None, ..estimator.clone() };
-                    self.state.add(Object::Estimator(estimator))
-                }
-                _ => first,
-            },
-            (_, "mean" | "fmean" | "median") if symbol.starts_with("statistics") => {
-                self.mean_of(&first, arguments)
-            }
-            (_, "info" | "write" | "echo" | "success") => {
-                self.print(arguments);
-                Value::None
-            }
-            _ => {
-                let value = self.call_stored(symbol, name, arguments);
-                let value = value.or_else(|| self.call_collections(name, &first));
-                let value = value.or_else(|| self.call_files(symbol, name, arguments));
-                return value.or_else(|| self.call_search(symbol, name, arguments));
-            }
-        })
-    }
-
-    /// Functions that read and write what is stored; combinations, reductions and tuples with names.
-    fn call_stored(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first_value();
-        Some(match (symbol, name) {
-            (_, "reduce") if symbol.starts_with("functools") => self.reduced(arguments),
-            (_, "SimpleNamespace") => {
-                let items = arguments.named.clone();
-                self.state.add(Object::Dict(Dict { items, ..Dict::default() }))
-            }
-            (_, "combinations" | "permutations" | "combinations_with_replacement") => {
-                let of = Arguments { positional: vec![first.clone(), first], ..arguments.clone() };
-                self.product(&of)
-            }
-            ("json.loads", _) => {
-                let parsed = first.as_str().and_then(|text| serde_json::from_str(text).ok());
-                parsed.map_or(Value::Unknown, |parsed| self.json(&parsed, 8))
-            }
-            ("json.load" | "pickle.load" | "joblib.load", _) | (_, "loadtxt" | "genfromtxt") => {
-                self.read(&first, arguments);
-                let path = path_of(&first).unwrap_or_default();
+            File::Loaded => {
+                self.read(on, arguments);
+                let path = path_of(on).unwrap_or_default();
                 let saved = self.registered.iter().rev().find(|(known, _)| *known == path);
-                saved.map(|(_, value)| value.clone()).unwrap_or_default()
+                return saved.map(|(_, value)| value.clone()).unwrap_or_default();
             }
-            (_, "save" | "savez" | "savetxt" | "dump") => {
-                if let (Some(path), "dump") = (arguments.positional.get(1).and_then(path_of), name) {
-                    self.registered.push((path, first));
-                }
-                arguments.all().filter_map(Value::constant).for_each(|path| self.seen.writes.push(path));
-                Value::None
-            }
-            _ => return None,
-        })
-    }
-
-    /// Dictionaries of the standard library.
-    fn call_collections(&mut self, name: &str, first: &Value) -> Option<Value> {
-        Some(match name {
-            "OrderedDict" => self.state.add(Object::Dict(Dict::default())),
-            "Counter" if matches!(first, Value::Unknown) => self.state.add(Object::Dict(Dict::default())),
-            "Counter" => {
-                let deps = self.deps_of(first);
-                let others = if deps.is_empty() { Vec::new() } else { vec![Value::learnt(deps)] };
-                self.state.add(Object::Dict(Dict { others, ..Dict::default() }))
-            }
-            "defaultdict" => {
-                let default = match first {
-                    Value::Symbol(symbol) if &**symbol == "list" => {
-                        let list = self.open_list(Vec::new());
-                        if let Value::Object(number) = &list
-                            && let Some(Object::List(list)) = self.state.change(*number)
-                        {
-                            list.keyed = true;
-                        }
-                        vec![list]
-                    }
-                    // Dictionaries of dictionaries.
-                    Value::Symbol(symbol) if symbol.ends_with("Counter") || &**symbol == "dict" => {
-                        vec![self.state.add(Object::Dict(Dict::default()))]
-                    }
-                    Value::Function(..) => {
-                        let made = self.call_with(first, &[], self.statement);
-                        let dict = matches!(self.state.get(&made), Some(Object::Dict(_)));
-                        if dict { vec![made] } else { Vec::new() }
-                    }
-                    _ => Vec::new(),
-                };
-                self.state.add(Object::Dict(Dict { others: default, ..Dict::default() }))
-            }
-            _ => return None,
-        })
-    }
-
-    /// A constant of JSON.
-    fn json(&mut self, value: &serde_json::Value, depth: usize) -> Value {
-        match value {
-            _ if depth == 0 => Value::Unknown,
-            serde_json::Value::Null => Value::None,
-            serde_json::Value::Bool(value) => Value::Bool(*value),
-            serde_json::Value::Number(number) => match number.as_i64() {
-                Some(number) => Value::Int(number),
-                None => number.as_f64().map_or(Value::Unknown, Value::Float),
-            },
-            serde_json::Value::String(text) => Value::text(text),
-            serde_json::Value::Array(items) => {
-                let items = items.iter().map(|item| self.json(item, depth - 1)).collect();
-                self.list(items)
-            }
-            serde_json::Value::Object(items) => {
-                let items =
-                    items.iter().map(|(name, item)| (Rc::from(name.as_str()), self.json(item, depth - 1)));
-                let items = items.collect();
-                self.state.add(Object::Dict(Dict { items, ..Dict::default() }))
-            }
+            File::Matching | File::InFolder | File::Below => return self.file_names(file, on, arguments),
         }
-    }
-
-    /// Functions that list, open or read files.
-    fn call_files(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first_value();
-        Some(match (symbol, name) {
-            (_, "dirname") => self.some_text(&[]),
-            (_, "basename") => first,
-            (
-                _,
-                "ZipFile" | "TarFile" | "unpack_archive" | "extractall" | "load" | "load_file" | "loadmat"
-                | "read_pickle",
-            ) => {
-                self.open(&first, arguments.get(1, "mode"), arguments);
-                return None;
-            }
-            (_, "open") if !symbol.starts_with("PIL") && !symbol.contains("Image") => {
-                self.open(&first, arguments.get(1, "mode"), arguments);
-                Value::Unknown
-            }
-            (_, "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir" | "walk") => {
-                return self.file_names(name, None, arguments);
-            }
-            _ => return None,
-        })
-    }
-
-    /// Functions that draw numbers or search for the best ones.
-    fn call_search(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first_value();
-        Some(match name {
-            "sqrt" | "log" | "log1p" | "exp" if symbol.starts_with("math") => first,
-            "sample" if symbol.starts_with("random.") => {
-                let given = Arguments {
-                    named: vec![("replace".into(), Value::Bool(false))],
-                    positional: vec![first.clone(), Value::Unknown],
-                    ..arguments.clone()
-                };
-                self.drawn_rows(&first, &given)
-            }
-            "random" | "uniform" | "randint" | "choice" | "gauss" | "normalvariate"
-                if symbol.starts_with("random.") =>
-            {
-                self.random()
-            }
-            "create_study" => self.state.add(Object::Study(Number::default())),
-            _ if names::is_one(OPTIMISERS, name) => self.optimise(&first, arguments),
-            _ if name.starts_with("suggest_") => Value::learnt(self.infos.learn(
-                Kind::Candidate(How::Few),
-                self.site(arguments.range),
-                RowsId::UNKNOWN,
-            )),
-            _ => return None,
-        })
-    }
-
-    /// All combinations of the items of several values.
-    fn product(&mut self, arguments: &Arguments) -> Value {
-        let mut items = Vec::new();
-        for value in &arguments.positional {
-            items.push(match self.items(value, arguments.range) {
-                Items::Each(items) => self.join_all(&items),
-                Items::Any(item) => item,
-            });
-        }
-        Value::each(Value::Tuple(items.into()))
-    }
-
-    /// `reduce(function, items, first)`.
-    fn reduced(&mut self, arguments: &Arguments) -> Value {
-        let function = arguments.first_value();
-        let items = match self.items(&arguments.value(1, "iterable"), arguments.range) {
-            Items::Each(items) => items,
-            Items::Any(item) => vec![item.clone(), item],
-        };
-        let mut items = items.into_iter();
-        let mut all = match arguments.positional.get(2) {
-            Some(first) => first.clone(),
-            None => items.next().unwrap_or_default(),
-        };
-        for item in items {
-            all = self.call_with(&function, &[all, item], arguments.range);
-        }
-        all
+        Value::None
     }
 
     /// A number drawn at random. In a loop it may be a candidate of a search.
@@ -395,7 +195,7 @@ impl Machine<'_> {
     }
 
     /// Remembers that a file is written.
-    pub(crate) fn write(&mut self, path: &Value) {
+    fn write(&mut self, path: &Value) {
         if let Some(path) = path.constant() {
             self.seen.writes.push(path);
         }
@@ -410,18 +210,6 @@ fn path_of(value: &Value) -> Option<Rc<str>> {
     }
 }
 
-/// `partial(function, ...)`.
-fn partial(function: &Value, arguments: &Arguments) -> Value {
-    let bound: Vec<Value> = arguments.positional.iter().skip(1).cloned().collect();
-    let named =
-        |(name, value): &(Rc<str>, Value)| Value::Tuple([Value::Str(Rc::clone(name)), value.clone()].into());
-    let named: Vec<Value> = arguments.named.iter().map(named).collect();
-    if bound.is_empty() && named.is_empty() {
-        return function.clone();
-    }
-    let parts = [function.clone(), Value::Tuple(bound.into()), Value::Tuple(named.into())];
-    Value::of(Value::Tuple(parts.into()), Bound::Partial)
-}
 /// Words for rows that a model has not seen, and for scores of such.
 const HELD_OUT: &str = "
     val valid validation validated test holdout held unseen oof cv";

@@ -1,14 +1,15 @@
 //! Methods of lists, dictionaries, texts and names of columns.
 
 use crate::calls::Arguments;
+use crate::effects::{self, Effect, File, Items, Receiver, Statistic, Test, Text as Made};
 use crate::info::Dependencies;
 use crate::machine::Machine;
-use crate::value::{Dict, List, Names, Number, Object, Text, Value};
+use crate::value::{List, Names, Number, Object, Text, Value};
 use ruff_text_size::TextRange;
 use std::rc::Rc;
 
 impl Machine<'_> {
-    /// Methods of values that are no tables, models or instances.
+    /// Methods of values that are no instances of classes of the script.
     pub(crate) fn call_known_method(&mut self, base: &Value, name: &str, arguments: &Arguments) -> Value {
         match (base, self.state.handle(base).as_deref()) {
             (_, Some(Object::Table(table))) => self.call_table(base, table, name, arguments),
@@ -17,33 +18,39 @@ impl Machine<'_> {
                 let arguments = &self.with_row_lists(arguments);
                 self.call_estimator(base, estimator, name, arguments)
             }
-            (_, Some(Object::Splitter(splitter))) => {
-                let arguments = &self.with_row_lists(arguments);
-                self.split(splitter, name, arguments)
-            }
+            (_, Some(Object::Splitter(splitter))) => match effects::of(&[Receiver::Splitter], name) {
+                Some(_) => {
+                    let arguments = &self.with_row_lists(arguments);
+                    self.split(splitter, arguments)
+                }
+                None => Value::some_number(),
+            },
             (Value::Object(number), Some(Object::List(_))) => self.call_list(*number, name, arguments),
             (Value::Object(number), Some(Object::Dict(_))) => self.call_dict(*number, name, arguments),
-            (Value::Object(number), Some(Object::Study(_))) => self.study(*number, name, arguments),
-            (Value::Str(_) | Value::Text(_), _) => self.call_text(base, name, arguments),
             (Value::Number(_), _) => self.call_number(base, name, arguments),
             (Value::Names(names), _) => self.call_names(names, name, arguments),
             (Value::Bound(bound), _) => self.call_bound_value(&bound.0, &bound.1, name, arguments),
-            _ => {
-                if matches!(name, "info" | "write" | "echo") {
-                    self.print(arguments);
+            (Value::Str(_) | Value::Text(_), _) => self.apply_of(Receiver::Text, base, name, arguments),
+            (_, Some(Object::Study(_))) => self.apply_of(Receiver::Study, base, name, arguments),
+            _ => match effects::of(&[Receiver::Any], name) {
+                Some(effect @ Effect::File(File::Printed | File::Matching | File::InFolder)) => {
+                    self.apply(effect, &Value::Unknown, arguments)
                 }
-                if matches!(name, "glob" | "rglob" | "iterdir") {
-                    return self.file_names(name, None, arguments).unwrap_or_default();
-                }
-                Value::Unknown
-            }
+                _ => Value::Unknown,
+            },
         }
+    }
+
+    /// What a method of such a receiver gives.
+    fn apply_of(&mut self, receiver: Receiver, base: &Value, name: &str, arguments: &Arguments) -> Value {
+        let effect = effects::of(&[receiver], name);
+        effect.map_or(Value::Unknown, |effect| self.apply(effect, base, arguments))
     }
 
     fn call_names(&mut self, names: &Names, name: &str, arguments: &Arguments) -> Value {
         let mut names = names.clone();
-        match name {
-            "drop" | "difference" | "remove" | "exclude" => {
+        match effects::of(&[Receiver::Names], name) {
+            Some(Effect::Items(Items::Removed)) => {
                 let given = arguments.first_value();
                 match (given.constant(), self.texts(&given)) {
                     (Some(name), _) => names.except.push(name),
@@ -54,11 +61,11 @@ impl Machine<'_> {
                     }
                 }
             }
-            "isin" => match self.texts(&arguments.first_value()) {
+            Some(Effect::Test(Test::Among)) => match self.texts(&arguments.first_value()) {
                 Some(only) => (names.only, names.sure) = (only, true),
                 None => (names.sure, names.among) = (false, Vec::new()),
             },
-            "append" | "insert" | "extend" => {
+            Some(Effect::Items(Items::Added)) => {
                 let given = arguments.positional.last().cloned().unwrap_or_default();
                 let added = given.constant().map(|name| vec![name]).or_else(|| self.texts(&given));
                 let added = added.unwrap_or_default();
@@ -66,51 +73,44 @@ impl Machine<'_> {
                 names.known.extend(added.iter().cloned());
                 names.among.extend(added);
             }
-            "tolist" | "to_list" | "copy" | "sort_values" | "unique" => {}
-            _ => {
-                (names.sure, names.among) = (false, Vec::new());
-            }
+            Some(Effect::Same) => {}
+            _ => (names.sure, names.among) = (false, Vec::new()),
         }
         Value::Names(Rc::new(names))
     }
 
-    fn call_text(&mut self, base: &Value, name: &str, arguments: &Arguments) -> Value {
-        match name {
-            "format" => {
-                let mut text = Text::default();
-                text.add(base.clone());
+    /// Makes a text of a text, a path, or another value.
+    pub(crate) fn make_text(&mut self, made: Made, on: &Value, arguments: &Arguments) -> Value {
+        let mut text = Text::default();
+        match (made, on.as_str()) {
+            (Made::Formatted, _) => {
+                text.add(on.clone());
                 arguments.all().for_each(|value| text.values.push(value.clone()));
                 text.value()
             }
-            "read_text" | "read_bytes" | "open" => {
-                self.open(base, arguments.get(0, "mode"), arguments);
-                Value::Unknown
-            }
-            "write_text" | "write_bytes" => {
-                self.write(base);
-                Value::Unknown
-            }
-            "startswith" | "endswith" | "replace" | "lower" | "upper" | "strip"
-                if base.as_str().is_some() =>
-            {
-                constant_text(base.as_str().unwrap_or_default(), name, arguments)
-            }
-            // A text that is joined from values depends on them.
-            "join" => {
-                let deps = self.deps_of(&arguments.first_value());
-                if deps.is_empty() { Value::Unknown } else { Value::learnt(deps) }
-            }
-            "lower" | "upper" | "strip" | "resolve" | "absolute" | "expanduser" | "as_posix" => base.clone(),
-            "glob" | "rglob" | "iterdir" => self.file_names(name, Some(base), arguments).unwrap_or_default(),
-            "joinpath" => {
-                let mut text = Text::default();
-                text.add(base.clone());
+            (Made::Path, _) => {
+                text.add(on.clone());
                 for part in &arguments.positional {
                     text.add(Value::text("/"));
                     text.add(part.clone());
                 }
                 text.value()
             }
+            // A text that is joined from values depends on them.
+            (Made::Joined, _) => {
+                let deps = self.deps_of(&arguments.first_value());
+                if deps.is_empty() { Value::Unknown } else { Value::learnt(deps) }
+            }
+            (Made::Folder, _) => self.some_text(&[]),
+            (Made::Written, _) => match on {
+                Value::Str(_) | Value::Text(_) | Value::Number(_) | Value::Int(_) | Value::Float(_) => {
+                    text.add(on.clone());
+                    text.value()
+                }
+                _ => Value::Unknown,
+            },
+            (_, Some(known)) => changed_text(made, known, arguments),
+            (Made::Lower | Made::Upper | Made::Stripped, None) => on.clone(),
             _ => Value::Unknown,
         }
     }
@@ -147,9 +147,9 @@ impl Machine<'_> {
     }
 
     fn call_list(&mut self, number: usize, name: &str, arguments: &Arguments) -> Value {
-        let first = arguments.first_value();
-        match name {
-            "append" | "add" | "insert" => {
+        let (list, first) = (Value::Object(number), arguments.first_value());
+        match effects::of(&[Receiver::List], name) {
+            Some(Effect::Items(Items::Added)) => {
                 let value = arguments.positional.last().cloned().unwrap_or_default();
                 let choices = self.choices.clone();
                 let value = self.of_current_row(&value);
@@ -158,35 +158,39 @@ impl Machine<'_> {
                 self.add_to_list(number, vec![value], true, arguments.range);
                 Value::None
             }
-            "extend" | "update" => {
+            Some(Effect::Items(Items::Extended)) => {
                 self.extend(number, &first, arguments.range);
                 Value::None
             }
-            "remove" => {
-                let text = first.constant();
-                let chosen = self.about_features(&first);
-                let items = self.contents(&Value::Object(number)).unwrap_or_default();
-                let items: Vec<Value> = items.iter().map(|item| self.with_condition(item, &chosen)).collect();
-                if let Some(Object::List(list)) = self.state.change(number) {
-                    match text {
-                        Some(text) => list.items.retain(|item| item.constant().as_ref() != Some(&text)),
-                        None => (list.open, list.items) = (true, items),
-                    }
-                }
+            Some(Effect::Items(Items::Removed)) => {
+                self.remove_from_list(number, &first);
                 Value::None
             }
-            "copy" => self.state.copy(number),
-            "index" | "count" => Value::some_number(),
-            "sort" => {
+            Some(Effect::Items(Items::Sorted)) => {
                 self.sort_by_scores(number, arguments);
                 Value::None
             }
-            "mean" | "sum" => self.mean_of(&Value::Object(number), arguments),
-            "max" | "min" | "argmax" | "argmin" => {
-                let list = Value::Object(number);
-                self.best(&Arguments { positional: vec![list], ..arguments.clone() })
+            Some(Effect::Same) => self.state.copy(number),
+            Some(Effect::Number) => Value::some_number(),
+            Some(Effect::Statistic(Statistic::MeanOf)) => self.mean_of(&list, arguments),
+            Some(Effect::Statistic(Statistic::Best(best))) => {
+                self.best(best, &Arguments { positional: vec![list], ..arguments.clone() })
             }
             _ => Value::Unknown,
+        }
+    }
+
+    /// Removes a value from a list; if it is not known which, each of the others depends on what it depends on.
+    fn remove_from_list(&mut self, number: usize, value: &Value) {
+        let text = value.constant();
+        let chosen = self.about_features(value);
+        let items = self.contents(&Value::Object(number)).unwrap_or_default();
+        let items: Vec<Value> = items.iter().map(|item| self.with_condition(item, &chosen)).collect();
+        if let Some(Object::List(list)) = self.state.change(number) {
+            match text {
+                Some(text) => list.items.retain(|item| item.constant().as_ref() != Some(&text)),
+                None => (list.open, list.items) = (true, items),
+            }
         }
     }
 
@@ -208,8 +212,8 @@ impl Machine<'_> {
         let Some(Object::Dict(dict)) = object.as_deref() else { return Value::Unknown };
         let open = !dict.others.is_empty();
         let list = |machine: &mut Self, items| machine.new_list(items, open);
-        match name {
-            "setdefault" if dict.items.is_empty() => {
+        match effects::of(&[Receiver::Dict], name) {
+            Some(Effect::Items(Items::Default)) if dict.items.is_empty() => {
                 let default = arguments.value(1, "default");
                 if let Value::Object(list) = &default
                     && let Some(Object::List(list)) = self.state.change(*list)
@@ -224,7 +228,7 @@ impl Machine<'_> {
                 }
                 default
             }
-            "get" | "pop" | "setdefault" => {
+            Some(Effect::Items(Items::Got | Items::Default)) => {
                 let key = arguments.first().and_then(Value::constant);
                 let known = key.and_then(|key| dict.get(&key).cloned());
                 let default = arguments.get(1, "default").cloned().unwrap_or_default();
@@ -243,52 +247,36 @@ impl Machine<'_> {
                     }
                 }
             }
-            "values" => list(self, dict.values()),
-            "items" => {
+            Some(Effect::Items(Items::Values)) => list(self, dict.values()),
+            Some(Effect::Items(Items::Pairs)) => {
                 let pair = |key: Value, value: &Value| Value::Tuple([key, value.clone()].into());
                 let known = dict.items.iter().map(|(key, value)| pair(Value::Str(Rc::clone(key)), value));
                 let others = dict.others.iter().map(|value| pair(Value::Unknown, value));
                 list(self, known.chain(others).collect())
             }
-            "keys" => list(self, dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()),
-            "copy" => self.state.copy(number),
-            _ => self.change_dict(number, dict, name, arguments),
-        }
-    }
-
-    /// Methods that change a dictionary or make another one; counts in their order.
-    fn change_dict(&mut self, number: usize, dict: &Dict, name: &str, arguments: &Arguments) -> Value {
-        match name {
-            "most_common" => {
-                let counts = self.join_all(&dict.values());
-                let deps = self.deps_of(&counts);
-                let key = if deps.is_empty() { Value::Unknown } else { Value::learnt(deps) };
-                self.open_list(vec![Value::Tuple([key, counts].into())])
+            Some(Effect::Items(Items::Keys)) => {
+                list(self, dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect())
             }
-            "_replace" => {
-                let copied = self.state.copy(number);
-                if let Value::Object(copied) = copied
-                    && let Some(Object::Dict(dict)) = self.state.change(copied)
-                {
-                    arguments.named.iter().for_each(|(name, value)| dict.set(Rc::clone(name), value.clone()));
-                }
-                copied
-            }
-            "update" => {
-                let other = arguments.positional.first().and_then(|value| self.state.handle(value));
-                let choices = arguments.named.iter().map(|(name, value)| (Rc::clone(name), value.clone()));
-                let named: Vec<(Rc<str>, Value)> = choices.collect();
-                let named: Vec<_> =
-                    named.into_iter().map(|(name, value)| (name, self.chosen(value))).collect();
-                if let Some(Object::Dict(dict)) = self.state.change(number) {
-                    if let Some(Object::Dict(other)) = other.as_deref() {
-                        dict.merge(other);
-                    }
-                    named.into_iter().for_each(|(name, value)| dict.set(name, value));
-                }
+            Some(Effect::Same) => self.state.copy(number),
+            Some(Effect::Items(Items::Extended)) => {
+                self.update_dict(number, arguments);
                 Value::None
             }
             _ => Value::Unknown,
+        }
+    }
+
+    /// Takes the items of another dictionary over, and the named arguments.
+    fn update_dict(&mut self, number: usize, arguments: &Arguments) {
+        let other = arguments.positional.first().and_then(|value| self.state.handle(value));
+        let named = arguments.named.iter();
+        let named: Vec<_> =
+            named.map(|(name, value)| (Rc::clone(name), self.chosen(value.clone()))).collect();
+        if let Some(Object::Dict(dict)) = self.state.change(number) {
+            if let Some(Object::Dict(other)) = other.as_deref() {
+                dict.merge(other);
+            }
+            named.into_iter().for_each(|(name, value)| dict.set(name, value));
         }
     }
 
@@ -318,19 +306,19 @@ impl Machine<'_> {
     }
 }
 
-/// A method of a constant text.
-fn constant_text(text: &str, name: &str, arguments: &Arguments) -> Value {
+/// What a method makes of a constant text.
+fn changed_text(made: Made, text: &str, arguments: &Arguments) -> Value {
     let given: Vec<&str> = arguments.positional.iter().filter_map(Value::as_str).collect();
     if given.len() != arguments.all().count() {
         return Value::Unknown;
     }
-    match (name, given.as_slice()) {
-        ("startswith", [start]) => Value::Bool(text.starts_with(start)),
-        ("endswith", [end]) => Value::Bool(text.ends_with(end)),
-        ("replace", [from, to]) if !from.is_empty() => Value::text(&text.replace(from, to)),
-        ("lower", []) => Value::text(&text.to_lowercase()),
-        ("upper", []) => Value::text(&text.to_uppercase()),
-        ("strip", []) => Value::text(text.trim()),
+    match (made, given.as_slice()) {
+        (Made::Starts, [start]) => Value::Bool(text.starts_with(start)),
+        (Made::Ends, [end]) => Value::Bool(text.ends_with(end)),
+        (Made::Replaced, [from, to]) if !from.is_empty() => Value::text(&text.replace(from, to)),
+        (Made::Lower, []) => Value::text(&text.to_lowercase()),
+        (Made::Upper, []) => Value::text(&text.to_uppercase()),
+        (Made::Stripped, []) => Value::text(text.trim()),
         _ => Value::Unknown,
     }
 }

@@ -1,7 +1,6 @@
 //! Names of libraries: metrics, transformers, samplers and so on.
 
 use crate::info::How;
-use crate::rows::DivisionKind;
 use crate::value::Role;
 use memchr::memmem;
 
@@ -46,25 +45,6 @@ const ROLES: &[(Role, &str)] = &[
         PowerTransformer QuantileTransformer SplineTransformer KMeans MiniBatchKMeans GaussianMixture UMAP
         TSNE VarianceThreshold Tokenizer MissingIndicator RBFSampler Nystroem TextVectorization
         IsolationForest",
-    ),
-];
-/// Classes that make folds, by how they divide rows.
-const DIVISIONS: &[(DivisionKind, &str)] = &[
-    (
-        DivisionKind::Folds,
-        "
-        KFold StratifiedKFold RepeatedKFold RepeatedStratifiedKFold MultilabelStratifiedKFold LeaveOneOut",
-    ),
-    (DivisionKind::Draws, "ShuffleSplit StratifiedShuffleSplit"),
-    (
-        DivisionKind::Groups,
-        "
-        GroupKFold StratifiedGroupKFold GroupShuffleSplit LeaveOneGroupOut LeavePGroupsOut PredefinedSplit",
-    ),
-    (
-        DivisionKind::Time,
-        "
-        TimeSeriesSplit PurgedKFold PurgedGroupTimeSeriesSplit GroupTimeSeriesSplit",
     ),
 ];
 /// Classes that choose columns by a function, or in a way that is not known.
@@ -164,9 +144,9 @@ pub(crate) fn is_composition(name: &str) -> bool {
     is_one(COMPOSITIONS, name)
 }
 
-/// How a splitter divides rows.
-pub(crate) fn division(name: &str) -> Option<DivisionKind> {
-    DIVISIONS.iter().find(|(_, names)| is_one(names, name)).map(|(kind, _)| *kind)
+/// Whether functions with this name make networks, as classes do.
+pub(crate) fn makes_models(symbol: &str) -> bool {
+    symbol.starts_with("torchvision.models.") || symbol == "timm.create_model"
 }
 
 /// Whether the name of a file says that it holds labels which no script may see.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::effects::{Draw, Make, Stack};
+use crate::effects::{Best, Draw, Make, Stack};
 use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
@@ -120,7 +120,12 @@ impl Machine<'_> {
         let positions = match draw {
             Draw::Generator => return Value::Symbol("numpy.random".into()),
             Draw::Number => return self.random(),
-            Draw::Rows => return self.drawn_rows(first, arguments),
+            Draw::Rows => {
+                let again = !matches!(arguments.get(2, "replace"), Some(Value::Bool(false)));
+                return self.drawn_rows(first, again, arguments);
+            }
+            Draw::Few => return self.drawn_rows(first, false, arguments),
+            Draw::Trial => return Value::learnt(self.candidate_at(How::Few, arguments.range)),
             Draw::Permutation => self.permuted_positions(first),
             Draw::Integers => self.drawn_positions(first, arguments),
             Draw::Numbers => None,
@@ -300,16 +305,15 @@ impl Machine<'_> {
         self.with_deps(&reduced, &choice)
     }
 
-    pub(crate) fn extreme(&mut self, first: &Value, arguments: &Arguments) -> Value {
+    /// The best value of an array or of several values, or where it is.
+    pub(crate) fn extreme(&mut self, best: Best, first: &Value, arguments: &Arguments) -> Value {
         let across =
             arguments.get(1, "axis").is_some_and(|axis| !matches!(axis, Value::Int(0) | Value::None));
         match self.table_of(first).cloned() {
+            _ if best == Best::Sorted && self.of_texts(first) => first.clone(),
             Some(table) if across => self.table(table.values()),
-            Some(table) => self.reduce(&table, false, arguments.range),
-            None => {
-                let given = Arguments { positional: vec![first.clone()], ..arguments.clone() };
-                self.best(&given)
-            }
+            Some(table) if arguments.positional.len() < 2 => self.reduce(&table, false, arguments.range),
+            _ => self.best(best, arguments),
         }
     }
 
@@ -336,7 +340,7 @@ impl Machine<'_> {
     }
 
     /// Rows drawn at random by their positions: `choice(index, size)`.
-    pub(crate) fn drawn_rows(&mut self, first: &Value, arguments: &Arguments) -> Value {
+    fn drawn_rows(&mut self, first: &Value, again: bool, arguments: &Arguments) -> Value {
         let rows = match (first, self.table_of(first)) {
             (_, Some(table)) if table.index => table.rows,
             (Value::Length(rows), _) => *rows,
@@ -344,8 +348,7 @@ impl Machine<'_> {
             _ => return self.drawn(arguments),
         };
         let site = self.site(arguments.range);
-        let replaced = !matches!(arguments.get(2, "replace"), Some(Value::Bool(false)));
-        let rows = if replaced {
+        let rows = if again {
             self.rows.repeated(rows, site)
         } else {
             let key = format!("choice {:?}", arguments.range);

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use crate::calls::Arguments;
 use crate::conditions::key_of_query;
-use crate::effects;
 use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
@@ -12,21 +11,6 @@ use crate::table::{Column, Table};
 use crate::value::{Bound, Dict, Object, Value};
 
 impl Machine<'_> {
-    /// Functions of libraries that have a row in the table of effects.
-    pub(crate) fn call_known(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        let effect = effects::of_function(symbol, name)?;
-        let first = arguments.first_value();
-        if effect.is_as_of_method() && !arguments.positional.is_empty() {
-            let others = Arguments { positional: arguments.positional[1..].to_vec(), ..arguments.clone() };
-            return Some(self.apply(effect, &first, &others));
-        }
-        let value = self.apply(effect, &first, arguments);
-        if let Some(table) = self.state.table_mut(&value).filter(|_| symbol.starts_with("polars")) {
-            table.polars = true;
-        }
-        Some(value)
-    }
-
     /// A table that is read from a file, which may be open.
     pub(crate) fn read_table(&mut self, file: &Value, arguments: &Arguments) -> Value {
         let path = match file.bound() {

@@ -3,6 +3,7 @@
 use ruff_python_ast::{BoolOp, CmpOp, Expr};
 
 use crate::calls::Arguments;
+use crate::effects::File;
 use crate::machine::Machine;
 use crate::value::{Text, Value};
 
@@ -19,33 +20,23 @@ impl<'a> Machine<'a> {
     }
 
     /// The names of files: `os.listdir(folder)`, `glob.glob(pattern)`, `folder.rglob(pattern)` and the like.
-    pub(crate) fn file_names(
-        &mut self,
-        name: &str,
-        folder: Option<&Value>,
-        arguments: &Arguments,
-    ) -> Option<Value> {
-        let pattern = matches!(name, "glob" | "iglob" | "rglob");
-        Some(match name {
-            "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir" => {
-                let mut text = Text::default();
-                for part in folder.into_iter().chain(arguments.first().filter(|_| pattern)) {
-                    text.add(part.clone());
-                    text.add(Value::text("/"));
-                }
-                // The pattern is no name, so the text is not known.
-                let known = text.fixed.trim_end_matches('/').to_owned();
-                let one = if pattern { self.some_text(&[&known]) } else { self.some_text(&[]) };
-                self.open_list(vec![one])
-            }
-            "walk" => {
-                let (folder, name) = (self.some_text(&[]), self.some_text(&[]));
-                let folders = self.open_list(vec![folder.clone()]);
-                let names = self.open_list(vec![name]);
-                self.open_list(vec![Value::Tuple([folder, folders, names].into())])
-            }
-            _ => return None,
-        })
+    pub(crate) fn file_names(&mut self, files: File, folder: &Value, arguments: &Arguments) -> Value {
+        if files == File::Below {
+            let (folder, name) = (self.some_text(&[]), self.some_text(&[]));
+            let folders = self.open_list(vec![folder.clone()]);
+            let names = self.open_list(vec![name]);
+            return self.open_list(vec![Value::Tuple([folder, folders, names].into())]);
+        }
+        let pattern = files == File::Matching;
+        let mut text = Text::default();
+        for part in std::iter::once(folder).chain(arguments.positional.first()).filter(|_| pattern) {
+            text.add(part.clone());
+            text.add(Value::text("/"));
+        }
+        // The pattern is no name, so the text is not known.
+        let known = text.fixed.trim_end_matches('/').to_owned();
+        let one = if pattern { self.some_text(&[&known]) } else { self.some_text(&[]) };
+        self.open_list(vec![one])
     }
 
     /// Remembers what a condition says about the name of a file: `"train" in name`, `name.startswith("train")`.

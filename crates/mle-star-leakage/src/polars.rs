@@ -137,26 +137,11 @@ impl Machine<'_> {
         }
     }
 
-    /// Methods of a number that a column was reduced to: `.over("group")`, `.alias("name")`.
-    pub(crate) fn call_reduced(
-        &mut self,
-        number: &Rc<Number>,
-        name: &str,
-        arguments: &Arguments,
-    ) -> Option<Value> {
-        let table = number.reduced.clone()?;
-        Some(match name {
-            "over" => {
-                let deps = self.statistic_of(number, table.rows, arguments);
-                let label = number.text.clone().or_else(|| table.label.clone());
-                let made = Table::array(table.rows, deps);
-                self.table(Table { label, polars: true, ..made })
-            }
-            "alias" => {
-                let text = arguments.first_value().constant();
-                Value::Number(Rc::new(Number { text, ..(**number).clone() }))
-            }
-            _ => return None,
-        })
+    /// `column.mean().over("group")`: the statistic of a group for each of its rows.
+    pub(crate) fn over(&mut self, number: &Number, table: &Table, arguments: &Arguments) -> Value {
+        let deps = self.statistic_of(number, table.rows, arguments);
+        let label = number.text.clone().or_else(|| table.label.clone());
+        let made = Table::array(table.rows, deps);
+        self.table(Table { label, polars: true, ..made })
     }
 }

@@ -3,15 +3,28 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::effects::{self, Best, Columns, Effect, Receiver, Score, Statistic};
 use crate::info::{Dependencies, Dependency, How, Kind, Scores};
 use crate::machine::{Items, Machine};
 use crate::numpy::is_of_truth;
 use crate::rows::RowsId;
 use crate::table::Table;
-use crate::value::{Bound, Estimator, Number, Object, Value};
+use crate::value::{Bound, Estimator, Fitted, Number, Object, Value};
 use ruff_text_size::TextRange;
 
 impl Machine<'_> {
+    /// Computes scores, or searches for the best.
+    pub(crate) fn score_by(&mut self, score: Score, on: &Value, arguments: &Arguments) -> Value {
+        match score {
+            Score::Curve => self.curve(arguments),
+            Score::Association | Score::Correlation => self.association(score, arguments),
+            Score::Samples => self.compared_samples(arguments),
+            Score::Permutation => self.permuted(arguments),
+            Score::Optimised => self.optimise(on, arguments),
+            Score::Trials => self.study(on, arguments),
+        }
+    }
+
     /// `metric(truth, predicted)`.
     pub(crate) fn metric(&mut self, arguments: &Arguments) -> Value {
         let truth = arguments.value(0, "y_true");
@@ -76,8 +89,12 @@ impl Machine<'_> {
     }
 
     /// `model.score(x, y)`.
-    pub(crate) fn own_score(&mut self, estimator: &Estimator, arguments: &Arguments) -> Value {
-        let Some(fitted) = &estimator.fitted else { return Value::Unknown };
+    pub(crate) fn own_score(
+        &mut self,
+        estimator: &Estimator,
+        fitted: &Fitted,
+        arguments: &Arguments,
+    ) -> Value {
         let predicted = self.predicted(estimator, fitted, arguments);
         let rows = self.given_table(arguments).map_or(RowsId::UNKNOWN, |table| table.rows);
         let deps = self.deps_of(&predicted);
@@ -116,7 +133,7 @@ impl Machine<'_> {
     }
 
     /// `max(scores)`, `np.argmax(scores)`, `max(candidates, key=score)` and the like.
-    pub(crate) fn best(&mut self, arguments: &Arguments) -> Value {
+    pub(crate) fn best(&mut self, best: Best, arguments: &Arguments) -> Value {
         let given = match arguments.positional.as_slice() {
             [only] => match self.contents(only) {
                 Some(items) => items,
@@ -125,7 +142,7 @@ impl Machine<'_> {
             several => several.to_vec(),
         };
         if let Some(key) = arguments.named("key").cloned() {
-            return self.best_by(&given, arguments, &key);
+            return self.best_by(best, &given, arguments, &key);
         }
         if let [only] = given.as_slice()
             && let Some(table) = self.table_of(only).cloned()
@@ -145,12 +162,12 @@ impl Machine<'_> {
             return if choice.is_empty() { Value::Unknown } else { self.with_choice(&joined, &choice) };
         }
         let joined = self.join_all(&numbers);
-        self.best_or_its_place(&joined, &choice, arguments.called_name(self.source))
+        self.best_or_its_place(best, &joined, &choice)
     }
 
     /// The best of some numbers, or its place, which is no score itself.
-    fn best_or_its_place(&mut self, numbers: &Value, choice: &Dependencies, name: &str) -> Value {
-        if matches!(name, "argmax" | "argmin" | "idxmax" | "idxmin" | "argsort") {
+    fn best_or_its_place(&mut self, best: Best, numbers: &Value, choice: &Dependencies) -> Value {
+        if best == Best::Place {
             return Value::learnt(self.deps_of(numbers).and(choice));
         }
         match numbers {
@@ -199,7 +216,7 @@ impl Machine<'_> {
         }
     }
 
-    fn best_by(&mut self, given: &[Value], arguments: &Arguments, key: &Value) -> Value {
+    fn best_by(&mut self, best: Best, given: &[Value], arguments: &Arguments, key: &Value) -> Value {
         let candidates = match arguments.positional.first() {
             Some(only) if arguments.positional.len() == 1 => match self.items(only, arguments.range) {
                 Items::Each(items) => items,
@@ -235,8 +252,7 @@ impl Machine<'_> {
             Value::Number(_) | Value::Int(_) | Value::Float(_) => self.with_deps(&joined, &choice),
             Value::Object(_) | Value::Tuple(_) => {
                 let chosen = self.with_choice(&joined, &choice);
-                let sorts = arguments.called_name(self.source) == "sorted";
-                if sorts { self.open_list(vec![chosen]) } else { chosen }
+                if best == Best::Sorted { self.open_list(vec![chosen]) } else { chosen }
             }
             _ => Value::learnt(choice),
         }
@@ -292,16 +308,21 @@ impl Machine<'_> {
 
     /// Methods of numbers and small arrays.
     pub(crate) fn call_number(&mut self, base: &Value, name: &str, arguments: &Arguments) -> Value {
-        if let Value::Number(number) = base
-            && let Some(value) = self.call_reduced(&Rc::clone(number), name, arguments)
-        {
-            return value;
-        }
-        match name {
-            "max" | "min" | "argmax" | "argmin" | "idxmax" | "idxmin" | "nlargest" | "nsmallest"
-            | "sort_values" | "argsort" => {
+        let reduced = match base {
+            Value::Number(number) => number.reduced.clone().map(|table| (Rc::clone(number), table)),
+            _ => None,
+        };
+        match (effects::of(&[Receiver::Number], name), reduced) {
+            (Some(Effect::Statistic(Statistic::Over)), Some((number, table))) => {
+                self.over(&number, &table, arguments)
+            }
+            (Some(Effect::Columns(Columns::Label)), Some((number, _))) => {
+                let text = arguments.first_value().constant();
+                Value::Number(Rc::new(Number { text, ..(*number).clone() }))
+            }
+            (Some(Effect::Statistic(Statistic::Best(best))), _) => {
                 let choice = self.choice(std::slice::from_ref(base), arguments.range);
-                self.best_or_its_place(base, &choice, name)
+                self.best_or_its_place(best, base, &choice)
             }
             _ => base.clone(),
         }
@@ -325,11 +346,9 @@ impl Machine<'_> {
         Value::number(choice, scores)
     }
 
-    /// Methods of studies.
-    pub(crate) fn study(&mut self, number: usize, name: &str, arguments: &Arguments) -> Value {
-        if name != "optimize" {
-            return Value::Unknown;
-        }
+    /// `study.optimize(function, ...)`.
+    fn study(&mut self, study: &Value, arguments: &Arguments) -> Value {
+        let Value::Object(number) = *study else { return Value::Unknown };
         let function = arguments.value(0, "func");
         let outer = self.nesting.search.replace(arguments.range);
         let value = self.call_with(&function, &[Value::text("trial").symbol()], arguments.range);

@@ -26,20 +26,14 @@ impl Machine<'_> {
     }
 
     /// Tests that compare samples of a column: `ttest_ind(column[y == 0], column[y == 1])`, `f_oneway(*samples)`.
-    pub(crate) fn compared_samples(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
-        if !matches!(
-            name,
-            "ttest_ind" | "mannwhitneyu" | "ks_2samp" | "f_oneway" | "kruskal" | "ranksums" | "median_test"
-        ) {
-            return None;
-        }
+    pub(crate) fn compared_samples(&mut self, arguments: &Arguments) -> Value {
         let tables: Vec<Table> = arguments.all().filter_map(|value| self.table_of(value)).cloned().collect();
         let divided = tables.iter().find_map(|table| self.divided_by_target(table));
         let value = match divided {
             Some(rows) => Value::learnt(self.learn(Kind::Selection, arguments.range, rows)),
             None => Value::some_number(),
         };
-        Some(Value::Tuple([value.clone(), value].into()))
+        Value::Tuple([value.clone(), value].into())
     }
 
     /// The rows that a part was taken from by a condition on the target.
@@ -90,16 +84,6 @@ impl Machine<'_> {
         let rows = arguments.get(1, "X").and_then(|value| self.table_of(value)).map(|table| table.rows);
         let Some(rows) = rows else { return Value::Unknown };
         Value::learnt(self.learn(Kind::Selection, arguments.range, rows))
-    }
-
-    /// `chi2_contingency(pd.crosstab(column, target))`.
-    pub(crate) fn contingency(&mut self, arguments: &Arguments) -> Value {
-        let deps = arguments.first().map(|value| self.deps_of(value)).unwrap_or_default();
-        let deps = self.infos.map_kinds(&deps, |kind| match kind {
-            Kind::Target => Some(Kind::Selection),
-            _ => None,
-        });
-        Value::learnt(deps)
     }
 
     /// What a fitted thing says about the importance of features.

@@ -3,23 +3,44 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::effects::Split;
 use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
-use crate::names;
 use crate::rows::{DivisionId, DivisionKind, RowsId};
 use crate::table::Table;
 use crate::value::{Object, Splitter, Value};
 
 impl Machine<'_> {
-    /// A splitter, if the class makes one.
-    pub(crate) fn splitter(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
-        let kind = names::division(name)?;
+    /// Divides rows, or does so for cross-validation.
+    pub(crate) fn divide(&mut self, split: Split, arguments: &Arguments) -> Value {
+        match split {
+            Split::Two => self.train_test_split(arguments),
+            Split::Scores => self.cross_val_score(arguments),
+            Split::AllScores => self.cross_validate(arguments),
+            Split::Predictions => self.cross_val_predict(arguments),
+            Split::OfDataSet => {
+                let data = arguments.get(1, "train_set").or_else(|| arguments.named("dtrain"));
+                let positional = vec![Value::Unknown, data.cloned().unwrap_or_default()];
+                self.cross_val_score(&Arguments { positional, ..arguments.clone() })
+            }
+            Split::Shuffled => match arguments.positional.as_slice() {
+                [only] => only.clone(),
+                several => Value::Tuple(several.into()),
+            },
+            Split::Drawn => self.resample(arguments),
+            Split::Folds => Value::Unknown,
+        }
+    }
+
+    /// Something that makes folds.
+    pub(crate) fn splitter(&mut self, kind: DivisionKind, arguments: &Arguments) -> Value {
+        let name = arguments.called_name(self.source);
         let shuffled =
             matches!(arguments.get(1, "shuffle"), Some(Value::Bool(true))) || name.starts_with("Repeated");
         let kind = if shuffled && kind == DivisionKind::Folds { DivisionKind::ShuffledFolds } else { kind };
         let key = self.key(name, arguments, kind.is_random());
         let deps = self.seeds(arguments);
-        Some(self.state.add(Object::Splitter(Splitter { kind, key, deps })))
+        self.state.add(Object::Splitter(Splitter { kind, key, deps }))
     }
 
     /// Divisions with the same key divide the same rows in the same way.
@@ -38,11 +59,8 @@ impl Machine<'_> {
         words.join(" ").into()
     }
 
-    /// Methods of splitters.
-    pub(crate) fn split(&mut self, splitter: &Splitter, name: &str, arguments: &Arguments) -> Value {
-        if name != "split" {
-            return Value::some_number();
-        }
+    /// `splitter.split(...)`: the positions of training and validation rows of each fold.
+    pub(crate) fn split(&mut self, splitter: &Splitter, arguments: &Arguments) -> Value {
         let tables: Vec<Table> = arguments.all().filter_map(|value| self.table_of(value)).cloned().collect();
         let length = arguments.all().find_map(Value::length);
         let rows =

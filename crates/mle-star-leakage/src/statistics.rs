@@ -49,7 +49,7 @@ impl Machine<'_> {
         match statistic {
             Statistic::MeanOf => self.averaged(on, arguments),
             Statistic::Spread => self.spread(on, arguments),
-            Statistic::Extreme => self.extreme(on, arguments),
+            Statistic::Best(best) => self.extreme(best, on, arguments),
             Statistic::LeastSquares => Value::learnt(self.statistic(&tables, Kind::Model, arguments.range)),
             Statistic::Bins | Statistic::AddedAt => {
                 let of_values = tables.get(1..).unwrap_or_default();

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use ruff_text_size::TextRange;
 
 use crate::calls::Arguments;
+use crate::effects::{self, Effect, New, Receiver};
 use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, Origin, RowsId};
@@ -182,31 +183,29 @@ impl Machine<'_> {
         }
     }
 
-    /// Methods that every network has: what it learnt is kept, and taken back.
+    /// Methods of networks of the script that its classes do not have.
     pub(crate) fn call_network(&mut self, network: &Value, name: &str, arguments: &Arguments) -> Value {
-        match name {
-            // What is kept under a condition depends on it.
-            "state_dict" | "get_weights" => Value::some_number(),
-            "load_state_dict" | "set_weights" => {
-                let kept = self.deps_of(&arguments.first_value());
-                let Value::Object(number) = network else { return Value::Unknown };
-                match self.state.change(*number) {
-                    Some(Object::Estimator(Estimator { fitted: Some(fitted), .. })) => {
-                        fitted.deps.add(&kept);
-                    }
-                    _ => {
-                        if let Some(fitted) = self.networks.fitted.get_mut(number) {
-                            fitted.deps.add(&kept);
-                        }
-                    }
-                }
-                Value::Unknown
-            }
-            "to" | "cuda" | "cpu" | "float" | "double" | "half" | "eval" | "train" | "requires_grad_" => {
-                network.clone()
-            }
-            _ => Value::Unknown,
+        match effects::of(&[Receiver::Network], name) {
+            Some(Effect::Itself) => network.clone(),
+            Some(Effect::Number) => Value::some_number(),
+            Some(_) => self.restored(network, arguments),
+            None => Value::Unknown,
         }
+    }
+
+    /// `network.load_state_dict(kept)`: what it learnt is that which was kept.
+    pub(crate) fn restored(&mut self, network: &Value, arguments: &Arguments) -> Value {
+        let kept = self.deps_of(&arguments.first_value());
+        let Value::Object(number) = network else { return Value::Unknown };
+        match self.state.change(*number) {
+            Some(Object::Estimator(Estimator { fitted: Some(fitted), .. })) => fitted.deps.add(&kept),
+            _ => {
+                if let Some(fitted) = self.networks.fitted.get_mut(number) {
+                    fitted.deps.add(&kept);
+                }
+            }
+        }
+        Value::Unknown
     }
 
     /// A copy of a network of the script.
@@ -245,10 +244,9 @@ impl Machine<'_> {
     }
 
     /// Data sets and loaders of torch.
-    pub(crate) fn call_torch(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first_value();
-        Some(match name {
-            "TensorDataset" => {
+    pub(crate) fn data_set(&mut self, new: New, first: &Value, arguments: &Arguments) -> Value {
+        match new {
+            New::Tensors => {
                 let mut tables: Vec<Value> = arguments.positional.clone();
                 let several = tables.len() > 1;
                 if let (true, Some(last)) = (several, tables.last_mut())
@@ -258,10 +256,10 @@ impl Machine<'_> {
                 }
                 Value::Tuple(tables.into())
             }
-            "DataLoader" => {
-                let item = match self.row_list(&first) {
-                    Some(table) => self.collated(&first, table.rows, arguments),
-                    None => self.batch(&first),
+            New::Loader => {
+                let item = match self.row_list(first) {
+                    Some(table) => self.collated(first, table.rows, arguments),
+                    None => self.batch(first),
                 };
                 let item = match arguments.named("sampler").or_else(|| arguments.named("batch_sampler")) {
                     None | Some(Value::None) => item,
@@ -272,29 +270,26 @@ impl Machine<'_> {
                 };
                 Value::each(item)
             }
-            // The same network, on several devices or made faster.
-            "compile" | "DataParallel" | "DistributedDataParallel" => first,
-            "SubsetRandomSampler" | "SequentialSampler" | "RandomSampler" => first,
             // Each row may be drawn, unless some have no weight.
-            "WeightedRandomSampler" => match self.table_of(&first).cloned() {
+            New::Sampler => match self.table_of(first).cloned() {
                 Some(weights) if !weights.filling.filled && !weights.filling.blank => {
                     let rows = self.rows.repeated(weights.rows, self.site(arguments.range));
                     self.positions(rows)
                 }
                 _ => Value::Unknown,
             },
-            "Subset" => {
+            New::Subset => {
                 let index = arguments.value(1, "indices");
-                let whole = self.batch(&first);
+                let whole = self.batch(first);
                 self.subset(&whole, &index)
             }
-            "ConcatDataset" => {
-                let sets = self.contents(&first)?;
+            New::Joined => {
+                let sets = self.contents(first).unwrap_or_default();
                 self.joined_sets(&sets, arguments)
             }
-            "random_split" => self.random_split(&first, arguments),
-            _ => return None,
-        })
+            New::Parts => self.random_split(first, arguments),
+            _ => Value::Unknown,
+        }
     }
 
     /// The parts of a data set. The first one is divided from all others, and so on.

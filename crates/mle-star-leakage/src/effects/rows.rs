@@ -1,0 +1,363 @@
+//! The table of effects: for each receiver the effects of its methods or functions, each with the names that have it.
+//!
+//! A further function of a library is one more name in a row.
+
+use ruff_python_ast::{CmpOp, Operator};
+
+use super::{
+    Best, Columns, Draw, Effect, Expression, File, Items, Learn, Make, New, Order, Python, Receiver, Rows,
+    Score, Split, Stack, Statistic, Test, Text, Values,
+};
+use crate::rows::DivisionKind;
+
+macro_rules! effect {
+    ($kind:ident) => {
+        Effect::$kind
+    };
+    ($kind:ident :: $($variant:tt)+) => {
+        Effect::$kind($kind::$($variant)+)
+    };
+}
+
+macro_rules! rows {
+    ($($receiver:expr => { $([$($effect:tt)+] $names:literal;)* })*) => {
+        &[$($(($receiver, effect!($($effect)+), $names),)*)*]
+    };
+}
+
+/// Receivers, effects and names.
+pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
+    Receiver::Table => {
+        [Same] "copy astype infer_objects convert_dtypes ffill bfill rename_axis sort_index cast collect
+            lazy tocsr toarray todense float cpu detach type to cuda long double half int bool contiguous
+            clone unsqueeze requires_grad_ tolist to_list droplevel fill_null asfreq with_row_index items
+            swaplevel";
+        [Piped] "pipe";
+        [Nothing] "info hist plot";
+        [Rows::Some] "dropna drop_duplicates head tail nlargest nsmallest truncate drop_nulls limit";
+        [Rows::Sampled] "sample";
+        [Rows::Queried] "query";
+        [Rows::At] "take reindex";
+        [Rows::Others] "difference";
+        [Rows::Below] "append";
+        [Rows::Repeated] "repeat";
+        [Rows::Each { numbered: true }] "iterrows";
+        [Rows::Each { numbered: false }] "itertuples iter_rows";
+        [Rows::Renumbered] "reset_index";
+        [Rows::Batches] "split chunk";
+        [Columns::Index] "set_index";
+        [Columns::Label] "to_frame alias";
+        [Columns::Renamed] "rename";
+        [Columns::Affixed { before: true }] "add_prefix";
+        [Columns::Affixed { before: false }] "add_suffix";
+        [Columns::Reshaped] "unstack stack to_dict permute";
+        [Columns::Dropped] "drop";
+        [Columns::Taken] "pop";
+        [Columns::Selected] "select filter";
+        [Columns::Typed] "select_dtypes";
+        [Columns::Assigned] "assign";
+        [Columns::Inserted] "insert";
+        [Columns::Merged] "merge join";
+        [Columns::Got] "get";
+        [Columns::Extended] "with_columns";
+        [Values::Array] "to_numpy ravel flatten reshape squeeze transpose view numpy rank argsort argmax
+            softmax log_softmax sigmoid tanh relu exp log clamp square sqrt expm1 log1p nan_to_num";
+        [Values::Cells] "where mask clip replace round abs";
+        [Values::Filled] "fillna";
+        [Values::Operator(Operator::Add)] "add";
+        [Values::Operator(Operator::Sub)] "sub subtract";
+        [Values::Operator(Operator::Mult)] "mul multiply";
+        [Values::Operator(Operator::Div)] "div divide";
+        [Values::Operator(Operator::Pow)] "pow";
+        [Values::Product] "dot";
+        [Values::Mapped] "map apply transform applymap map_elements";
+        [Test::Compare(CmpOp::Eq)] "eq";
+        [Test::Compare(CmpOp::NotEq)] "ne";
+        [Test::Compare(CmpOp::Lt)] "lt";
+        [Test::Compare(CmpOp::LtE)] "le";
+        [Test::Compare(CmpOp::Gt)] "gt";
+        [Test::Compare(CmpOp::GtE)] "ge";
+        [Test::Among] "isin is_in";
+        [Test::Between] "between is_between";
+        [Test::Missing] "isna isnull";
+        [Test::Present] "notna notnull";
+        [Order::Sorted] "sort_values sort";
+        [Order::Lagged] "shift cumcount";
+        [Order::Differences] "diff pct_change";
+        [Order::Cumulated] "cumsum cummax cummin cumprod";
+        [Order::Window { itself: true }] "rolling expanding ewm";
+        [Order::Window { itself: false }] "resample";
+        [Order::Grouped] "groupby group_by";
+        [Statistic::Mean] "mean median std var quantile mode agg aggregate";
+        [Statistic::Sum] "max min sum count any all nunique skew kurt prod";
+        [Statistic::Counts] "value_counts describe idxmax idxmin";
+        [Statistic::Categories] "unique";
+        [Statistic::Correlations] "corr corrwith cov";
+        [Statistic::Pivot] "pivot_table pivot";
+        [File::Written] "to_csv to_parquet to_pickle to_feather write_csv";
+        [Columns::OfPandas] "to_pandas";
+    }
+    Receiver::Polars => {
+        [Same] "over rechunk shrink_to_fit";
+        [Rows::Filtered] "filter";
+        [Columns::Expressed] "select";
+        [Values::Elementwise] "then otherwise replace_strict";
+        [Order::Cumulated] "cum_sum cum_max cum_min cum_prod rolling_mean rolling_sum rolling_std
+            rolling_min rolling_max rolling_median ewm_mean ewm_std";
+    }
+    Receiver::Group => {
+        [Same] "reset_index";
+        [Unknown] "groups indices get_group __iter__ head tail sample";
+        [Order::Window { itself: true }] "rolling expanding ewm";
+        [Order::Cumulated] "cumsum cummax cummin";
+        [Order::Lagged] "shift cumcount ffill bfill ngroup";
+        [Order::Differences] "diff pct_change";
+        [Order::Ranked] "rank";
+        [Statistic::Counts] "size count nunique len";
+        [Values::Mapped] "transform apply";
+    }
+    Receiver::Library("pandas") => {
+        [Expression::Named] "col";
+        [Expression::All] "all exclude";
+        [Expression::Value] "when lit";
+        [Expression::Count] "len count";
+        [Same] "from_pandas to_numeric get_dummies";
+        [Make::Table] "DataFrame Series";
+        [Stack::Tables] "concat";
+        [Columns::Merged] "merge merge_asof";
+        [Values::Array] "qcut";
+        [Values::Times] "to_datetime Timestamp";
+        [Values::Cut] "cut";
+        [Values::Codes] "factorize";
+        [Test::Missing] "isna isnull";
+        [Test::Present] "notna notnull";
+        [Statistic::Pivot] "pivot_table";
+        [Test::Type { numbers: true }] "is_numeric_dtype";
+        [Test::Type { numbers: false }] "is_object_dtype is_string_dtype is_categorical_dtype";
+        [Statistic::Crosstab] "crosstab";
+    }
+    Receiver::Library("numpy") => {
+        [Read] "load genfromtxt loadtxt load_npz";
+        [Make::Blank] "zeros empty";
+        [Make::Constant] "ones full";
+        [Make::BlankLike] "zeros_like ones_like empty_like full_like";
+        [Make::Range] "arange";
+        [Make::Candidates] "linspace logspace geomspace";
+        [Make::Array] "array asarray ascontiguousarray ravel squeeze csr_matrix tensor from_numpy atleast_2d
+            Tensor FloatTensor LongTensor";
+        [Make::Positions] "flatnonzero";
+        [Make::Where] "where nonzero select";
+        [Make::Sorted] "argsort argpartition";
+        [Make::Without] "delete";
+        [Make::Others] "setdiff1d";
+        [Make::Unique] "unique";
+        [Stack::Below] "concatenate cat row_stack r_";
+        [Stack::Rows] "vstack";
+        [Stack::Row] "hstack";
+        [Stack::Beside] "column_stack c_";
+        [Stack::New] "stack";
+        [Stack::Two] "append";
+        [Rows::Repeated] "repeat tile";
+        [Make::Parts] "array_split split";
+        [Draw::Numbers] "rand random uniform normal randn random_sample standard_normal";
+        [Draw::Integers] "randint integers";
+        [Draw::Permutation] "permutation randperm";
+        [Draw::Rows] "choice";
+        [Draw::Number] "dirichlet";
+        [Draw::Generator] "default_rng RandomState";
+        [Test::Among] "isin in1d";
+        [Test::Finite] "isnan isfinite";
+        [Values::Product] "dot matmul";
+        [Values::Numeric] "log log1p log2 log10 sqrt exp expm1 clip power";
+        [Statistic::MeanOf] "mean sum average nanmean nansum gmean";
+        [Statistic::Spread] "median std var nanmedian nanstd percentile quantile prod mode";
+        [Statistic::Best(Best::Value)] "max min amax amin nanmax nanmin";
+        [Statistic::Best(Best::Place)] "argmax argmin nanargmax nanargmin";
+        [Statistic::Bins] "bincount binned_statistic";
+        [Statistic::AddedAt] "at";
+        [Statistic::LeastSquares] "lstsq polyfit curve_fit nnls leastsq";
+        [Unknown] "intersect1d histogram shuffle cov";
+    }
+    Receiver::Library("torch") => {
+        [Values::Best] "max min topk sort";
+        // The same network, on several devices or made faster; positions in any order.
+        [Itself] "compile DataParallel DistributedDataParallel SubsetRandomSampler SequentialSampler
+            RandomSampler";
+        [New::Tensors] "TensorDataset";
+        [New::Loader] "DataLoader";
+        [New::Subset] "Subset";
+        [New::Joined] "ConcatDataset";
+        [New::Parts] "random_split";
+        [New::Sampler] "WeightedRandomSampler";
+    }
+    Receiver::List => {
+        [Same] "copy";
+        [Number] "index count";
+        [Items::Added] "append add insert";
+        [Items::Extended] "extend update";
+        [Items::Removed] "remove";
+        [Items::Sorted] "sort";
+        [Statistic::MeanOf] "mean sum";
+        [Statistic::Best(Best::Value)] "max min";
+        [Statistic::Best(Best::Place)] "argmax argmin";
+    }
+    Receiver::Dict => {
+        [Same] "copy";
+        [Items::Extended] "update";
+        [Items::Got] "get pop";
+        [Items::Default] "setdefault";
+        [Items::Keys] "keys";
+        [Items::Values] "values";
+        [Items::Pairs] "items";
+    }
+    Receiver::Names => {
+        [Same] "tolist to_list copy sort_values unique";
+        [Items::Added] "append insert extend";
+        [Items::Removed] "drop difference remove";
+        [Test::Among] "isin";
+    }
+    Receiver::Text => {
+        [Itself] "resolve absolute expanduser as_posix";
+        [Text::Formatted] "format";
+        [Text::Joined] "join";
+        [Text::Path] "joinpath";
+        [Text::Starts] "startswith";
+        [Text::Ends] "endswith";
+        [Text::Replaced] "replace";
+        [Text::Lower] "lower";
+        [Text::Upper] "upper";
+        [Text::Stripped] "strip";
+        [File::Opened] "read_text read_bytes open";
+        [File::Written] "write_text write_bytes";
+        [File::Matching] "glob rglob";
+        [File::InFolder] "iterdir";
+    }
+    Receiver::Number => {
+        [Columns::Label] "alias";
+        [Statistic::Over] "over";
+        [Statistic::Best(Best::Value)] "max min nlargest nsmallest sort_values";
+        [Statistic::Best(Best::Place)] "argmax argmin idxmax idxmin argsort";
+    }
+    Receiver::Estimator => {
+        [Itself] "get_booster compile add set_output";
+        [Learn::Fit { further: false }] "fit fit_generator fit_regularized";
+        [Learn::Fit { further: true }] "partial_fit";
+        [Learn::FitTransform] "fit_transform";
+        [Learn::FitPredict] "fit_predict";
+        [Learn::Transform] "transform";
+        [Learn::Back] "inverse_transform";
+        [Learn::Predict] "predict predict_proba decision_function predict_log_proba score_samples apply";
+        [Learn::Stages] "staged_predict staged_predict_proba staged_decision_function";
+        [Learn::Score] "score evaluate";
+        [Learn::Resample] "fit_resample fit_sample";
+        [Learn::Nearest] "kneighbors query radius_neighbors query_radius";
+        [Learn::Importances] "get_support get_feature_importance feature_importance get_score get_fscore
+            shap_values";
+        [Learn::Names] "get_feature_names_out";
+        [Learn::Results] "evals_result get_evals_result";
+        [Learn::BestScore] "get_best_score";
+        [Learn::Settings] "set_params";
+    }
+    Receiver::Network => {
+        [Itself] "to cuda cpu float double half eval train requires_grad_";
+        // What is kept under a condition depends on it.
+        [Number] "state_dict get_weights";
+        [Learn::Restored] "load_state_dict set_weights";
+    }
+    Receiver::Splitter => {
+        [Split::Folds] "split";
+    }
+    Receiver::Study => {
+        [Score::Trials] "optimize";
+    }
+    Receiver::Builtin => {
+        [Itself] "iter";
+        [File::Printed] "print";
+        [File::Opened] "open";
+        [Text::Written] "str";
+        [Make::Range] "range";
+        [Statistic::MeanOf] "sum";
+        [Statistic::Best(Best::Value)] "max min";
+        [Statistic::Best(Best::Sorted)] "sorted";
+        [Python::Length] "len";
+        [Python::Number] "float int abs round";
+        [Python::Next] "next";
+        [Python::Attribute] "getattr";
+        [Python::Super] "super";
+        [Python::List] "list tuple set reversed frozenset";
+        [Python::Dict] "dict";
+        [Python::Zip] "zip";
+        [Python::Enumerated] "enumerate";
+        [Python::Mapped] "map";
+    }
+    Receiver::Library("math") => {
+        [Itself] "sqrt log log1p exp";
+    }
+    Receiver::Library("os") => {
+        [Text::Path] "join";
+    }
+    Receiver::Library("random") => {
+        [Draw::Number] "random uniform randint choice gauss normalvariate";
+        [Draw::Few] "sample";
+    }
+    Receiver::Library("statistics") => {
+        [Statistic::MeanOf] "mean fmean median";
+    }
+    Receiver::Library("itertools") => {
+        [Python::Product] "product";
+        [Python::Combinations] "combinations permutations combinations_with_replacement";
+    }
+    Receiver::Library("pickle") => {
+        [File::Loaded] "load";
+    }
+    Receiver::Library("sklearn") => {
+        [Split::Shuffled] "shuffle";
+        [Split::Drawn] "resample";
+        [Learn::Scaled] "scale minmax_scale robust_scale quantile_transform";
+    }
+    Receiver::Library("lightgbm") => {
+        [New::DataSet] "Dataset DMatrix QuantileDMatrix Pool";
+        [New::Trained] "train";
+        [Split::OfDataSet] "cv";
+    }
+    Receiver::Any => {
+        [Itself] "Path PurePath copy tqdm trange expanduser abspath basename delayed add_constant
+            record_evaluation";
+        [Python::Copied] "deepcopy";
+        [Python::Cloned] "clone";
+        [Python::Partial] "partial";
+        [Python::Dict] "OrderedDict Counter SimpleNamespace";
+        [Python::DefaultDict] "defaultdict";
+        [Python::Seeded] "seed manual_seed manual_seed_all set_seed set_random_seed seed_everything";
+        [Text::Folder] "dirname";
+        [File::Printed] "info write echo success";
+        [File::Opened] "open ZipFile TarFile unpack_archive extractall load load_file loadmat";
+        [File::Written] "save savez savetxt dump";
+        [File::Matching] "glob iglob rglob";
+        [File::InFolder] "listdir iterdir scandir";
+        [File::Below] "walk";
+        [Split::Two] "train_test_split";
+        [Split::Scores] "cross_val_score";
+        [Split::AllScores] "cross_validate";
+        [Split::Predictions] "cross_val_predict";
+        [Score::Curve] "roc_curve precision_recall_curve det_curve";
+        [Score::Association] "mutual_info_classif mutual_info_regression f_classif f_regression chi2
+            r_regression pointbiserialr";
+        [Score::Correlation] "pearsonr spearmanr kendalltau corrcoef";
+        [Score::Samples] "ttest_ind mannwhitneyu ks_2samp f_oneway kruskal ranksums median_test";
+        [Score::Permutation] "permutation_importance";
+        [Score::Optimised] "minimize minimize_scalar differential_evolution fmin basinhopping dual_annealing
+            brute shgo";
+        [Draw::Trial] "suggest_float suggest_int suggest_categorical suggest_uniform suggest_loguniform
+            suggest_discrete_uniform";
+        [New::Study] "create_study";
+        [New::Stopping] "early_stopping EarlyStopping";
+        [New::Splitter(DivisionKind::Folds)] "KFold StratifiedKFold RepeatedKFold RepeatedStratifiedKFold
+            MultilabelStratifiedKFold LeaveOneOut";
+        [New::Splitter(DivisionKind::Draws)] "ShuffleSplit StratifiedShuffleSplit";
+        [New::Splitter(DivisionKind::Groups)] "GroupKFold StratifiedGroupKFold GroupShuffleSplit
+            LeaveOneGroupOut LeavePGroupsOut PredefinedSplit";
+        [New::Splitter(DivisionKind::Time)] "TimeSeriesSplit PurgedKFold PurgedGroupTimeSeriesSplit
+            GroupTimeSeriesSplit";
+    }
+};
