@@ -156,27 +156,16 @@ impl Machine<'_> {
     /// `defaultdict(list)` and the like.
     fn default_dict(&mut self, first: &Value) -> Value {
         let default = match first {
-            Value::Symbol(symbol) if &**symbol == "list" => {
-                let list = self.open_list(Vec::new());
-                if let Value::Object(number) = &list
-                    && let Some(Object::List(list)) = self.state.change(*number)
-                {
-                    list.keyed = true;
-                }
-                vec![list]
-            }
-            // Dictionaries of dictionaries.
+            Value::Symbol(symbol) if &**symbol == "list" => self.open_list(Vec::new()),
             Value::Symbol(symbol) if symbol.ends_with("Counter") || &**symbol == "dict" => {
-                vec![self.state.add(Object::Dict(Dict::default()))]
+                self.state.add(Object::Dict(Dict::default()))
             }
-            Value::Function(..) => {
-                let made = self.call_with(first, &[], self.statement);
-                let dict = matches!(self.state.get(&made), Some(Object::Dict(_)));
-                if dict { vec![made] } else { Vec::new() }
-            }
-            _ => Vec::new(),
+            Value::Function(..) => self.call_with(first, &[], self.statement),
+            _ => Value::Unknown,
         };
-        self.state.add(Object::Dict(Dict { others: default, ..Dict::default() }))
+        self.keep_under_key(&default);
+        let others = if self.state.get(&default).is_some() { vec![default] } else { Vec::new() };
+        self.state.add(Object::Dict(Dict { others, ..Dict::default() }))
     }
 
     /// `enumerate(items)`.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast::CmpOp;
 
 use crate::calls::Arguments;
-use crate::effects::{self, Best, Columns, Effect, Learn, Receiver, Rows, Stack, Statistic, Test, Values};
+use crate::effects::{self, Best, Columns, Effect, Learn, Receiver, Rows, Statistic, Test, Values};
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::{Machine, row_of};
 use crate::rows::RowsId;
@@ -61,7 +61,6 @@ impl Machine<'_> {
             (Effect::Test(test), Some(table)) => self.test_values(test, (on, table), arguments),
             (Effect::Order(order), Some(table)) => self.put_in_order(order, table, arguments),
             (Effect::Statistic(statistic), _) => self.compute_statistic(statistic, on, table, arguments),
-            (Effect::Stack(Stack::Tables), _) => self.concat(on, arguments),
             (Effect::Stack(stack), _) => self.stacked(stack, arguments),
             (Effect::Make(make), _) => self.make(make, on, arguments),
             (Effect::Draw(draw), _) => self.draw(draw, on, arguments),

@@ -134,16 +134,8 @@ impl Machine<'_> {
         let by = arguments.value(0, "by");
         let by_target = by.constant().is_some_and(|name| self.targets.contains(&name))
             || self.table_of(&by).is_some_and(Table::is_target);
-        let names = by.constant().map(|name| vec![name]).or_else(|| self.texts(&by)).unwrap_or_default();
-        let target = names.iter().find_map(|name| self.targets.number(name));
         let chosen = table.columns.is_empty() && (table.label.is_some() || !table.whole);
-        self.state.add(Object::Group(Group {
-            table: table.clone(),
-            chosen,
-            by_target,
-            target,
-            ..Group::default()
-        }))
+        self.state.add(Object::Group(Group { table: table.clone(), chosen, by_target, ..Group::default() }))
     }
 
     /// The source of a function that is applied to groups.
@@ -199,10 +191,6 @@ impl Machine<'_> {
                 || self.has_answer(&table.deps());
             let deps = if of_target { deps } else { Dependencies::default() };
             let own = self.without_answers(&table.deps());
-            let mut deps = deps;
-            if let Some(number) = group.target.filter(|_| rows.is_known()) {
-                deps.add(&self.learn(Kind::Answer(number), arguments.range, rows));
-            }
             let mut made = Table::array(rows, own.and(&deps));
             if let Some(label) = &table.label {
                 made.set(Rc::clone(label), Column::learnt(deps));

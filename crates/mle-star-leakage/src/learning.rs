@@ -166,35 +166,16 @@ impl Machine<'_> {
             (Learn::Predict, Some(fitted)) if estimator.role >= Role::Model => {
                 self.predicted(estimator, fitted, arguments)
             }
-            (Learn::Stages, Some(fitted)) => self.staged(estimator, fitted, arguments),
             (Learn::Score, Some(fitted)) => self.own_score(estimator, fitted, arguments),
             (Learn::Back, _) => arguments.first_value(),
             (Learn::Resample, _) => self.resampled(estimator, arguments),
             (Learn::Nearest, _) => self.nearest(arguments),
             (Learn::Importances, _) => self.attribute(base, "support_"),
-            (Learn::Names, _) => self.names_out(estimator),
             (Learn::Results, _) => self.attribute(base, "evals_result_"),
             (Learn::BestScore, _) => self.attribute(base, "best_score_"),
-            (Learn::Settings, _) => self.set_parameters(base, arguments),
             (Learn::Restored, _) => self.restored(base, arguments),
             _ => Value::Unknown,
         }
-    }
-
-    /// `model.set_params(...)`.
-    fn set_parameters(&mut self, base: &Value, arguments: &Arguments) -> Value {
-        let settings = Arguments { named: arguments.named.clone(), ..Arguments::default() };
-        let made = self.estimator("settings", &settings);
-        let deps = match self.state.get(&made) {
-            Some(Object::Estimator(made)) => made.deps.clone(),
-            _ => Dependencies::default(),
-        };
-        if let Value::Object(number) = base
-            && let Some(Object::Estimator(estimator)) = self.state.change(*number)
-        {
-            estimator.deps.add(&deps);
-        }
-        base.clone()
     }
 
     /// The nearest rows: their distances and positions.
@@ -202,16 +183,6 @@ impl Machine<'_> {
         let Some(table) = self.given_table(arguments) else { return Value::Unknown };
         let found = self.table(Table::array(table.rows, table.values().rest.deps));
         Value::Tuple([found.clone(), found].into())
-    }
-
-    /// Predictions after each round.
-    fn staged(&mut self, estimator: &Estimator, fitted: &Fitted, arguments: &Arguments) -> Value {
-        let staged = self.predicted(estimator, fitted, arguments);
-        let site = self.site(arguments.range);
-        let dep = Dependency::new(Kind::Candidate(How::Rounds), site, RowsId::UNKNOWN);
-        let deps = self.infos.dep(dep);
-        let staged = self.with_deps(&staged, &deps);
-        Value::each(staged)
     }
 
     /// Fits on rows.
@@ -400,17 +371,7 @@ impl Machine<'_> {
         arguments: &Arguments,
     ) -> Value {
         let Some(table) = self.given_table(arguments) else { return Value::Unknown };
-        let mut deps = self.predictions(estimator, fitted, &table);
-        for (name, value) in &arguments.named {
-            if names::setting(name, How::Open) == How::Rounds {
-                let rounds = self.deps_of(value);
-                let rounds = self.infos.map_kinds(&rounds, |kind| match kind {
-                    Kind::Candidate(How::Open) => Some(Kind::Candidate(How::Rounds)),
-                    _ => None,
-                });
-                deps.add(&rounds);
-            }
-        }
+        let deps = self.predictions(estimator, fitted, &table);
         self.array(table.rows, deps)
     }
 

@@ -194,6 +194,15 @@ impl Machine<'_> {
         }
     }
 
+    /// A list is kept under a key of a dictionary, if it is one.
+    pub(crate) fn keep_under_key(&mut self, value: &Value) {
+        if let Value::Object(number) = value
+            && let Some(Object::List(list)) = self.state.change(*number)
+        {
+            (list.keyed, list.open) = (true, true);
+        }
+    }
+
     /// Sorts a list of scores, or of tuples with scores: what is first then depends on them.
     fn sort_by_scores(&mut self, number: usize, arguments: &Arguments) {
         let items = self.contents(&Value::Object(number)).unwrap_or_default();
@@ -215,11 +224,7 @@ impl Machine<'_> {
         match effects::of(&[Receiver::Dict], name) {
             Some(Effect::Items(Items::Default)) if dict.items.is_empty() => {
                 let default = arguments.value(1, "default");
-                if let Value::Object(list) = &default
-                    && let Some(Object::List(list)) = self.state.change(*list)
-                {
-                    (list.keyed, list.open) = (true, true);
-                }
+                self.keep_under_key(&default);
                 if !dict.others.is_empty() {
                     return self.join_all(&dict.others);
                 }

@@ -7,7 +7,7 @@ use crate::effects::{Best, Draw, Make, Stack};
 use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
-use crate::table::{Filling, Mask, Table};
+use crate::table::{Mask, Table};
 use crate::value::{Number, Object, Value};
 
 impl Machine<'_> {
@@ -223,7 +223,7 @@ impl Machine<'_> {
             _ if matches!(stack, Stack::Row | Stack::Beside) => true,
             Some(Value::Int(axis)) => *axis != 0,
             Some(Value::Str(axis)) => &**axis == "columns",
-            _ => stack == Stack::New,
+            _ => stack == Stack::New || arguments.named("how").and_then(Value::as_str) == Some("horizontal"),
         };
         let tables: Vec<Table> = items.iter().filter_map(|item| self.table_of(item)).cloned().collect();
         if let (true, Some(positions)) =
@@ -258,7 +258,8 @@ impl Machine<'_> {
         }
         let fixed = self.fixed_tables(&first);
         let padded = !open && tables.len() < items.len();
-        let tables = if padded { tables.iter().map(|table| self.moved(table)).collect() } else { tables };
+        let moved = padded && stack != Stack::Tables;
+        let tables = if moved { tables.iter().map(|table| self.moved(table)).collect() } else { tables };
         self.below(&tables, open || padded, fixed, arguments)
     }
 
@@ -317,7 +318,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `where(condition, one, other)`: predictions may be replaced by true values.
+    /// `where(condition, one, other)`.
     fn chosen_values(&mut self, arguments: &Arguments) -> Value {
         // `select([condition, ...], [value, ...])`
         let listed = |value: &Value| match self.state.get(value) {
@@ -328,15 +329,7 @@ impl Machine<'_> {
         };
         let positional = arguments.positional.iter().flat_map(listed).collect();
         let arguments = &Arguments { positional, ..arguments.clone() };
-        let made = self.elementwise(arguments);
-        let values: Vec<Table> =
-            arguments.positional.iter().skip(1).filter_map(|value| self.table_of(value)).cloned().collect();
-        let predicted = |table: &Table| self.infos.has_model(&table.deps());
-        let mixed = values.iter().any(Table::is_target) && values.iter().any(predicted);
-        if let (true, Some(table)) = (mixed, self.table_of(&made).cloned()) {
-            return self.table(Table { filling: Filling { mixed, ..table.filling }, ..table });
-        }
-        made
+        self.elementwise(arguments)
     }
 
     /// Rows drawn at random by their positions: `choice(index, size)`.

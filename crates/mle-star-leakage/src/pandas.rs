@@ -134,25 +134,6 @@ impl Machine<'_> {
         made
     }
 
-    /// `concat([one, other])`: one below the other, or side by side.
-    pub(crate) fn concat(&mut self, first: &Value, arguments: &Arguments) -> Value {
-        let across = matches!(arguments.get(1, "axis"), Some(Value::Int(1)))
-            || matches!(arguments.get(1, "axis"), Some(Value::Str(axis)) if &**axis == "columns")
-            || matches!(arguments.named("how"), Some(Value::Str(how)) if &**how == "horizontal");
-        let open = matches!(self.state.get(first), Some(Object::List(list)) if list.open);
-        let items = self.contents(first).unwrap_or_default();
-        let tables: Vec<Table> = items.iter().filter_map(|item| self.table_of(item)).cloned().collect();
-        if tables.is_empty() {
-            return Value::Unknown;
-        }
-        if across {
-            let made = self.side_by_side(&tables, arguments.range);
-            return self.table(made);
-        }
-        let fixed = self.fixed_tables(first);
-        self.below(&tables, open || tables.len() < items.len(), fixed, arguments)
-    }
-
     /// `table.merge(other)`: the rows of the table with the columns of the other one.
     pub(crate) fn merged(&mut self, table: &Table, other: &Value, arguments: &Arguments) -> Value {
         let right = matches!(arguments.named("how"), Some(Value::Str(how)) if &**how == "right");

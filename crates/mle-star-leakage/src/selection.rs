@@ -7,7 +7,7 @@ use crate::rows::{Origin, RowsId};
 use crate::table::Table;
 use ruff_text_size::TextRange;
 
-use crate::value::{Estimator, Fitted, Object, Role, Value};
+use crate::value::{Estimator, Fitted, Object, Value};
 
 impl Machine<'_> {
     /// What the choice of columns depends on.
@@ -102,14 +102,6 @@ impl Machine<'_> {
         match arguments.first().and_then(|value| self.state.get(value)) {
             Some(Object::Estimator(Estimator { fitted, .. })) => fitted.clone(),
             _ => None,
-        }
-    }
-
-    /// The names of the features that a selector keeps.
-    pub(crate) fn names_out(&mut self, estimator: &Estimator) -> Value {
-        match &estimator.fitted {
-            Some(fitted) if estimator.role == Role::Selector => self.importances(&fitted.clone()),
-            _ => Value::Unknown,
         }
     }
 

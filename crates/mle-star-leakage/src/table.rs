@@ -94,8 +94,6 @@ pub(crate) struct Filling {
     pub(crate) filled: bool,
     /// Whether all values are zero.
     pub(crate) zero: bool,
-    /// Whether some predictions were replaced by true values.
-    pub(crate) mixed: bool,
 }
 
 /// Which columns of an array there are, by their positions.
@@ -139,8 +137,6 @@ pub(crate) struct Group {
     pub(crate) ordered: bool,
     /// Whether statistics of a row are those of rows before it, and of itself.
     pub(crate) window: bool,
-    /// The target whose values the groups are of.
-    pub(crate) target: Option<TargetId>,
     /// Whether the groups are those of the target.
     pub(crate) by_target: bool,
 }
@@ -416,7 +412,6 @@ impl Filling {
             doubtful: self.doubtful || other.doubtful,
             filled: self.filled || other.filled,
             zero: self.zero && other.zero,
-            mixed: self.mixed && other.mixed,
         }
     }
 }

@@ -494,8 +494,6 @@ pub(crate) enum Learn {
     Back,
     /// It predicts for rows.
     Predict,
-    /// It predicts for rows after each round.
-    Stages,
     /// It is scored on rows.
     Score,
     /// It repeats or removes rows.
@@ -504,14 +502,10 @@ pub(crate) enum Learn {
     Nearest,
     /// It says how important features are.
     Importances,
-    /// It names the features that it leaves.
-    Names,
     /// It tells the scores after each round.
     Results,
     /// It tells the best of these scores.
     BestScore,
-    /// It gets other settings.
-    Settings,
     /// It takes back what it learnt before.
     Restored,
     /// A table is scaled by its own statistics.

@@ -247,16 +247,13 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Learn::Transform] "transform";
         [Learn::Back] "inverse_transform";
         [Learn::Predict] "predict predict_proba decision_function predict_log_proba score_samples apply";
-        [Learn::Stages] "staged_predict staged_predict_proba staged_decision_function";
         [Learn::Score] "score evaluate";
         [Learn::Resample] "fit_resample fit_sample";
         [Learn::Nearest] "kneighbors query radius_neighbors query_radius";
         [Learn::Importances] "get_support get_feature_importance feature_importance get_score get_fscore
             shap_values";
-        [Learn::Names] "get_feature_names_out";
         [Learn::Results] "evals_result get_evals_result";
         [Learn::BestScore] "get_best_score";
-        [Learn::Settings] "set_params";
     }
     Receiver::Network => {
         [Itself] "to cuda cpu float double half eval train requires_grad_";
