@@ -65,7 +65,6 @@ impl Machine<'_> {
             (Effect::Make(make), _) => self.make(make, on, arguments),
             (Effect::Draw(draw), _) => self.draw(draw, on, arguments),
             (Effect::Expression(expression), _) => self.express(expression, arguments),
-            (Effect::Read, _) => self.read_table(on, arguments),
             (Effect::Itself, _) => on.clone(),
             (Effect::Number, _) => Value::some_number(),
             (Effect::File(file), _) => self.use_file(file, on, arguments),

@@ -94,6 +94,7 @@ impl Machine<'_> {
     pub(crate) fn use_file(&mut self, file: File, on: &Value, arguments: &Arguments) -> Value {
         match file {
             File::Printed => self.print(arguments),
+            File::Table | File::Array => return self.read_table(on, file == File::Table, arguments),
             File::Opened => {
                 self.open(on, arguments.get(0, "mode"), arguments);
                 return if on.constant().is_some() {

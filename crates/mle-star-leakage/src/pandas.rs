@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::calls::Arguments;
 use crate::conditions::key_of_query;
+use crate::effects::{self, Receiver};
 use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
@@ -11,8 +12,8 @@ use crate::table::{Column, Table};
 use crate::value::{Bound, Dict, Object, Value};
 
 impl Machine<'_> {
-    /// A table that is read from a file, which may be open.
-    pub(crate) fn read_table(&mut self, file: &Value, arguments: &Arguments) -> Value {
+    /// A table that is read from a file, which may be open: with the names of its columns, or without.
+    pub(crate) fn read_table(&mut self, file: &Value, whole: bool, arguments: &Arguments) -> Value {
         let path = match file.bound() {
             Some((path, Bound::File)) => path,
             _ => file,
@@ -31,8 +32,6 @@ impl Machine<'_> {
         let file = path.constant().unwrap_or_else(|| format!("{:?}", arguments.range).into());
         let targets = self.targets_of_file(rows, &file);
         let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
-        let whole =
-            !matches!(arguments.called_name(self.source), "load" | "load_npz" | "genfromtxt" | "loadtxt");
         let part = self.all_columns(rows);
         let mut table = Table { whole, columns: targets, part, ..Table::of(rows) }.with_times(times);
         if let Some(names) = arguments.named("usecols").or_else(|| arguments.named("columns")) {
@@ -196,7 +195,7 @@ impl Machine<'_> {
         match (bound, self.table_of(base).cloned()) {
             (Bound::Super, _) => self.call_inherited(base, name, arguments),
             (Bound::Transposed, _) | (_, None) => Value::Unknown,
-            (Bound::Texts, Some(table)) if matches!(name, "contains" | "startswith" | "endswith") => {
+            (Bound::Texts, Some(table)) if effects::of(&[Receiver::Texts], name).is_some() => {
                 let key = self.compact(arguments.range);
                 self.table(Table::conditions(table.rows, &key))
             }

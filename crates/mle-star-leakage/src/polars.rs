@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::effects::Expression;
+use crate::effects::{self, Columns, Effect, Expression, Receiver};
 use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;
 use crate::rows::RowsId;
@@ -15,9 +15,7 @@ impl Machine<'_> {
     pub(crate) fn context_of(&self, function: &Value) -> Option<Rc<Table>> {
         let Some((base, Bound::Method(name))) = function.bound() else { return None };
         match self.state.get(base) {
-            Some(Object::Table(table)) if table.polars || &**name == "with_columns" => {
-                Some(Rc::new(table.clone()))
-            }
+            Some(Object::Table(table)) if table.polars || extends(name) => Some(Rc::new(table.clone())),
             Some(Object::Group(group)) if group.table.polars => Some(Rc::new(group.table.clone())),
             _ => None,
         }
@@ -144,4 +142,9 @@ impl Machine<'_> {
         let made = Table::array(table.rows, deps);
         self.table(Table { label, polars: true, ..made })
     }
+}
+
+/// Whether a method makes columns from expressions, of tables of other libraries as well.
+fn extends(name: &str) -> bool {
+    effects::of(&[Receiver::Table], name) == Some(Effect::Columns(Columns::Extended))
 }

@@ -30,6 +30,8 @@ pub(crate) enum Receiver {
     Names,
     /// A text, or a path.
     Text,
+    /// The values of a column as texts.
+    Texts,
     /// A number, or several.
     Number,
     /// A model or another thing that is fitted.
@@ -81,8 +83,6 @@ pub(crate) enum Effect {
     Draw(Draw),
     /// It gives columns of the table that a method of polars is called on.
     Expression(Expression),
-    /// It reads a table from a file.
-    Read,
     /// It makes a number of any kind.
     Number,
     /// It changes a list or dictionary, or takes something out of it.
@@ -108,7 +108,8 @@ impl Effect {
     pub(crate) fn is_as_of_method(self) -> bool {
         let of_all = matches!(
             self,
-            Self::Values(Values::Elementwise | Values::Numeric | Values::Best) | Self::File(File::Printed)
+            Self::Values(Values::Elementwise | Values::Numeric | Values::Best)
+                | Self::File(File::Printed | File::Table | File::Array)
         );
         let of_values = matches!(
             self,
@@ -223,6 +224,8 @@ pub(crate) enum Test {
     Compare(CmpOp),
     /// Whether it is one of several.
     Among,
+    /// Whether it has a text in it.
+    Part,
     /// Whether it is in an interval.
     Between,
     /// Whether it is missing.
@@ -424,6 +427,10 @@ pub(crate) enum Text {
 /// What happens with files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum File {
+    /// A table is read from it.
+    Table,
+    /// An array is read from it.
+    Array,
     /// It is opened.
     Opened,
     /// Something is written to it.
@@ -606,7 +613,7 @@ static EFFECTS: LazyLock<HashMap<&str, Vec<(Receiver, Effect)>>> = LazyLock::new
 /// The effect of a function, by its full name and the last part of that.
 pub(crate) fn of_function(symbol: &str, name: &str) -> Option<Effect> {
     let reads = name.starts_with("read_") || name.starts_with("scan_");
-    of(libraries(symbol), name).or_else(|| reads.then_some(Effect::Read))
+    of(libraries(symbol), name).or_else(|| reads.then_some(Effect::File(File::Table)))
 }
 
 /// The effect of a method or function, by the first of these receivers that has it.

@@ -137,7 +137,7 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Statistic::Crosstab] "crosstab";
     }
     Receiver::Library("numpy") => {
-        [Read] "load genfromtxt loadtxt load_npz";
+        [File::Array] "load genfromtxt loadtxt load_npz";
         [Make::Blank] "zeros empty";
         [Make::Constant] "ones full";
         [Make::BlankLike] "zeros_like ones_like empty_like full_like";
@@ -231,6 +231,9 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [File::Written] "write_text write_bytes";
         [File::Matching] "glob rglob";
         [File::InFolder] "iterdir";
+    }
+    Receiver::Texts => {
+        [Test::Part] "contains startswith endswith";
     }
     Receiver::Number => {
         [Columns::Label] "alias";
