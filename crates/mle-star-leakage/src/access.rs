@@ -7,7 +7,6 @@ use ruff_python_ast::{BoolOp, CmpOp, Comprehension, Expr};
 use crate::calls::Arguments;
 use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
-use crate::names;
 use crate::table::{Column, Table};
 use crate::value::{Bound, Dict, Estimator, Fitted, List, Names, Number, Object, Role, Value};
 
@@ -60,9 +59,6 @@ impl<'a> Machine<'a> {
                 let values = self.table_of(&bound.0).map(Table::values);
                 return values.map_or(Value::Unknown, |values| self.table(values));
             }
-            Value::Bound(bound) if bound.1 == Bound::Times && names::is_part_of_time(name) => {
-                return self.part_of_time(&bound.0);
-            }
             Value::Class(class) => return self.class_attribute(*class, name).unwrap_or_default(),
             _ => {}
         }
@@ -91,14 +87,6 @@ impl<'a> Machine<'a> {
             Some(Object::Study(number)) => self.study_attribute(base, number, name),
             _ => Value::Unknown,
         }
-    }
-
-    /// Parts of the times in a column, such as their hours.
-    fn part_of_time(&mut self, times: &Value) -> Value {
-        let Some(table) = self.table_of(times).cloned() else { return Value::Unknown };
-        let (values, answer) = (table.values(), self.as_answer(&table, self.statement));
-        let deps = values.rest.deps.and(&answer);
-        self.table(Table { source: values.source, ..Table::array(values.rows, deps) })
     }
 
     /// An attribute of a study of a library of searches.

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use ruff_python_ast::CmpOp;
 
 use crate::calls::Arguments;
-use crate::effects::{self, Best, Columns, Effect, Learn, Receiver, Rows, Statistic, Test, Values};
+use crate::effects::{self, Best, Columns, Effect, Receiver, Rows, Statistic, Test, Values};
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::{Machine, row_of};
 use crate::rows::RowsId;
 use crate::table::{Column, Table};
-use crate::value::{Number, Object, Value};
+use crate::value::{Number, Value};
 
 /// A value, and the table that it is.
 type Of<'a> = (&'a Value, &'a Table);
@@ -37,57 +37,8 @@ impl Machine<'_> {
         Value::None
     }
 
-    /// What a call gives that has this effect on a value: that which a method is called on, or the first argument of a
-    /// function.
-    pub(crate) fn apply(&mut self, effect: Effect, on: &Value, arguments: &Arguments) -> Value {
-        let handle = self.state.handle(on);
-        let table = match handle.as_deref() {
-            Some(Object::Table(table)) => Some(table),
-            _ => None,
-        };
-        match (effect, table) {
-            (Effect::Same, _) => self.same(on),
-            (Effect::Piped, _) => {
-                let mut given = arguments.clone();
-                given.positional.splice(..1, [on.clone()]);
-                self.call_value(&arguments.first_value(), &given)
-            }
-            (Effect::Nothing, _) => Value::None,
-            (Effect::Unknown, _) => Value::Unknown,
-            (Effect::Rows(rows), Some(table)) => self.change_rows(rows, (on, table), arguments),
-            (Effect::Columns(columns), Some(table)) => self.change_columns(columns, (on, table), arguments),
-            (Effect::Values(values), _) => self.compute_values(values, on, table, arguments),
-            (Effect::Test(Test::Type { numbers }), _) => self.are_of_type(numbers, on),
-            (Effect::Test(test), Some(table)) => self.test_values(test, (on, table), arguments),
-            (Effect::Order(order), Some(table)) => self.put_in_order(order, table, arguments),
-            (Effect::Statistic(statistic), _) => self.compute_statistic(statistic, on, table, arguments),
-            (Effect::Stack(stack), _) => self.stacked(stack, arguments),
-            (Effect::Make(make), _) => self.make(make, on, arguments),
-            (Effect::Draw(draw), _) => self.draw(draw, on, arguments),
-            (Effect::Expression(expression), _) => self.express(expression, arguments),
-            (Effect::Itself, _) => on.clone(),
-            (Effect::Number, _) => Value::some_number(),
-            (Effect::File(file), _) => self.use_file(file, on, arguments),
-            (Effect::Python(python), _) => self.call_python(python, on, arguments),
-            (Effect::Text(text), _) => self.make_text(text, on, arguments),
-            (Effect::Split(split), _) => self.divide(split, arguments),
-            (Effect::Score(score), _) => self.score_by(score, on, arguments),
-            (Effect::New(new), _) => self.make_new(new, on, arguments),
-            (Effect::Learn(Learn::Scaled), Some(table)) => self.scaled(table, arguments),
-            _ => Value::Unknown,
-        }
-    }
-
-    /// The same values again: a table as a new one, so that a change leaves the old one as it is.
-    fn same(&mut self, on: &Value) -> Value {
-        match self.table_of(on).cloned() {
-            Some(table) => self.table(table),
-            None => on.clone(),
-        }
-    }
-
     /// Chooses, repeats or counts rows.
-    fn change_rows(&mut self, rows: Rows, (on, table): Of<'_>, arguments: &Arguments) -> Value {
+    pub(crate) fn change_rows(&mut self, rows: Rows, (on, table): Of<'_>, arguments: &Arguments) -> Value {
         let site = self.site(arguments.range);
         match rows {
             Rows::Some => {
@@ -161,7 +112,7 @@ impl Machine<'_> {
     }
 
     /// Computes a value from each value.
-    fn compute_values(
+    pub(crate) fn compute_values(
         &mut self,
         values: Values,
         on: &Value,
@@ -239,7 +190,7 @@ impl Machine<'_> {
     }
 
     /// Tests each value, as by `column.isin(...)`.
-    fn test_values(&mut self, test: Test, (on, table): Of<'_>, arguments: &Arguments) -> Value {
+    pub(crate) fn test_values(&mut self, test: Test, (on, table): Of<'_>, arguments: &Arguments) -> Value {
         let other = arguments.first().filter(|other| self.table_of(other).is_some());
         match (test, other) {
             (Test::Compare(operator), Some(other)) => {
@@ -288,7 +239,7 @@ impl Machine<'_> {
     }
 
     /// Computes something from many rows.
-    fn compute_statistic(
+    pub(crate) fn compute_statistic(
         &mut self,
         statistic: Statistic,
         on: &Value,
@@ -386,7 +337,12 @@ impl Machine<'_> {
     }
 
     /// Chooses, makes or names columns.
-    fn change_columns(&mut self, columns: Columns, (on, table): Of<'_>, arguments: &Arguments) -> Value {
+    pub(crate) fn change_columns(
+        &mut self,
+        columns: Columns,
+        (on, table): Of<'_>,
+        arguments: &Arguments,
+    ) -> Value {
         let first = arguments.first_value();
         let made = match columns {
             Columns::Index => match arguments.value(0, "keys").constant() {

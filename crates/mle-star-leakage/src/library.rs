@@ -61,18 +61,6 @@ impl Machine<'_> {
         self.call_unknown(arguments)
     }
 
-    /// What a function with this effect gives.
-    fn apply_function(&mut self, effect: Effect, arguments: &Arguments) -> Value {
-        if effect.is_as_of_method()
-            && let [first, others @ ..] = arguments.positional.as_slice()
-        {
-            let others = Arguments { positional: others.to_vec(), ..arguments.clone() };
-            return self.apply(effect, first, &others);
-        }
-        let missing = Value::Unknown;
-        self.apply(effect, arguments.first().unwrap_or(&missing), arguments)
-    }
-
     /// Whether the script has a line with the final score.
     pub(crate) fn reports_a_score(&self) -> bool {
         self.source.contains(FINAL)

@@ -41,12 +41,6 @@ impl Machine<'_> {
         }
     }
 
-    /// What a method of such a receiver gives.
-    fn apply_of(&mut self, receiver: Receiver, base: &Value, name: &str, arguments: &Arguments) -> Value {
-        let effect = effects::of(&[receiver], name);
-        effect.map_or(Value::Unknown, |effect| self.apply(effect, base, arguments))
-    }
-
     fn call_names(&mut self, names: &Names, name: &str, arguments: &Arguments) -> Value {
         let mut names = names.clone();
         match effects::of(&[Receiver::Names], name) {

@@ -188,21 +188,3 @@ pub(crate) fn is_of_labels(path: &str) -> bool {
     let mut folders = folders.iter().skip(usize::from(path.starts_with('/')));
     secret || folders.any(|name| matches!(*name, "answers" | "private") || (of_labels && held_out(&[name])))
 }
-/// Whether an attribute of pandas has a part of each time or duration.
-pub(crate) fn is_part_of_time(name: &str) -> bool {
-    matches!(
-        name,
-        "days"
-            | "seconds"
-            | "year"
-            | "quarter"
-            | "month"
-            | "day"
-            | "dayofweek"
-            | "weekday"
-            | "dayofyear"
-            | "hour"
-            | "minute"
-            | "date"
-    )
-}

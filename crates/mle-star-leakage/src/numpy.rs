@@ -127,7 +127,6 @@ impl Machine<'_> {
             Draw::Few => return self.drawn_rows(first, false, arguments),
             Draw::Trial => return Value::learnt(self.candidate_at(How::Few, arguments.range)),
             Draw::Permutation => self.permuted_positions(first),
-            Draw::Integers => self.drawn_positions(first, arguments),
             Draw::Numbers => None,
         };
         positions.unwrap_or_else(|| self.drawn(arguments))
@@ -162,24 +161,6 @@ impl Machine<'_> {
             (_, Some(table)) => Some(self.table(table.with_order_lost())),
             _ => None,
         }
-    }
-
-    /// Positions of rows drawn at random, each perhaps several times.
-    fn drawn_positions(&mut self, first: &Value, arguments: &Arguments) -> Option<Value> {
-        let high = match (first, arguments.get(1, "high")) {
-            (Value::Int(0), Some(high)) => high.clone(),
-            (Value::Length(_), None) => first.clone(),
-            (Value::Length(_), Some(Value::Tuple(_))) => first.clone(),
-            _ => return None,
-        };
-        let (rows, share) = high.share()?;
-        let rows = if share < 1.0 {
-            self.divided(rows, &format!("at share {share}"), false, DivisionKind::Position)
-        } else {
-            rows
-        };
-        let rows = self.rows.repeated(rows, self.site(arguments.range));
-        Some(self.positions(rows))
     }
 
     fn as_array(&mut self, value: &Value) -> Value {

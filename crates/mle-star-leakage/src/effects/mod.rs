@@ -1,9 +1,10 @@
 //! What calls of libraries, and of Python's own types, do: the kinds of effects. The table in `rows` says which names have
 //! which.
 //!
-//! The interpreter never asks for names of calls: it looks an effect up ([`of`]) and applies it (`Machine::apply`). A new
-//! effect is a variant here, a row, and an arm where the effects of its kind are applied.
+//! The interpreter does not ask for names of calls: it looks an effect up ([`of`]) and applies it (`apply`). A new effect is
+//! a variant here, a row, and an arm where the effects of its kind are applied.
 
+mod apply;
 mod rows;
 
 use std::collections::HashMap;
@@ -358,8 +359,6 @@ pub(crate) enum Make {
 pub(crate) enum Draw {
     /// Numbers, perhaps one for each row.
     Numbers,
-    /// Whole numbers, which may be positions of rows.
-    Integers,
     /// Rows in another order.
     Permutation,
     /// Rows, perhaps each of them several times.

@@ -159,8 +159,8 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Stack::Two] "append";
         [Rows::Repeated] "repeat tile";
         [Make::Parts] "array_split split";
-        [Draw::Numbers] "rand random uniform normal randn random_sample standard_normal";
-        [Draw::Integers] "randint integers";
+        [Draw::Numbers] "rand random uniform normal randn random_sample standard_normal randint
+            integers";
         [Draw::Permutation] "permutation randperm";
         [Draw::Rows] "choice";
         [Draw::Number] "dirichlet";
