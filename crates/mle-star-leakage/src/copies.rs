@@ -1,5 +1,6 @@
 //! Rows one by one: lists that a loop over rows fills, and rows that it copies.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use ruff_python_ast::Comprehension;
@@ -15,12 +16,12 @@ use crate::value::{List, Number, Object, Row, Value};
 
 impl Machine<'_> {
     /// Arguments in which lists with one item for each row are tables.
-    pub(crate) fn with_row_lists(&mut self, arguments: &Arguments) -> Arguments {
+    pub(crate) fn with_row_lists<'g>(&mut self, arguments: &'g Arguments) -> Cow<'g, Arguments> {
         let is_list = |value: &Value| matches!(self.state.get(value), Some(Object::List(list)) if !list.added.is_empty());
-        let mut made = arguments.clone();
         if !arguments.all().any(is_list) {
-            return made;
+            return Cow::Borrowed(arguments);
         }
+        let mut made = arguments.clone();
         let given: Vec<Value> = arguments.all().cloned().collect();
         let labelled = self.are_labelled(&given);
         let named = made.named.iter_mut().map(|(_, value)| value);
@@ -32,7 +33,7 @@ impl Machine<'_> {
                 *value = self.table(table);
             }
         }
-        made
+        Cow::Owned(made)
     }
 
     /// Whether lists that have rows more than once all do, labels as well: pairs of rows with labels of their own are

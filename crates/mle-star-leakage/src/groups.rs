@@ -39,7 +39,7 @@ impl Machine<'_> {
             return self.array(rows, deps);
         }
         if mapped && ["sample(", "resample("].iter().any(|word| words.contains(word)) {
-            return self.sampled_groups(group, arguments);
+            return Value::Unknown;
         }
         self.aggregated(group, rows, arguments)
     }
@@ -164,22 +164,6 @@ impl Machine<'_> {
     pub(crate) fn lagged(&mut self, deps: &Dependencies) -> Dependencies {
         let deps = self.infos.without(deps, Kind::Window);
         self.without_answers(&deps)
-    }
-
-    /// Rows that are drawn from each group.
-    fn sampled_groups(&mut self, group: &Group, arguments: &Arguments) -> Value {
-        let function = arguments.first_value();
-        let part = self.rows.some(group.table.rows, self.site(arguments.range));
-        let part = self.table(group.table.with_rows(part));
-        let drawn = self.call_with(&function, &[part], arguments.range);
-        let Some(drawn) = self.table_of(&drawn).map(|table| table.rows) else { return Value::Unknown };
-        let site = self.site(arguments.range);
-        let rows = match self.rows.repetition(drawn) {
-            Some(_) => self.rows.repeated(group.table.rows, site),
-            None => self.rows.some(group.table.rows, site),
-        };
-        let drawn = group.table.with_rows(rows);
-        self.table(drawn)
     }
 
     fn aggregated(&mut self, group: &Group, rows: RowsId, arguments: &Arguments) -> Value {

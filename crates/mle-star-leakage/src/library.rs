@@ -1,5 +1,6 @@
 //! Functions of libraries: which of them is called.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::calls::Arguments;
@@ -22,7 +23,8 @@ impl Machine<'_> {
         };
         let effect = effects::of_function(symbol, name);
         let collates = effect == Some(Effect::New(New::Loader));
-        let arguments = &if collates { arguments.clone() } else { self.with_row_lists(arguments) };
+        let given = if collates { Cow::Borrowed(arguments) } else { self.with_row_lists(arguments) };
+        let arguments = &*given;
         if let Some(effect) = effect {
             let value = self.apply_function(effect, arguments);
             if let Some(table) = self.state.table_mut(&value).filter(|_| symbol.starts_with("polars")) {

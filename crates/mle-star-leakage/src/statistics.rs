@@ -45,13 +45,16 @@ impl Machine<'_> {
         on: &Value,
         arguments: &Arguments,
     ) -> Value {
-        let tables = self.tables_in(arguments);
         match statistic {
             Statistic::MeanOf => self.averaged(on, arguments),
             Statistic::Spread => self.spread(on, arguments),
             Statistic::Best(best) => self.extreme(best, on, arguments),
-            Statistic::LeastSquares => Value::learnt(self.statistic(&tables, Kind::Model, arguments.range)),
+            Statistic::LeastSquares => {
+                let tables = self.tables_in(arguments);
+                Value::learnt(self.statistic(&tables, Kind::Model, arguments.range))
+            }
             Statistic::Bins | Statistic::AddedAt => {
+                let tables = self.tables_in(arguments);
                 let of_values = tables.get(1..).unwrap_or_default();
                 let deps = self.statistic(of_values, Kind::Target, arguments.range);
                 if let (Statistic::AddedAt, Some(table)) = (statistic, self.state.table_mut(on)) {
@@ -66,7 +69,7 @@ impl Machine<'_> {
             }
             Statistic::Crosstab => {
                 let about = |table: &Table| table.by_target || self.is_of_target(table);
-                let by_target = tables.iter().any(about);
+                let by_target = self.tables_in(arguments).iter().any(about);
                 let rows = self.table_of(on).map_or(RowsId::UNKNOWN, |table| table.rows);
                 self.statistics(rows, by_target, arguments)
             }

@@ -60,7 +60,8 @@ impl Machine<'_> {
         if effect.is_as_of_method()
             && let [first, others @ ..] = arguments.positional.as_slice()
         {
-            let others = Arguments { positional: others.to_vec(), ..arguments.clone() };
+            let named = arguments.named.clone();
+            let others = Arguments { positional: others.to_vec(), named, ..*arguments };
             return self.apply(effect, first, &others);
         }
         let missing = Value::Unknown;
