@@ -9,7 +9,6 @@ use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
 use crate::names;
 use crate::table::{Column, Table};
-use crate::types::DTYPE;
 use crate::value::{Dict, Estimator, Fitted, List, Names, Number, Object, Role, Value};
 
 impl<'a> Machine<'a> {
@@ -147,7 +146,7 @@ impl<'a> Machine<'a> {
             "size" | "height" => Value::Length(table.rows),
             "T" if table.columns.is_empty() && !table.whole => Value::method(base.clone(), "T of"),
             "T" => Value::Unknown,
-            "dtype" | "dtypes" => Value::method(base.clone(), DTYPE),
+            "dtype" | "dtypes" => Value::Unknown,
             "columns" => Value::Names(Rc::new(names_of(table))),
             "index" => {
                 let mut index = Table { fresh: table.fresh, ..Table::positions(table.rows) };
@@ -250,27 +249,11 @@ impl<'a> Machine<'a> {
                 None => {
                     let choice = self.chosen_among(&left, &generator.target, test);
                     left.deps.add(&choice);
-                    left.among = left.certain();
-                    left.sure = false;
-                    left.among = self.fulfilling(&left.among, &generator.target, test);
+                    (left.sure, left.among) = (false, Vec::new());
                 }
             }
         }
         Some(Value::Names(Rc::new(left)))
-    }
-
-    /// The names that certainly fulfil a condition of a comprehension.
-    fn fulfilling(&mut self, names: &[Rc<str>], target: &'a Expr, test: &'a Expr) -> Vec<Rc<str>> {
-        self.in_scope(|machine| {
-            let mut left = Vec::new();
-            for name in names {
-                machine.assign(target, Value::Str(Rc::clone(name)));
-                if machine.condition(test).0 == Some(true) {
-                    left.push(Rc::clone(name));
-                }
-            }
-            left
-        })
     }
 
     /// What a condition of a comprehension depends on that chooses among all of these names.

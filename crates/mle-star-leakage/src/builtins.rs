@@ -2,7 +2,7 @@
 
 use crate::calls::Arguments;
 use crate::machine::{Items, Machine};
-use crate::value::{Dict, Number, Object, Text, Value};
+use crate::value::{Dict, Object, Text, Value};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -100,14 +100,7 @@ impl Machine<'_> {
                 let last = self.tail(*rows, start, Some(range));
                 self.positions(last)
             }
-            bounds => {
-                let span = match bounds {
-                    [Value::Int(end)] => Some((0, *end)),
-                    [Value::Int(start), Value::Int(end)] => Some((*start, *end)),
-                    _ => None,
-                };
-                Value::Number(Rc::new(Number { span, ..Number::default() }))
-            }
+            _ => Value::some_number(),
         }
     }
 

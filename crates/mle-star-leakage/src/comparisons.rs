@@ -5,28 +5,12 @@ use std::rc::Rc;
 use ruff_python_ast::{CmpOp, Operator};
 use ruff_text_size::TextRange;
 
-use crate::info::{Dependency, How, Kind};
+use crate::info::{How, Kind};
 use crate::machine::Machine;
 use crate::table::Table;
 use crate::value::{Names, Number, Row, Value};
 
 impl Machine<'_> {
-    /// The score of one row, if its true value is compared with what was learnt.
-    pub(crate) fn score_of_row(&mut self, left: &Value, right: &Value) -> Option<Value> {
-        let (Value::Number(one), Value::Number(other)) = (left, right) else { return None };
-        let truth = |number: &Number| number.row.clone().filter(|row| row.target);
-        let learnt = |number: &Number| {
-            let is = |dep: &Dependency| matches!(dep.kind, Kind::Model | Kind::Target);
-            truth(number).is_none() && self.infos.any(&number.deps, is) && self.reports_a_score()
-        };
-        let (row, deps) = match (truth(one), truth(other)) {
-            (Some(row), None) if learnt(other) => (row, other.deps.clone()),
-            (None, Some(row)) if learnt(one) => (row, one.deps.clone()),
-            _ => return None,
-        };
-        Some(Value::score(self.score(self.statement, row.rows, &deps, false)))
-    }
-
     /// The column of which one value is compared with something that is computed, and the row.
     fn compared_column(&self, left: &Value, right: &Value) -> Option<(Rc<str>, Option<Rc<Row>>)> {
         let row = |value: &Value| match value {
@@ -121,9 +105,6 @@ impl Machine<'_> {
                 },
             });
         }
-        if let Some(holds) = self.compare_types(operation, left, right) {
-            return Some(Value::Bool(holds));
-        }
         if let (Some(one), CmpOp::In | CmpOp::NotIn, Some(all)) =
             (left.as_str(), operation, self.texts(right))
         {
@@ -151,9 +132,6 @@ impl Machine<'_> {
 
     /// A comparison of numbers depends on what is known of features, as the numbers do.
     fn compare_numbers(&mut self, left: &Value, right: &Value) -> Value {
-        if let Some(score) = self.score_of_row(left, right) {
-            return score;
-        }
         let deps = self.about_features(left).and(&self.about_features(right));
         let range = self.statement;
         let answers = self.answer_of_row(left, range).and(&self.answer_of_row(right, range));

@@ -41,9 +41,6 @@ impl Machine<'_> {
         let truth = truth.map(|truth| self.table(truth.with_rows(fit)));
         let learnt = self.through_steps(&estimator, taken, Some(truth.as_ref())).deps();
         let learnt = self.answers_for(&learnt, number, self.site(arguments.range));
-        let truth = arguments.get(2, "y").and_then(|target| self.table_of(target)).cloned();
-        let site = self.site(arguments.range);
-        let learnt = learnt.and(&self.answer_by_position(&table, truth.as_ref(), site));
         let fitted = Fitted::with_target(self.site(arguments.range), fit, learnt);
         let deps = self.predictions(&estimator, &fitted, &table.with_rows(scored));
         let seeds = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {

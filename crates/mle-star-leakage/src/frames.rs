@@ -294,7 +294,6 @@ impl Machine<'_> {
         let text = self.compact(arguments.range);
         let text =
             text.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_').to_owned();
-        let text = self.required_values(&text, table, name, arguments).unwrap_or(text);
         let opposites = [("notna", "isna"), ("notnull", "isna"), ("isnull", "isna")];
         let (key, negated) = match opposites.iter().find(|(one, _)| *one == name) {
             Some((one, other)) => (text.replace(one, other), *one != "isnull"),
@@ -567,7 +566,6 @@ impl Machine<'_> {
         let deps = self.deps_of(&names);
         let deps = self.infos.of_kind(&deps, Kind::Selection);
         left.learn(&deps);
-        left.part = self.all_columns(left.rows);
         self.table(left)
     }
 

@@ -211,10 +211,7 @@ impl<'a> Machine<'a> {
         };
         let mut selected = match index {
             Value::Names(names) if names.sure => self.columns_named(table, names),
-            Value::Int(_) if table.each => {
-                let part = Self::column_at(table.part, index);
-                Table { part, each: false, ..self.unsure(table) }
-            }
+            Value::Int(_) if table.each => Table { each: false, ..self.unsure(table) },
             Value::Int(_) | Value::Number(_) if table.is_nameless() => {
                 return self.one_value(table, index);
             }
@@ -223,7 +220,6 @@ impl<'a> Machine<'a> {
                 Table { rest: table.rest.clone(), label: table.label.clone(), ..Table::default() }
             }
             _ => Table {
-                part: self.all_columns(table.rows),
                 rest: table.rest.clone(),
                 order: Order { times: Vec::new(), ..table.order.clone() },
                 by_target: table.by_target,
@@ -286,7 +282,6 @@ impl<'a> Machine<'a> {
         {
             let column = self.eval(column);
             let deps = self.selecting(&column).and(&self.candidates_among(&column, &chosen));
-            let part = Self::column_at(chosen.part, &column);
             chosen = match (column.constant().filter(|_| !column.is_constant_number()), self.texts(&column)) {
                 (Some(name), _) => self.select(&chosen, &name),
                 (None, Some(names)) => self.select_all(&chosen, &names),
@@ -296,14 +291,11 @@ impl<'a> Machine<'a> {
                 },
             };
             chosen.learn(&deps);
-            (chosen.by_target, chosen.part) = (by_target, part);
-        } else if let [Expr::Slice(slice)] = rest {
-            let part = self.sliced_columns(chosen.part, slice);
-            if !is_whole(slice) {
-                chosen = Table { part, ..self.unsure(&chosen) };
-            }
-        } else if !rest.is_empty() {
-            chosen = Table { part: None, ..self.unsure(&chosen) };
+            chosen.by_target = by_target;
+        } else if !matches!(rest, [] | [Expr::Slice(_)])
+            || matches!(rest, [Expr::Slice(slice)] if !is_whole(slice))
+        {
+            chosen = self.unsure(&chosen);
         }
         self.table(chosen)
     }
@@ -401,8 +393,7 @@ impl<'a> Machine<'a> {
                 return window;
             }
             let sliced = if table.each {
-                let part = self.sliced_columns(table.part, slice);
-                Table { part, each: false, ..self.unsure(&table) }
+                Table { each: false, ..self.unsure(&table) }
             } else {
                 self.sliced(&table, slice)
             };
@@ -427,10 +418,9 @@ impl<'a> Machine<'a> {
             }
             (_, Some(Object::List(list))) => match part_of(&list.items, &bounds).filter(|_| !list.open) {
                 Some(items) => self.list(items),
-                None => match (self.sliced_parts(list, slice), self.row_list(base)) {
-                    (Some(parts), _) => parts,
-                    (None, Some(table)) => self.sliced_list(list, &table, slice),
-                    (None, None) => {
+                None => match self.row_list(base) {
+                    Some(table) => self.sliced_list(list, &table, slice),
+                    None => {
                         let items = list.items.iter().map(|item| with_rows(item, RowsId::UNKNOWN)).collect();
                         self.open_list(items)
                     }

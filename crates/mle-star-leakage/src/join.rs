@@ -14,7 +14,7 @@ pub(crate) fn join(left: &Value, right: &Value, both: &mut dyn FnMut(usize, usiz
         (Value::Number(number), constant) | (constant, Value::Number(number))
             if constant.constant().is_some() =>
         {
-            let number = Number { text: None, span: None, random: false, truth: false, ..(**number).clone() };
+            let number = Number { text: None, random: false, truth: false, ..(**number).clone() };
             Value::Number(Rc::new(number))
         }
         (Value::Object(one), Value::Object(other)) if one == other => left.clone(),
@@ -93,7 +93,6 @@ fn join_numbers(one: &Number, other: &Number) -> Number {
         reduced: one.reduced.clone().filter(|reduced| other.reduced.as_ref() == Some(reduced)),
         row: one.row.clone().filter(|row| other.row.as_ref() == Some(row)),
         versus: one.versus.clone().or_else(|| other.versus.clone()),
-        span: one.span.filter(|span| other.span == Some(*span)),
         gap: one.gap && other.gap,
     }
 }

@@ -311,8 +311,6 @@ impl Machine<'_> {
                     fitted.deps = self.answers_for(&fitted.deps, number, fitted.site);
                     let truth = target.as_ref().and_then(|target| self.table_of(target)).cloned();
                     let truth = truth.or_else(|| table.truth.as_deref().cloned());
-                    let by_position = self.answer_by_position(&taken, truth.as_ref(), fitted.site);
-                    fitted.deps.add(&by_position);
                     let taught = self.taught_by(truth.as_ref());
                     fitted.deps.add(&taught);
                 }
@@ -498,8 +496,7 @@ impl Machine<'_> {
     ) -> Dependencies {
         let table = self.taken(estimator, table);
         let table = &self.through_steps(estimator, table, None);
-        let own = table.deps().and(&self.position_in(table, &fitted.deps));
-        let features = self.features_of(&own, &fitted.deps);
+        let features = self.features_of(&table.deps(), &fitted.deps);
         let on = table.rows;
         let features = self.infos.map(&features, |dep| {
             // Predictions as features are statistics of the target.

@@ -109,7 +109,6 @@ mod table;
 mod targets;
 mod together;
 mod training;
-mod types;
 mod unreadable;
 mod uses;
 mod value;

@@ -105,7 +105,6 @@ impl Machine<'_> {
                         let copied = estimator.clone();
                         self.state.add(Object::Estimator(copied))
                     }
-                    Some(Object::Instance(_)) if name == "deepcopy" => self.copied_network(&first),
                     _ => first,
                 }
             }

@@ -40,8 +40,6 @@ pub(crate) struct Machine<'a> {
     pub(crate) calls: Calls,
     pub(crate) nesting: Nesting,
     pub(crate) networks: Networks,
-    /// The parts of conditions that are put together by `&`.
-    pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
     /// The table that expressions of polars are about.
     pub(crate) context: Option<Rc<Table>>,
     /// Expressions of polars that names stand for; `None` for a name that stands for several.
@@ -225,7 +223,6 @@ impl<'a> Machine<'a> {
             calls: Calls::default(),
             nesting: Nesting::default(),
             networks: Networks::default(),
-            conjunctions: HashMap::new(),
             context: None,
             expressions: HashMap::new(),
             registered: Vec::new(),
@@ -359,7 +356,7 @@ impl<'a> Machine<'a> {
         };
         let dep = Dependency::new(Kind::Candidate(how), self.site(site), RowsId::UNKNOWN);
         let deps = number.deps.and(&self.infos.dep(dep));
-        Value::Number(Rc::new(crate::value::Number { deps, row: None, span: None, ..number }))
+        Value::Number(Rc::new(crate::value::Number { deps, row: None, ..number }))
     }
 
     /// Sets what a target names.
@@ -446,7 +443,6 @@ impl<'a> Machine<'a> {
                     estimator.deps.add(&self.choices);
                     self.state.add(Object::Estimator(estimator))
                 }
-                Some(Object::Instance(_)) => self.chosen_network(*number),
                 _ => value,
             },
             _ => value,

@@ -38,9 +38,7 @@ impl Machine<'_> {
         let first = arguments.first_value();
         Some(match name {
             "zeros" | "ones" | "empty" | "full" => self.blank(name, &first),
-            "array_split" | "split" if self.table_of(&first).is_some() => {
-                self.split_evenly(&first, arguments)
-            }
+            "array_split" | "split" if self.table_of(&first).is_some() => Value::Unknown,
             "zeros_like" | "ones_like" | "empty_like" | "full_like" => match self.table_of(&first) {
                 Some(table) => self.table(Table::blank(table.rows)),
                 None => Value::some_number(),
@@ -290,9 +288,6 @@ impl Machine<'_> {
         if let (true, Some(positions)) =
             (tables.is_empty() && !open, self.positions_together(&items, arguments))
         {
-            return positions;
-        }
-        if let (true, Some(positions)) = (open, self.positions_of_folds(&first)) {
             return positions;
         }
         let is_first = matches!(axis.or_else(|| arguments.positional.get(1)), None | Some(Value::Int(0)));

@@ -42,9 +42,7 @@ impl Machine<'_> {
             (_, Some(Object::Table(table))) => self.scale(operation, table, left),
             (Some(Object::List(_)), _) => numbers(&self.as_scores(left), right),
             (_, Some(Object::List(_))) => numbers(left, &self.as_scores(right)),
-            _ if operation == Operator::Sub => {
-                self.score_of_row(left, right).unwrap_or_else(|| difference(left, right))
-            }
+            _ if operation == Operator::Sub => difference(left, right),
             _ => numbers(left, right),
         }
     }
@@ -146,10 +144,11 @@ impl Machine<'_> {
         let versus = versus.or_else(|| left.mask.versus.clone().or_else(|| right.mask.versus.clone()));
         let rows = self.rows_of_both(left.rows, right.rows);
         let condition = match (operation, &left.mask.condition, &right.mask.condition) {
-            (Operator::BitAnd, Some(_), Some(_)) => self.conjunction(&left, &right),
-            (Operator::BitOr, Some(left), Some(right)) => Some((Self::disjunction(left, right), false)),
+            (Operator::BitAnd, Some(left), Some(right)) => Some(format!("{left:?} and {right:?}")),
+            (Operator::BitOr, Some(left), Some(right)) => Some(format!("{left:?} or {right:?}")),
             _ => None,
         };
+        let condition = condition.map(|key| (key.into(), false));
         let answer = self.answers_of(&left, &right);
         let lead = left.lead.clone().or_else(|| right.lead.clone());
         let mut left = left;
@@ -234,9 +233,6 @@ impl Machine<'_> {
         if operation == Operator::Mult && is_zero {
             let zero = Table::zeros(table.rows);
             return self.table(zero);
-        }
-        if let Some(made) = self.weighed(table, number) {
-            return made;
         }
         if table.values().is_target() {
             self.networks.truth = Some(table.clone());
@@ -440,22 +436,13 @@ fn numbers(left: &Value, right: &Value) -> Value {
             category: false,
             share: None,
             reduced: one.reduced.clone().or_else(|| other.reduced.clone()),
-            span: None,
             gap: false,
             text: None,
         })),
         (Value::Number(number), other) | (other, Value::Number(number)) => {
             let random = number.random && other.is_constant_number();
             let truth = number.truth && other.is_constant_number();
-            let number = Number {
-                text: None,
-                share: None,
-                span: None,
-                gap: false,
-                random,
-                truth,
-                ..(**number).clone()
-            };
+            let number = Number { text: None, share: None, gap: false, random, truth, ..(**number).clone() };
             Value::Number(Rc::new(number))
         }
         (Value::Length(_), _) | (_, Value::Length(_)) => Value::some_number(),

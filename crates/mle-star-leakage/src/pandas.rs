@@ -53,9 +53,6 @@ impl Machine<'_> {
             let named = Table { label: Some(label.into()), polars: true, ..values.values() };
             return Some(self.table(named));
         }
-        if let Some(holds) = self.has_type(name, &first) {
-            return Some(Value::Bool(holds));
-        }
         Some(match (name, self.table_of(&first).cloned()) {
             ("DataFrame" | "Series", _) => self.made_table(&first, arguments),
             ("concat", _) => self.concat(&first, arguments),
@@ -152,8 +149,7 @@ impl Machine<'_> {
         let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
         let whole =
             !matches!(arguments.called_name(self.source), "load" | "load_npz" | "genfromtxt" | "loadtxt");
-        let part = self.all_columns(rows);
-        let mut table = Table { whole, columns: targets, part, ..Table::of(rows) }.with_times(times);
+        let mut table = Table { whole, columns: targets, ..Table::of(rows) }.with_times(times);
         if let Some(names) = arguments.named("usecols").or_else(|| arguments.named("columns")) {
             table = match self.texts(names) {
                 Some(names) => self.select_all(&table, &names),

@@ -7,7 +7,7 @@ use crate::finding::{Finding, Rule};
 use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::{Final, Machine};
 use crate::names;
-use crate::rows::{Division, DivisionId, DivisionKind, Origin, RowsId};
+use crate::rows::{DivisionId, DivisionKind, Origin, RowsId};
 use crate::site::Site;
 use crate::source::Lines;
 use crate::value::{Number, Value};
@@ -323,17 +323,6 @@ impl Report<'_> {
         if rows.overlap(dep.from, dep.on) {
             return self.seen_rows(score, dep);
         }
-        let origins = rows.ancestors(dep.from).map(|above| rows.origin(above));
-        let joined = origins.filter(|origin| matches!(origin, Origin::Joined { .. }));
-        for origin in joined {
-            let Origin::Joined { parts, site } = origin else { continue };
-            let again = parts.iter().any(|part| self.drawn_and_chosen(*part, dep.on));
-            if again {
-                let (fit, scored, cause) = (self.code(dep.site), self.code(score.site), self.code(*site));
-                let text = format!("by {cause}, some of the rows of {fit} and of {scored} are the same");
-                return self.add(Rule::SameRows, *site, text);
-            }
-        }
         let Some(common) = rows.common(dep.from, dep.on) else { return };
         if let Some(divisions) = rows.different_divisions(dep.from, dep.on) {
             return self.crossing(score, dep, divisions);
@@ -414,21 +403,6 @@ impl Report<'_> {
         };
         let mut scores = self.reported.iter();
         !scores.any(|(score, _)| self.machine.infos.deps(&score.deps).any(other))
-    }
-
-    /// Whether one of two sets is drawn at random, and the other one has all rows with a value of a column: some are in
-    /// both.
-    fn drawn_and_chosen(&self, one: RowsId, other: RowsId) -> bool {
-        let rows = &self.machine.rows;
-        let Some((one, other)) = rows.different_divisions(one, other) else { return false };
-        let division = |division| rows.division_of(division).map(|(division, _)| division);
-        let (Some(one), Some(other)) = (division(one), division(other)) else { return false };
-        let chosen = |division: &Division| {
-            let compared = division.key.split_once("==").filter(|(column, _)| column.starts_with('['));
-            division.kind == DivisionKind::Condition
-                && compared.is_some_and(|(column, _)| !is_set(self.machine.source, column))
-        };
-        (one.kind.is_random() && chosen(other)) || (chosen(one) && other.kind.is_random())
     }
 
     /// Training and validation rows come from two different divisions of the same rows.
@@ -528,27 +502,7 @@ fn set_elsewhere(machine: &Machine<'_>, line: Site) -> bool {
     let uncalled = (0..machine.functions.len()).filter(|function| !machine.calls.called.contains(function));
     uncalled
         .filter_map(|function| machine.body_text(function))
-        .any(|text| printed.iter().any(|name| changes(text, name)))
-}
-
-/// Whether a text may change what has this name: it assigns it, a part of it, or calls a method. Prose does not.
-fn changes(text: &str, name: &str) -> bool {
-    let in_name = |letter: char| letter.is_alphanumeric() || letter == '_';
-    text.match_indices(name).any(|(at, _)| {
-        let (before, after) = (&text[..at], &text[at + name.len()..]);
-        let rest = after.trim_start();
-        let part = rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(in_name));
-        let assigned = rest.starts_with(['=', '[', '+', '-', '*', '/', ',']) && !rest.starts_with("==");
-        !before.ends_with(in_name) && !after.starts_with(in_name) && (part || assigned)
-    })
-}
-
-/// Whether a text assigns a column: `["cls"] = `.
-fn is_set(text: &str, column: &str) -> bool {
-    text.match_indices(column).any(|(at, _)| {
-        let rest = text[at + column.len()..].trim_start();
-        rest.starts_with('=') && !rest.starts_with("==")
-    })
+        .any(|text| printed.iter().any(|name| text.contains(name)))
 }
 
 /// Words of a line with the score that name no variable.

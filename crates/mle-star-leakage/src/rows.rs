@@ -144,30 +144,6 @@ impl Rows {
         if of.is_known() { self.number(Origin::Around { of, part }) } else { of }
     }
 
-    /// Whether two sets were chosen by a column that has different values for them, so that no row is in both.
-    pub(crate) fn apart(&self, one: RowsId, other: RowsId) -> bool {
-        let part = |rows| match self.origin(rows) {
-            Origin::Part { of, division, side } => Some((*of, *division, *side)),
-            _ => None,
-        };
-        let (Some((of, first, side)), Some((all, second, other))) = (part(one), part(other)) else {
-            return false;
-        };
-        if of != all {
-            return false;
-        }
-        if first == second {
-            return side != other;
-        }
-        let key = |division| self.division_of(division).map(|(division, _)| division.key.split_once("=="));
-        match (key(first), key(second)) {
-            (Some(Some((column, value))), Some(Some((same, another)))) => {
-                side == 0 && other == 0 && column == same && value != another
-            }
-            _ => false,
-        }
-    }
-
     /// Sets one after the other.
     pub(crate) fn joined(&mut self, parts: &[RowsId], site: Site) -> RowsId {
         match parts {
@@ -214,27 +190,12 @@ impl Rows {
             return true;
         }
         match self.origin(outer) {
-            Origin::Joined { parts, .. } => {
-                parts.iter().any(|part| self.contains(*part, inner))
-                    || self.whole_of_sides(parts).is_some_and(|whole| self.contains(whole, inner))
-            }
+            Origin::Joined { parts, .. } => parts.iter().any(|part| self.contains(*part, inner)),
             Origin::Repeated { of, .. } => self.contains(*of, inner),
             // If nothing but the part is looked at, the others were only left out.
             Origin::Around { of, part } => self.contains(*of, inner) && !self.contains(*part, inner),
             _ => false,
         }
-    }
-
-    /// The rows of which both sides of a division are among some parts.
-    fn whole_of_sides(&self, parts: &[RowsId]) -> Option<RowsId> {
-        let sides = parts.iter().filter_map(|part| match self.origin(*part) {
-            Origin::Part { of, division, side } => Some((*of, *division, *side)),
-            _ => None,
-        });
-        let sides: Vec<_> = sides.take(16).collect();
-        let other =
-            |&(of, division, side): &(RowsId, DivisionId, u8)| sides.contains(&(of, division, 1 - side));
-        sides.iter().find(|side| other(side)).map(|(of, ..)| *of)
     }
 
     /// Whether some row is certainly in both.

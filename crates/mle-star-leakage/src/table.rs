@@ -39,8 +39,6 @@ pub(crate) struct Table {
     pub(crate) lead: Option<Rc<str>>,
     /// Whether it stands for one row at a time, as an item of a data set.
     pub(crate) each: bool,
-    /// Which columns of an array it has, by their positions.
-    pub(crate) part: Option<Part>,
     /// The place and time where values were drawn at random, if they were.
     pub(crate) drawn: Option<usize>,
     /// Whether rows are counted anew, so its index no longer names rows of the table that they were taken from.
@@ -96,19 +94,6 @@ pub(crate) struct Filling {
     pub(crate) zero: bool,
     /// Whether some predictions were replaced by true values.
     pub(crate) mixed: bool,
-}
-
-/// Which columns of an array there are, by their positions.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Part {
-    /// The array.
-    pub(crate) base: usize,
-    /// The rows of the array.
-    pub(crate) of: RowsId,
-    /// The first column. Negative: from the end.
-    pub(crate) low: i64,
-    /// The column after the last one; `None`: all to the end.
-    pub(crate) high: Option<i64>,
 }
 
 /// What is known of a column.
@@ -199,7 +184,6 @@ impl Table {
 
     /// Sets a column.
     pub(crate) fn set(&mut self, name: Rc<str>, column: Column) {
-        self.part = None;
         self.dropped.retain(|dropped| *dropped != name);
         match self.columns.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = column,
@@ -209,7 +193,6 @@ impl Table {
 
     /// Removes a column.
     pub(crate) fn remove(&mut self, name: &Rc<str>) {
-        self.part = None;
         self.columns.retain(|(known, _)| known != name);
         self.dropped.push(Rc::clone(name));
         // Of the columns that one was divided into, no other one is left.
@@ -337,7 +320,6 @@ impl Table {
             order: Order { times: Vec::new(), ..self.order.clone() },
             index: self.index,
             drawn: self.drawn,
-            part: self.part,
             lead: self.lead.clone(),
             fresh: self.fresh,
             filling: self.filling,
@@ -388,23 +370,10 @@ impl Table {
             joined.order.sorted = None;
         }
         joined.drawn = self.drawn.filter(|drawn| other.drawn == Some(*drawn));
-        joined.part = self.part.filter(|part| other.part == Some(*part));
         joined.fresh &= other.fresh;
         joined.filling = self.filling.join(other.filling);
         joined.by_target &= other.by_target;
         joined
-    }
-}
-
-impl Part {
-    /// Whether a single column is certainly among these.
-    pub(crate) fn has(&self, column: &Self) -> bool {
-        let at = column.low;
-        let single = column.high == Some(at + 1) || (at == -1 && column.high.is_none());
-        let after =
-            (at >= 0 && (0..=at).contains(&self.low)) || (at < 0 && (self.low >= 0 || self.low <= at));
-        let before = self.high.is_none_or(|high| (high < 0) == (at < 0) && at < high);
-        self.base == column.base && single && after && before
     }
 }
 

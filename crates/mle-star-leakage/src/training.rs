@@ -95,19 +95,6 @@ impl Machine<'_> {
         Some(self.array(table.rows, deps))
     }
 
-    /// A table and a parameter of a network that the script writes by hand, value by value or as a product.
-    pub(crate) fn weighed(&mut self, table: &Table, parameter: &Value) -> Option<Value> {
-        match self.state.get(parameter) {
-            Some(Object::Estimator(estimator)) if &*estimator.name == "Parameter" => {}
-            _ => return None,
-        }
-        let given = self.table(table.values());
-        let range = self.statement;
-        let arguments =
-            Arguments { positional: vec![given.clone()], range, called: range, ..Arguments::default() };
-        Some(self.forward(parameter, &arguments).unwrap_or(given))
-    }
-
     /// What goes into the predictions of a network of the script: the features, and what its body adds to them.
     fn through(&mut self, class: usize, network: &Value, table: &Table, arguments: &Arguments) -> Table {
         let Some(method) = self.class_attribute(class, "forward") else { return table.clone() };
@@ -115,9 +102,7 @@ impl Machine<'_> {
         let made = self.call_bound(&method, network, arguments);
         self.networks.within = false;
         match self.table_of(&made) {
-            Some(made) if made.rows == table.rows => {
-                Table { part: table.part.filter(|_| !made.each), ..made.values() }
-            }
+            Some(made) if made.rows == table.rows => made.values(),
             _ => self.unsure(table),
         }
     }
@@ -149,7 +134,6 @@ impl Machine<'_> {
             let target = truth.as_ref().filter(|truth| truth.rows == table.rows);
             let target = target.and_then(|truth| self.target_number(truth));
             let deps = self.answers_for(&table.deps(), target, site);
-            let deps = deps.and(&self.answer_by_position(&table, truth.as_ref(), site));
             let deps = deps.and(&self.steps_of(number)).and(&self.networks.seeded);
             let fitted = Fitted::with_target(site, rows, deps);
             match self.state.change(number) {
@@ -207,27 +191,6 @@ impl Machine<'_> {
             }
             _ => Value::Unknown,
         }
-    }
-
-    /// A copy of a network of the script.
-    pub(crate) fn copied_network(&mut self, network: &Value) -> Value {
-        let Value::Object(number) = network else { return network.clone() };
-        let Some(fitted) = self.networks.fitted.get(number).cloned() else { return network.clone() };
-        let copied = self.state.copy(*number);
-        if let Value::Object(copied) = copied {
-            self.networks.fitted.insert(copied, fitted);
-        }
-        copied
-    }
-
-    /// A network that is kept under a condition, if it was made after the last step of a loop began.
-    pub(crate) fn chosen_network(&mut self, number: usize) -> Value {
-        let made_here = self.nesting.around.last().is_some_and(|around| number >= around.started);
-        let choices = self.choices.clone();
-        if let Some(fitted) = self.networks.fitted.get_mut(&number).filter(|_| made_here) {
-            fitted.deps.add(&choices);
-        }
-        Value::Object(number)
     }
 
     /// `loss_function(predicted, truth)`.

@@ -77,8 +77,6 @@ pub(crate) struct Number {
     pub(crate) versus: Option<Rc<str>>,
     /// Whether it is the difference of two scores of a curve.
     pub(crate) gap: bool,
-    /// It is all whole numbers from the first one to before the second one.
-    pub(crate) span: Option<(i64, i64)>,
 }
 
 /// One row of a table, or one value of a column, as in a loop over all of them.
