@@ -142,7 +142,7 @@ impl<'a> Machine<'a> {
             table.mask.condition = Some((format!("among {among:?}").into(), !value));
         }
         if names.is_empty() {
-            table.put_values(&column, &answer, partly);
+            table.put_values(&column, &answer);
         }
         for name in names {
             let column = given.as_ref().map_or_else(|| column.clone(), |given| given.column(&name));
@@ -282,10 +282,9 @@ impl Table {
     }
 
     /// Puts values into an array.
-    fn put_values(&mut self, column: &Column, answer: &Dependencies, partly: bool) {
+    fn put_values(&mut self, column: &Column, answer: &Dependencies) {
         let first = self.filling.blank && !self.filling.filled && self.rest.deps.is_empty();
-        let predicted = !self.rest.deps.is_empty() && !self.rest.target;
-        self.filling.mixed |= partly && predicted && column.target && self.columns.is_empty();
+
         self.rest.deps.add(&column.deps);
         self.rest.deps.add(answer);
         self.rest.target = column.target && (first || self.rest.target);

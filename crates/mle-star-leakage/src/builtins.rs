@@ -40,13 +40,6 @@ impl Machine<'_> {
                 Some(attribute) => self.attribute(&first, &attribute),
                 None => Value::Unknown,
             },
-            "globals" | "locals" | "vars" if arguments.positional.is_empty() => {
-                Value::Symbol("variables of here".into())
-            }
-            "super" => {
-                let itself = self.state.variable(self.scope, "self").cloned().unwrap_or_default();
-                Value::method(itself, "super of")
-            }
             _ => self.call_collection(name, &first, arguments),
         }
     }

@@ -37,10 +37,7 @@ impl Machine<'_> {
         self.note_cross_validation(&table, arguments);
         let number = self.target_of(&table, arguments.get(2, "y"));
         let taken = features.with_rows(fit);
-        let truth = arguments.get(2, "y").and_then(|target| self.table_of(target)).cloned();
-        let truth = truth.map(|truth| self.table(truth.with_rows(fit)));
-        let learnt = self.through_steps(&estimator, taken, Some(truth.as_ref())).deps();
-        let learnt = self.answers_for(&learnt, number, self.site(arguments.range));
+        let learnt = self.answers_for(&taken.deps(), number, self.site(arguments.range));
         let fitted = Fitted::with_target(self.site(arguments.range), fit, learnt);
         let deps = self.predictions(&estimator, &fitted, &table.with_rows(scored));
         let seeds = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {

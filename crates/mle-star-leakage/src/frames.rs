@@ -404,9 +404,7 @@ impl Machine<'_> {
         }
         let kind = if with_target { Kind::Selection } else { Kind::Unsupervised };
         let deps = self.learn(kind, arguments.range, table.rows);
-        let target = table.columns.iter().find(|(_, column)| column.target).map(|(name, _)| Rc::clone(name));
-        let highest = target.filter(|_| name == "corr" && other.is_none());
-        Value::Number(Rc::new(Number { deps, highest, ..Number::default() }))
+        Value::learnt(deps)
     }
 
     /// A table of statistics: one row per group.

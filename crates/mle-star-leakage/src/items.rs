@@ -10,7 +10,7 @@ use crate::table::{Group, Order, Table};
 use crate::training::is_every_row;
 use crate::value::{List, Names, Number, Object, Value};
 use memchr::memmem;
-use ruff_python_ast::{Expr, ExprSlice, Operator, UnaryOp};
+use ruff_python_ast::{Expr, ExprSlice, UnaryOp};
 use ruff_text_size::{Ranged, TextRange};
 use std::rc::Rc;
 
@@ -35,9 +35,6 @@ impl<'a> Machine<'a> {
         if let Value::Symbol(symbol) = base {
             let name = symbol.rsplit('.').next().unwrap_or_default().to_owned();
             let items = self.eval(index);
-            if let ("variables of here", Some(name)) = (&**symbol, items.as_str()) {
-                return self.state.variable(self.scope, name).cloned().unwrap_or_default();
-            }
             let arguments =
                 Arguments { positional: vec![items], range: site, called: site, ..Arguments::default() };
             return if matches!(&*name, "c_" | "r_") {
@@ -82,9 +79,7 @@ impl<'a> Machine<'a> {
                     Kind::Unsupervised => Some(Kind::Selection),
                     _ => Some(kind),
                 });
-                let highest = index.constant().filter(|_| number.highest.is_some());
-                let scores = number.scores.clone();
-                Value::Number(Rc::new(Number { deps, scores, highest, ..Number::default() }))
+                Value::number(deps, number.scores.clone())
             }
             (Value::Number(number), _) => {
                 let value = match index.as_str() {
@@ -203,10 +198,6 @@ impl<'a> Machine<'a> {
         let deps = self.selecting(index);
         let among = match index {
             Value::Names(names) if !names.sure && !names.among.is_empty() => self.columns_among(table, names),
-            Value::Number(number) if number.highest.is_some() => {
-                let known = table.columns.iter().filter(|(name, _)| Some(name) == number.highest.as_ref());
-                known.cloned().collect()
-            }
             _ => Vec::new(),
         };
         let mut selected = match index {
@@ -401,10 +392,7 @@ impl<'a> Machine<'a> {
         }
         let bounds = [&slice.lower, &slice.upper].map(|bound| bound.as_deref().map(|bound| self.eval(bound)));
         match (base, self.state.handle(base).as_deref()) {
-            (Value::Number(number), _) => {
-                let highest = number.highest.clone().filter(|_| bounds[0].is_none() && slice.step.is_none());
-                Value::Number(Rc::new(Number { highest, ..(**number).clone() }))
-            }
+            (Value::Number(_), _) => base.clone(),
             (Value::Names(names), _) => {
                 Value::Names(Rc::new(Names { sure: false, among: Vec::new(), ..(**names).clone() }))
             }
@@ -445,10 +433,6 @@ impl<'a> Machine<'a> {
             (None, None) => table.rows,
             (None, Some(end)) => self.head(table.rows, end, range(&slice.upper)),
             (Some(start), None) => self.tail(table.rows, start, range(&slice.lower)),
-            (Some(Value::Number(_)), Some(_)) if is_batch(slice) => {
-                let site = self.site(slice.range());
-                self.rows.batch(table.rows, site)
-            }
             (Some(Value::Int(start @ 0..)), Some(Value::Int(end))) if end > start => {
                 let key = format!("at {start} to {end}");
                 self.divided(table.rows, &key, false, DivisionKind::Position)
@@ -531,15 +515,6 @@ impl<'a> Machine<'a> {
 fn from_start(share: f64) -> f64 {
     let share = if share < 0.0 { 1.0 + share } else { share };
     (share * 1e6).round() / 1e6
-}
-
-/// Whether a slice goes from a variable to a place after it, as in a loop over batches: `[start:start + size]`.
-fn is_batch(slice: &ExprSlice) -> bool {
-    let (Some(Expr::Name(low)), Some(Expr::BinOp(high))) = (slice.lower.as_deref(), slice.upper.as_deref())
-    else {
-        return false;
-    };
-    high.op == Operator::Add && high.left.as_name_expr().is_some_and(|name| name.id == low.id)
 }
 
 fn at(items: &[Value], position: i64) -> Value {

@@ -87,7 +87,6 @@ fn join_numbers(one: &Number, other: &Number) -> Number {
         random: one.random && other.random,
         truth: one.truth && other.truth,
         of_truth: one.of_truth.filter(|rows| other.of_truth == Some(*rows)),
-        highest: one.highest.clone().filter(|name| other.highest.as_ref() == Some(name)),
         category: one.category && other.category,
         share: one.share.filter(|share| other.share == Some(*share)),
         reduced: one.reduced.clone().filter(|reduced| other.reduced.as_ref() == Some(reduced)),

@@ -24,7 +24,6 @@ impl Machine<'_> {
             "cross_val_score" => self.cross_val_score(arguments),
             "cross_validate" => self.cross_validate(arguments),
             "permutation_importance" => self.permuted(arguments),
-            "chi2_contingency" => self.contingency(arguments),
             "cross_val_predict" => self.cross_val_predict(arguments),
             "roc_curve" | "precision_recall_curve" | "det_curve" => self.curve(arguments),
             "shuffle" if symbol.starts_with("sklearn") => match arguments.positional.as_slice() {
@@ -140,8 +139,7 @@ impl Machine<'_> {
         let warm = arguments.is_true("warm_start");
         let fitted = self.explained(name, arguments);
         let takes = self.takes(name, arguments);
-        let steps = self.steps(name, arguments);
-        let estimator = Estimator { name: name.into(), role, made, deps, stops, warm, steps, takes, fitted };
+        let estimator = Estimator { name: name.into(), role, made, deps, stops, warm, takes, fitted };
         self.state.add(Object::Estimator(estimator))
     }
 
@@ -304,7 +302,6 @@ impl Machine<'_> {
                     self.begin_uses();
                     self.note_ids(&taken, arguments);
                 }
-                let taken = self.through_steps(estimator, taken, Some(target.as_ref()));
                 let mut fitted = self.fit_rows(&taken, target.as_ref(), arguments);
                 if estimator.role >= Role::Model {
                     let number = self.target_of(table, target.as_ref());
@@ -495,7 +492,6 @@ impl Machine<'_> {
         table: &Table,
     ) -> Dependencies {
         let table = self.taken(estimator, table);
-        let table = &self.through_steps(estimator, table, None);
         let features = self.features_of(&table.deps(), &fitted.deps);
         let on = table.rows;
         let features = self.infos.map(&features, |dep| {

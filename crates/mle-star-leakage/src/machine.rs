@@ -88,8 +88,6 @@ pub(crate) struct Nesting {
     pub(crate) listed: Option<TextRange>,
     /// The rows whose target decides whether the current branch is taken.
     pub(crate) by_target: Option<RowsId>,
-    /// What the current branch depends on, if the target of a row decides whether it is taken.
-    pub(crate) answers: Dependencies,
     /// The innermost branch that may not be taken.
     pub(crate) clause: TextRange,
 }

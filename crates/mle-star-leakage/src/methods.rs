@@ -27,9 +27,6 @@ impl Machine<'_> {
             (Value::Str(_) | Value::Text(_), _) => self.call_text(base, name, arguments),
             (Value::Number(_), _) => self.call_number(base, name, arguments),
             (Value::Names(names), _) => self.call_names(names, name, arguments),
-            (Value::Method(method), _) if &*method.1 == "super of" => {
-                self.call_inherited(&method.0, name, arguments)
-            }
             (Value::Method(method), _) => self.call_accessor(&method.0, &method.1, name, arguments),
             _ => {
                 if matches!(name, "info" | "write" | "echo") {

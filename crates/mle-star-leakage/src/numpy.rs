@@ -6,7 +6,7 @@ use crate::calls::Arguments;
 use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
-use crate::table::{Filling, Mask, Table};
+use crate::table::{Mask, Table};
 use crate::value::{Number, Object, Value};
 
 impl Machine<'_> {
@@ -378,7 +378,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `where(condition, one, other)`: predictions may be replaced by true values.
+    /// `where(condition, one, other)`, value by value.
     fn chosen_values(&mut self, arguments: &Arguments) -> Value {
         // `select([condition, ...], [value, ...])`
         let listed = |value: &Value| match self.state.get(value) {
@@ -389,15 +389,7 @@ impl Machine<'_> {
         };
         let positional = arguments.positional.iter().flat_map(listed).collect();
         let arguments = &Arguments { positional, ..arguments.clone() };
-        let made = self.elementwise(arguments);
-        let values: Vec<Table> =
-            arguments.positional.iter().skip(1).filter_map(|value| self.table_of(value)).cloned().collect();
-        let predicted = |table: &Table| self.infos.has_model(&table.deps());
-        let mixed = values.iter().any(Table::is_target) && values.iter().any(predicted);
-        if let (true, Some(table)) = (mixed, self.table_of(&made).cloned()) {
-            return self.table(Table { filling: Filling { mixed, ..table.filling }, ..table });
-        }
-        made
+        self.elementwise(arguments)
     }
 
     /// Rows drawn at random by their positions: `choice(index, size)`.

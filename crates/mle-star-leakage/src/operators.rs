@@ -432,7 +432,6 @@ fn numbers(left: &Value, right: &Value) -> Value {
             },
             of_truth: one.of_truth.or(other.of_truth),
             versus: one.versus.clone().or_else(|| other.versus.clone()),
-            highest: None,
             category: false,
             share: None,
             reduced: one.reduced.clone().or_else(|| other.reduced.clone()),

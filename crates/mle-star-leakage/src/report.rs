@@ -293,9 +293,6 @@ impl Report<'_> {
             Kind::Choice(How::Steps) if shared => {
                 (Rule::ChosenOnScoredRows, "takes in each step what has the best score".to_owned())
             }
-            Kind::Choice(How::Fold) if shared && !self.machine.seen.finals.is_empty() => {
-                (Rule::ChosenOnScoredRows, "takes the folds with the best scores".to_owned())
-            }
             Kind::Choice(How::Seed) if shared => {
                 (Rule::ChosenOnScoredRows, "takes the seed with the best score".to_owned())
             }

@@ -36,8 +36,6 @@ pub(crate) enum Origin {
     Some { of: RowsId, site: Site },
     /// The rows, some of them more than once, or with rows that were generated from them.
     Repeated { of: RowsId, site: Site },
-    /// Some of the rows in each step of a loop, and all of them in the end.
-    Batch { of: RowsId, site: Site },
     /// Windows of consecutive rows, each of which shares most of its rows with the next one.
     Windows { of: RowsId, site: Site },
     /// All rows, by a part of them that was chosen by their target.
@@ -114,11 +112,6 @@ impl Rows {
     /// Some of the rows.
     pub(crate) fn some(&mut self, of: RowsId, site: Site) -> RowsId {
         if of.is_known() { self.number(Origin::Some { of, site }) } else { of }
-    }
-
-    /// Some of the rows in each step of a loop.
-    pub(crate) fn batch(&mut self, of: RowsId, site: Site) -> RowsId {
-        if of.is_known() { self.number(Origin::Batch { of, site }) } else { of }
     }
 
     /// The rows, some of them repeated.
@@ -224,8 +217,6 @@ impl Rows {
     /// Whether a part of joined rows certainly has some row of the others.
     fn parts_overlap(&self, left: RowsId, right: RowsId) -> bool {
         match self.origin(left) {
-            // All batches together.
-            Origin::Batch { of, .. } => self.contains(*of, right) || self.contains(right, *of),
             Origin::Joined { parts, .. } => {
                 parts.iter().any(|part| self.contains(*part, right) || self.contains(right, *part))
             }
@@ -287,7 +278,6 @@ impl Rows {
             Origin::Part { of, .. }
             | Origin::Some { of, .. }
             | Origin::Repeated { of, .. }
-            | Origin::Batch { of, .. }
             | Origin::Windows { of, .. } => of.is_known().then_some(*of),
             _ => None,
         })

@@ -69,9 +69,6 @@ impl Machine<'_> {
         if one.filling.doubtful || other.filling.doubtful {
             return false;
         }
-        if same && one.is_target() && other.filling.mixed {
-            return true;
-        }
         one.is_target() && other.is_target() && same && other.deps().is_empty() && one.deps().is_empty()
     }
 

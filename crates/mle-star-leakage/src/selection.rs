@@ -92,16 +92,6 @@ impl Machine<'_> {
         Value::learnt(self.learn(Kind::Selection, arguments.range, rows))
     }
 
-    /// `chi2_contingency(pd.crosstab(column, target))`.
-    pub(crate) fn contingency(&mut self, arguments: &Arguments) -> Value {
-        let deps = arguments.first().map(|value| self.deps_of(value)).unwrap_or_default();
-        let deps = self.infos.map_kinds(&deps, |kind| match kind {
-            Kind::Target => Some(Kind::Selection),
-            _ => None,
-        });
-        Value::learnt(deps)
-    }
-
     /// What a fitted thing says about the importance of features.
     pub(crate) fn importances(&mut self, fitted: &Fitted) -> Value {
         let kind = if fitted.with_target { Kind::Selection } else { Kind::Unsupervised };

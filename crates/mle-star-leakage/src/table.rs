@@ -92,8 +92,6 @@ pub(crate) struct Filling {
     pub(crate) filled: bool,
     /// Whether all values are zero.
     pub(crate) zero: bool,
-    /// Whether some predictions were replaced by true values.
-    pub(crate) mixed: bool,
 }
 
 /// What is known of a column.
@@ -385,7 +383,6 @@ impl Filling {
             doubtful: self.doubtful || other.doubtful,
             filled: self.filled || other.filled,
             zero: self.zero && other.zero,
-            mixed: self.mixed && other.mixed,
         }
     }
 }

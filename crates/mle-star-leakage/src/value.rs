@@ -63,8 +63,6 @@ pub(crate) struct Number {
     pub(crate) truth: bool,
     /// The rows whose true values it is a statistic of.
     pub(crate) of_truth: Option<RowsId>,
-    /// It is a number for each column of a table, this one among them, and none is above that of this column.
-    pub(crate) highest: Option<Rc<str>>,
     /// Whether it is one of the values of a column.
     pub(crate) category: bool,
     /// The share of these rows that it counts. Negative: from the end.
@@ -219,8 +217,6 @@ pub(crate) struct Estimator {
     pub(crate) stops: bool,
     /// Whether a further fit goes on from what it learnt before.
     pub(crate) warm: bool,
-    /// Instances of classes of the script that it is composed of.
-    pub(crate) steps: Rc<[Value]>,
     /// Which columns it takes from a table.
     pub(crate) takes: Takes,
     /// What it learnt.
@@ -235,8 +231,6 @@ pub(crate) enum Takes {
     All,
     /// Those with these names.
     Some(Rc<[Rc<str>]>),
-    /// Those that some choices leave, as by their types: each of a table's columns is in one of them.
-    Chosen(Rc<[Rc<Names>]>),
     /// It is not known.
     Unknown,
 }
@@ -289,7 +283,6 @@ impl Estimator {
             deps: Dependencies::default(),
             stops: false,
             warm: false,
-            steps: Rc::default(),
             takes: Takes::All,
             fitted: None,
         }
@@ -301,7 +294,7 @@ impl Takes {
     pub(crate) fn then(self, next: Self) -> Self {
         match (self, next) {
             (Self::All, next) => next,
-            (first @ (Self::Some(_) | Self::Chosen(_)), Self::All | Self::Some(_) | Self::Chosen(_)) => first,
+            (first @ Self::Some(_), Self::All | Self::Some(_)) => first,
             _ => Self::Unknown,
         }
     }
