@@ -8,25 +8,9 @@ use ruff_text_size::TextRange;
 use crate::info::{How, Kind};
 use crate::machine::Machine;
 use crate::table::Table;
-use crate::value::{Names, Number, Row, Value};
+use crate::value::{Names, Number, Value};
 
 impl Machine<'_> {
-    /// The column of which one value is compared with something that is computed, and the row.
-    fn compared_column(&self, left: &Value, right: &Value) -> Option<(Rc<str>, Option<Rc<Row>>)> {
-        let row = |value: &Value| match value {
-            Value::Number(number) => number.row.clone().filter(|row| row.label.is_some()),
-            _ => None,
-        };
-        let computed = |value: &Value| matches!(value, Value::Unknown | Value::Number(_));
-        let row = match (row(left), row(right)) {
-            (Some(row), None) if computed(right) => row,
-            (None, Some(row)) if computed(left) => row,
-            _ => return None,
-        };
-        let label = row.label.clone().filter(|_| self.reports_a_score())?;
-        Some((label, Some(Rc::new(Row { label: None, target: false, table: None, ..(*row).clone() }))))
-    }
-
     /// The value of a comparison.
     pub(crate) fn compare_values(
         &mut self,
@@ -136,13 +120,7 @@ impl Machine<'_> {
         let range = self.statement;
         let answers = self.answer_of_row(left, range).and(&self.answer_of_row(right, range));
         let deps = deps.and(&answers);
-        match self.compared_column(left, right) {
-            Some((label, row)) => {
-                Value::Number(Rc::new(Number { deps, versus: Some(label), row, ..Number::default() }))
-            }
-            None if deps.is_empty() => Value::Unknown,
-            None => Value::learnt(deps),
-        }
+        if deps.is_empty() { Value::Unknown } else { Value::learnt(deps) }
     }
 
     /// A key for a condition, and whether it is the negation of the condition with that key.

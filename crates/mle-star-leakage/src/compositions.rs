@@ -1,6 +1,5 @@
 //! Pipelines and other compositions: which columns they take from a table.
 
-
 use crate::calls::Arguments;
 use crate::info::Dependencies;
 use crate::machine::Machine;

@@ -32,10 +32,8 @@ impl<'a> Machine<'a> {
     fn eval_here(&mut self, expression: &'a Expr) -> Value {
         match expression {
             Expr::Name(name) => {
-                let value = match self.expression_named(name.id.as_str()) {
-                    Some(value) => value,
-                    None => self.variable(name.id.as_str()),
-                };
+                let name = name.id.as_str();
+                let value = self.expression_named(name).unwrap_or_else(|| self.variable(name));
                 self.note_use(&value);
                 value
             }

@@ -91,7 +91,6 @@ fn join_numbers(one: &Number, other: &Number) -> Number {
         share: one.share.filter(|share| other.share == Some(*share)),
         reduced: one.reduced.clone().filter(|reduced| other.reduced.as_ref() == Some(reduced)),
         row: one.row.clone().filter(|row| other.row.as_ref() == Some(row)),
-        versus: one.versus.clone().or_else(|| other.versus.clone()),
         gap: one.gap && other.gap,
     }
 }

@@ -375,11 +375,6 @@ impl Machine<'_> {
         let site = self.site(arguments.range);
         let before = before.matches(UNKNOWN_PART).count().min(text.values.len());
         let values = text.values.split_off(before);
-        for value in &values {
-            if let Value::Number(number) = value {
-                self.seen.targets.compared.extend(number.versus.as_deref().map(str::to_owned));
-            }
-        }
         self.seen.finals.push(Final { site, values, literal });
     }
 

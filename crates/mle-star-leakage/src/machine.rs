@@ -86,8 +86,6 @@ pub(crate) struct Nesting {
     pub(crate) around: Vec<Loop>,
     /// The loop that added the items which are compared.
     pub(crate) listed: Option<TextRange>,
-    /// The rows whose target decides whether the current branch is taken.
-    pub(crate) by_target: Option<RowsId>,
     /// The innermost branch that may not be taken.
     pub(crate) clause: TextRange,
 }
@@ -103,8 +101,6 @@ pub(crate) struct Networks {
     pub(crate) seeded: Dependencies,
     /// The true values that predictions were last compared with.
     pub(crate) truth: Option<Table>,
-    /// The body of a network is followed for what goes into its predictions.
-    pub(crate) within: bool,
     /// What networks are called for is not learnt.
     pub(crate) frozen: bool,
 }

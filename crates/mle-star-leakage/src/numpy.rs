@@ -445,13 +445,12 @@ impl Machine<'_> {
             let scores = values.iter().map(|value| self.scores_of(value, 2)).collect();
             let known = values.iter().any(|value| matches!(value, Value::Number(_)));
             let truth = known && values.iter().all(is_of_truth);
-            let versus = Value::versus(&values);
             let mut rows = values.iter().filter_map(|value| match value {
                 Value::Number(number) => number.row.clone(),
                 _ => None,
             });
             let row = rows.next().filter(|_| rows.next().is_none());
-            let number = Number { deps, scores, truth, versus, row, ..Number::default() };
+            let number = Number { deps, scores, truth, row, ..Number::default() };
             return if known { Value::Number(Rc::new(number)) } else { Value::Unknown };
         };
         let mut answers = Dependencies::default();
@@ -468,8 +467,7 @@ impl Machine<'_> {
         for table in rest {
             let rows = if made.rows.is_known() { made.rows } else { table.rows };
             let compared = made.mask.compared.or(table.mask.compared);
-            let versus = made.mask.versus.clone().or_else(|| table.mask.versus.clone());
-            let mask = Mask { compared, versus, ..Mask::default() };
+            let mask = Mask { compared, ..Mask::default() };
             let lead = made.lead.clone().or_else(|| table.lead.clone());
             made = Table { mask, lead, ..Table::array(rows, made.rest.deps.and(&table.rest.deps)) };
         }

@@ -135,13 +135,6 @@ impl Machine<'_> {
                 self.networks.truth = Some(table.clone());
             }
         }
-        let own = |one: &Table, other: &Table| {
-            let name = |table: &Table| table.label.clone().or_else(|| table.source.clone());
-            let plain = one.rest.deps.is_empty() && name(other).is_none() && operation == Operator::Sub;
-            name(one).filter(|_| plain)
-        };
-        let versus = own(&left, &right).or_else(|| own(&right, &left));
-        let versus = versus.or_else(|| left.mask.versus.clone().or_else(|| right.mask.versus.clone()));
         let rows = self.rows_of_both(left.rows, right.rows);
         let condition = match (operation, &left.mask.condition, &right.mask.condition) {
             (Operator::BitAnd, Some(left), Some(right)) => Some(format!("{left:?} and {right:?}")),
@@ -159,7 +152,7 @@ impl Machine<'_> {
         }
         let left = left;
         let mut combined = Table {
-            mask: Mask { condition, versus, compared: self.compared(&left, &right), ..Mask::default() },
+            mask: Mask { condition, compared: self.compared(&left, &right), ..Mask::default() },
             by_target: left.by_target || right.by_target,
             polars: left.polars || right.polars,
             lead,
@@ -303,10 +296,8 @@ impl Machine<'_> {
     /// One number for a table: a mean and the like.
     pub(crate) fn reduce(&mut self, table: &Table, unsupervised: bool, site: TextRange) -> Value {
         let values = table.values();
-        let versus = values.mask.versus.clone();
         if let Some(rows) = values.mask.compared {
-            let scores = self.score(site, rows, &values.rest.deps, false);
-            return Value::Number(Rc::new(Number { scores, versus, ..Number::default() }));
+            return Value::score(self.score(site, rows, &values.rest.deps, false));
         }
         let predicted = self.infos.has_model(&values.rest.deps);
         let known = self.without_answers(&values.rest.deps);
@@ -326,7 +317,7 @@ impl Machine<'_> {
             values.is_target() && deps.is_empty() && !values.filling.blank && !values.filling.doubtful;
         let reduced = self.context.is_some().then(|| Rc::new(table.values()));
         let of_truth = values.is_target().then_some(values.rows);
-        Value::Number(Rc::new(Number { deps, truth, reduced, of_truth, versus, ..Number::default() }))
+        Value::Number(Rc::new(Number { deps, truth, reduced, of_truth, ..Number::default() }))
     }
 
     /// A score of predictions that depend on these dependencies.
@@ -431,7 +422,6 @@ fn numbers(left: &Value, right: &Value) -> Value {
                 (row, other) => row.clone().or_else(|| other.clone()),
             },
             of_truth: one.of_truth.or(other.of_truth),
-            versus: one.versus.clone().or_else(|| other.versus.clone()),
             category: false,
             share: None,
             reduced: one.reduced.clone().or_else(|| other.reduced.clone()),

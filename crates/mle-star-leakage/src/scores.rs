@@ -277,8 +277,7 @@ impl Machine<'_> {
             return Value::Unknown;
         }
         let truth = scores.is_empty() && !items.is_empty() && items.iter().all(is_of_truth);
-        let versus = Value::versus(&items);
-        Value::Number(Rc::new(Number { deps, scores, truth, versus, ..Number::default() }))
+        Value::Number(Rc::new(Number { deps, scores, truth, ..Number::default() }))
     }
 
     /// Scores in a list, or in lists of such, as numbers that are computed with one by one. Unknown: there are none.
@@ -347,14 +346,6 @@ impl Machine<'_> {
 }
 
 impl Value {
-    /// The column that one of several values was compared with.
-    pub(crate) fn versus(values: &[Self]) -> Option<Rc<str>> {
-        values.iter().find_map(|value| match value {
-            Self::Number(number) => number.versus.clone(),
-            _ => None,
-        })
-    }
-
     /// Something of a library with this name.
     fn symbol(&self) -> Self {
         Self::Symbol(self.as_str().unwrap_or_default().into())

@@ -65,8 +65,6 @@ pub(crate) struct Mask {
     pub(crate) among: Option<RowsId>,
     /// The rows of the true values that predictions were compared with.
     pub(crate) compared: Option<RowsId>,
-    /// The column that computed values were compared with.
-    pub(crate) versus: Option<Rc<str>>,
 }
 
 /// What is known of the order of rows.
@@ -282,7 +280,7 @@ impl Table {
         // Of what was compared row by row, the same rows are left.
         let left = |compared: RowsId| if compared == self.rows { rows } else { compared };
         let compared = self.mask.compared.map(left);
-        let mask = Mask { compared, versus: self.mask.versus.clone(), ..Mask::default() };
+        let mask = Mask { compared, ..Mask::default() };
         let mut table = Self { rows, mask, fresh: false, ..self.clone() };
         for (_, column) in &mut table.columns {
             column.compared = column.compared.map(left);

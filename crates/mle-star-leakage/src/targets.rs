@@ -29,8 +29,6 @@ pub(crate) struct SeenTargets {
     pub(crate) names: BTreeSet<String>,
     /// Columns that others were correlated with.
     pub(crate) associated: BTreeSet<String>,
-    /// Columns that computed values were compared with for the final score.
-    pub(crate) compared: BTreeSet<String>,
     /// Columns that the script took from a file, with the file.
     pub(crate) columns: BTreeSet<(Rc<str>, String)>,
     /// Columns that the script took by themselves, and those that it left out of a table, with the file.
@@ -101,13 +99,11 @@ impl Targets {
 }
 
 impl SeenTargets {
-    /// What models and metrics got as their target. Without them, it is the only column that the final score compares with, or that was taken out of a table.
+    /// What models and metrics got as their target. Without them, it is the only column that others were
+    /// correlated with, or that was taken out of a table.
     fn likely(&self) -> BTreeSet<String> {
         if !self.names.is_empty() {
             return self.names.clone();
-        }
-        if self.compared.len() == 1 {
-            return self.compared.clone();
         }
         if self.associated.len() == 1 {
             return self.associated.clone();

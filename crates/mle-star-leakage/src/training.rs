@@ -78,13 +78,7 @@ impl Machine<'_> {
             Some(Object::Estimator(estimator)) if estimator.role == Role::Model => estimator.fitted.clone(),
             _ => return None,
         };
-        let mut table = arguments.all().find_map(|value| self.table_of(value)).cloned()?;
-        if self.networks.within {
-            return Some(self.array(table.rows, table.deps()));
-        }
-        if let Some(Object::Instance(instance)) = self.state.object(*number) {
-            table = self.through(instance.class, network, &table, arguments);
-        }
+        let table = arguments.all().find_map(|value| self.table_of(value)).cloned()?;
         if !self.networks.frozen && self.networks.forwards.len() < 32 {
             let site = self.site(arguments.range);
             self.networks.forwards.push((*number, table.clone(), site));
@@ -93,18 +87,6 @@ impl Machine<'_> {
         let estimator = Estimator::model("network", fitted.site);
         let deps = self.predictions(&estimator, &fitted, &table);
         Some(self.array(table.rows, deps))
-    }
-
-    /// What goes into the predictions of a network of the script: the features, and what its body adds to them.
-    fn through(&mut self, class: usize, network: &Value, table: &Table, arguments: &Arguments) -> Table {
-        let Some(method) = self.class_attribute(class, "forward") else { return table.clone() };
-        self.networks.within = true;
-        let made = self.call_bound(&method, network, arguments);
-        self.networks.within = false;
-        match self.table_of(&made) {
-            Some(made) if made.rows == table.rows => made.values(),
-            _ => self.unsure(table),
-        }
     }
 
     /// `torch.manual_seed(seed)`: models without a seed of their own begin at random.
@@ -221,20 +203,7 @@ impl Machine<'_> {
                 }
                 Value::Tuple(tables.into())
             }
-            "DataLoader" => {
-                let item = match self.row_list(&first) {
-                    Some(table) => self.collated(&first, table.rows, arguments),
-                    None => self.batch(&first),
-                };
-                let item = match arguments.named("sampler").or_else(|| arguments.named("batch_sampler")) {
-                    None | Some(Value::None) => item,
-                    Some(sampler) => {
-                        let sampler = sampler.clone();
-                        self.subset(&item, &sampler)
-                    }
-                };
-                Value::each(item)
-            }
+            "DataLoader" => Value::each(self.batch(&first)),
             // The same network, on several devices or made faster.
             "compile" | "DataParallel" | "DistributedDataParallel" => first,
             "SubsetRandomSampler" | "SequentialSampler" | "RandomSampler" => first,
@@ -246,15 +215,6 @@ impl Machine<'_> {
                 }
                 _ => Value::Unknown,
             },
-            "Subset" => {
-                let index = arguments.value(1, "indices");
-                let whole = self.batch(&first);
-                self.subset(&whole, &index)
-            }
-            "ConcatDataset" => {
-                let sets = self.contents(&first)?;
-                self.joined_sets(&sets, arguments)
-            }
             "random_split" => self.random_split(&first, arguments),
             _ => return None,
         })
@@ -289,19 +249,6 @@ impl Machine<'_> {
             .then_some(features.rows)
     }
 
-    /// Data sets one after the other.
-    fn joined_sets(&mut self, sets: &[Value], arguments: &Arguments) -> Value {
-        let sets: Vec<Value> = sets.iter().map(|set| self.batch(set)).collect();
-        let sets: Vec<Vec<Value>> = sets.iter().filter_map(|set| self.contents(set)).collect();
-        let side = |machine: &mut Self, side: usize| {
-            let tables = sets.iter().filter_map(|set| machine.table_of(set.get(side)?).cloned());
-            let tables: Vec<Table> = tables.collect();
-            machine.below(&tables, tables.len() < sets.len(), 0, arguments)
-        };
-        let pair = [side(self, 0), side(self, 1)];
-        Value::Tuple(pair.into())
-    }
-
     /// A data set of a library: the same files are the same rows, however they are transformed.
     pub(crate) fn library_set(&mut self, symbol: &str, arguments: &Arguments) -> Value {
         let mut key = symbol.to_owned();
@@ -316,28 +263,6 @@ impl Machine<'_> {
         let truth = self.truth(&set);
         let features = self.table(set);
         Value::Tuple([features, truth].into())
-    }
-
-    /// A batch of a list of rows: what `collate_fn` makes of them, or their values side by side.
-    fn collated(&mut self, list: &Value, rows: RowsId, arguments: &Arguments) -> Value {
-        let made = match arguments.named("collate_fn").cloned() {
-            Some(function) => self.call_with(&function, std::slice::from_ref(list), arguments.range),
-            None => self.contents(list).map(|items| self.join_all(&items)).unwrap_or_default(),
-        };
-        let Value::Tuple(parts) = made else { return Value::Unknown };
-        let mut tables = Vec::new();
-        for (at, part) in parts.iter().enumerate() {
-            let known = self.table_of(part).cloned().or_else(|| self.row_list(part));
-            let mut table = known.unwrap_or_else(|| Table::of(rows));
-            if let Value::Number(number) = part
-                && let Some(row) = &number.row
-            {
-                table = Table { label: row.label.clone(), ..Table::of(row.rows) };
-            }
-            table.rest.target |= at > 0 && at + 1 == parts.len();
-            tables.push(self.table(table));
-        }
-        Value::Tuple(tables.into())
     }
 
     fn truth(&mut self, table: &Table) -> Value {
@@ -365,18 +290,6 @@ impl Machine<'_> {
             }
             _ => item,
         }
-    }
-
-    fn subset(&mut self, whole: &Value, index: &Value) -> Value {
-        let Value::Tuple(parts) = whole else { return Value::Unknown };
-        let mut chosen = Vec::new();
-        for part in parts.iter() {
-            chosen.push(match self.table_of(part).cloned() {
-                Some(table) => self.table_item_by(&table, index),
-                None => Value::Unknown,
-            });
-        }
-        Value::Tuple(chosen.into())
     }
 
     /// The scores of all watched rows, by their names: what `evals_result_` holds.
@@ -488,11 +401,6 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a value stands for the position of every row.
-pub(crate) fn is_every_row(value: &Value) -> bool {
-    matches!(value, Value::Symbol(symbol) if &**symbol == EVERY)
-}
-
 /// Whether a class or function of torch computes a loss of two tensors.
 pub(crate) fn is_loss(symbol: &str) -> bool {
     let name = symbol.rsplit('.').next().unwrap_or(symbol);
@@ -500,4 +408,9 @@ pub(crate) fn is_loss(symbol: &str) -> bool {
     of_torch
         && (name.ends_with("_loss")
             || matches!(name, "cross_entropy" | "binary_cross_entropy" | "binary_cross_entropy_with_logits"))
+}
+
+/// Whether a value stands for the position of every row.
+pub(crate) fn is_every_row(value: &Value) -> bool {
+    matches!(value, Value::Symbol(symbol) if &**symbol == EVERY)
 }

@@ -71,8 +71,6 @@ pub(crate) struct Number {
     pub(crate) reduced: Option<Rc<Table>>,
     /// The row that it belongs to, if it is a value of one.
     pub(crate) row: Option<Rc<Row>>,
-    /// The column that computed values were compared with.
-    pub(crate) versus: Option<Rc<str>>,
     /// Whether it is the difference of two scores of a curve.
     pub(crate) gap: bool,
 }
