@@ -296,16 +296,6 @@ impl<'a> Machine<'a> {
         items.iter().map(Value::constant).collect()
     }
 
-    /// The names in a list that are known in part.
-    pub(crate) fn known_in_part(&self, value: &Value) -> Vec<Rc<str>> {
-        match (value, self.state.get(value)) {
-            (Value::Names(names), _) => names.partly.clone(),
-            (Value::Tuple(items), _) => items.iter().filter_map(Value::partly).collect(),
-            (_, Some(Object::List(list))) => list.items.iter().filter_map(Value::partly).collect(),
-            _ => Vec::new(),
-        }
-    }
-
     /// What a value depends on.
     pub(crate) fn deps_of(&self, value: &Value) -> Dependencies {
         self.deps_within(value, 4)

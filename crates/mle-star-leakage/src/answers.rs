@@ -73,34 +73,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Remembers that a column is made of numbers: `table["y"] = table["y"].map({"No": 0, "Yes": 1})`.
-    pub(crate) fn note_numbers(&mut self, name: &str) {
-        let text = self.compact(self.statement);
-        let is_number =
-            |value: &str| value.trim_start_matches('-').starts_with(|first: char| first.is_ascii_digit());
-        let mapped =
-            text.split_once(".map({").map(|(_, pairs)| pairs.split_once("})").unwrap_or((pairs, "")).0);
-        let to_numbers = |pairs: &str| {
-            pairs
-                .split(',')
-                .filter(|pair| !pair.is_empty())
-                .all(|pair| pair.rsplit(':').next().is_some_and(is_number))
-        };
-        let casts = [
-            "astype(int",
-            "astype(float",
-            "astype(\"int",
-            "astype(\"float",
-            "astype(np.int",
-            "astype(np.float",
-            "np.log(",
-            "np.log1p(",
-        ];
-        if casts.iter().any(|cast| text.contains(cast)) || mapped.is_some_and(to_numbers) {
-            self.seen.targets.numeric.insert(name.to_owned());
-        }
-    }
-
     /// Remembers that values are numbers.
     pub(crate) fn note_numeric(&mut self, table: &Table) {
         if let Some(source) = &table.source {

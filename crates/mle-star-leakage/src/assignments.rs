@@ -214,7 +214,6 @@ impl<'a> Machine<'a> {
         let mut column = match name {
             Some(name) => {
                 self.note_source(name, value);
-                self.note_numbers(name);
                 self.answering(name, value, column, range)
             }
             None => column,

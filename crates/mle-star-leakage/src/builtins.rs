@@ -18,7 +18,6 @@ impl Machine<'_> {
                 if first.constant().is_some() { Value::method(first, "file of") } else { Value::Unknown }
             }
             "len" => self.length_of(&first),
-            "slice" => self.slice_of(arguments),
             "range" => self.range_of(arguments),
             "str" => self.as_text(&first),
             "float" | "int" | "abs" | "round" => match first {
@@ -69,18 +68,6 @@ impl Machine<'_> {
                 _ => Value::some_number(),
             },
         }
-    }
-
-    /// `slice(start, end)`.
-    fn slice_of(&self, arguments: &Arguments) -> Value {
-        let bounds = match arguments.positional.as_slice() {
-            [end] => [Value::None, end.clone()],
-            [start, end, ..] => [start.clone(), end.clone()],
-            [] => return Value::Unknown,
-        };
-        let text = Value::text(&self.compact(arguments.range));
-        let [start, end] = bounds;
-        Value::method(Value::Tuple([start, end, text].into()), "slice of")
     }
 
     /// `range(...)`: positions of rows, if it ends with their number.

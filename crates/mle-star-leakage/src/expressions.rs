@@ -402,7 +402,6 @@ impl<'a> Machine<'a> {
                 tests.push(truth);
             }
             open |= tests.contains(&None);
-            first.ifs.iter().for_each(|test| self.hint(test));
             if !tests.contains(&Some(false)) {
                 open |= self.generate(rest, each);
             }

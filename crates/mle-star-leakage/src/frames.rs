@@ -358,8 +358,7 @@ impl Machine<'_> {
         Some(match name {
             _ if across && is_one(ACROSS, name) => self.table(table.values()),
             "mean" | "sum" if matches!(axis, Some(Value::Int(0))) => {
-                let reduced = self.reduce(table, name == "mean", arguments.range);
-                self.with_association(&reduced, table, arguments.range)
+                self.reduce(table, name == "mean", arguments.range)
             }
             "mean" | "median" | "std" | "var" | "quantile" | "mode" => {
                 self.reduce(table, true, arguments.range)

@@ -2,7 +2,7 @@
 
 use crate::calls::Arguments;
 use crate::copies::with_rows;
-use crate::info::{Dependencies, Dependency, Kind};
+use crate::info::Kind;
 use crate::machine::Machine;
 use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
@@ -88,7 +88,11 @@ impl<'a> Machine<'a> {
                 };
                 self.with_deps(&value, &index_deps)
             }
-            (Value::Names(names), _) => self.some_names(names, index),
+            (Value::Names(_), _) if matches!(index, Value::Names(_)) => index.clone(),
+            (Value::Names(names), _) => {
+                let deps = names.deps.and(&self.selecting(index));
+                Value::Names(Rc::new(Names { deps, ..Names::default() }))
+            }
             (_, Some(Object::List(list))) => match index {
                 Value::Int(position) if !list.open => at(&list.items, *position),
                 _ => {
@@ -115,19 +119,6 @@ impl<'a> Machine<'a> {
             (_, Some(Object::Group(group))) => self.choose_columns(group, index),
             _ => Value::Unknown,
         }
-    }
-
-    /// Some of the names of columns.
-    fn some_names(&mut self, names: &Rc<Names>, index: &Value) -> Value {
-        if let Value::Names(chosen) = index {
-            return Value::Names(Rc::clone(chosen));
-        }
-        let deps = self.selecting(index);
-        if deps.is_empty() {
-            return Value::Names(Rc::new(Names { deps: names.deps.clone(), ..Names::default() }));
-        }
-        let deps = names.deps.and(&deps);
-        Value::Names(Rc::new(Names { deps, ..Names::default() }))
     }
 
     /// `groups[columns]` or `groups.column`.
@@ -221,9 +212,7 @@ impl<'a> Machine<'a> {
         if !table.is_nameless() {
             selected.label = None;
         }
-        let partly = self.known_in_part(index).into_iter();
-        let partly = partly.filter_map(|name| table.named(&name).cloned().map(|column| (name, column)));
-        among.into_iter().chain(partly).for_each(|(name, column)| selected.set(name, column));
+        among.into_iter().for_each(|(name, column)| selected.set(name, column));
         selected.learn(&deps);
         self.table(selected)
     }
@@ -234,17 +223,6 @@ impl<'a> Machine<'a> {
             return row_of(table, table.is_target());
         }
         Value::learnt(table.rest.deps.clone())
-    }
-
-    /// What predictions of several models depend on, of which candidates of a search choose some.
-    fn candidates_among(&mut self, index: &Value, table: &Table) -> Dependencies {
-        if !self.infos.has_model(&table.deps()) {
-            return Dependencies::default();
-        }
-        let deps = self.deps_of(index);
-        let open = |dep: Dependency| matches!(dep.kind, Kind::Candidate(_)).then_some(dep);
-        let deps = self.infos.map(&deps, open);
-        self.applied(&deps, table.rows)
     }
 
     /// `array[rows, columns]`.
@@ -272,7 +250,7 @@ impl<'a> Machine<'a> {
             && !column.is_slice_expr()
         {
             let column = self.eval(column);
-            let deps = self.selecting(&column).and(&self.candidates_among(&column, &chosen));
+            let deps = self.selecting(&column);
             chosen = match (column.constant().filter(|_| !column.is_constant_number()), self.texts(&column)) {
                 (Some(name), _) => self.select(&chosen, &name),
                 (None, Some(names)) => self.select_all(&chosen, &names),
@@ -327,11 +305,6 @@ impl<'a> Machine<'a> {
         if let Value::Positions { of, part } = index {
             // Positions of other rows say nothing here.
             return Some(if *of == table.rows { *part } else { RowsId::UNKNOWN });
-        }
-        if let Value::Method(method) = index
-            && let (Value::Tuple(bounds), "slice of") = (&method.0, &*method.1)
-        {
-            return Some(self.rows_between(table.rows, bounds));
         }
         let index = self.table_of(index)?;
         if let (Some(among), Some((_, negated))) = (index.mask.among, &index.mask.condition) {
@@ -450,19 +423,6 @@ impl<'a> Machine<'a> {
             }
         };
         table.with_rows(rows)
-    }
-
-    /// The rows of `slice(start, end)`.
-    fn rows_between(&mut self, of: RowsId, bounds: &[Value]) -> RowsId {
-        match bounds {
-            [Value::None | Value::Int(0), end, _] if !matches!(end, Value::None) => self.head(of, end, None),
-            [start, Value::None, _] => self.tail(of, start, None),
-            [start, Value::Length(_), _] => self.tail(of, start, None),
-            _ => {
-                let site = self.site(self.statement);
-                self.rows.some(of, site)
-            }
-        }
     }
 
     /// The positions before a share of the rows.

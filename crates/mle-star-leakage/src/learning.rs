@@ -115,8 +115,7 @@ impl Machine<'_> {
         if names::is_composition(name) {
             role = arguments.all().map(|value| self.role_within(value, 5)).max().unwrap_or(Role::Nothing);
         }
-        let mut deps =
-            if role >= Role::Model { self.networks.seeded.clone() } else { Dependencies::default() };
+        let mut deps = Dependencies::default();
         let settings = arguments.positional.iter().map(|value| ("", value));
         let settings = settings.chain(arguments.named.iter().map(|(name, value)| (&**name, value)));
         for (name, value) in settings.filter(|(_, value)| self.table_of(value).is_none()).collect::<Vec<_>>()
@@ -212,7 +211,6 @@ impl Machine<'_> {
             | "get_score"
             | "get_fscore"
             | "shap_values" => self.attribute(base, "support_"),
-            "get_feature_names_out" => self.names_out(estimator),
             "evals_result" | "get_evals_result" => self.attribute(base, "evals_result_"),
             "get_best_score" => self.attribute(base, "best_score_"),
             "get_booster" => base.clone(),

@@ -34,7 +34,6 @@ impl Machine<'_> {
             return splitter;
         }
         if names::is_one(SEEDERS, name) {
-            self.seed(arguments);
             return Value::None;
         }
         if let Some(value) = self.call_learning(symbol, name, arguments) {
@@ -262,7 +261,7 @@ impl Machine<'_> {
                 self.open(&first, arguments.get(1, "mode"), arguments);
                 Value::Unknown
             }
-            (_, "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir" | "walk") => {
+            (_, "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir") => {
                 return self.file_names(name, None, arguments);
             }
             _ => return None,

@@ -97,8 +97,6 @@ pub(crate) struct Networks {
     pub(crate) forwards: Vec<(usize, Table, Site)>,
     /// Instances of classes of the script, with what they learnt.
     pub(crate) fitted: HashMap<usize, Fitted>,
-    /// What the seed of all random numbers depends on.
-    pub(crate) seeded: Dependencies,
     /// The true values that predictions were last compared with.
     pub(crate) truth: Option<Table>,
     /// What networks are called for is not learnt.

@@ -351,10 +351,6 @@ impl Machine<'_> {
         match self.table_of(first).cloned() {
             Some(table) if arguments.named("axis").is_none_or(|axis| matches!(axis, Value::Int(0))) => {
                 let reduced = self.reduce(&table, true, arguments.range);
-                let reduced = match arguments.named("axis") {
-                    Some(_) => self.with_association(&reduced, &table, arguments.range),
-                    None => reduced,
-                };
                 // A place among predictions by the true values of their rows.
                 let share = arguments.get(1, "q").cloned().unwrap_or_default();
                 let choice = self.weighing(&share, &table);

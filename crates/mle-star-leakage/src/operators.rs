@@ -72,8 +72,7 @@ impl Machine<'_> {
             }
             (Value::Names(names), _) if operation == Operator::Add => {
                 let deps = names.deps.and(&self.deps_of(right));
-                let partly = [names.partly.clone(), self.known_in_part(right)].concat();
-                Value::Names(Rc::new(Names { deps, partly, ..(**names).clone() }))
+                Value::Names(Rc::new(Names { deps, ..(**names).clone() }))
             }
             (Value::Unknown, Value::Unknown) => Value::Unknown,
             // `0.1 * features.T`

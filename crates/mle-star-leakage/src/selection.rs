@@ -7,7 +7,7 @@ use crate::rows::{Origin, RowsId};
 use crate::table::Table;
 use ruff_text_size::TextRange;
 
-use crate::value::{Estimator, Fitted, Object, Role, Value};
+use crate::value::{Estimator, Fitted, Object, Value};
 
 impl Machine<'_> {
     /// What the choice of columns depends on.
@@ -73,18 +73,6 @@ impl Machine<'_> {
         }
     }
 
-    /// The mean or sum of each column, which tells how columns go with the target if they were multiplied by it:
-    /// `(x * y[:, None]).sum(axis=0)`.
-    pub(crate) fn with_association(&mut self, reduced: &Value, table: &Table, range: TextRange) -> Value {
-        let values = table.values();
-        let multiplied = self.has_answer(&values.rest.deps) && !self.infos.has_model(&values.rest.deps);
-        if !multiplied || !table.rows.is_known() || !table.columns.is_empty() || values.is_target() {
-            return reduced.clone();
-        }
-        let deps = self.learn(Kind::Selection, range, table.rows);
-        self.with_deps(reduced, &deps)
-    }
-
     /// `permutation_importance(model, x, y)`.
     pub(crate) fn permuted(&mut self, arguments: &Arguments) -> Value {
         let rows = arguments.get(1, "X").and_then(|value| self.table_of(value)).map(|table| table.rows);
@@ -108,14 +96,6 @@ impl Machine<'_> {
         match arguments.first().and_then(|value| self.state.get(value)) {
             Some(Object::Estimator(Estimator { fitted, .. })) => fitted.clone(),
             _ => None,
-        }
-    }
-
-    /// The names of the features that a selector keeps.
-    pub(crate) fn names_out(&mut self, estimator: &Estimator) -> Value {
-        match &estimator.fitted {
-            Some(fitted) if estimator.role == Role::Selector => self.importances(&fitted.clone()),
-            _ => Value::Unknown,
         }
     }
 

@@ -207,7 +207,6 @@ impl<'a> Machine<'a> {
         let outer = self.choices.clone();
         self.choices = outer.and(&choice);
         let around = std::mem::replace(&mut self.nesting.clause, test.range());
-        self.hint(test);
         let flow = self.run(body);
         if body.last().is_some_and(Stmt::is_break_stmt) {
             self.choose_tested(test);

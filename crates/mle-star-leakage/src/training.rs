@@ -89,16 +89,6 @@ impl Machine<'_> {
         Some(self.array(table.rows, deps))
     }
 
-    /// `torch.manual_seed(seed)`: models without a seed of their own begin at random.
-    pub(crate) fn seed(&mut self, arguments: &Arguments) {
-        let deps = self.deps_of(&arguments.first_value());
-        self.networks.seeded = self.infos.map_kinds(&deps, |kind| match kind {
-            Kind::Candidate(how) if how.is_open() => Some(Kind::Candidate(How::Seed)),
-            Kind::Candidate(_) => Some(kind),
-            _ => None,
-        });
-    }
-
     /// `loss.backward()`: the networks that were called since the last step learn.
     pub(crate) fn backward(&mut self, range: TextRange) {
         self.begin_uses();
@@ -116,7 +106,7 @@ impl Machine<'_> {
             let target = truth.as_ref().filter(|truth| truth.rows == table.rows);
             let target = target.and_then(|truth| self.target_number(truth));
             let deps = self.answers_for(&table.deps(), target, site);
-            let deps = deps.and(&self.steps_of(number)).and(&self.networks.seeded);
+            let deps = deps.and(&self.steps_of(number));
             let fitted = Fitted::with_target(site, rows, deps);
             match self.state.change(number) {
                 Some(Object::Estimator(estimator)) => estimator.fitted = Some(fitted),

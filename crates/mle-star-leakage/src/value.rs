@@ -121,8 +121,6 @@ pub(crate) struct Names {
     pub(crate) known: Vec<Rc<str>>,
     /// Those that certainly are among the names, if it is not known which columns there are.
     pub(crate) among: Vec<Rc<str>>,
-    /// Further names that are known in part.
-    pub(crate) partly: Vec<Rc<str>>,
     /// What the choice of the columns depends on.
     pub(crate) deps: Dependencies,
     /// Whether it stands for one name at a time, as in a loop over all of them.
