@@ -249,7 +249,7 @@ impl<'a> Machine<'a> {
                 None => {
                     let choice = self.chosen_among(&left, &generator.target, test);
                     left.deps.add(&choice);
-                    (left.sure, left.among) = (false, Vec::new());
+                    left.sure = false;
                 }
             }
         }
@@ -359,8 +359,8 @@ pub(crate) fn names_of(table: &Table) -> Names {
 impl Names {
     /// The columns of which something particular is known that certainly are among the names.
     pub(crate) fn certain(&self) -> Vec<Rc<str>> {
-        let names = if self.sure { &self.known } else { &self.among };
-        names.iter().filter(|name| !self.except.contains(name)).cloned().collect()
+        let known = self.known.iter().filter(|_| self.sure);
+        known.filter(|name| !self.except.contains(name)).cloned().collect()
     }
 }
 

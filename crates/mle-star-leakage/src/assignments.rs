@@ -2,7 +2,6 @@
 
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::Machine;
-use crate::rows::RowsId;
 use crate::site::Site;
 use crate::table::{Column, Table};
 use crate::value::{Object, Value};
@@ -106,9 +105,6 @@ impl<'a> Machine<'a> {
         let is_time = self.table_of(value).is_some_and(|table| !table.order.times.is_empty());
         let (partly, name) = self.place(index, located);
         let mut column = column;
-        if partly && self.is_moved(number, index, rows_of_value) {
-            column = Column { deps: self.lagged(&column.deps), ..Column::default() };
-        }
         let among = match &name {
             Value::Positions { part, .. } => Some(*part),
             name => self.table_of(name).filter(|table| table.index).map(|table| table.rows),
@@ -133,7 +129,7 @@ impl<'a> Machine<'a> {
             (None, Some(names)) => names,
             _ if by_rows => Vec::new(),
             _ if table.columns.is_empty() && !table.whole => Vec::new(),
-            _ => return table.set_partly(name.partly(), column),
+            _ => return table.unnamed.add(&column.deps),
         };
         if let (true, Value::Bool(value), Some(among)) =
             (names.is_empty() && table.filling.blank, value, among)
@@ -183,22 +179,6 @@ impl<'a> Machine<'a> {
             }
             _ => {}
         }
-    }
-
-    /// Whether the values of rows are put at the places of other rows: `lag[1:] = y[:-1]`.
-    fn is_moved(&mut self, number: usize, index: &'a Expr, from: RowsId) -> bool {
-        let slice = match index {
-            Expr::Slice(slice) => Some(slice),
-            Expr::Tuple(tuple) => tuple.elts.first().and_then(Expr::as_slice_expr),
-            _ => None,
-        };
-        let table = match self.state.object(number) {
-            Some(Object::Table(table)) => table.clone(),
-            _ => return false,
-        };
-        let Some(slice) = slice else { return false };
-        let place = self.sliced(&table, slice).rows;
-        place.is_known() && from.is_known() && place != from
     }
 
     /// A value that becomes a column, and what other columns depend on if it is put among them: the target itself may be
@@ -269,17 +249,6 @@ impl<'a> Machine<'a> {
 }
 
 impl Table {
-    /// Sets a column whose name is known in part, or not at all.
-    fn set_partly(&mut self, name: Option<Rc<str>>, column: Column) {
-        match name {
-            Some(name) => {
-                let joined = self.named(&name).map(|known| known.join(&column));
-                self.set(name, joined.unwrap_or(column));
-            }
-            None => self.unnamed.add(&column.deps),
-        }
-    }
-
     /// Puts values into an array.
     fn put_values(&mut self, column: &Column, answer: &Dependencies) {
         let first = self.filling.blank && !self.filling.filled && self.rest.deps.is_empty();

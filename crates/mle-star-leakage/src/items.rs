@@ -187,10 +187,6 @@ impl<'a> Machine<'a> {
             return self.table(selected);
         }
         let deps = self.selecting(index);
-        let among = match index {
-            Value::Names(names) if !names.sure && !names.among.is_empty() => self.columns_among(table, names),
-            _ => Vec::new(),
-        };
         let mut selected = match index {
             Value::Names(names) if names.sure => self.columns_named(table, names),
             Value::Int(_) if table.each => Table { each: false, ..self.unsure(table) },
@@ -212,7 +208,6 @@ impl<'a> Machine<'a> {
         if !table.is_nameless() {
             selected.label = None;
         }
-        among.into_iter().for_each(|(name, column)| selected.set(name, column));
         selected.learn(&deps);
         self.table(selected)
     }
@@ -366,9 +361,7 @@ impl<'a> Machine<'a> {
         let bounds = [&slice.lower, &slice.upper].map(|bound| bound.as_deref().map(|bound| self.eval(bound)));
         match (base, self.state.handle(base).as_deref()) {
             (Value::Number(_), _) => base.clone(),
-            (Value::Names(names), _) => {
-                Value::Names(Rc::new(Names { sure: false, among: Vec::new(), ..(**names).clone() }))
-            }
+            (Value::Names(names), _) => Value::Names(Rc::new(Names { sure: false, ..(**names).clone() })),
             (Value::Positions { of, part }, _) => {
                 let all = Table::positions(*part);
                 let part = self.sliced(&all, slice).rows;

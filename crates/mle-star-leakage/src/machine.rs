@@ -99,8 +99,6 @@ pub(crate) struct Networks {
     pub(crate) fitted: HashMap<usize, Fitted>,
     /// The true values that predictions were last compared with.
     pub(crate) truth: Option<Table>,
-    /// What networks are called for is not learnt.
-    pub(crate) frozen: bool,
 }
 
 /// A loop that is being followed.
@@ -310,8 +308,7 @@ impl<'a> Machine<'a> {
         if !of_target || self.text(site).contains("if ") {
             // A search may try the columns one by one.
             let deps = names.deps.and(&self.candidate_at(How::Open, site));
-            let (sure, among, each) = (false, Vec::new(), true);
-            return Value::Names(Rc::new(Names { sure, among, each, deps, ..(**names).clone() }));
+            return Value::Names(Rc::new(Names { sure: false, each: true, deps, ..(**names).clone() }));
         }
         Value::Names(Rc::new(Names { each: true, ..(**names).clone() }))
     }

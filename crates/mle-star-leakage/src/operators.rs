@@ -58,7 +58,7 @@ impl Machine<'_> {
                 let mut left = (**names).clone();
                 match self.texts(right) {
                     Some(texts) => left.except.extend(texts),
-                    None => (left.sure, left.among) = (false, Vec::new()),
+                    None => left.sure = false,
                 }
                 Value::Names(Rc::new(left))
             }
@@ -66,7 +66,7 @@ impl Machine<'_> {
                 let mut left = (**names).clone();
                 match (others.sure, others.only.is_empty()) {
                     (true, false) => left.except.extend(others.only.iter().cloned()),
-                    _ => (left.sure, left.among) = (false, Vec::new()),
+                    _ => left.sure = false,
                 }
                 Value::Names(Rc::new(left))
             }
@@ -122,13 +122,6 @@ impl Machine<'_> {
     /// Two tables, value by value.
     pub(crate) fn combine(&mut self, operation: Operator, one: &Table, other: &Table) -> Table {
         let (left, right) = (one.values(), other.values());
-        match operation {
-            Operator::Add | Operator::Sub if right.filling.zero => return left,
-            Operator::Add if left.filling.zero => return right,
-            Operator::Mult if left.filling.zero => return left,
-            Operator::Mult if right.filling.zero => return right,
-            _ => {}
-        }
         for table in [&left, &right] {
             if table.is_target() {
                 self.networks.truth = Some(table.clone());
@@ -221,11 +214,6 @@ impl Machine<'_> {
 
     /// A table and a number, value by value.
     fn scale(&mut self, operation: Operator, table: &Table, number: &Value) -> Value {
-        let is_zero = matches!(number, Value::Int(0)) || matches!(number, Value::Float(zero) if *zero == 0.0);
-        if operation == Operator::Mult && is_zero {
-            let zero = Table::zeros(table.rows);
-            return self.table(zero);
-        }
         if table.values().is_target() {
             self.networks.truth = Some(table.clone());
         }

@@ -87,10 +87,6 @@ impl<'a> Machine<'a> {
             "all" => all,
             "by_name" => Names { only: texts.clone(), known: texts, except: Vec::new(), ..all },
             "exclude" => Names { except: texts, ..all },
-            "numeric" | "float" | "integer" => {
-                let among = all.certain().into_iter().filter(|name| self.is_numeric(name)).collect();
-                Names { sure: false, among, ..all }
-            }
             _ => Names { sure: false, ..all },
         };
         Value::Names(Rc::new(made))

@@ -179,23 +179,11 @@ fn scores_in(machine: &Machine<'_>, values: &[Value]) -> Vec<(Score, Dependencie
 /// Whether a score is meant as one of training rows: a model was fitted on the rows, and they are not kept apart.
 fn on_training_rows(machine: &Machine<'_>, score: &Score) -> bool {
     let rows = &machine.rows;
-    if in_two_stages(machine, score) {
-        return false;
-    }
     let trains = |dep: Dependency| {
         let kept_apart = || dep.site != score.site && rows.kept_apart(dep.on, dep.from);
         dep.kind == Kind::Model && rows.overlap(dep.from, dep.on) && !kept_apart()
     };
     score.with_itself || machine.infos.deps(&score.deps).any(trains)
-}
-
-/// Whether predictions of a model for held-out rows were changed by another one that was fitted on these rows, as to
-/// calibrate them.
-fn in_two_stages(machine: &Machine<'_>, score: &Score) -> bool {
-    let models = || machine.infos.deps(&score.deps).filter(|dep| dep.kind == Kind::Model);
-    let held_out = |first: Dependency| machine.rows.held_out(first.from);
-    models()
-        .any(|first| models().any(|second| Some(second.from) == held_out(first) && second.on == second.from))
 }
 
 impl Report<'_> {

@@ -88,8 +88,6 @@ pub(crate) struct Filling {
     pub(crate) doubtful: bool,
     /// Whether something was filled in.
     pub(crate) filled: bool,
-    /// Whether all values are zero.
-    pub(crate) zero: bool,
 }
 
 /// What is known of a column.
@@ -140,11 +138,6 @@ impl Table {
     /// An array that is filled later.
     pub(crate) fn blank(rows: RowsId) -> Self {
         Self { filling: Filling { blank: true, ..Filling::default() }, ..Self::of(rows) }
-    }
-
-    /// An array of zeros.
-    pub(crate) fn zeros(rows: RowsId) -> Self {
-        Self { filling: Filling { zero: true, ..Filling::default() }, ..Self::of(rows) }
     }
 
     /// Whether a condition holds for each row, by its key.
@@ -380,7 +373,6 @@ impl Filling {
             blank: self.blank,
             doubtful: self.doubtful || other.doubtful,
             filled: self.filled || other.filled,
-            zero: self.zero && other.zero,
         }
     }
 }

@@ -79,7 +79,7 @@ impl Machine<'_> {
             _ => return None,
         };
         let table = arguments.all().find_map(|value| self.table_of(value)).cloned()?;
-        if !self.networks.frozen && self.networks.forwards.len() < 32 {
+        if self.networks.forwards.len() < 32 {
             let site = self.site(arguments.range);
             self.networks.forwards.push((*number, table.clone(), site));
         }
@@ -120,22 +120,6 @@ impl Machine<'_> {
     /// Whether values are predictions of a network that steps of a loop train.
     pub(crate) fn predicted_by_network(&self, table: &Table) -> bool {
         self.infos.any(&table.rest.deps, |dep| dep.kind == Kind::Candidate(How::Epoch))
-    }
-
-    /// Methods of networks and optimisers that begin a new step.
-    pub(crate) fn begins_step(&mut self, name: &str) {
-        match name {
-            "step" => self.networks.forwards.clear(),
-            "eval" => {
-                self.networks.forwards.clear();
-                self.networks.frozen = true;
-            }
-            "train" => {
-                self.networks.forwards.clear();
-                self.networks.frozen = false;
-            }
-            _ => {}
-        }
     }
 
     /// Methods that every network has: what it learnt is kept, and taken back.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::info::{Dependencies, Scores};
 use crate::rows::RowsId;
 use crate::site::Site;
-use crate::table::{Group, Table, UNKNOWN_PART};
+use crate::table::{Group, Table};
 use ruff_text_size::TextRange;
 
 /// What is known of a value.
@@ -119,8 +119,6 @@ pub(crate) struct Names {
     pub(crate) of: RowsId,
     /// The columns of that table of which something particular was known.
     pub(crate) known: Vec<Rc<str>>,
-    /// Those that certainly are among the names, if it is not known which columns there are.
-    pub(crate) among: Vec<Rc<str>>,
     /// What the choice of the columns depends on.
     pub(crate) deps: Dependencies,
     /// Whether it stands for one name at a time, as in a loop over all of them.
@@ -359,13 +357,6 @@ impl Value {
             Self::Text(text) => text.constant(),
             _ => None,
         }
-    }
-
-    /// The name of a column that is known in part, such as `column + "_mean"` in a loop over columns.
-    pub(crate) fn partly(&self) -> Option<Rc<str>> {
-        let Self::Text(text) = self else { return None };
-        let known = text.fixed.chars().any(char::is_alphanumeric);
-        (known && text.fixed.contains(UNKNOWN_PART)).then(|| text.fixed.as_str().into())
     }
 
     /// The value, if it is a number that depends on data.
