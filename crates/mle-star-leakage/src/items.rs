@@ -169,10 +169,9 @@ impl<'a> Machine<'a> {
             let column = self.select(table, &name);
             return self.table(column);
         }
-        if let Value::Names(names) = index
-            && names.each
-        {
-            return self.each_column(table, names);
+        if matches!(index, Value::Names(names) if names.each) {
+            let (rest, by_target) = (table.rest.clone(), table.by_target);
+            return self.table(Table { rest, by_target, ..Table::of(table.rows) });
         }
         if let Some(rows) = self.chosen_rows(table, index) {
             let mut chosen = table.with_rows(rows);

@@ -89,8 +89,7 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Dependencies)> {
         // Others are told beside them, unless the text says that they are scores of rows which were held out.
         return apart.into_iter().chain(claimed).collect();
     }
-    let meant = |score: &Score| on_added_rows(machine, score) || beside_unread_rows(machine, score);
-    printed.into_iter().filter(|(score, _)| meant(score)).chain(claimed).collect()
+    printed.into_iter().filter(|(score, _)| beside_unread_rows(machine, score)).chain(claimed).collect()
 }
 
 /// The scores without the choices of searches that are over: their result is fitted again on their rows as well, and scored on
@@ -155,15 +154,6 @@ fn but_of_spreads(
 fn beside_unread_rows(machine: &Machine<'_>, score: &Score) -> bool {
     let mut deps = machine.infos.deps(&score.deps);
     deps.any(|dep| dep.kind == Kind::Model && machine.leaves_unread(dep))
-}
-
-/// Whether the rows of a score were a table of their own, and were added to those that the model was fitted on.
-fn on_added_rows(machine: &Machine<'_>, score: &Score) -> bool {
-    let added = |dep: Dependency| match machine.rows.origin(dep.from) {
-        Origin::Joined { parts, .. } => parts.iter().skip(1).any(|part| *part == dep.on),
-        _ => false,
-    };
-    machine.infos.deps(&score.deps).any(|dep| dep.kind == Kind::Model && added(dep))
 }
 
 fn scores_in(machine: &Machine<'_>, values: &[Value]) -> Vec<(Score, Dependencies)> {
