@@ -149,7 +149,7 @@ impl<'a> Machine<'a> {
             "dtype" | "dtypes" => Value::Unknown,
             "columns" => Value::Names(Rc::new(names_of(table))),
             "index" => {
-                let mut index = Table { fresh: table.fresh, ..Table::positions(table.rows) };
+                let mut index = Table::positions(table.rows);
                 if !table.rows.is_known() {
                     // Names of features, perhaps in the order of their importance.
                     index.rest.deps = self.order_of(table);

@@ -143,7 +143,7 @@ impl Machine<'_> {
             "info" | "head_" | "hist" | "plot" => Value::None,
             "keys" => self.attribute(base, "columns"),
             "set_axis" if arguments.positional.len() == 1 && arguments.named.is_empty() => {
-                self.table(Table { fresh: false, ..table.clone() })
+                self.table(table.clone())
             }
             _ => return None,
         })
@@ -201,7 +201,6 @@ impl Machine<'_> {
         if name != "reset_index" {
             return same;
         }
-        same.fresh = true;
         if !arguments.is_true("drop") {
             let numbers = Table { order: same.order.clone(), ..Table::of(same.rows) };
             let numbers = self.of_neighbours(&numbers, arguments.range);
@@ -567,17 +566,8 @@ impl Machine<'_> {
     }
 
     fn without_rows(&mut self, table: &Table, index: &Value, arguments: &Arguments) -> Value {
-        let rows = match self.table_of(index).map(|index| (index.rows, index.fresh)) {
-            // The numbers of rows that were counted anew are those of other rows.
-            Some((part, true)) if part != table.rows && self.rows.contains(table.rows, part) => {
-                let site = self.site(arguments.range);
-                let some = self.rows.some(table.rows, site);
-                Some(self.rows.joined(&[some, part], site))
-            }
-            Some((part, _)) => self.other_side(table.rows, part),
-            None => None,
-        };
-        let rows = match rows {
+        let part = self.table_of(index).map(|index| index.rows);
+        let rows = match part.and_then(|part| self.other_side(table.rows, part)) {
             Some(rows) => rows,
             None => self.rows.some(table.rows, self.site(arguments.range)),
         };

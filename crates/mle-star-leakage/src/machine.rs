@@ -295,7 +295,7 @@ impl<'a> Machine<'a> {
             _ => return Items::Any(Value::Unknown),
         };
         if each.len() <= ITEMS {
-            let each = each.iter().map(|item| self.candidate_of(item, site, How::Few)).collect();
+            let each = each.iter().map(|item| self.candidate_of(item, site, How::Open)).collect();
             return Items::Each(each);
         }
         let each: Vec<Value> = each.iter().map(|item| self.candidate(item, site)).collect();

@@ -7,7 +7,6 @@ use ruff_text_size::TextRange;
 
 use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::Machine;
-use crate::numpy::is_of_truth;
 use crate::rows::{Origin, RowsId};
 use crate::table::{Column, Mask, Table};
 use crate::value::{Names, Number, Object, Text, Value};
@@ -150,8 +149,6 @@ impl Machine<'_> {
             lead,
             ..Table::array(rows, self.applied(&left.rest.deps.and(&right.rest.deps), rows).and(&answer))
         };
-        // True values and the same true values.
-        combined.filling.doubtful = left.filling.doubtful || right.filling.doubtful;
         combined.rest.target = left.is_target()
             && right.is_target()
             && (left.label == right.label || left.label.is_none() || right.label.is_none())
@@ -226,7 +223,6 @@ impl Machine<'_> {
         let mut scaled = table.clone();
         scaled.mask.condition = None;
         scaled.learn(&deps);
-        scaled.filling.doubtful |= !is_of_truth(number);
         self.table(scaled)
     }
 
@@ -300,8 +296,7 @@ impl Machine<'_> {
         if learnt && !predicted && values.mask.condition.is_none() {
             deps.add(&self.learn(Kind::Unsupervised, site, values.rows));
         }
-        let truth =
-            values.is_target() && deps.is_empty() && !values.filling.blank && !values.filling.doubtful;
+        let truth = values.is_target() && deps.is_empty() && !values.filling.blank;
         let reduced = self.context.is_some().then(|| Rc::new(table.values()));
         let of_truth = values.is_target().then_some(values.rows);
         Value::Number(Rc::new(Number { deps, truth, reduced, of_truth, ..Number::default() }))

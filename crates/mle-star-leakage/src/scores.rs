@@ -66,9 +66,6 @@ impl Machine<'_> {
         let (Some(one), Some(other)) = (self.table_of(truth), self.table_of(predicted)) else { return false };
         let label = one.holds() == other.holds() || one.holds().is_none() || other.holds().is_none();
         let same = one.rows.is_known() && one.rows == other.rows && label;
-        if one.filling.doubtful || other.filling.doubtful {
-            return false;
-        }
         one.is_target() && other.is_target() && same && other.deps().is_empty() && one.deps().is_empty()
     }
 
@@ -243,7 +240,7 @@ impl Machine<'_> {
     fn candidates_in(&mut self, value: &Value, site: TextRange) -> Value {
         let Value::Tuple(items) = value else { return value.clone() };
         let items = items.iter().map(|item| match item {
-            Value::Int(_) | Value::Float(_) => self.candidate_of(item, site, How::Few),
+            Value::Int(_) | Value::Float(_) => self.candidate_of(item, site, How::Open),
             _ => item.clone(),
         });
         Value::Tuple(items.collect())

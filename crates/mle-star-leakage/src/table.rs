@@ -41,8 +41,6 @@ pub(crate) struct Table {
     pub(crate) each: bool,
     /// The place and time where values were drawn at random, if they were.
     pub(crate) drawn: Option<usize>,
-    /// Whether rows are counted anew, so its index no longer names rows of the table that they were taken from.
-    pub(crate) fresh: bool,
     /// Whether it is one of polars.
     pub(crate) polars: bool,
     /// Whether it is the index of a table, so the rows that it names.
@@ -84,8 +82,6 @@ pub(crate) struct Order {
 pub(crate) struct Filling {
     /// Whether values other than features were filled in later, such as predictions of folds.
     pub(crate) blank: bool,
-    /// Whether something unknown went into the values, such as a prediction.
-    pub(crate) doubtful: bool,
     /// Whether something was filled in.
     pub(crate) filled: bool,
 }
@@ -274,7 +270,7 @@ impl Table {
         let left = |compared: RowsId| if compared == self.rows { rows } else { compared };
         let compared = self.mask.compared.map(left);
         let mask = Mask { compared, ..Mask::default() };
-        let mut table = Self { rows, mask, fresh: false, ..self.clone() };
+        let mut table = Self { rows, mask, ..self.clone() };
         for (_, column) in &mut table.columns {
             column.compared = column.compared.map(left);
         }
@@ -310,7 +306,6 @@ impl Table {
             index: self.index,
             drawn: self.drawn,
             lead: self.lead.clone(),
-            fresh: self.fresh,
             filling: self.filling,
             by_target: self.by_target,
             polars: self.polars,
@@ -359,7 +354,6 @@ impl Table {
             joined.order.sorted = None;
         }
         joined.drawn = self.drawn.filter(|drawn| other.drawn == Some(*drawn));
-        joined.fresh &= other.fresh;
         joined.filling = self.filling.join(other.filling);
         joined.by_target &= other.by_target;
         joined
@@ -369,11 +363,7 @@ impl Table {
 impl Filling {
     /// What may hold for either.
     fn join(self, other: Self) -> Self {
-        Self {
-            blank: self.blank,
-            doubtful: self.doubtful || other.doubtful,
-            filled: self.filled || other.filled,
-        }
+        Self { blank: self.blank, filled: self.filled || other.filled }
     }
 }
 
