@@ -137,8 +137,8 @@ impl Machine<'_> {
         let made = self.site(arguments.range);
         let warm = arguments.is_true("warm_start");
         let fitted = self.explained(name, arguments);
-        let takes = self.takes(name, arguments);
-        let estimator = Estimator { name: name.into(), role, made, deps, stops, warm, takes, fitted };
+        let selects = self.selects(name, arguments);
+        let estimator = Estimator { name: name.into(), role, made, deps, stops, warm, selects, fitted };
         self.state.add(Object::Estimator(estimator))
     }
 

@@ -404,32 +404,22 @@ impl<'a> Machine<'a> {
         if self.choices.is_empty() {
             return value;
         }
+        let choices = self.choices.clone();
         match &value {
-            Value::Number(number) => {
-                let number =
-                    crate::value::Number { deps: number.deps.and(&self.choices), ..(**number).clone() };
-                Value::Number(Rc::new(number))
+            Value::Unknown | Value::Number(_) | Value::Int(_) | Value::Float(_) => {
+                self.with_condition(&value, &choices)
             }
-            Value::Int(_) | Value::Float(_) | Value::Unknown => Value::learnt(self.choices.clone()),
             Value::Tuple(items) => {
-                let items: Vec<Value> = items
-                    .iter()
-                    .map(|item| match item {
-                        Value::Number(_) => self.chosen(item.clone()),
-                        item => item.clone(),
-                    })
-                    .collect();
-                Value::Tuple(items.into())
+                let number = |item: &Value| matches!(item, Value::Number(_));
+                let chosen =
+                    |item: &Value| if number(item) { self.with_deps(item, &choices) } else { item.clone() };
+                Value::Tuple(items.iter().map(chosen).collect())
             }
             Value::Object(number) => match self.state.object(*number) {
-                Some(Object::Table(table)) => {
-                    let mut table = table.clone();
-                    table.learn(&self.choices);
-                    self.table(table)
-                }
+                Some(Object::Table(_)) => self.with_deps(&value, &choices),
                 Some(Object::Estimator(estimator)) => {
                     let mut estimator = estimator.clone();
-                    estimator.deps.add(&self.choices);
+                    estimator.deps.add(&choices);
                     self.state.add(Object::Estimator(estimator))
                 }
                 _ => value,

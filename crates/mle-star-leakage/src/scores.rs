@@ -175,13 +175,9 @@ impl Machine<'_> {
         }
         match value {
             Value::Tuple(items) => {
-                let items = items.iter().map(|item| match item {
-                    Value::Unknown => Value::learnt(choice.clone()),
-                    item => self.with_deps(item, choice),
-                });
-                Value::Tuple(items.collect())
+                Value::Tuple(items.iter().map(|item| self.with_condition(item, choice)).collect())
             }
-            _ => self.with_deps(value, choice),
+            _ => self.with_condition(value, choice),
         }
     }
 

@@ -148,18 +148,8 @@ impl Machine<'_> {
         }
         let mut sorted = Vec::new();
         for item in items {
-            sorted.push(self.all_with_condition(item, &deps));
+            sorted.push(self.with_choice(item, &deps));
         }
         Some(self.open_list(sorted))
-    }
-
-    fn all_with_condition(&mut self, value: &Value, deps: &Dependencies) -> Value {
-        match value {
-            Value::Tuple(items) => {
-                let items: Vec<Value> = items.iter().map(|item| self.with_condition(item, deps)).collect();
-                Value::Tuple(items.into())
-            }
-            _ => self.with_condition(value, deps),
-        }
     }
 }

@@ -211,22 +211,10 @@ pub(crate) struct Estimator {
     pub(crate) stops: bool,
     /// Whether a further fit goes on from what it learnt before.
     pub(crate) warm: bool,
-    /// Which columns it takes from a table.
-    pub(crate) takes: Takes,
+    /// Whether it takes some columns of a table only, and it is not known which.
+    pub(crate) selects: bool,
     /// What it learnt.
     pub(crate) fitted: Option<Fitted>,
-}
-
-/// Which columns something takes from a table.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Takes {
-    /// All of them.
-    #[default]
-    All,
-    /// Those with these names.
-    Some(Rc<[Rc<str>]>),
-    /// It is not known.
-    Unknown,
 }
 
 /// What something learnt.
@@ -277,19 +265,8 @@ impl Estimator {
             deps: Dependencies::default(),
             stops: false,
             warm: false,
-            takes: Takes::All,
+            selects: false,
             fitted: None,
-        }
-    }
-}
-
-impl Takes {
-    /// Which columns two things take, one after the other.
-    pub(crate) fn then(self, next: Self) -> Self {
-        match (self, next) {
-            (Self::All, next) => next,
-            (first @ Self::Some(_), Self::All | Self::Some(_)) => first,
-            _ => Self::Unknown,
         }
     }
 }
