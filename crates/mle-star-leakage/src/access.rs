@@ -7,7 +7,6 @@ use ruff_python_ast::{BoolOp, CmpOp, Comprehension, Expr};
 use crate::calls::Arguments;
 use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
-use crate::names;
 use crate::table::{Column, Table};
 use crate::value::{Dict, Estimator, Fitted, List, Names, Number, Object, Role, Value};
 
@@ -60,9 +59,6 @@ impl<'a> Machine<'a> {
                 let values = self.table_of(&method.0).map(Table::values);
                 return values.map_or(Value::Unknown, |values| self.table(values));
             }
-            Value::Method(method) if &*method.1 == "dt" && names::is_part_of_time(name) => {
-                return self.part_of_time(&method.0);
-            }
             Value::Class(class) => return self.class_attribute(*class, name).unwrap_or_default(),
             _ => {}
         }
@@ -91,14 +87,6 @@ impl<'a> Machine<'a> {
             Some(Object::Study(number)) => self.study_attribute(base, number, name),
             _ => Value::Unknown,
         }
-    }
-
-    /// Parts of the times in a column, such as their hours.
-    fn part_of_time(&mut self, times: &Value) -> Value {
-        let Some(table) = self.table_of(times).cloned() else { return Value::Unknown };
-        let (values, answer) = (table.values(), self.as_answer(&table, self.statement));
-        let deps = values.rest.deps.and(&answer);
-        self.table(Table { source: values.source, ..Table::array(values.rows, deps) })
     }
 
     /// An attribute of a study of a library of searches.
@@ -206,7 +194,6 @@ impl<'a> Machine<'a> {
     /// A column of a table.
     pub(crate) fn select(&mut self, table: &Table, name: &Rc<str>) -> Table {
         self.note_column(table, name);
-        self.note_taken(table, name, true);
         let mut column = table.select(name);
         column.rest.target |= self.targets.contains(name);
         if column.rest.target {
@@ -331,8 +318,7 @@ impl<'a> Machine<'a> {
         let table = self.table_of(value);
         let answer = table.filter(|_| target).map(|table| table.rest.answer.clone()).unwrap_or_default();
         let compared = table.and_then(|table| table.mask.compared);
-        let holds = table.filter(|_| target).and_then(|table| Some(table.holds()?.clone()));
-        Column { deps: self.deps_of(value), target, answer, compared, holds, ..Column::default() }
+        Column { deps: self.deps_of(value), target, answer, compared, ..Column::default() }
     }
 }
 

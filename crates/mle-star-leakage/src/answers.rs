@@ -17,21 +17,6 @@ use crate::table::{Column, Table};
 use crate::value::Value;
 
 impl Machine<'_> {
-    /// Remembers that a column is left out of a table, or taken by itself.
-    pub(crate) fn note_taken(&mut self, table: &Table, name: &str, alone: bool) {
-        if !table.whole {
-            return;
-        }
-        let root = self.rows.ancestors(table.rows).last().unwrap_or_default();
-        let Some(file) = self.seen.targets.files.get(&root) else { return };
-        let column = (Rc::clone(file), name.to_owned());
-        if alone {
-            self.seen.targets.alone.insert(column)
-        } else {
-            self.seen.targets.left_out.insert(column)
-        };
-    }
-
     /// Remembers which file the rows of a table come from; the targets that are certainly in it.
     pub(crate) fn targets_of_file(&mut self, rows: RowsId, file: &str) -> Vec<(Rc<str>, Column)> {
         self.seen.targets.files.insert(rows, file.into());

@@ -464,7 +464,6 @@ impl Machine<'_> {
                     return None;
                 };
                 let column = self.select(table, &name);
-                self.note_taken(table, &name, false);
                 if let Some(table) = self.state.table_mut(base) {
                     table.remove(&name);
                 }
@@ -544,9 +543,6 @@ impl Machine<'_> {
             }
         };
         let mut left = table.clone();
-        let given =
-            names.constant().map_or_else(|| self.texts(&names).unwrap_or_default(), |name| vec![name]);
-        given.iter().for_each(|name| self.note_taken(table, name, false));
         match (names.constant(), self.texts(&names)) {
             (Some(name), _) => left.remove(&name),
             (None, Some(names)) => names.iter().for_each(|name| left.remove(name)),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::rows::RowsId;
-use crate::value::{Dict, Estimator, Instance, List, Names, Number, Object, Value};
+use crate::value::{Dict, Estimator, Instance, List, Number, Object, Value};
 
 /// What holds for a value that is one or the other. `both` joins two different things.
 pub(crate) fn join(left: &Value, right: &Value, both: &mut dyn FnMut(usize, usize) -> Value) -> Value {
@@ -23,9 +23,6 @@ pub(crate) fn join(left: &Value, right: &Value, both: &mut dyn FnMut(usize, usiz
             Value::Tuple(one.iter().zip(other.iter()).map(|(one, other)| join(one, other, both)).collect())
         }
         _ if same(left, right) => left.clone(),
-        (Value::Names(one), Value::Names(other)) if one.each && other.each => {
-            Value::Names(Rc::new(join_names(one, other)))
-        }
         (one, other) if one.constant().is_some() && other.constant().is_some() => Value::some_number(),
         _ => Value::Unknown,
     }
@@ -69,14 +66,6 @@ fn same(left: &Value, right: &Value) -> bool {
         (Value::Length(one), Value::Length(other)) => one == other,
         _ => left.constant().is_some() && left.constant() == right.constant(),
     }
-}
-
-/// One name at a time, of either.
-fn join_names(one: &Names, other: &Names) -> Names {
-    let of = if one.of == other.of { one.of } else { RowsId::UNKNOWN };
-    let deps = one.deps.and(&other.deps);
-    let known = one.known.iter().filter(|name| other.known.contains(name)).cloned().collect();
-    Names { of, deps, known, each: true, ..Names::default() }
 }
 
 fn join_numbers(one: &Number, other: &Number) -> Number {

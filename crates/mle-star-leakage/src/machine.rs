@@ -281,8 +281,7 @@ impl<'a> Machine<'a> {
             (Value::Tuple(items), _) => items.to_vec(),
             (_, Some(Object::List(list))) if !list.open => list.items.clone(),
             (_, Some(Object::List(list))) => {
-                let item = self.join_all(&list.items);
-                return Items::Any(self.of_listed_rows(value, list, item));
+                return Items::Any(self.join_all(&list.items));
             }
             (_, Some(Object::Dict(dict))) if dict.others.is_empty() => {
                 dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()
@@ -377,10 +376,6 @@ impl<'a> Machine<'a> {
             (_, Some(Object::List(list))) if !list.open => list.items.clone(),
             (_, Some(Object::List(list))) => vec![self.join_all(&list.items.clone()); targets.len()],
             (Value::Number(_), _) => vec![value.clone(); targets.len()],
-            // The values and positions of the largest predictions.
-            (_, Some(Object::Table(table))) if targets.len() == 2 && self.predicted_by_network(table) => {
-                vec![value.clone(); 2]
-            }
             _ => Vec::new(),
         };
         let star = targets.iter().position(Expr::is_starred_expr);

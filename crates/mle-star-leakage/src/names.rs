@@ -128,15 +128,6 @@ pub(crate) fn projects_by_target(name: &str) -> bool {
     is_one(PROJECTIONS, name)
 }
 
-/// Whether the name of a column says that it identifies rows.
-pub(crate) fn is_identifier(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    matches!(&*lower, "id" | "index" | "idx" | "key" | "fold")
-        || lower.ends_with("_id")
-        || name.ends_with("Id")
-        || name.ends_with("ID")
-}
-
 /// Whether a class chooses columns in a way that is not known.
 pub(crate) fn chooses_columns(name: &str) -> bool {
     is_one(CHOOSERS, name)
@@ -207,22 +198,4 @@ pub(crate) fn is_of_labels(path: &str) -> bool {
     // An absolute path may lead through a system's own `/private`.
     let mut folders = folders.iter().skip(usize::from(path.starts_with('/')));
     secret || folders.any(|name| matches!(*name, "answers" | "private") || (of_labels && held_out(&[name])))
-}
-/// Whether an attribute of pandas has a part of each time or duration.
-pub(crate) fn is_part_of_time(name: &str) -> bool {
-    matches!(
-        name,
-        "days"
-            | "seconds"
-            | "year"
-            | "quarter"
-            | "month"
-            | "day"
-            | "dayofweek"
-            | "weekday"
-            | "dayofyear"
-            | "hour"
-            | "minute"
-            | "date"
-    )
 }

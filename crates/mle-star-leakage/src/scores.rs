@@ -64,7 +64,7 @@ impl Machine<'_> {
     /// Whether true values are compared with themselves.
     fn with_itself(&self, truth: &Value, predicted: &Value) -> bool {
         let (Some(one), Some(other)) = (self.table_of(truth), self.table_of(predicted)) else { return false };
-        let label = one.holds() == other.holds() || one.holds().is_none() || other.holds().is_none();
+        let label = one.label == other.label || one.label.is_none() || other.label.is_none();
         let same = one.rows.is_known() && one.rows == other.rows && label;
         one.is_target() && other.is_target() && same && other.deps().is_empty() && one.deps().is_empty()
     }

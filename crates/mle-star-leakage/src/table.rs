@@ -99,8 +99,6 @@ pub(crate) struct Column {
     pub(crate) set: u32,
     /// The rows of the true values that it compares with predictions, if it has errors.
     pub(crate) compared: Option<RowsId>,
-    /// The name of the target that it was set to, if it holds the target under another name.
-    pub(crate) holds: Option<Rc<str>>,
 }
 
 /// Rows of a table in groups.
@@ -211,11 +209,6 @@ impl Table {
         }
         self.label = Some(name);
         self
-    }
-
-    /// The name of the target whose values these are, if they are a target's.
-    pub(crate) fn holds(&self) -> Option<&Rc<str>> {
-        self.rest.holds.as_ref().or(self.label.as_ref())
     }
 
     /// Whether the values are the target.
@@ -378,8 +371,7 @@ impl Column {
         let set = if self.set == other.set { self.set } else { 0 };
         let compared = self.compared.filter(|rows| other.compared == Some(*rows));
         let target = self.target && other.target;
-        let holds = self.holds.clone().filter(|_| self.holds == other.holds);
-        Self { deps: self.deps.and(&other.deps), target, answer, set, compared, holds }
+        Self { deps: self.deps.and(&other.deps), target, answer, set, compared }
     }
 
     /// A column that depends on these.

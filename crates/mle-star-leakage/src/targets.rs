@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::info::TargetId;
-use crate::names;
 use crate::rows::RowsId;
 
 /// The targets of a script.
@@ -31,9 +30,6 @@ pub(crate) struct SeenTargets {
     pub(crate) associated: BTreeSet<String>,
     /// Columns that the script took from a file, with the file.
     pub(crate) columns: BTreeSet<(Rc<str>, String)>,
-    /// Columns that the script took by themselves, and those that it left out of a table, with the file.
-    pub(crate) alone: BTreeSet<(Rc<str>, String)>,
-    pub(crate) left_out: BTreeSet<(Rc<str>, String)>,
     /// Columns that the script computed with as with numbers.
     pub(crate) numeric: BTreeSet<String>,
     /// Columns that were made from later values of another one.
@@ -108,8 +104,6 @@ impl SeenTargets {
         if self.associated.len() == 1 {
             return self.associated.clone();
         }
-        let both = self.alone.intersection(&self.left_out).map(|(_, name)| name.clone());
-        let likely: BTreeSet<String> = both.filter(|name| !names::is_identifier(name)).collect();
-        if likely.len() == 1 { likely } else { BTreeSet::new() }
+        BTreeSet::new()
     }
 }

@@ -117,11 +117,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether values are predictions of a network that steps of a loop train.
-    pub(crate) fn predicted_by_network(&self, table: &Table) -> bool {
-        self.infos.any(&table.rest.deps, |dep| dep.kind == Kind::Candidate(How::Epoch))
-    }
-
     /// Methods that every network has: what it learnt is kept, and taken back.
     pub(crate) fn call_network(&mut self, network: &Value, name: &str, arguments: &Arguments) -> Value {
         match name {
