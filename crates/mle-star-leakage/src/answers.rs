@@ -245,16 +245,6 @@ impl Machine<'_> {
         made
     }
 
-    /// Which target rows are sorted by that are put one below the other, each of the parts with some of its values.
-    pub(crate) fn order_of_parts(&self, tables: &[Table]) -> Option<TargetId> {
-        let target = |table: &Table| {
-            let column = table.columns.iter().find(|(_, column)| column.target)?;
-            self.targets.number(&column.0)
-        };
-        let all = tables.len() > 1 && tables.iter().all(|table| table.by_target);
-        tables.first().filter(|_| all).and_then(target)
-    }
-
     /// A table of which some columns were taken, and it is not known which.
     pub(crate) fn unsure(&mut self, table: &Table) -> Table {
         let framed = table.whole || table.framed;

@@ -1,4 +1,4 @@
-//! Conditions that choose rows: whether rows fulfil two of them.
+//! Thresholds and positions that choose rows: whether rows that are chosen by two of them overlap.
 
 use std::cmp::Ordering;
 
@@ -6,22 +6,13 @@ use crate::machine::Machine;
 use crate::rows::{DivisionId, Origin, RowsId};
 use crate::site::Site;
 
-/// What is required of one column, or of the position of a row.
-#[derive(Debug, Default)]
-struct Interval {
-    column: String,
-    /// It is not below any of these.
-    lows: Vec<Bound>,
-    /// It is not above any of these.
-    highs: Vec<Bound>,
-}
-
-/// An end of what is required.
-#[derive(Clone, Debug)]
+/// One end of the values of a column, or of the positions, that a choice of rows allows.
+#[derive(Debug)]
 struct Bound {
+    column: String,
+    /// Whether what is chosen is above it.
+    above: bool,
     text: String,
-    /// Whether values that equal it certainly exist and fulfil the requirement.
-    included: bool,
 }
 
 /// What stands for a column where rows are chosen by their positions.
@@ -30,26 +21,24 @@ const FROM_LAST: &str = "end";
 const SHARE: &str = "share";
 
 impl Machine<'_> {
-    /// Where validation rows are chosen, if some of them certainly are among the training rows, by the conditions or
+    /// Where validation rows are chosen, if some of them certainly are among the training rows, by the thresholds or
     /// positions that both are chosen by; and whether all of them are.
     pub(crate) fn overlapping_choice(&self, fit: RowsId, scored: RowsId) -> Option<(Site, bool)> {
         let common = self.rows.common(fit, scored)?;
-        let fits = self.required(self.direct(fit, common)?)?;
-        let (division, side) = self.first_division(scored, common)?;
-        let site = self.rows.division_of(division).map(|(_, site)| *site)?;
-        let on_the_way = self.parts_up_to(scored, common);
-        let requires: Vec<Interval> = on_the_way.into_iter().filter_map(|part| self.required(part)).collect();
-        let comparable = |scored: &Interval| {
+        let fits = self.bound(self.direct(fit, common)?)?;
+        let first = self.first_division(scored, common)?;
+        let site = self.rows.division_of(first.0).map(|(_, site)| *site)?;
+        let bounds = self.parts_up_to(scored, common).into_iter().filter_map(|part| self.bound(part));
+        let bounds: Vec<Bound> = bounds.filter(|bound| bound.column == fits.column).collect();
+        let within = bounds.iter().any(|bound| fits.follows_from(bound));
+        let comparable = |scored: Bound| {
             scored.column == fits.column || !(scored.is_of_positions() && fits.is_of_positions())
         };
-        let only = self.direct(scored, common).is_some()
-            && self.required((division, side)).is_some_and(|scored| comparable(&scored));
-        let mut same = Interval { column: fits.column.clone(), ..Interval::default() };
-        for required in requires.into_iter().filter(|required| required.column == fits.column) {
-            same.also(required);
-        }
-        let within = fits.contains(&same);
-        (within || (only && fits.meets(&same))).then_some((site, within))
+        let only = self.direct(scored, common).is_some() && self.bound(first).is_some_and(comparable);
+        let all = || bounds.iter().chain([&fits]);
+        let mut lows = all().filter(|bound| bound.above);
+        let meet = lows.all(|low| all().all(|high| high.above || low.is_before(high)));
+        (within || (only && meet)).then_some((site, within))
     }
 
     /// The side of the division by which rows were taken from others, with nothing in between.
@@ -74,10 +63,10 @@ impl Machine<'_> {
             .collect()
     }
 
-    /// What is required of the rows on one side of a division.
-    fn required(&self, (division, side): (DivisionId, u8)) -> Option<Interval> {
+    /// The bound of the rows on one side of a division.
+    fn bound(&self, (division, side): (DivisionId, u8)) -> Option<Bound> {
         let (division, _) = self.rows.division_of(division)?;
-        Interval::of(&division.key, side == 1)
+        Bound::of(&division.key, side == 1)
     }
 }
 
@@ -101,34 +90,18 @@ pub(crate) fn key_of_query(query: &str) -> Option<(String, bool)> {
     (name && !several).then(|| (format!("[\"{column}\"]{sign}{value}"), negated))
 }
 
-impl Interval {
-    /// What a condition or position requires.
+impl Bound {
+    /// The bound that a condition or position is.
     fn of(key: &str, negated: bool) -> Option<Self> {
-        if let Some(bounds) = key.strip_prefix("at ") {
-            return Self::of_positions(bounds, negated);
+        if let Some(text) = key.strip_prefix("at ") {
+            let kind = if text.starts_with('-') { FROM_LAST } else { FROM_FIRST };
+            let (column, text) = text.strip_prefix("share ").map_or((kind, text), |share| (SHARE, share));
+            return Some(Self { column: column.to_owned(), above: negated, text: text.to_owned() });
         }
         let mut signs = key.match_indices(['<', '>']);
-        let (at, sign) = signs.next()?;
-        if signs.next().is_some() {
-            return None;
-        }
-        let (column, bound) = (&key[..at], key[at + 1..].trim_matches(['"', '\'']));
-        let mut interval = Self { column: column_of(column)?, ..Self::default() };
-        // Numbers with a fraction may be the value of no row.
-        let exists = column.contains(['[', '.']) && !bound.contains('.');
-        let bound = Bound { text: bound.to_owned(), included: negated && exists };
-        if (sign == "<") == negated {
-            interval.lows.push(bound);
-        } else {
-            interval.highs.push(bound);
-        }
-        Some(interval)
-    }
-
-    /// Requires what another one requires of the same column, too.
-    fn also(&mut self, other: Self) {
-        self.lows.extend(other.lows);
-        self.highs.extend(other.highs);
+        let ((at, sign), None) = (signs.next()?, signs.next()) else { return None };
+        let text = key[at + 1..].trim_matches(['"', '\'']).to_owned();
+        Some(Self { column: column_of(&key[..at])?, above: (sign == "<") == negated, text })
     }
 
     /// Whether it is about the positions of rows: counted from the first or the last one, or as a share of all. Without the
@@ -137,44 +110,15 @@ impl Interval {
         [FROM_FIRST, FROM_LAST, SHARE].contains(&self.column.as_str())
     }
 
-    fn of_positions(bounds: &str, negated: bool) -> Option<Self> {
-        let kind = if bounds.starts_with('-') { FROM_LAST } else { FROM_FIRST };
-        let (column, bounds) = match bounds.strip_prefix("share ") {
-            Some(bounds) => (SHARE, bounds),
-            None => (kind, bounds),
-        };
-        let column = column.to_owned();
-        let bound = |text: &str| vec![Bound { text: text.into(), included: false }];
-        match bounds.split_once(" to ") {
-            Some(_) if negated => None,
-            Some((low, high)) => Some(Self { column, lows: bound(low), highs: bound(high) }),
-            None if negated => Some(Self { column, lows: bound(bounds), ..Self::default() }),
-            None => Some(Self { column, highs: bound(bounds), ..Self::default() }),
-        }
+    /// Whether what is within another bound certainly is within this one.
+    fn follows_from(&self, other: &Self) -> bool {
+        let (low, high) = if self.above { (self, other) } else { (other, self) };
+        let ordered = matches!(order(&low.text, &high.text), Some(Ordering::Less | Ordering::Equal));
+        self.above == other.above && ordered
     }
 
-    /// Whether what fulfils the other one certainly fulfils this one.
-    fn contains(&self, other: &Self) -> bool {
-        let up_to = |one: &Bound, other: &Bound| {
-            matches!(order(&one.text, &other.text), Some(Ordering::Less | Ordering::Equal))
-        };
-        let least = |low: &Bound| other.lows.iter().any(|at| up_to(low, at));
-        let most = |high: &Bound| other.highs.iter().any(|at| up_to(at, high));
-        let bounded = !self.lows.is_empty() || !self.highs.is_empty();
-        bounded && self.lows.iter().all(least) && self.highs.iter().all(most)
-    }
-
-    /// Whether something certainly fulfils both: both reach to the end, or every end is after every beginning.
-    fn meets(&self, other: &Self) -> bool {
-        let lows: Vec<&Bound> = self.lows.iter().chain(&other.lows).collect();
-        let highs: Vec<&Bound> = self.highs.iter().chain(&other.highs).collect();
-        let meet = |low: &Bound, high: &Bound| match order(&low.text, &high.text) {
-            Some(Ordering::Less) => true,
-            Some(Ordering::Equal) => low.included && high.included,
-            _ => false,
-        };
-        let before = |low: &&Bound| highs.iter().all(|high| meet(low, high));
-        lows.iter().all(before)
+    fn is_before(&self, other: &Self) -> bool {
+        order(&self.text, &other.text) == Some(Ordering::Less)
     }
 }
 
@@ -209,8 +153,5 @@ fn order(left: &str, right: &str) -> Option<Ordering> {
         let begins = text.get(..4).is_some_and(|year| year.bytes().all(|letter| letter.is_ascii_digit()));
         begins && text.chars().all(|letter| letter.is_ascii_digit() || "-: T/".contains(letter))
     };
-    if left.len() == right.len() && is_time(left) && is_time(right) {
-        return Some(left.cmp(right));
-    }
-    None
+    (left.len() == right.len() && is_time(left) && is_time(right)).then(|| left.cmp(right))
 }

@@ -8,7 +8,7 @@ use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::{Group, Order, Table};
 use crate::training::is_every_row;
-use crate::value::{List, Names, Number, Object, Value};
+use crate::value::{List, Names, Object, Value};
 use memchr::memmem;
 use ruff_python_ast::{Expr, ExprSlice, UnaryOp};
 use ruff_text_size::{Ranged, TextRange};
@@ -398,17 +398,6 @@ impl<'a> Machine<'a> {
             (None, None) => table.rows,
             (None, Some(end)) => self.head(table.rows, end, range(&slice.upper)),
             (Some(start), None) => self.tail(table.rows, start, range(&slice.lower)),
-            (Some(Value::Int(start @ 0..)), Some(Value::Int(end))) if end > start => {
-                let key = format!("at {start} to {end}");
-                self.divided(table.rows, &key, false, DivisionKind::Position)
-            }
-            (Some(Value::Number(start)), Some(Value::Number(end)))
-                if start.share.is_some() && end.share.is_some() =>
-            {
-                let bound = |number: &Rc<Number>| number.share.map_or(0.0, |(_, share)| from_start(share));
-                let key = format!("at share {} to {}", bound(start), bound(end));
-                self.divided(table.rows, &key, false, DivisionKind::Position)
-            }
             _ => {
                 let site = self.site(slice.range());
                 self.rows.some(table.rows, site)

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use crate::rows::RowsId;
 use crate::value::{Dict, Estimator, Instance, List, Number, Object, Value};
 
 /// What holds for a value that is one or the other. `both` joins two different things.
@@ -26,6 +25,11 @@ pub(crate) fn join(left: &Value, right: &Value, both: &mut dyn FnMut(usize, usiz
         (one, other) if one.constant().is_some() && other.constant().is_some() => Value::some_number(),
         _ => Value::Unknown,
     }
+}
+
+/// What is known of both, if it is the same.
+pub(crate) fn common<T: Clone + Default + PartialEq>(one: &T, other: &T) -> T {
+    if one == other { one.clone() } else { T::default() }
 }
 
 /// What holds for a thing after either of two ways.
@@ -72,14 +76,14 @@ fn join_numbers(one: &Number, other: &Number) -> Number {
     Number {
         deps: one.deps.and(&other.deps),
         scores: one.scores.and(&other.scores),
-        text: one.text.clone().filter(|text| other.text.as_ref() == Some(text)),
+        text: common(&one.text, &other.text),
         random: one.random && other.random,
         truth: one.truth && other.truth,
-        of_truth: one.of_truth.filter(|rows| other.of_truth == Some(*rows)),
+        of_truth: common(&one.of_truth, &other.of_truth),
         category: one.category && other.category,
-        share: one.share.filter(|share| other.share == Some(*share)),
-        reduced: one.reduced.clone().filter(|reduced| other.reduced.as_ref() == Some(reduced)),
-        row: one.row.clone().filter(|row| other.row.as_ref() == Some(row)),
+        share: common(&one.share, &other.share),
+        reduced: common(&one.reduced, &other.reduced),
+        row: common(&one.row, &other.row),
         gap: one.gap && other.gap,
     }
 }
@@ -106,9 +110,7 @@ fn join_estimators(one: &Estimator, other: &Estimator) -> Estimator {
     let mut both = one.clone();
     match (&mut both.fitted, &other.fitted) {
         (Some(left), Some(right)) => {
-            if left.rows != right.rows {
-                left.rows = RowsId::UNKNOWN;
-            }
+            left.rows = common(&left.rows, &right.rows);
             left.deps.add(&right.deps);
         }
         (fitted @ None, right) => *fitted = right.clone(),

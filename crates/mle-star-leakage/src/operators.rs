@@ -404,11 +404,8 @@ fn numbers(left: &Value, right: &Value) -> Value {
                 (row, other) => row.clone().or_else(|| other.clone()),
             },
             of_truth: one.of_truth.or(other.of_truth),
-            category: false,
-            share: None,
             reduced: one.reduced.clone().or_else(|| other.reduced.clone()),
-            gap: false,
-            text: None,
+            ..Number::default()
         })),
         (Value::Number(number), other) | (other, Value::Number(number)) => {
             let random = number.random && other.is_constant_number();

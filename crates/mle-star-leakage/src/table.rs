@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::info::{Dependencies, TargetId};
+use crate::join::common;
 use crate::rows::RowsId;
 
 /// Stands for a value in a text, and for the part of a column's name that is not known.
@@ -309,9 +310,7 @@ impl Table {
     /// What holds for both.
     pub(crate) fn join(&self, other: &Self) -> Self {
         let mut joined = self.clone();
-        if self.rows != other.rows {
-            joined.rows = RowsId::UNKNOWN;
-        }
+        joined.rows = common(&self.rows, &other.rows);
         joined.rest = self.rest.join(&other.rest);
         joined.unnamed = self.unnamed.and(&other.unnamed);
         for (name, column) in &other.columns {
@@ -325,28 +324,14 @@ impl Table {
         }
         joined.whole = self.whole && other.whole;
         joined.framed = self.framed && other.framed;
-        if self.label != other.label {
-            joined.label = None;
-        }
-        if self.source != other.source {
-            joined.source = None;
-        }
-        if self.truth != other.truth {
-            joined.truth = None;
-        }
-        if self.labels != other.labels {
-            joined.labels = Rc::default();
-        }
-        if self.mask.condition != other.mask.condition {
-            joined.mask.condition = None;
-        }
-        if self.order.by_target != other.order.by_target {
-            joined.order.by_target = None;
-        }
-        if self.order.sorted != other.order.sorted {
-            joined.order.sorted = None;
-        }
-        joined.drawn = self.drawn.filter(|drawn| other.drawn == Some(*drawn));
+        joined.label = common(&self.label, &other.label);
+        joined.source = common(&self.source, &other.source);
+        joined.truth = common(&self.truth, &other.truth);
+        joined.labels = common(&self.labels, &other.labels);
+        joined.mask.condition = common(&self.mask.condition, &other.mask.condition);
+        joined.order.by_target = common(&self.order.by_target, &other.order.by_target);
+        joined.order.sorted = common(&self.order.sorted, &other.order.sorted);
+        joined.drawn = common(&self.drawn, &other.drawn);
         joined.filling = self.filling.join(other.filling);
         joined.by_target &= other.by_target;
         joined
@@ -368,8 +353,8 @@ impl Column {
         } else {
             Dependencies::default()
         };
-        let set = if self.set == other.set { self.set } else { 0 };
-        let compared = self.compared.filter(|rows| other.compared == Some(*rows));
+        let set = common(&self.set, &other.set);
+        let compared = common(&self.compared, &other.compared);
         let target = self.target && other.target;
         Self { deps: self.deps.and(&other.deps), target, answer, set, compared }
     }

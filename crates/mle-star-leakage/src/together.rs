@@ -54,12 +54,6 @@ impl<'a> Machine<'a> {
 
     /// The rows of tables of a list to which a loop added some, if rows are in it more than once.
     fn repeated_in_list(&mut self, tables: &[Table], fixed: usize, site: crate::site::Site) -> RowsId {
-        let drawn = tables.iter().find_map(|table| Some((table.rows, self.rows.repetition(table.rows)?)));
-        if let Some((rows, repeated)) = drawn {
-            let of = self.rows.ancestors(rows).last().unwrap_or_default();
-            let some = self.rows.some(of, site);
-            return self.rows.repeated(some, repeated);
-        }
         if let Some(whole) = self.whole_of_parts(tables).filter(|_| fixed == 0) {
             return self.rows.some(whole, site);
         }
@@ -86,7 +80,7 @@ impl<'a> Machine<'a> {
             joined = Table { whole: joined.whole || table.whole, ..joined.join(table) };
         }
         joined.mask.condition = None;
-        joined.order.by_target = self.order_of_parts(tables);
+        joined.order.by_target = None;
         joined.by_target = false;
         // Positions of parts, put together, are positions.
         joined.index =

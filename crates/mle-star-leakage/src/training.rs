@@ -176,14 +176,6 @@ impl Machine<'_> {
             // The same network, on several devices or made faster.
             "compile" | "DataParallel" | "DistributedDataParallel" => first,
             "SubsetRandomSampler" | "SequentialSampler" | "RandomSampler" => first,
-            // Each row may be drawn, unless some have no weight.
-            "WeightedRandomSampler" => match self.table_of(&first).cloned() {
-                Some(weights) if !weights.filling.filled && !weights.filling.blank => {
-                    let rows = self.rows.repeated(weights.rows, self.site(arguments.range));
-                    self.positions(rows)
-                }
-                _ => Value::Unknown,
-            },
             "random_split" => self.random_split(&first, arguments),
             _ => return None,
         })
