@@ -119,7 +119,7 @@ impl<'a> Machine<'a> {
         let given = names.as_ref().and_then(|names| self.with_columns(value, names)).cloned();
         let (column, answer) = self.put(whole_name.as_deref(), value, column, by_target);
         let Some(Object::Table(table)) = self.state.change(number) else { return };
-        if !table.rows.is_known() && table.columns.is_empty() && !partly && !table.filling.blank {
+        if !table.rows.is_known() && table.columns.is_empty() && !partly && !table.blank {
             // The first column of an empty table.
             table.rows = rows_of_value;
         }
@@ -131,9 +131,7 @@ impl<'a> Machine<'a> {
             _ if table.columns.is_empty() && !table.whole => Vec::new(),
             _ => return table.unnamed.add(&column.deps),
         };
-        if let (true, Value::Bool(value), Some(among)) =
-            (names.is_empty() && table.filling.blank, value, among)
-        {
+        if let (true, Value::Bool(value), Some(among)) = (names.is_empty() && table.blank, value, among) {
             table.mask.among = Some(among);
             table.mask.condition = Some((format!("among {among:?}").into(), !value));
         }
@@ -251,12 +249,12 @@ impl<'a> Machine<'a> {
 impl Table {
     /// Puts values into an array.
     fn put_values(&mut self, column: &Column, answer: &Dependencies) {
-        let first = self.filling.blank && !self.filling.filled && self.rest.deps.is_empty();
+        let first = self.blank && !self.filled && self.rest.deps.is_empty();
 
         self.rest.deps.add(&column.deps);
         self.rest.deps.add(answer);
         self.rest.target = column.target && (first || self.rest.target);
-        self.filling.filled = true;
+        self.filled = true;
     }
 }
 

@@ -25,25 +25,8 @@ impl Machine<'_> {
         let (one, other) = (self.table_of(left).cloned(), self.table_of(right).cloned());
         let mut made = match (&one, &other) {
             (Some(one), Some(other)) => self.combine(Operator::Sub, one, other),
-            (Some(table), None) => {
-                let deps = self.deps_of(right);
-                let deps = self.applied(&deps, table.rows);
-                let values = table.values();
-                if right.is_constant_number() && !matches!(operation, CmpOp::Eq | CmpOp::NotEq) {
-                    self.note_numeric(table);
-                }
-                let answer = self.as_answer(table, ranges.0.cover(ranges.1));
-                let source = values.source.clone();
-                Table { source, ..Table::array(values.rows, values.rest.deps.and(&deps).and(&answer)) }
-            }
-            (None, Some(table)) => {
-                let deps = self.deps_of(left);
-                let deps = self.applied(&deps, table.rows);
-                let values = table.values();
-                let answer = self.as_answer(table, ranges.0.cover(ranges.1));
-                let source = values.source.clone();
-                Table { source, ..Table::array(values.rows, values.rest.deps.and(&deps).and(&answer)) }
-            }
+            (Some(table), None) => self.compared_with(table, right, ranges),
+            (None, Some(table)) => self.compared_with(table, left, ranges),
             _ => return self.compare_numbers(left, right),
         };
         let is_target = |table: &Option<Table>| table.as_ref().is_some_and(Table::is_target);
@@ -68,6 +51,16 @@ impl Machine<'_> {
         made.mask.condition =
             Some(drawn.map_or((key.clone(), negated), |drawn| drawn_key(drawn, &key, negated)));
         self.table(made)
+    }
+
+    /// The values of a table, compared with something else.
+    fn compared_with(&mut self, table: &Table, other: &Value, ranges: (TextRange, TextRange)) -> Table {
+        let deps = self.deps_of(other);
+        let deps = self.applied(&deps, table.rows);
+        let values = table.values();
+        let answer = self.as_answer(table, ranges.0.cover(ranges.1));
+        let deps = values.rest.deps.and(&deps).and(&answer);
+        Table { source: values.source, ..Table::array(values.rows, deps) }
     }
 
     /// Whether a number counts the steps of a loop.

@@ -175,7 +175,6 @@ impl<'a> Machine<'a> {
         }
         if let Some(rows) = self.chosen_rows(table, index) {
             let mut chosen = table.with_rows(rows);
-            chosen.each |= is_every_row(index);
             chosen.by_target = self.table_of(index).is_some_and(|index| index.by_target);
             let deps = self.about_features(index);
             chosen = self.ordered_by(&chosen, &deps);
@@ -188,7 +187,6 @@ impl<'a> Machine<'a> {
         let deps = self.selecting(index);
         let mut selected = match index {
             Value::Names(names) if names.sure => self.columns_named(table, names),
-            Value::Int(_) if table.each => Table { each: false, ..self.unsure(table) },
             Value::Int(_) | Value::Number(_) if table.is_nameless() => {
                 return self.one_value(table, index);
             }
@@ -345,16 +343,10 @@ impl<'a> Machine<'a> {
     /// The items of a slice.
     pub(crate) fn slice(&mut self, base: &Value, slice: &'a ExprSlice) -> Value {
         if let Some(table) = self.table_of(base).cloned() {
-            if !table.each
-                && let Some(window) = self.overlapping_window(&table, slice)
-            {
+            if let Some(window) = self.overlapping_window(&table, slice) {
                 return window;
             }
-            let sliced = if table.each {
-                Table { each: false, ..self.unsure(&table) }
-            } else {
-                self.sliced(&table, slice)
-            };
+            let sliced = self.sliced(&table, slice);
             return self.table(sliced);
         }
         let bounds = [&slice.lower, &slice.upper].map(|bound| bound.as_deref().map(|bound| self.eval(bound)));

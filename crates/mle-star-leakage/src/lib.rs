@@ -67,7 +67,6 @@ mod assignments;
 mod builtins;
 mod calls;
 mod choices;
-mod columns;
 mod comparisons;
 mod compositions;
 mod conditions;

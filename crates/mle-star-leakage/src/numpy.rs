@@ -120,13 +120,7 @@ impl Machine<'_> {
             }
             "isnan" | "isfinite" | "nonzero" | "intersect1d" | "histogram" | "ix_" | "shuffle"
             | "corrcoef" | "cov" => self.arranged(name, arguments),
-            _ => {
-                let numeric = ["log", "log1p", "log2", "log10", "sqrt", "exp", "expm1", "clip", "power"];
-                if let Some(table) = self.table_of(first).filter(|_| numeric.contains(&name)).cloned() {
-                    self.note_numeric(&table);
-                }
-                self.elementwise(arguments)
-            }
+            _ => self.elementwise(arguments),
         }
     }
 

@@ -37,8 +37,8 @@ impl Machine<'_> {
                 let combined = self.combine(operation, one, other);
                 self.table(combined)
             }
-            (Some(Object::Table(table)), _) => self.scale(operation, table, right),
-            (_, Some(Object::Table(table))) => self.scale(operation, table, left),
+            (Some(Object::Table(table)), _) => self.scale(table, right),
+            (_, Some(Object::Table(table))) => self.scale(table, left),
             (Some(Object::List(_)), _) => numbers(&self.as_scores(left), right),
             (_, Some(Object::List(_))) => numbers(left, &self.as_scores(right)),
             _ if operation == Operator::Sub => difference(left, right),
@@ -74,14 +74,6 @@ impl Machine<'_> {
                 Value::Names(Rc::new(Names { deps, ..(**names).clone() }))
             }
             (Value::Unknown, Value::Unknown) => Value::Unknown,
-            // `0.1 * features.T`
-            (Value::Method(method), other) | (other, Value::Method(method))
-                if &*method.1 == "T of"
-                    && matches!(operation, Operator::Mult | Operator::Div)
-                    && self.table_of(other).is_none() =>
-            {
-                Value::Method(Rc::clone(method))
-            }
             // Only a path is divided by a text, and only a text is added to one.
             (Value::Unknown | Value::Symbol(_), Value::Str(_) | Value::Text(_))
                 if matches!(operation, Operator::Div | Operator::Add) =>
@@ -210,12 +202,9 @@ impl Machine<'_> {
     }
 
     /// A table and a number, value by value.
-    fn scale(&mut self, operation: Operator, table: &Table, number: &Value) -> Value {
+    fn scale(&mut self, table: &Table, number: &Value) -> Value {
         if table.values().is_target() {
             self.networks.truth = Some(table.clone());
-        }
-        if !matches!(operation, Operator::Add) || number.is_constant_number() {
-            self.note_numeric(table);
         }
         let deps = self.deps_of(number).and(&self.weighing(number, table));
         let deps = self.but_of_columns(&deps, table);
@@ -286,7 +275,7 @@ impl Machine<'_> {
         let known = self.without_answers(&values.rest.deps);
         // The mean of predictions is no prediction.
         let mut deps = self.infos.without(&known, Kind::Model);
-        let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.filling.blank;
+        let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.blank;
         if let Some(whole) = self.whole_of_value(values.rows).filter(|_| self.is_of_target(table)) {
             deps.add(&self.learn(Kind::Target, site, whole));
         }
@@ -296,7 +285,7 @@ impl Machine<'_> {
         if learnt && !predicted && values.mask.condition.is_none() {
             deps.add(&self.learn(Kind::Unsupervised, site, values.rows));
         }
-        let truth = values.is_target() && deps.is_empty() && !values.filling.blank;
+        let truth = values.is_target() && deps.is_empty() && !values.blank;
         let reduced = self.context.is_some().then(|| Rc::new(table.values()));
         let of_truth = values.is_target().then_some(values.rows);
         Value::Number(Rc::new(Number { deps, truth, reduced, of_truth, ..Number::default() }))

@@ -38,15 +38,16 @@ pub(crate) struct Table {
     pub(crate) order: Order,
     /// The column of which it has later values.
     pub(crate) lead: Option<Rc<str>>,
-    /// Whether it stands for one row at a time, as an item of a data set.
-    pub(crate) each: bool,
     /// The place and time where values were drawn at random, if they were.
     pub(crate) drawn: Option<usize>,
     /// Whether it is one of polars.
     pub(crate) polars: bool,
     /// Whether it is the index of a table, so the rows that it names.
     pub(crate) index: bool,
-    pub(crate) filling: Filling,
+    /// Whether values other than features were filled in later, such as predictions of folds.
+    pub(crate) blank: bool,
+    /// Whether something was filled in.
+    pub(crate) filled: bool,
     /// Whether a condition, or a choice of rows, depends on the target.
     pub(crate) by_target: bool,
 }
@@ -75,16 +76,6 @@ pub(crate) struct Order {
     pub(crate) sorted: Option<Rc<str>>,
     /// Columns that are times.
     pub(crate) times: Vec<Rc<str>>,
-}
-
-/// How values came to be that were not read.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each may hold without the others")]
-pub(crate) struct Filling {
-    /// Whether values other than features were filled in later, such as predictions of folds.
-    pub(crate) blank: bool,
-    /// Whether something was filled in.
-    pub(crate) filled: bool,
 }
 
 /// What is known of a column.
@@ -132,7 +123,7 @@ impl Table {
 
     /// An array that is filled later.
     pub(crate) fn blank(rows: RowsId) -> Self {
-        Self { filling: Filling { blank: true, ..Filling::default() }, ..Self::of(rows) }
+        Self { blank: true, ..Self::of(rows) }
     }
 
     /// Whether a condition holds for each row, by its key.
@@ -300,7 +291,8 @@ impl Table {
             index: self.index,
             drawn: self.drawn,
             lead: self.lead.clone(),
-            filling: self.filling,
+            blank: self.blank,
+            filled: self.filled,
             by_target: self.by_target,
             polars: self.polars,
             ..Self::default()
@@ -332,16 +324,9 @@ impl Table {
         joined.order.by_target = common(&self.order.by_target, &other.order.by_target);
         joined.order.sorted = common(&self.order.sorted, &other.order.sorted);
         joined.drawn = common(&self.drawn, &other.drawn);
-        joined.filling = self.filling.join(other.filling);
+        joined.filled |= other.filled;
         joined.by_target &= other.by_target;
         joined
-    }
-}
-
-impl Filling {
-    /// What may hold for either.
-    fn join(self, other: Self) -> Self {
-        Self { blank: self.blank, filled: self.filled || other.filled }
     }
 }
 
