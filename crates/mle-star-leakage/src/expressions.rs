@@ -32,8 +32,7 @@ impl<'a> Machine<'a> {
     fn eval_here(&mut self, expression: &'a Expr) -> Value {
         match expression {
             Expr::Name(name) => {
-                let name = name.id.as_str();
-                let value = self.expression_named(name).unwrap_or_else(|| self.variable(name));
+                let value = self.variable(name.id.as_str());
                 self.note_use(&value);
                 value
             }

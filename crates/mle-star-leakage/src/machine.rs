@@ -42,8 +42,6 @@ pub(crate) struct Machine<'a> {
     pub(crate) networks: Networks,
     /// The table that expressions of polars are about.
     pub(crate) context: Option<Rc<Table>>,
-    /// Expressions of polars that names stand for; `None` for a name that stands for several.
-    pub(crate) expressions: HashMap<&'a str, Option<&'a Expr>>,
     /// Tables that queries know, by their names.
     pub(crate) registered: Vec<(Rc<str>, Value)>,
     /// The choices by scores that the current statement depends on.
@@ -214,7 +212,6 @@ impl<'a> Machine<'a> {
             nesting: Nesting::default(),
             networks: Networks::default(),
             context: None,
-            expressions: HashMap::new(),
             registered: Vec::new(),
             choices: Dependencies::default(),
             seen: Seen::default(),

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use ruff_python_ast::Expr;
 use ruff_text_size::Ranged;
 
 use crate::calls::Arguments;
@@ -57,27 +56,6 @@ impl<'a> Machine<'a> {
             ("len" | "count", []) => Value::some_number(),
             _ => return None,
         })
-    }
-
-    /// Remembers that a name stands for expressions: `demand = pl.col("units").cast(pl.Float64)`.
-    pub(crate) fn note_expression(&mut self, targets: &'a [Expr], value: &'a Expr) {
-        let [Expr::Name(name)] = targets else { return };
-        let text = self.text(value.range());
-        let is_one = self.context.is_none() && (text.contains("pl.col(") || text.contains("polars.col("));
-        match self.expressions.get_mut(name.id.as_str()) {
-            Some(known) => *known = known.filter(|known| known.range() == value.range()),
-            None if is_one => drop(self.expressions.insert(name.id.as_str(), Some(value))),
-            None => {}
-        }
-    }
-
-    /// What a name stands for in the arguments of a method of a table.
-    pub(crate) fn expression_named(&mut self, name: &str) -> Option<Value> {
-        self.context.as_ref()?;
-        let (name, expression) = self.expressions.remove_entry(name)?;
-        let value = expression.map(|expression| self.eval(expression));
-        self.expressions.insert(name, expression);
-        value
     }
 
     /// Columns that are chosen by their type or name.

@@ -72,7 +72,6 @@ impl<'a> Machine<'a> {
             }
             Stmt::Assign(statement) => {
                 let value = self.eval(&statement.value);
-                self.note_expression(&statement.targets, &statement.value);
                 for target in &statement.targets {
                     self.assign(target, value.clone());
                 }
