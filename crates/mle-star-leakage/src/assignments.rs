@@ -2,6 +2,7 @@
 
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::Machine;
+use crate::rows::RowsId;
 use crate::site::Site;
 use crate::table::{Column, Table};
 use crate::value::{Object, Value};
@@ -110,6 +111,9 @@ impl<'a> Machine<'a> {
             name => self.table_of(name).filter(|table| table.index).map(|table| table.rows),
         };
         self.depend_on_place((&mut column, value), number, &name);
+        if partly {
+            self.leave_out_apart(&mut column, number, index);
+        }
         let by_rows = partly || self.chooses_rows(&name);
         let names = self.texts(&name);
         let by_target = if partly || by_rows { self.rows_by_target(index) } else { None };
@@ -177,6 +181,31 @@ impl<'a> Machine<'a> {
             }
             _ => {}
         }
+    }
+
+    /// Statistics of other rows than those that they are put into are left out.
+    fn leave_out_apart(&mut self, column: &mut Column, number: usize, index: &'a Expr) {
+        let place = self.rows_of_place(number, index);
+        let apart = |dep: &Dependency| dep.kind == Kind::Target && self.rows.apart(dep.from, place);
+        if self.infos.any(&column.deps, apart) {
+            let own: Vec<_> = self.infos.deps(&column.deps).filter(|dep| !apart(dep)).collect();
+            column.deps = own.into_iter().map(|dep| self.infos.dep(dep)).collect();
+        }
+    }
+
+    /// The rows that values are put into: `table.loc[rows, name] = values`.
+    fn rows_of_place(&mut self, number: usize, index: &'a Expr) -> RowsId {
+        let rows = match index {
+            Expr::Tuple(tuple) => tuple.elts.first(),
+            index => Some(index),
+        };
+        let Some(rows) = rows.filter(|rows| !rows.is_slice_expr()) else { return RowsId::UNKNOWN };
+        let table = match self.state.object(number) {
+            Some(Object::Table(table)) => table.clone(),
+            _ => return RowsId::UNKNOWN,
+        };
+        let rows = self.eval(rows);
+        self.chosen_rows(&table, &rows).unwrap_or_default()
     }
 
     /// A value that becomes a column, and what other columns depend on if it is put among them: the target itself may be

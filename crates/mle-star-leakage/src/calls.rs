@@ -79,6 +79,9 @@ impl<'a> Machine<'a> {
                 if name == "backward" && !self.networks.forwards.is_empty() {
                     self.backward(call.range());
                 }
+                if !matches!(base, Value::Symbol(_)) {
+                    self.begins_step(name);
+                }
                 (self.method(&base, name), Some(base))
             }
             function => (self.eval(function), None),

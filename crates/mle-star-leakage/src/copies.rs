@@ -63,7 +63,12 @@ impl Machine<'_> {
         if rows.iter().any(|row| row.rows != first.rows) {
             return None;
         }
-        let taken = self.rows_added(&list, first.rows)?;
+        let mut taken = self.rows_added(&list, first.rows)?;
+        if matches!(self.rows.origin(taken), Origin::Repeated { .. })
+            && !list.items.iter().all(|item| self.keeps_label(item))
+        {
+            taken = RowsId::UNKNOWN;
+        }
         let mut table = Table::of(taken);
         for item in &list.items {
             self.add_row_columns(&mut table, item);
@@ -114,6 +119,17 @@ impl Machine<'_> {
                 list.items.iter().find_map(|item| self.row_of_number(item))
             }
             _ => None,
+        }
+    }
+
+    /// Whether a row that is put together has the true value of the row that it is made from.
+    fn keeps_label(&self, item: &Value) -> bool {
+        let target = |value: &Value| self.row_of_number(value).is_some_and(|row| row.target);
+        match (item, self.state.get(item)) {
+            (Value::Tuple(items), _) => items.iter().any(target),
+            (_, Some(Object::Dict(dict))) => dict.items.iter().any(|(_, value)| target(value)),
+            (_, Some(Object::List(list))) => list.items.iter().any(target),
+            _ => true,
         }
     }
 

@@ -53,6 +53,8 @@ pub(crate) struct TargetId(pub(crate) u16);
 pub(crate) enum How {
     /// Not known yet.
     Open,
+    /// Not known yet, but candidates are no long range of numbers.
+    Few,
     /// By how long one model was trained: the loop at the place of the dependency trains it further.
     Epoch,
     /// By the features.
@@ -76,7 +78,7 @@ pub(crate) enum How {
 impl How {
     /// Whether it is not known how the candidates differ.
     pub(crate) fn is_open(self) -> bool {
-        self == Self::Open
+        matches!(self, Self::Open | Self::Few)
     }
 }
 

@@ -125,7 +125,7 @@ impl Machine<'_> {
                 Kind::Candidate(open) if open.is_open() => Some(Kind::Candidate(names::setting(name, open))),
                 Kind::Candidate(_) => Some(kind),
                 Kind::Choice(How::Open) => {
-                    let how = names::setting(name, How::Open);
+                    let how = names::setting(name, How::Few);
                     Some(Kind::Choice(how))
                 }
                 Kind::Choice(_) => Some(kind),

@@ -289,7 +289,7 @@ impl Machine<'_> {
             "create_study" => self.state.add(Object::Study(Number::default())),
             _ if names::is_one(OPTIMISERS, name) => self.optimise(&first, arguments),
             _ if name.starts_with("suggest_") => Value::learnt(self.infos.learn(
-                Kind::Candidate(How::Open),
+                Kind::Candidate(How::Few),
                 self.site(arguments.range),
                 RowsId::UNKNOWN,
             )),
@@ -343,7 +343,7 @@ impl Machine<'_> {
     pub(crate) fn random(&mut self) -> Value {
         let mut deps = Dependencies::default();
         if let Some(search) = self.nesting.search {
-            deps = self.candidate_at(How::Open, search);
+            deps = self.candidate_at(How::Few, search);
         }
         Value::Number(Rc::new(Number { deps, random: true, ..Number::default() }))
     }

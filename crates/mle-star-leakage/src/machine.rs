@@ -97,6 +97,8 @@ pub(crate) struct Networks {
     pub(crate) fitted: HashMap<usize, Fitted>,
     /// The true values that predictions were last compared with.
     pub(crate) truth: Option<Table>,
+    /// What networks are called for is not learnt.
+    pub(crate) frozen: bool,
 }
 
 /// A loop that is being followed.
@@ -291,7 +293,7 @@ impl<'a> Machine<'a> {
             _ => return Items::Any(Value::Unknown),
         };
         if each.len() <= ITEMS {
-            let each = each.iter().map(|item| self.candidate_of(item, site, How::Open)).collect();
+            let each = each.iter().map(|item| self.candidate_of(item, site, How::Few)).collect();
             return Items::Each(each);
         }
         let each: Vec<Value> = each.iter().map(|item| self.candidate(item, site)).collect();

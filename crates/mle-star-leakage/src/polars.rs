@@ -2,8 +2,6 @@
 
 use std::rc::Rc;
 
-use ruff_text_size::Ranged;
-
 use crate::calls::Arguments;
 use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;

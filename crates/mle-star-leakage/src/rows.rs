@@ -137,6 +137,30 @@ impl Rows {
         if of.is_known() { self.number(Origin::Around { of, part }) } else { of }
     }
 
+    /// Whether two sets were chosen by a column that has different values for them, so that no row is in both.
+    pub(crate) fn apart(&self, one: RowsId, other: RowsId) -> bool {
+        let part = |rows| match self.origin(rows) {
+            Origin::Part { of, division, side } => Some((*of, *division, *side)),
+            _ => None,
+        };
+        let (Some((of, first, side)), Some((all, second, other))) = (part(one), part(other)) else {
+            return false;
+        };
+        if of != all {
+            return false;
+        }
+        if first == second {
+            return side != other;
+        }
+        let key = |division| self.division_of(division).map(|(division, _)| division.key.split_once("=="));
+        match (key(first), key(second)) {
+            (Some(Some((column, value))), Some(Some((same, another)))) => {
+                side == 0 && other == 0 && column == same && value != another
+            }
+            _ => false,
+        }
+    }
+
     /// Sets one after the other.
     pub(crate) fn joined(&mut self, parts: &[RowsId], site: Site) -> RowsId {
         match parts {

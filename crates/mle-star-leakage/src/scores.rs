@@ -236,7 +236,7 @@ impl Machine<'_> {
     fn candidates_in(&mut self, value: &Value, site: TextRange) -> Value {
         let Value::Tuple(items) = value else { return value.clone() };
         let items = items.iter().map(|item| match item {
-            Value::Int(_) | Value::Float(_) => self.candidate_of(item, site, How::Open),
+            Value::Int(_) | Value::Float(_) => self.candidate_of(item, site, How::Few),
             _ => item.clone(),
         });
         Value::Tuple(items.collect())

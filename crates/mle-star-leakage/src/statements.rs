@@ -39,13 +39,17 @@ impl<'a> Machine<'a> {
             Stmt::For(statement) => self.follow_for(statement),
             Stmt::While(statement) => self.follow_while(&statement.test, &statement.body),
             Stmt::With(statement) => {
+                let frozen = self.networks.frozen;
                 for item in &statement.items {
+                    self.networks.frozen |= is_frozen(self.text(item.context_expr.range()));
                     let value = self.eval(&item.context_expr);
                     if let Some(target) = item.optional_vars.as_deref() {
                         self.assign(target, value);
                     }
                 }
-                self.run(&statement.body)
+                let flow = self.run(&statement.body);
+                self.networks.frozen = frozen;
+                flow
             }
             Stmt::Try(statement) => {
                 let flow = self.run(&statement.body);
@@ -344,4 +348,9 @@ fn rows_in(item: &Value) -> Option<RowsId> {
         }),
         _ => None,
     }
+}
+
+/// Whether nothing is learnt in a `with` statement.
+fn is_frozen(context: &str) -> bool {
+    ["no_grad", "inference_mode", "set_grad_enabled(False"].iter().any(|word| context.contains(word))
 }

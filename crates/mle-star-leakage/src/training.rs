@@ -79,7 +79,7 @@ impl Machine<'_> {
             _ => return None,
         };
         let table = arguments.all().find_map(|value| self.table_of(value)).cloned()?;
-        if self.networks.forwards.len() < 32 {
+        if !self.networks.frozen && self.networks.forwards.len() < 32 {
             let site = self.site(arguments.range);
             self.networks.forwards.push((*number, table.clone(), site));
         }
@@ -114,6 +114,22 @@ impl Machine<'_> {
                     self.networks.fitted.insert(number, fitted);
                 }
             }
+        }
+    }
+
+    /// Methods of networks and optimisers that begin a new step.
+    pub(crate) fn begins_step(&mut self, name: &str) {
+        match name {
+            "step" => self.networks.forwards.clear(),
+            "eval" => {
+                self.networks.forwards.clear();
+                self.networks.frozen = true;
+            }
+            "train" => {
+                self.networks.forwards.clear();
+                self.networks.frozen = false;
+            }
+            _ => {}
         }
     }
 
@@ -172,6 +188,9 @@ impl Machine<'_> {
                 }
                 Value::Tuple(tables.into())
             }
+            // A sampler takes some of the rows.
+            "DataLoader" if arguments.named("sampler").is_some() => Value::Unknown,
+            "DataLoader" if arguments.named("batch_sampler").is_some() => Value::Unknown,
             "DataLoader" => Value::each(self.batch(&first)),
             // The same network, on several devices or made faster.
             "compile" | "DataParallel" | "DistributedDataParallel" => first,
