@@ -131,10 +131,10 @@ impl<'a> Machine<'a> {
             "size" | "height" => Value::Length(table.rows),
             "T" if table.columns.is_empty() && !table.whole => Value::of(base.clone(), Bound::Transposed),
             "T" => Value::Unknown,
-            "dtype" | "dtypes" => Value::of(base.clone(), Bound::Type),
+            "dtype" | "dtypes" => Value::Unknown,
             "columns" => Value::Names(Rc::new(names_of(table))),
             "index" => {
-                let mut index = Table { fresh: table.fresh, ..Table::positions(table.rows) };
+                let mut index = Table::positions(table.rows);
                 if !table.rows.is_known() {
                     // Names of features, perhaps in the order of their importance.
                     index.rest.deps = self.order_of(table);
@@ -194,7 +194,6 @@ impl<'a> Machine<'a> {
     /// A column of a table.
     pub(crate) fn select(&mut self, table: &Table, name: &Rc<str>) -> Table {
         self.note_column(table, name);
-        self.note_taken(table, name, true);
         let mut column = table.select(name);
         column.rest.target |= self.targets.contains(name);
         if column.rest.target {
@@ -210,6 +209,23 @@ impl<'a> Machine<'a> {
         for (name, column) in &mut selected.columns {
             column.target |= self.targets.contains(name);
         }
+        selected
+    }
+
+    /// The columns of a table with the names of all columns of this or another table, but some.
+    pub(crate) fn columns_named(&mut self, table: &Table, names: &Names) -> Table {
+        let root = |machine: &Self, rows| machine.rows.ancestors(rows).last();
+        let same = root(self, names.of).is_some_and(|of| root(self, table.rows) == Some(of));
+        let mut selected = if same { table.clone() } else { self.unsure(table) };
+        selected.columns.retain(|(name, column)| names.known.contains(name) || !column.target);
+        let later = selected.columns.iter().filter(|(name, _)| !names.known.contains(name));
+        let later: Vec<Rc<str>> = later.map(|(name, _)| Rc::clone(name)).collect();
+        for name in later {
+            let deps = selected.column(&name).deps;
+            let deps = self.without_answers(&deps);
+            selected.set(name, Column::learnt(deps));
+        }
+        names.except.iter().for_each(|name| selected.remove(name));
         selected
     }
 
@@ -237,27 +253,11 @@ impl<'a> Machine<'a> {
                 None => {
                     let choice = self.chosen_among(&left, &generator.target, test);
                     left.deps.add(&choice);
-                    left.among = left.certain();
                     left.sure = false;
-                    left.among = self.fulfilling(&left.among, &generator.target, test);
                 }
             }
         }
         Some(Value::Names(Rc::new(left)))
-    }
-
-    /// The names that certainly fulfil a condition of a comprehension.
-    fn fulfilling(&mut self, names: &[Rc<str>], target: &'a Expr, test: &'a Expr) -> Vec<Rc<str>> {
-        self.in_scope(|machine| {
-            let mut left = Vec::new();
-            for name in names {
-                machine.assign(target, Value::Str(Rc::clone(name)));
-                if machine.condition(test).0 == Some(true) {
-                    left.push(Rc::clone(name));
-                }
-            }
-            left
-        })
     }
 
     /// What a condition of a comprehension depends on that chooses among all of these names.
@@ -300,16 +300,6 @@ impl<'a> Machine<'a> {
         items.iter().map(Value::constant).collect()
     }
 
-    /// The names in a list that are known in part.
-    pub(crate) fn known_in_part(&self, value: &Value) -> Vec<Rc<str>> {
-        match (value, self.state.get(value)) {
-            (Value::Names(names), _) => names.partly.clone(),
-            (Value::Tuple(items), _) => items.iter().filter_map(Value::partly).collect(),
-            (_, Some(Object::List(list))) => list.items.iter().filter_map(Value::partly).collect(),
-            _ => Vec::new(),
-        }
-    }
-
     /// What a value depends on.
     pub(crate) fn deps_of(&self, value: &Value) -> Dependencies {
         self.deps_within(value, 4)
@@ -345,8 +335,7 @@ impl<'a> Machine<'a> {
         let table = self.table_of(value);
         let answer = table.filter(|_| target).map(|table| table.rest.answer.clone()).unwrap_or_default();
         let compared = table.and_then(|table| table.mask.compared);
-        let holds = table.filter(|_| target).and_then(|table| Some(table.holds()?.clone()));
-        Column { deps: self.deps_of(value), target, answer, compared, holds, ..Column::default() }
+        Column { deps: self.deps_of(value), target, answer, compared, ..Column::default() }
     }
 }
 
@@ -373,8 +362,8 @@ pub(crate) fn names_of(table: &Table) -> Names {
 impl Names {
     /// The columns of which something particular is known that certainly are among the names.
     pub(crate) fn certain(&self) -> Vec<Rc<str>> {
-        let names = if self.sure { &self.known } else { &self.among };
-        names.iter().filter(|name| !self.except.contains(name)).cloned().collect()
+        let known = self.known.iter().filter(|_| self.sure);
+        known.filter(|name| !self.except.contains(name)).cloned().collect()
     }
 }
 

@@ -17,21 +17,6 @@ use crate::table::{Column, Table};
 use crate::value::Value;
 
 impl Machine<'_> {
-    /// Remembers that a column is left out of a table, or taken by itself.
-    pub(crate) fn note_taken(&mut self, table: &Table, name: &str, alone: bool) {
-        if !table.whole {
-            return;
-        }
-        let root = self.rows.ancestors(table.rows).last().unwrap_or_default();
-        let Some(file) = self.seen.targets.files.get(&root) else { return };
-        let column = (Rc::clone(file), name.to_owned());
-        if alone {
-            self.seen.targets.alone.insert(column)
-        } else {
-            self.seen.targets.left_out.insert(column)
-        };
-    }
-
     /// Remembers which file the rows of a table come from; the targets that are certainly in it.
     pub(crate) fn targets_of_file(&mut self, rows: RowsId, file: &str) -> Vec<(Rc<str>, Column)> {
         self.seen.targets.files.insert(rows, file.into());
@@ -70,34 +55,6 @@ impl Machine<'_> {
         let source = self.table_of(value).and_then(|table| table.source.clone());
         if let Some(source) = source.filter(|source| &**source != name) {
             self.seen.targets.made_from.insert(name.to_owned(), source.to_string());
-        }
-    }
-
-    /// Remembers that a column is made of numbers: `table["y"] = table["y"].map({"No": 0, "Yes": 1})`.
-    pub(crate) fn note_numbers(&mut self, name: &str) {
-        let text = self.compact(self.statement);
-        let is_number =
-            |value: &str| value.trim_start_matches('-').starts_with(|first: char| first.is_ascii_digit());
-        let mapped =
-            text.split_once(".map({").map(|(_, pairs)| pairs.split_once("})").unwrap_or((pairs, "")).0);
-        let to_numbers = |pairs: &str| {
-            pairs
-                .split(',')
-                .filter(|pair| !pair.is_empty())
-                .all(|pair| pair.rsplit(':').next().is_some_and(is_number))
-        };
-        let casts = [
-            "astype(int",
-            "astype(float",
-            "astype(\"int",
-            "astype(\"float",
-            "astype(np.int",
-            "astype(np.float",
-            "np.log(",
-            "np.log1p(",
-        ];
-        if casts.iter().any(|cast| text.contains(cast)) || mapped.is_some_and(to_numbers) {
-            self.seen.targets.numeric.insert(name.to_owned());
         }
     }
 
@@ -286,16 +243,6 @@ impl Machine<'_> {
         }
         made.lead = Some(column);
         made
-    }
-
-    /// Which target rows are sorted by that are put one below the other, each of the parts with some of its values.
-    pub(crate) fn order_of_parts(&self, tables: &[Table]) -> Option<TargetId> {
-        let target = |table: &Table| {
-            let column = table.columns.iter().find(|(_, column)| column.target)?;
-            self.targets.number(&column.0)
-        };
-        let all = tables.len() > 1 && tables.iter().all(|table| table.by_target);
-        tables.first().filter(|_| all).and_then(target)
     }
 
     /// A table of which some columns were taken, and it is not known which.

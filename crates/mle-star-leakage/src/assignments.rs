@@ -106,9 +106,6 @@ impl<'a> Machine<'a> {
         let is_time = self.table_of(value).is_some_and(|table| !table.order.times.is_empty());
         let (partly, name) = self.place(index, located);
         let mut column = column;
-        if partly && self.is_moved(number, index, rows_of_value) {
-            column = Column { deps: self.lagged(&column.deps), ..Column::default() };
-        }
         let among = match &name {
             Value::Positions { part, .. } => Some(*part),
             name => self.table_of(name).filter(|table| table.index).map(|table| table.rows),
@@ -126,7 +123,7 @@ impl<'a> Machine<'a> {
         let given = names.as_ref().and_then(|names| self.with_columns(value, names)).cloned();
         let (column, answer) = self.put(whole_name.as_deref(), value, column, by_target);
         let Some(Object::Table(table)) = self.state.change(number) else { return };
-        if !table.rows.is_known() && table.columns.is_empty() && !partly && !table.filling.blank {
+        if !table.rows.is_known() && table.columns.is_empty() && !partly && !table.blank {
             // The first column of an empty table.
             table.rows = rows_of_value;
         }
@@ -136,11 +133,9 @@ impl<'a> Machine<'a> {
             (None, Some(names)) => names,
             _ if by_rows => Vec::new(),
             _ if table.columns.is_empty() && !table.whole => Vec::new(),
-            _ => return table.set_partly(name.partly(), column),
+            _ => return table.unnamed.add(&column.deps),
         };
-        if let (true, Value::Bool(value), Some(among)) =
-            (names.is_empty() && table.filling.blank, value, among)
-        {
+        if let (true, Value::Bool(value), Some(among)) = (names.is_empty() && table.blank, value, among) {
             table.mask.among = Some(among);
             table.mask.condition = Some((format!("among {among:?}").into(), !value));
         }
@@ -213,22 +208,6 @@ impl<'a> Machine<'a> {
         self.chosen_rows(&table, &rows).unwrap_or_default()
     }
 
-    /// Whether the values of rows are put at the places of other rows: `lag[1:] = y[:-1]`.
-    fn is_moved(&mut self, number: usize, index: &'a Expr, from: RowsId) -> bool {
-        let slice = match index {
-            Expr::Slice(slice) => Some(slice),
-            Expr::Tuple(tuple) => tuple.elts.first().and_then(Expr::as_slice_expr),
-            _ => None,
-        };
-        let table = match self.state.object(number) {
-            Some(Object::Table(table)) => table.clone(),
-            _ => return false,
-        };
-        let Some(slice) = slice else { return false };
-        let place = self.sliced(&table, slice).rows;
-        place.is_known() && from.is_known() && place != from
-    }
-
     /// A value that becomes a column, and what other columns depend on if it is put among them: the target itself may be
     /// in it, or its rows may be chosen by the target.
     fn put(
@@ -242,7 +221,6 @@ impl<'a> Machine<'a> {
         let mut column = match name {
             Some(name) => {
                 self.note_source(name, value);
-                self.note_numbers(name);
                 self.answering(name, value, column, range)
             }
             None => column,
@@ -298,24 +276,13 @@ impl<'a> Machine<'a> {
 }
 
 impl Table {
-    /// Sets a column whose name is known in part, or not at all.
-    fn set_partly(&mut self, name: Option<Rc<str>>, column: Column) {
-        match name {
-            Some(name) => {
-                let joined = self.named(&name).map(|known| known.join(&column));
-                self.set(name, joined.unwrap_or(column));
-            }
-            None => self.unnamed.add(&column.deps),
-        }
-    }
-
     /// Puts values into an array.
     fn put_values(&mut self, column: &Column, answer: &Dependencies) {
-        let first = self.filling.blank && !self.filling.filled && self.rest.deps.is_empty();
+        let first = self.blank && !self.filled && self.rest.deps.is_empty();
         self.rest.deps.add(&column.deps);
         self.rest.deps.add(answer);
         self.rest.target = column.target && (first || self.rest.target);
-        self.filling.filled = true;
+        self.filled = true;
     }
 }
 

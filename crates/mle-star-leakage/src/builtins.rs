@@ -3,7 +3,7 @@
 use crate::calls::Arguments;
 use crate::effects::Python;
 use crate::machine::{Items, Machine};
-use crate::value::{Bound, Dict, Number, Object, Value};
+use crate::value::{Bound, Dict, Object, Value};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -25,10 +25,6 @@ impl Machine<'_> {
                 Some(attribute) => self.attribute(first, &attribute),
                 None => Value::Unknown,
             },
-            Python::Super => {
-                let itself = self.state.variable(self.scope, "self").cloned().unwrap_or_default();
-                Value::of(itself, Bound::Super)
-            }
             Python::List => match first {
                 Value::Names(_) | Value::Number(_) => first.clone(),
                 Value::Unknown if arguments.positional.is_empty() => self.list(Vec::new()),
@@ -44,10 +40,6 @@ impl Machine<'_> {
             Python::Product => self.product(&arguments.positional, arguments),
             Python::Combinations => self.product(&[first.clone(), first.clone()], arguments),
             Python::Copied | Python::Cloned => self.copied(python, first),
-            Python::Seeded => {
-                self.seed(arguments);
-                Value::None
-            }
         }
     }
 
@@ -61,7 +53,6 @@ impl Machine<'_> {
                 }
                 self.state.add(Object::Estimator(copied))
             }
-            Some(Object::Instance(_)) if python == Python::Copied => self.copied_network(value),
             _ => value.clone(),
         }
     }
@@ -103,14 +94,7 @@ impl Machine<'_> {
                 let last = self.tail(*rows, start, Some(range));
                 self.positions(last)
             }
-            bounds => {
-                let span = match bounds {
-                    [Value::Int(end)] => Some((0, *end)),
-                    [Value::Int(start), Value::Int(end)] => Some((*start, *end)),
-                    _ => None,
-                };
-                Value::Number(Rc::new(Number { span, ..Number::default() }))
-            }
+            _ => Value::some_number(),
         }
     }
 

@@ -93,17 +93,6 @@ impl<'a> Machine<'a> {
             self.context = outer;
         }
         let value = self.call_value(&function, &arguments);
-        if let (Some(Value::Number(number)), Expr::Attribute(attribute)) = (&base, &*call.func)
-            && number.highest.is_some()
-            && matches!(attribute.attr.as_str(), "remove" | "pop" | "drop" | "insert" | "append" | "extend")
-        {
-            let number = crate::value::Number { highest: None, ..(**number).clone() };
-            let changed = Value::Number(Rc::new(number));
-            if matches!(attribute.attr.as_str(), "drop" | "pop") && attribute.value.is_name_expr() {
-                self.assign(&attribute.value, changed.clone());
-            }
-            return changed;
-        }
         if let (Some(Value::Names(_)), Value::Names(_), Expr::Attribute(attribute)) =
             (&base, &value, &*call.func)
             && matches!(attribute.attr.as_str(), "remove" | "append" | "insert" | "extend")
@@ -240,28 +229,6 @@ impl<'a> Machine<'a> {
             }
             _ => Value::Unknown,
         }
-    }
-
-    /// `super().name(...)`: the method of a class above that is not being called.
-    pub(crate) fn call_inherited(&mut self, itself: &Value, name: &str, arguments: &Arguments) -> Value {
-        let Some(Object::Instance(instance)) = self.state.get(itself) else { return Value::Unknown };
-        let mut above = vec![instance.class];
-        let mut steps = 0;
-        while let Some(class) = above.pop().filter(|_| steps < 20) {
-            steps += 1;
-            let Some(class) = self.classes.get(class) else { continue };
-            for base in class.bases.clone().into_iter().rev() {
-                let method =
-                    self.classes.get(base).and_then(|base| self.state.variable_here(base.scope, name));
-                match method.cloned() {
-                    Some(Value::Function(number, scope)) if !self.calls.active.contains(&number) => {
-                        return self.call_bound(&Value::Function(number, scope), itself, arguments);
-                    }
-                    _ => above.push(base),
-                }
-            }
-        }
-        Value::Unknown
     }
 
     /// Whether a method has no `self`.

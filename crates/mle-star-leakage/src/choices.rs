@@ -4,7 +4,6 @@ use ruff_text_size::TextRange;
 
 use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::Machine;
-use crate::rows::{DivisionKind, Origin, RowsId};
 use crate::site::Site;
 use crate::value::Value;
 
@@ -30,7 +29,6 @@ impl Machine<'_> {
             Some(how) => Kind::Choice(how),
             None => match self.trained_on(&scores) {
                 Some(kind) => kind,
-                None if self.of_folds(&scores) => Kind::Choice(How::Fold),
                 None => return Dependencies::default(),
             },
         };
@@ -43,31 +41,6 @@ impl Machine<'_> {
 
     fn stops_early(&self, scores: &[Score]) -> bool {
         scores.iter().any(|score| self.infos.any(&score.deps, |dep| dep.kind == Kind::Stopping))
-    }
-
-    /// Whether scores are those of the folds of one division.
-    fn of_folds(&self, scores: &[Score]) -> bool {
-        let first = scores.first().map(|score| score.rows);
-        scores.iter().all(|score| self.is_scored_fold(score.rows) && Some(score.rows) == first)
-    }
-
-    /// Whether rows are the scored ones of a fold.
-    fn is_scored_fold(&self, rows: RowsId) -> bool {
-        self.whole_of_fold(rows).is_some()
-    }
-
-    /// The rows that are divided into folds, if rows are the scored ones of a fold.
-    pub(crate) fn whole_of_fold(&self, rows: RowsId) -> Option<RowsId> {
-        match self.rows.origin(rows) {
-            Origin::Part { of, division, side: 1 } => {
-                let (division, _) = self.rows.division_of(*division)?;
-                let kind = division.kind;
-                let folds =
-                    matches!(kind, DivisionKind::Folds | DivisionKind::ShuffledFolds | DivisionKind::Groups);
-                folds.then_some(*of)
-            }
-            _ => None,
-        }
     }
 
     /// Whether candidates have what was chosen here before, so that this is a search step by step.

@@ -5,44 +5,12 @@ use std::rc::Rc;
 use ruff_python_ast::{CmpOp, Operator};
 use ruff_text_size::TextRange;
 
-use crate::info::{Dependency, How, Kind};
+use crate::info::{How, Kind};
 use crate::machine::Machine;
 use crate::table::Table;
-use crate::value::{Names, Number, Row, Value};
+use crate::value::{Names, Number, Value};
 
 impl Machine<'_> {
-    /// The score of one row, if its true value is compared with what was learnt.
-    pub(crate) fn score_of_row(&mut self, left: &Value, right: &Value) -> Option<Value> {
-        let (Value::Number(one), Value::Number(other)) = (left, right) else { return None };
-        let truth = |number: &Number| number.row.clone().filter(|row| row.target);
-        let learnt = |number: &Number| {
-            let is = |dep: &Dependency| matches!(dep.kind, Kind::Model | Kind::Target);
-            truth(number).is_none() && self.infos.any(&number.deps, is) && self.reports_a_score()
-        };
-        let (row, deps) = match (truth(one), truth(other)) {
-            (Some(row), None) if learnt(other) => (row, other.deps.clone()),
-            (None, Some(row)) if learnt(one) => (row, one.deps.clone()),
-            _ => return None,
-        };
-        Some(Value::score(self.score(self.statement, row.rows, &deps, false)))
-    }
-
-    /// The column of which one value is compared with something that is computed, and the row.
-    fn compared_column(&self, left: &Value, right: &Value) -> Option<(Rc<str>, Option<Rc<Row>>)> {
-        let row = |value: &Value| match value {
-            Value::Number(number) => number.row.clone().filter(|row| row.label.is_some()),
-            _ => None,
-        };
-        let computed = |value: &Value| matches!(value, Value::Unknown | Value::Number(_));
-        let row = match (row(left), row(right)) {
-            (Some(row), None) if computed(right) => row,
-            (None, Some(row)) if computed(left) => row,
-            _ => return None,
-        };
-        let label = row.label.clone().filter(|_| self.reports_a_score())?;
-        Some((label, Some(Rc::new(Row { label: None, target: false, table: None, ..(*row).clone() }))))
-    }
-
     /// The value of a comparison.
     pub(crate) fn compare_values(
         &mut self,
@@ -57,25 +25,8 @@ impl Machine<'_> {
         let (one, other) = (self.table_of(left).cloned(), self.table_of(right).cloned());
         let mut made = match (&one, &other) {
             (Some(one), Some(other)) => self.combine(Operator::Sub, one, other),
-            (Some(table), None) => {
-                let deps = self.deps_of(right);
-                let deps = self.applied(&deps, table.rows);
-                let values = table.values();
-                if right.is_constant_number() && !matches!(operation, CmpOp::Eq | CmpOp::NotEq) {
-                    self.note_numeric(table);
-                }
-                let answer = self.as_answer(table, ranges.0.cover(ranges.1));
-                let source = values.source.clone();
-                Table { source, ..Table::array(values.rows, values.rest.deps.and(&deps).and(&answer)) }
-            }
-            (None, Some(table)) => {
-                let deps = self.deps_of(left);
-                let deps = self.applied(&deps, table.rows);
-                let values = table.values();
-                let answer = self.as_answer(table, ranges.0.cover(ranges.1));
-                let source = values.source.clone();
-                Table { source, ..Table::array(values.rows, values.rest.deps.and(&deps).and(&answer)) }
-            }
+            (Some(table), None) => self.compared_with(table, right, ranges),
+            (None, Some(table)) => self.compared_with(table, left, ranges),
             _ => return self.compare_numbers(left, right),
         };
         let is_target = |table: &Option<Table>| table.as_ref().is_some_and(Table::is_target);
@@ -102,6 +53,16 @@ impl Machine<'_> {
         self.table(made)
     }
 
+    /// The values of a table, compared with something else.
+    fn compared_with(&mut self, table: &Table, other: &Value, ranges: (TextRange, TextRange)) -> Table {
+        let deps = self.deps_of(other);
+        let deps = self.applied(&deps, table.rows);
+        let values = table.values();
+        let answer = self.as_answer(table, ranges.0.cover(ranges.1));
+        let deps = values.rest.deps.and(&deps).and(&answer);
+        Table { source: values.source, ..Table::array(values.rows, deps) }
+    }
+
     /// Whether a number counts the steps of a loop.
     fn counts(&self, number: &Number) -> bool {
         self.infos.any(&number.deps, |dep| dep.kind == Kind::Candidate(How::Open))
@@ -120,9 +81,6 @@ impl Machine<'_> {
                     _ => Value::Unknown,
                 },
             });
-        }
-        if let Some(holds) = self.compare_types(operation, left, right) {
-            return Some(Value::Bool(holds));
         }
         if let (Some(one), CmpOp::In | CmpOp::NotIn, Some(all)) =
             (left.as_str(), operation, self.texts(right))
@@ -151,20 +109,11 @@ impl Machine<'_> {
 
     /// A comparison of numbers depends on what is known of features, as the numbers do.
     fn compare_numbers(&mut self, left: &Value, right: &Value) -> Value {
-        if let Some(score) = self.score_of_row(left, right) {
-            return score;
-        }
         let deps = self.about_features(left).and(&self.about_features(right));
         let range = self.statement;
         let answers = self.answer_of_row(left, range).and(&self.answer_of_row(right, range));
         let deps = deps.and(&answers);
-        match self.compared_column(left, right) {
-            Some((label, row)) => {
-                Value::Number(Rc::new(Number { deps, versus: Some(label), row, ..Number::default() }))
-            }
-            None if deps.is_empty() => Value::Unknown,
-            None => Value::learnt(deps),
-        }
+        if deps.is_empty() { Value::Unknown } else { Value::learnt(deps) }
     }
 
     /// A key for a condition, and whether it is the negation of the condition with that key.

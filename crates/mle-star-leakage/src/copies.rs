@@ -87,15 +87,6 @@ impl Machine<'_> {
         Some(table)
     }
 
-    /// An item of a list with one item for each row, as that of the rows in the list.
-    pub(crate) fn of_listed_rows(&mut self, value: &Value, list: &List, item: Value) -> Value {
-        if list.added.is_empty() || !has_row(&item) {
-            return item;
-        }
-        let rows = self.row_list(value).map(|table| table.rows).unwrap_or_default();
-        with_rows(&item, rows)
-    }
-
     /// The rows of a list by the places where a loop adds items.
     fn rows_added(&mut self, list: &List, of: RowsId) -> Option<RowsId> {
         let always: Vec<Site> =

@@ -34,31 +34,17 @@ impl Machine<'_> {
         let features = self.taken(&estimator, &table);
         self.note_ids(&features, arguments);
         let (fit, scored) = self.cross_validation(table.rows, arguments);
-        self.note_cross_validation(&table, arguments);
         let number = self.target_of(&table, arguments.get(2, "y"));
         let taken = features.with_rows(fit);
-        let truth = arguments.get(2, "y").and_then(|target| self.table_of(target)).cloned();
-        let truth = truth.map(|truth| self.table(truth.with_rows(fit)));
-        let learnt = self.through_steps(&estimator, taken, Some(truth.as_ref())).deps();
-        let learnt = self.answers_for(&learnt, number, self.site(arguments.range));
-        let truth = arguments.get(2, "y").and_then(|target| self.table_of(target)).cloned();
-        let site = self.site(arguments.range);
-        let learnt = learnt.and(&self.answer_by_position(&table, truth.as_ref(), site));
+        let learnt = self.answers_for(&taken.deps(), number, self.site(arguments.range));
         let fitted = Fitted::with_target(self.site(arguments.range), fit, learnt);
         let deps = self.predictions(&estimator, &fitted, &table.with_rows(scored));
-        let seeds = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
-            Some(Object::Splitter(splitter)) => splitter.deps.clone(),
-            _ => Dependencies::default(),
+        let splitter = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
+            Some(Object::Splitter(splitter)) => splitter.clone(),
+            _ => return Some((table.rows, deps)),
         };
-        Some((table.rows, deps.and(&seeds)))
-    }
-
-    fn note_cross_validation(&mut self, table: &Table, arguments: &Arguments) {
-        let kind = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
-            Some(Object::Splitter(splitter)) => splitter.kind,
-            _ => return,
-        };
-        self.note_shuffle(table, kind, arguments);
+        self.note_shuffle(&table, splitter.kind, arguments);
+        Some((table.rows, deps.and(&splitter.deps)))
     }
 
     /// The best score of a search over settings.

@@ -10,7 +10,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use crate::info::{Dependencies, Kind};
 use crate::machine::{Body, Items, Machine};
-use crate::table::{Table, UNKNOWN_PART};
+use crate::table::UNKNOWN_PART;
 use crate::value::{Dict, List, Names, Number, Object, Text, Value};
 
 /// The deepest nesting of expressions and calls that is followed.
@@ -50,15 +50,6 @@ impl<'a> Machine<'a> {
             Expr::BinOp(operation) => {
                 let left = self.eval(&operation.left);
                 let right = self.eval(&operation.right);
-                if operation.op == Operator::Sub
-                    && let (Expr::Name(one), Expr::Name(other)) = (&*operation.left, &*operation.right)
-                    && one.id == other.id
-                    && let Some(table) = self.table_of(&left)
-                {
-                    let mut zero = Table::zeros(table.rows);
-                    zero.rest.target = table.is_target();
-                    return self.table(zero);
-                }
                 self.operate(operation.op, &left, &right)
             }
             Expr::Compare(compare) => self.compare(compare),
@@ -401,7 +392,6 @@ impl<'a> Machine<'a> {
                 tests.push(truth);
             }
             open |= tests.contains(&None);
-            first.ifs.iter().for_each(|test| self.hint(test));
             if !tests.contains(&Some(false)) {
                 open |= self.generate(rest, each);
             }

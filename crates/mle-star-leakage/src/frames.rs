@@ -100,7 +100,7 @@ impl Machine<'_> {
             Some(name) => table.clone().relabelled(name),
             None => table.clone(),
         };
-        (same.fresh, same.index) = (true, false);
+        same.index = false;
         if !arguments.is_true("drop") {
             let numbers = Table { order: same.order.clone(), ..Table::of(same.rows) };
             let numbers = self.of_neighbours(&numbers, arguments.range);
@@ -223,7 +223,6 @@ impl Machine<'_> {
         let text = self.compact(arguments.range);
         let text =
             text.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_').to_owned();
-        let text = self.required_values(&text, table, test, arguments).unwrap_or(text);
         let missing = text.replace(arguments.called_name(self.source), "isna");
         let (key, negated) = match test {
             Test::Missing => (missing, false),
@@ -252,11 +251,7 @@ impl Machine<'_> {
         match statistic {
             Statistic::Mean | Statistic::Sum | Statistic::Counts if across => self.table(table.values()),
             Statistic::Mean | Statistic::Sum => {
-                let reduced = self.reduce(table, statistic == Statistic::Mean, arguments.range);
-                match axis {
-                    Some(Value::Int(0)) => self.with_association(&reduced, table, arguments.range),
-                    _ => reduced,
-                }
+                self.reduce(table, statistic == Statistic::Mean, arguments.range)
             }
             Statistic::Counts | Statistic::Categories => {
                 let mut deps = self.without_answers(&table.values().rest.deps);
@@ -289,9 +284,7 @@ impl Machine<'_> {
         let with_target = is_of_target(table) || other.is_some_and(is_of_target);
         let kind = if with_target { Kind::Selection } else { Kind::Unsupervised };
         let deps = self.learn(kind, arguments.range, table.rows);
-        let target = table.columns.iter().find(|(_, column)| column.target).map(|(name, _)| Rc::clone(name));
-        let highest = target.filter(|_| other.is_none());
-        Value::Number(Rc::new(Number { deps, highest, ..Number::default() }))
+        Value::learnt(deps)
     }
 
     /// A table of statistics: one row per group.
@@ -358,7 +351,7 @@ impl Machine<'_> {
                 None => Table { index: false, ..table.clone() },
             },
             Columns::Renamed => self.renamed(table, arguments),
-            Columns::Affixed { before } => self.with_affix(table, before, arguments),
+            Columns::Affixed => self.with_affix(table),
             Columns::OfPandas => Table { polars: false, ..table.clone() },
             Columns::Reshaped => self.unsure(table),
             Columns::Dropped => return self.dropped(table, arguments),
@@ -410,7 +403,6 @@ impl Machine<'_> {
             return Value::Unknown;
         };
         let column = self.select(table, &name);
-        self.note_taken(table, &name, false);
         if let Some(table) = self.state.table_mut(on) {
             table.remove(&name);
         }
@@ -458,9 +450,6 @@ impl Machine<'_> {
             }
         };
         let mut left = table.clone();
-        let given =
-            names.constant().map_or_else(|| self.texts(&names).unwrap_or_default(), |name| vec![name]);
-        given.iter().for_each(|name| self.note_taken(table, name, false));
         match (names.constant(), self.texts(&names)) {
             (Some(name), _) => left.remove(&name),
             (None, Some(names)) => names.iter().for_each(|name| left.remove(name)),
@@ -476,22 +465,12 @@ impl Machine<'_> {
         let deps = self.deps_of(&names);
         let deps = self.infos.of_kind(&deps, Kind::Selection);
         left.learn(&deps);
-        left.part = self.all_columns(left.rows);
         self.table(left)
     }
 
     fn without_rows(&mut self, table: &Table, index: &Value, arguments: &Arguments) -> Value {
-        let rows = match self.table_of(index).map(|index| (index.rows, index.fresh)) {
-            // The numbers of rows that were counted anew are those of other rows.
-            Some((part, true)) if part != table.rows && self.rows.contains(table.rows, part) => {
-                let site = self.site(arguments.range);
-                let some = self.rows.some(table.rows, site);
-                Some(self.rows.joined(&[some, part], site))
-            }
-            Some((part, _)) => self.other_side(table.rows, part),
-            None => None,
-        };
-        let rows = match rows {
+        let part = self.table_of(index).map(|index| index.rows);
+        let rows = match part.and_then(|part| self.other_side(table.rows, part)) {
             Some(rows) => rows,
             None => self.rows.some(table.rows, self.site(arguments.range)),
         };

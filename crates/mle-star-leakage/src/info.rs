@@ -71,8 +71,6 @@ pub(crate) enum How {
     Rounds,
     /// By the seed.
     Seed,
-    /// By the fold.
-    Fold,
     /// By a threshold, a weight or another number that changes predictions.
     Number,
 }

@@ -3,15 +3,15 @@
 use crate::calls::Arguments;
 use crate::copies::with_rows;
 use crate::effects::{self, Effect};
-use crate::info::{Dependencies, Dependency, Kind};
+use crate::info::Kind;
 use crate::machine::Machine;
 use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::{Group, Order, Table};
 use crate::training::is_every_row;
-use crate::value::{Bound, List, Names, Number, Object, Value};
+use crate::value::{Bound, List, Names, Object, Value};
 use memchr::memmem;
-use ruff_python_ast::{Expr, ExprSlice, Operator, UnaryOp};
+use ruff_python_ast::{Expr, ExprSlice, UnaryOp};
 use ruff_text_size::{Ranged, TextRange};
 use std::rc::Rc;
 
@@ -75,9 +75,7 @@ impl<'a> Machine<'a> {
                     Kind::Unsupervised => Some(Kind::Selection),
                     _ => Some(kind),
                 });
-                let highest = index.constant().filter(|_| number.highest.is_some());
-                let scores = number.scores.clone();
-                Value::Number(Rc::new(Number { deps, scores, highest, ..Number::default() }))
+                Value::number(deps, number.scores.clone())
             }
             (Value::Number(number), _) => {
                 let value = match index.as_str() {
@@ -86,7 +84,11 @@ impl<'a> Machine<'a> {
                 };
                 self.with_deps(&value, &index_deps)
             }
-            (Value::Names(names), _) => self.some_names(names, index),
+            (Value::Names(_), _) if matches!(index, Value::Names(_)) => index.clone(),
+            (Value::Names(names), _) => {
+                let deps = names.deps.and(&self.selecting(index));
+                Value::Names(Rc::new(Names { deps, ..Names::default() }))
+            }
             (_, Some(Object::List(list))) => match index {
                 Value::Int(position) if !list.open => at(&list.items, *position),
                 _ => {
@@ -113,19 +115,6 @@ impl<'a> Machine<'a> {
             (_, Some(Object::Group(group))) => self.choose_columns(group, index),
             _ => Value::Unknown,
         }
-    }
-
-    /// Some of the names of columns.
-    fn some_names(&mut self, names: &Rc<Names>, index: &Value) -> Value {
-        if let Value::Names(chosen) = index {
-            return Value::Names(Rc::clone(chosen));
-        }
-        let deps = self.selecting(index);
-        if deps.is_empty() {
-            return Value::Names(Rc::new(Names { deps: names.deps.clone(), ..Names::default() }));
-        }
-        let deps = names.deps.and(&deps);
-        Value::Names(Rc::new(Names { deps, ..Names::default() }))
     }
 
     /// `groups[columns]` or `groups.column`.
@@ -176,14 +165,12 @@ impl<'a> Machine<'a> {
             let column = self.select(table, &name);
             return self.table(column);
         }
-        if let Value::Names(names) = index
-            && names.each
-        {
-            return self.each_column(table, names);
+        if matches!(index, Value::Names(names) if names.each) {
+            let (rest, by_target) = (table.rest.clone(), table.by_target);
+            return self.table(Table { rest, by_target, ..Table::of(table.rows) });
         }
         if let Some(rows) = self.chosen_rows(table, index) {
             let mut chosen = table.with_rows(rows);
-            chosen.each |= is_every_row(index);
             chosen.by_target = self.table_of(index).is_some_and(|index| index.by_target);
             let deps = self.about_features(index);
             chosen = self.ordered_by(&chosen, &deps);
@@ -194,20 +181,8 @@ impl<'a> Machine<'a> {
             return self.table(selected);
         }
         let deps = self.selecting(index);
-        let among = match index {
-            Value::Names(names) if !names.sure && !names.among.is_empty() => self.columns_among(table, names),
-            Value::Number(number) if number.highest.is_some() => {
-                let known = table.columns.iter().filter(|(name, _)| Some(name) == number.highest.as_ref());
-                known.cloned().collect()
-            }
-            _ => Vec::new(),
-        };
         let mut selected = match index {
             Value::Names(names) if names.sure => self.columns_named(table, names),
-            Value::Int(_) if table.each => {
-                let part = Self::column_at(table.part, index);
-                Table { part, each: false, ..self.unsure(table) }
-            }
             Value::Int(_) | Value::Number(_) if table.is_nameless() => {
                 return self.one_value(table, index);
             }
@@ -216,7 +191,6 @@ impl<'a> Machine<'a> {
                 Table { rest: table.rest.clone(), label: table.label.clone(), ..Table::default() }
             }
             _ => Table {
-                part: self.all_columns(table.rows),
                 rest: table.rest.clone(),
                 order: Order { times: Vec::new(), ..table.order.clone() },
                 by_target: table.by_target,
@@ -227,9 +201,6 @@ impl<'a> Machine<'a> {
         if !table.is_nameless() {
             selected.label = None;
         }
-        let partly = self.known_in_part(index).into_iter();
-        let partly = partly.filter_map(|name| table.named(&name).cloned().map(|column| (name, column)));
-        among.into_iter().chain(partly).for_each(|(name, column)| selected.set(name, column));
         selected.learn(&deps);
         self.table(selected)
     }
@@ -240,17 +211,6 @@ impl<'a> Machine<'a> {
             return row_of(table, table.is_target());
         }
         Value::learnt(table.rest.deps.clone())
-    }
-
-    /// What predictions of several models depend on, of which candidates of a search choose some.
-    fn candidates_among(&mut self, index: &Value, table: &Table) -> Dependencies {
-        if !self.infos.has_model(&table.deps()) {
-            return Dependencies::default();
-        }
-        let deps = self.deps_of(index);
-        let open = |dep: Dependency| matches!(dep.kind, Kind::Candidate(_)).then_some(dep);
-        let deps = self.infos.map(&deps, open);
-        self.applied(&deps, table.rows)
     }
 
     /// `array[rows, columns]`.
@@ -278,8 +238,7 @@ impl<'a> Machine<'a> {
             && !column.is_slice_expr()
         {
             let column = self.eval(column);
-            let deps = self.selecting(&column).and(&self.candidates_among(&column, &chosen));
-            let part = Self::column_at(chosen.part, &column);
+            let deps = self.selecting(&column);
             chosen = match (column.constant().filter(|_| !column.is_constant_number()), self.texts(&column)) {
                 (Some(name), _) => self.select(&chosen, &name),
                 (None, Some(names)) => self.select_all(&chosen, &names),
@@ -289,14 +248,11 @@ impl<'a> Machine<'a> {
                 },
             };
             chosen.learn(&deps);
-            (chosen.by_target, chosen.part) = (by_target, part);
-        } else if let [Expr::Slice(slice)] = rest {
-            let part = self.sliced_columns(chosen.part, slice);
-            if !is_whole(slice) {
-                chosen = Table { part, ..self.unsure(&chosen) };
-            }
-        } else if !rest.is_empty() {
-            chosen = Table { part: None, ..self.unsure(&chosen) };
+            chosen.by_target = by_target;
+        } else if !matches!(rest, [] | [Expr::Slice(_)])
+            || matches!(rest, [Expr::Slice(slice)] if !is_whole(slice))
+        {
+            chosen = self.unsure(&chosen);
         }
         self.table(chosen)
     }
@@ -383,28 +339,16 @@ impl<'a> Machine<'a> {
     /// The items of a slice.
     pub(crate) fn slice(&mut self, base: &Value, slice: &'a ExprSlice) -> Value {
         if let Some(table) = self.table_of(base).cloned() {
-            if !table.each
-                && let Some(window) = self.overlapping_window(&table, slice)
-            {
+            if let Some(window) = self.overlapping_window(&table, slice) {
                 return window;
             }
-            let sliced = if table.each {
-                let part = self.sliced_columns(table.part, slice);
-                Table { part, each: false, ..self.unsure(&table) }
-            } else {
-                self.sliced(&table, slice)
-            };
+            let sliced = self.sliced(&table, slice);
             return self.table(sliced);
         }
         let bounds = [&slice.lower, &slice.upper].map(|bound| bound.as_deref().map(|bound| self.eval(bound)));
         match (base, self.state.handle(base).as_deref()) {
-            (Value::Number(number), _) => {
-                let highest = number.highest.clone().filter(|_| bounds[0].is_none() && slice.step.is_none());
-                Value::Number(Rc::new(Number { highest, ..(**number).clone() }))
-            }
-            (Value::Names(names), _) => {
-                Value::Names(Rc::new(Names { sure: false, among: Vec::new(), ..(**names).clone() }))
-            }
+            (Value::Number(_), _) => base.clone(),
+            (Value::Names(names), _) => Value::Names(Rc::new(Names { sure: false, ..(**names).clone() })),
             (Value::Positions { of, part }, _) => {
                 let all = Table::positions(*part);
                 let part = self.sliced(&all, slice).rows;
@@ -415,10 +359,9 @@ impl<'a> Machine<'a> {
             }
             (_, Some(Object::List(list))) => match part_of(&list.items, &bounds).filter(|_| !list.open) {
                 Some(items) => self.list(items),
-                None => match (self.sliced_parts(list, slice), self.row_list(base)) {
-                    (Some(parts), _) => parts,
-                    (None, Some(table)) => self.sliced_list(list, &table, slice),
-                    (None, None) => {
+                None => match self.row_list(base) {
+                    Some(table) => self.sliced_list(list, &table, slice),
+                    None => {
                         let items = list.items.iter().map(|item| with_rows(item, RowsId::UNKNOWN)).collect();
                         self.open_list(items)
                     }
@@ -443,21 +386,6 @@ impl<'a> Machine<'a> {
             (None, None) => table.rows,
             (None, Some(end)) => self.head(table.rows, end, range(&slice.upper)),
             (Some(start), None) => self.tail(table.rows, start, range(&slice.lower)),
-            (Some(Value::Number(_)), Some(_)) if is_batch(slice) => {
-                let site = self.site(slice.range());
-                self.rows.batch(table.rows, site)
-            }
-            (Some(Value::Int(start @ 0..)), Some(Value::Int(end))) if end > start => {
-                let key = format!("at {start} to {end}");
-                self.divided(table.rows, &key, false, DivisionKind::Position)
-            }
-            (Some(Value::Number(start)), Some(Value::Number(end)))
-                if start.share.is_some() && end.share.is_some() =>
-            {
-                let bound = |number: &Rc<Number>| number.share.map_or(0.0, |(_, share)| from_start(share));
-                let key = format!("at share {} to {}", bound(start), bound(end));
-                self.divided(table.rows, &key, false, DivisionKind::Position)
-            }
             _ => {
                 let site = self.site(slice.range());
                 self.rows.some(table.rows, site)
@@ -516,15 +444,6 @@ impl<'a> Machine<'a> {
 fn from_start(share: f64) -> f64 {
     let share = if share < 0.0 { 1.0 + share } else { share };
     (share * 1e6).round() / 1e6
-}
-
-/// Whether a slice goes from a variable to a place after it, as in a loop over batches: `[start:start + size]`.
-fn is_batch(slice: &ExprSlice) -> bool {
-    let (Some(Expr::Name(low)), Some(Expr::BinOp(high))) = (slice.lower.as_deref(), slice.upper.as_deref())
-    else {
-        return false;
-    };
-    high.op == Operator::Add && high.left.as_name_expr().is_some_and(|name| name.id == low.id)
 }
 
 fn at(items: &[Value], position: i64) -> Value {

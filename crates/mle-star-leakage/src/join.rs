@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::rows::RowsId;
-use crate::value::{Dict, Estimator, Instance, List, Names, Number, Object, Value};
+use crate::value::{Dict, Estimator, Instance, List, Number, Object, Value};
 
 /// What holds for a value that is one or the other. `both` joins two different things.
 pub(crate) fn join(left: &Value, right: &Value, both: &mut dyn FnMut(usize, usize) -> Value) -> Value {
@@ -14,7 +13,7 @@ pub(crate) fn join(left: &Value, right: &Value, both: &mut dyn FnMut(usize, usiz
         (Value::Number(number), constant) | (constant, Value::Number(number))
             if constant.constant().is_some() =>
         {
-            let number = Number { text: None, span: None, random: false, truth: false, ..(**number).clone() };
+            let number = Number { text: None, random: false, truth: false, ..(**number).clone() };
             Value::Number(Rc::new(number))
         }
         (Value::Object(one), Value::Object(other)) if one == other => left.clone(),
@@ -23,12 +22,14 @@ pub(crate) fn join(left: &Value, right: &Value, both: &mut dyn FnMut(usize, usiz
             Value::Tuple(one.iter().zip(other.iter()).map(|(one, other)| join(one, other, both)).collect())
         }
         _ if same(left, right) => left.clone(),
-        (Value::Names(one), Value::Names(other)) if one.each && other.each => {
-            Value::Names(Rc::new(join_names(one, other)))
-        }
         (one, other) if one.constant().is_some() && other.constant().is_some() => Value::some_number(),
         _ => Value::Unknown,
     }
+}
+
+/// What is known of both, if it is the same.
+pub(crate) fn common<T: Clone + Default + PartialEq>(one: &T, other: &T) -> T {
+    if one == other { one.clone() } else { T::default() }
 }
 
 /// What holds for a thing after either of two ways.
@@ -71,29 +72,18 @@ fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// One name at a time, of either.
-fn join_names(one: &Names, other: &Names) -> Names {
-    let of = if one.of == other.of { one.of } else { RowsId::UNKNOWN };
-    let deps = one.deps.and(&other.deps);
-    let known = one.known.iter().filter(|name| other.known.contains(name)).cloned().collect();
-    Names { of, deps, known, each: true, ..Names::default() }
-}
-
 fn join_numbers(one: &Number, other: &Number) -> Number {
     Number {
         deps: one.deps.and(&other.deps),
         scores: one.scores.and(&other.scores),
-        text: one.text.clone().filter(|text| other.text.as_ref() == Some(text)),
+        text: common(&one.text, &other.text),
         random: one.random && other.random,
         truth: one.truth && other.truth,
-        of_truth: one.of_truth.filter(|rows| other.of_truth == Some(*rows)),
-        highest: one.highest.clone().filter(|name| other.highest.as_ref() == Some(name)),
+        of_truth: common(&one.of_truth, &other.of_truth),
         category: one.category && other.category,
-        share: one.share.filter(|share| other.share == Some(*share)),
-        reduced: one.reduced.clone().filter(|reduced| other.reduced.as_ref() == Some(reduced)),
-        row: one.row.clone().filter(|row| other.row.as_ref() == Some(row)),
-        versus: one.versus.clone().or_else(|| other.versus.clone()),
-        span: one.span.filter(|span| other.span == Some(*span)),
+        share: common(&one.share, &other.share),
+        reduced: common(&one.reduced, &other.reduced),
+        row: common(&one.row, &other.row),
         gap: one.gap && other.gap,
     }
 }
@@ -120,9 +110,7 @@ fn join_estimators(one: &Estimator, other: &Estimator) -> Estimator {
     let mut both = one.clone();
     match (&mut both.fitted, &other.fitted) {
         (Some(left), Some(right)) => {
-            if left.rows != right.rows {
-                left.rows = RowsId::UNKNOWN;
-            }
+            left.rows = common(&left.rows, &right.rows);
             left.deps.add(&right.deps);
         }
         (fitted @ None, right) => *fitted = right.clone(),

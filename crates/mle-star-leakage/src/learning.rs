@@ -78,8 +78,7 @@ impl Machine<'_> {
         if names::is_composition(name) {
             role = arguments.all().map(|value| self.role_within(value, 5)).max().unwrap_or(Role::Nothing);
         }
-        let mut deps =
-            if role >= Role::Model { self.networks.seeded.clone() } else { Dependencies::default() };
+        let mut deps = Dependencies::default();
         let settings = arguments.positional.iter().map(|value| ("", value));
         let settings = settings.chain(arguments.named.iter().map(|(name, value)| (&**name, value)));
         for (name, value) in settings.filter(|(_, value)| self.table_of(value).is_none()).collect::<Vec<_>>()
@@ -101,9 +100,8 @@ impl Machine<'_> {
         let made = self.site(arguments.range);
         let warm = arguments.is_true("warm_start");
         let fitted = self.explained(name, arguments);
-        let takes = self.takes(name, arguments);
-        let steps = self.steps(name, arguments);
-        let estimator = Estimator { name: name.into(), role, made, deps, stops, warm, steps, takes, fitted };
+        let selects = self.selects(name, arguments);
+        let estimator = Estimator { name: name.into(), role, made, deps, stops, warm, selects, fitted };
         self.state.add(Object::Estimator(estimator))
     }
 
@@ -196,15 +194,12 @@ impl Machine<'_> {
                     self.begin_uses();
                     self.note_ids(&taken, arguments);
                 }
-                let taken = self.through_steps(estimator, taken, Some(target.as_ref()));
                 let mut fitted = self.fit_rows(&taken, target.as_ref(), arguments);
                 if estimator.role >= Role::Model {
                     let number = self.target_of(table, target.as_ref());
                     fitted.deps = self.answers_for(&fitted.deps, number, fitted.site);
                     let truth = target.as_ref().and_then(|target| self.table_of(target)).cloned();
                     let truth = truth.or_else(|| table.truth.as_deref().cloned());
-                    let by_position = self.answer_by_position(&taken, truth.as_ref(), fitted.site);
-                    fitted.deps.add(&by_position);
                     let taught = self.taught_by(truth.as_ref());
                     fitted.deps.add(&taught);
                 }
@@ -383,9 +378,7 @@ impl Machine<'_> {
         table: &Table,
     ) -> Dependencies {
         let table = self.taken(estimator, table);
-        let table = &self.through_steps(estimator, table, None);
-        let own = table.deps().and(&self.position_in(table, &fitted.deps));
-        let features = self.features_of(&own, &fitted.deps);
+        let features = self.features_of(&table.deps(), &fitted.deps);
         let on = table.rows;
         let features = self.infos.map(&features, |dep| {
             // Predictions as features are statistics of the target.

@@ -107,7 +107,7 @@ impl Machine<'_> {
                 let saved = self.registered.iter().rev().find(|(known, _)| *known == path);
                 return saved.map(|(_, value)| value.clone()).unwrap_or_default();
             }
-            File::Matching | File::InFolder | File::Below => return self.file_names(file, on, arguments),
+            File::Matching | File::InFolder => return self.file_names(file, on, arguments),
         }
         Value::None
     }
@@ -147,11 +147,6 @@ impl Machine<'_> {
         let site = self.site(arguments.range);
         let before = before.matches(UNKNOWN_PART).count().min(text.values.len());
         let values = text.values.split_off(before);
-        for value in &values {
-            if let Value::Number(number) = value {
-                self.seen.targets.compared.extend(number.versus.as_deref().map(str::to_owned));
-            }
-        }
         self.seen.finals.push(Final { site, values, literal });
     }
 

@@ -40,8 +40,6 @@ pub(crate) struct Machine<'a> {
     pub(crate) calls: Calls,
     pub(crate) nesting: Nesting,
     pub(crate) networks: Networks,
-    /// The parts of conditions that are put together by `&`.
-    pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
     /// The table that expressions of polars are about.
     pub(crate) context: Option<Rc<Table>>,
     /// Values that were written to files, by the paths.
@@ -86,10 +84,6 @@ pub(crate) struct Nesting {
     pub(crate) around: Vec<Loop>,
     /// The loop that added the items which are compared.
     pub(crate) listed: Option<TextRange>,
-    /// The rows whose target decides whether the current branch is taken.
-    pub(crate) by_target: Option<RowsId>,
-    /// What the current branch depends on, if the target of a row decides whether it is taken.
-    pub(crate) answers: Dependencies,
     /// The innermost branch that may not be taken.
     pub(crate) clause: TextRange,
 }
@@ -101,12 +95,8 @@ pub(crate) struct Networks {
     pub(crate) forwards: Vec<(usize, Table, Site)>,
     /// Instances of classes of the script, with what they learnt.
     pub(crate) fitted: HashMap<usize, Fitted>,
-    /// What the seed of all random numbers depends on.
-    pub(crate) seeded: Dependencies,
     /// The true values that predictions were last compared with.
     pub(crate) truth: Option<Table>,
-    /// The body of a network is followed for what goes into its predictions.
-    pub(crate) within: bool,
     /// What networks are called for is not learnt.
     pub(crate) frozen: bool,
 }
@@ -223,7 +213,6 @@ impl<'a> Machine<'a> {
             calls: Calls::default(),
             nesting: Nesting::default(),
             networks: Networks::default(),
-            conjunctions: HashMap::new(),
             context: None,
             registered: Vec::new(),
             choices: Dependencies::default(),
@@ -291,8 +280,7 @@ impl<'a> Machine<'a> {
             (Value::Tuple(items), _) => items.to_vec(),
             (_, Some(Object::List(list))) if !list.open => list.items.clone(),
             (_, Some(Object::List(list))) => {
-                let item = self.join_all(&list.items);
-                return Items::Any(self.of_listed_rows(value, list, item));
+                return Items::Any(self.join_all(&list.items));
             }
             (_, Some(Object::Dict(dict))) if dict.others.is_empty() => {
                 dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()
@@ -318,8 +306,7 @@ impl<'a> Machine<'a> {
         if !of_target || self.text(site).contains("if ") {
             // A search may try the columns one by one.
             let deps = names.deps.and(&self.candidate_at(How::Open, site));
-            let (sure, among, each) = (false, Vec::new(), true);
-            return Value::Names(Rc::new(Names { sure, among, each, deps, ..(**names).clone() }));
+            return Value::Names(Rc::new(Names { sure: false, each: true, deps, ..(**names).clone() }));
         }
         Value::Names(Rc::new(Names { each: true, ..(**names).clone() }))
     }
@@ -356,7 +343,7 @@ impl<'a> Machine<'a> {
         };
         let dep = Dependency::new(Kind::Candidate(how), self.site(site), RowsId::UNKNOWN);
         let deps = number.deps.and(&self.infos.dep(dep));
-        Value::Number(Rc::new(crate::value::Number { deps, row: None, span: None, ..number }))
+        Value::Number(Rc::new(crate::value::Number { deps, row: None, ..number }))
     }
 
     /// Sets what a target names.
@@ -388,10 +375,6 @@ impl<'a> Machine<'a> {
             (_, Some(Object::List(list))) if !list.open => list.items.clone(),
             (_, Some(Object::List(list))) => vec![self.join_all(&list.items.clone()); targets.len()],
             (Value::Number(_), _) => vec![value.clone(); targets.len()],
-            // The values and positions of the largest predictions.
-            (_, Some(Object::Table(table))) if targets.len() == 2 && self.predicted_by_network(table) => {
-                vec![value.clone(); 2]
-            }
             _ => Vec::new(),
         };
         let star = targets.iter().position(Expr::is_starred_expr);
@@ -415,35 +398,24 @@ impl<'a> Machine<'a> {
         if self.choices.is_empty() {
             return value;
         }
+        let choices = self.choices.clone();
         match &value {
-            Value::Number(number) => {
-                let number =
-                    crate::value::Number { deps: number.deps.and(&self.choices), ..(**number).clone() };
-                Value::Number(Rc::new(number))
+            Value::Unknown | Value::Number(_) | Value::Int(_) | Value::Float(_) => {
+                self.with_condition(&value, &choices)
             }
-            Value::Int(_) | Value::Float(_) | Value::Unknown => Value::learnt(self.choices.clone()),
             Value::Tuple(items) => {
-                let items: Vec<Value> = items
-                    .iter()
-                    .map(|item| match item {
-                        Value::Number(_) => self.chosen(item.clone()),
-                        item => item.clone(),
-                    })
-                    .collect();
-                Value::Tuple(items.into())
+                let number = |item: &Value| matches!(item, Value::Number(_));
+                let chosen =
+                    |item: &Value| if number(item) { self.with_deps(item, &choices) } else { item.clone() };
+                Value::Tuple(items.iter().map(chosen).collect())
             }
             Value::Object(number) => match self.state.object(*number) {
-                Some(Object::Table(table)) => {
-                    let mut table = table.clone();
-                    table.learn(&self.choices);
-                    self.table(table)
-                }
+                Some(Object::Table(_)) => self.with_deps(&value, &choices),
                 Some(Object::Estimator(estimator)) => {
                     let mut estimator = estimator.clone();
-                    estimator.deps.add(&self.choices);
+                    estimator.deps.add(&choices);
                     self.state.add(Object::Estimator(estimator))
                 }
-                Some(Object::Instance(_)) => self.chosen_network(*number),
                 _ => value,
             },
             _ => value,

@@ -50,14 +50,14 @@ impl Machine<'_> {
                     (Some(name), _) => names.except.push(name),
                     (None, Some(given)) => names.except.extend(given),
                     _ => {
-                        (names.sure, names.among) = (false, Vec::new());
+                        names.sure = false;
                         names.deps.add(&self.about_features(&given));
                     }
                 }
             }
             Some(Effect::Test(Test::Among)) => match self.texts(&arguments.first_value()) {
                 Some(only) => (names.only, names.sure) = (only, true),
-                None => (names.sure, names.among) = (false, Vec::new()),
+                None => names.sure = false,
             },
             Some(Effect::Items(Items::Added)) => {
                 let given = arguments.positional.last().cloned().unwrap_or_default();
@@ -65,10 +65,9 @@ impl Machine<'_> {
                 let added = added.unwrap_or_default();
                 names.except.retain(|name| !added.contains(name));
                 names.known.extend(added.iter().cloned());
-                names.among.extend(added);
             }
             Some(Effect::Same) => {}
-            _ => (names.sure, names.among) = (false, Vec::new()),
+            _ => names.sure = false,
         }
         Value::Names(Rc::new(names))
     }

@@ -108,15 +108,6 @@ pub(crate) fn projects_by_target(name: &str) -> bool {
     is_one(PROJECTIONS, name)
 }
 
-/// Whether the name of a column says that it identifies rows.
-pub(crate) fn is_identifier(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    matches!(&*lower, "id" | "index" | "idx" | "key" | "fold")
-        || lower.ends_with("_id")
-        || name.ends_with("Id")
-        || name.ends_with("ID")
-}
-
 /// Whether a class chooses columns in a way that is not known.
 pub(crate) fn chooses_columns(name: &str) -> bool {
     is_one(CHOOSERS, name)

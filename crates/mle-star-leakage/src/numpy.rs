@@ -26,7 +26,6 @@ impl Machine<'_> {
             Make::Range => self.range_of(arguments),
             Make::Candidates => Value::learnt(self.candidate_at(How::Open, arguments.range)),
             Make::Array => self.as_array(first),
-            Make::Parts => self.split_evenly(first, arguments),
             Make::Positions => self.positions_of(first),
             Make::Where if arguments.positional.len() == 1 => {
                 let positions = self.positions_of(first);
@@ -212,9 +211,6 @@ impl Machine<'_> {
         {
             return positions;
         }
-        if let (true, Some(positions)) = (open, self.positions_of_folds(&first)) {
-            return positions;
-        }
         let is_first = matches!(axis.or_else(|| arguments.positional.get(1)), None | Some(Value::Int(0)));
         if tables.is_empty()
             && (stack == Stack::Rows || stack == Stack::New && is_first)
@@ -277,10 +273,6 @@ impl Machine<'_> {
             return self.table(table.values());
         }
         let reduced = self.reduce(&table, true, arguments.range);
-        let reduced = match arguments.named("axis") {
-            Some(_) => self.with_association(&reduced, &table, arguments.range),
-            None => reduced,
-        };
         // A place among predictions by the true values of their rows.
         let share = arguments.get(1, "q").cloned().unwrap_or_default();
         let choice = self.weighing(&share, &table);
@@ -351,13 +343,12 @@ impl Machine<'_> {
             let scores = values.iter().map(|value| self.scores_of(value, 2)).collect();
             let known = values.iter().any(|value| matches!(value, Value::Number(_)));
             let truth = known && values.iter().all(is_of_truth);
-            let versus = Value::versus(&values);
             let mut rows = values.iter().filter_map(|value| match value {
                 Value::Number(number) => number.row.clone(),
                 _ => None,
             });
             let row = rows.next().filter(|_| rows.next().is_none());
-            let number = Number { deps, scores, truth, versus, row, ..Number::default() };
+            let number = Number { deps, scores, truth, row, ..Number::default() };
             return if known { Value::Number(Rc::new(number)) } else { Value::Unknown };
         };
         let mut answers = Dependencies::default();
@@ -374,8 +365,7 @@ impl Machine<'_> {
         for table in rest {
             let rows = if made.rows.is_known() { made.rows } else { table.rows };
             let compared = made.mask.compared.or(table.mask.compared);
-            let versus = made.mask.versus.clone().or_else(|| table.mask.versus.clone());
-            let mask = Mask { compared, versus, ..Mask::default() };
+            let mask = Mask { compared, ..Mask::default() };
             let lead = made.lead.clone().or_else(|| table.lead.clone());
             made = Table { mask, lead, ..Table::array(rows, made.rest.deps.and(&table.rest.deps)) };
         }

@@ -7,10 +7,9 @@ use ruff_text_size::TextRange;
 
 use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::Machine;
-use crate::numpy::is_of_truth;
 use crate::rows::{Origin, RowsId};
 use crate::table::{Column, Mask, Table};
-use crate::value::{Bound, Names, Number, Object, Text, Value};
+use crate::value::{Names, Number, Object, Text, Value};
 
 impl Machine<'_> {
     /// The value of `left operation right`.
@@ -38,13 +37,11 @@ impl Machine<'_> {
                 let combined = self.combine(operation, one, other);
                 self.table(combined)
             }
-            (Some(Object::Table(table)), _) => self.scale(operation, table, right),
-            (_, Some(Object::Table(table))) => self.scale(operation, table, left),
+            (Some(Object::Table(table)), _) => self.scale(table, right),
+            (_, Some(Object::Table(table))) => self.scale(table, left),
             (Some(Object::List(_)), _) => numbers(&self.as_scores(left), right),
             (_, Some(Object::List(_))) => numbers(left, &self.as_scores(right)),
-            _ if operation == Operator::Sub => {
-                self.score_of_row(left, right).unwrap_or_else(|| difference(left, right))
-            }
+            _ if operation == Operator::Sub => difference(left, right),
             _ => numbers(left, right),
         }
     }
@@ -60,7 +57,7 @@ impl Machine<'_> {
                 let mut left = (**names).clone();
                 match self.texts(right) {
                     Some(texts) => left.except.extend(texts),
-                    None => (left.sure, left.among) = (false, Vec::new()),
+                    None => left.sure = false,
                 }
                 Value::Names(Rc::new(left))
             }
@@ -68,24 +65,15 @@ impl Machine<'_> {
                 let mut left = (**names).clone();
                 match (others.sure, others.only.is_empty()) {
                     (true, false) => left.except.extend(others.only.iter().cloned()),
-                    _ => (left.sure, left.among) = (false, Vec::new()),
+                    _ => left.sure = false,
                 }
                 Value::Names(Rc::new(left))
             }
             (Value::Names(names), _) if operation == Operator::Add => {
                 let deps = names.deps.and(&self.deps_of(right));
-                let partly = [names.partly.clone(), self.known_in_part(right)].concat();
-                Value::Names(Rc::new(Names { deps, partly, ..(**names).clone() }))
+                Value::Names(Rc::new(Names { deps, ..(**names).clone() }))
             }
             (Value::Unknown, Value::Unknown) => Value::Unknown,
-            // `0.1 * features.T`
-            (Value::Bound(bound), other) | (other, Value::Bound(bound))
-                if bound.1 == Bound::Transposed
-                    && matches!(operation, Operator::Mult | Operator::Div)
-                    && self.table_of(other).is_none() =>
-            {
-                Value::Bound(Rc::clone(bound))
-            }
             // Only a path is divided by a text, and only a text is added to one.
             (Value::Unknown | Value::Symbol(_), Value::Str(_) | Value::Text(_))
                 if matches!(operation, Operator::Div | Operator::Add) =>
@@ -125,31 +113,18 @@ impl Machine<'_> {
     /// Two tables, value by value.
     pub(crate) fn combine(&mut self, operation: Operator, one: &Table, other: &Table) -> Table {
         let (left, right) = (one.values(), other.values());
-        match operation {
-            Operator::Add | Operator::Sub if right.filling.zero => return left,
-            Operator::Add if left.filling.zero => return right,
-            Operator::Mult if left.filling.zero => return left,
-            Operator::Mult if right.filling.zero => return right,
-            _ => {}
-        }
         for table in [&left, &right] {
             if table.is_target() {
                 self.networks.truth = Some(table.clone());
             }
         }
-        let own = |one: &Table, other: &Table| {
-            let name = |table: &Table| table.label.clone().or_else(|| table.source.clone());
-            let plain = one.rest.deps.is_empty() && name(other).is_none() && operation == Operator::Sub;
-            name(one).filter(|_| plain)
-        };
-        let versus = own(&left, &right).or_else(|| own(&right, &left));
-        let versus = versus.or_else(|| left.mask.versus.clone().or_else(|| right.mask.versus.clone()));
         let rows = self.rows_of_both(left.rows, right.rows);
         let condition = match (operation, &left.mask.condition, &right.mask.condition) {
-            (Operator::BitAnd, Some(_), Some(_)) => self.conjunction(&left, &right),
-            (Operator::BitOr, Some(left), Some(right)) => Some((Self::disjunction(left, right), false)),
+            (Operator::BitAnd, Some(left), Some(right)) => Some(format!("{left:?} and {right:?}")),
+            (Operator::BitOr, Some(left), Some(right)) => Some(format!("{left:?} or {right:?}")),
             _ => None,
         };
+        let condition = condition.map(|key| (key.into(), false));
         let answer = self.answers_of(&left, &right);
         let lead = left.lead.clone().or_else(|| right.lead.clone());
         let mut left = left;
@@ -160,14 +135,12 @@ impl Machine<'_> {
         }
         let left = left;
         let mut combined = Table {
-            mask: Mask { condition, versus, compared: self.compared(&left, &right), ..Mask::default() },
+            mask: Mask { condition, compared: self.compared(&left, &right), ..Mask::default() },
             by_target: left.by_target || right.by_target,
             polars: left.polars || right.polars,
             lead,
             ..Table::array(rows, self.applied(&left.rest.deps.and(&right.rest.deps), rows).and(&answer))
         };
-        // True values and the same true values.
-        combined.filling.doubtful = left.filling.doubtful || right.filling.doubtful;
         combined.rest.target = left.is_target()
             && right.is_target()
             && (left.label == right.label || left.label.is_none() || right.label.is_none())
@@ -229,20 +202,9 @@ impl Machine<'_> {
     }
 
     /// A table and a number, value by value.
-    fn scale(&mut self, operation: Operator, table: &Table, number: &Value) -> Value {
-        let is_zero = matches!(number, Value::Int(0)) || matches!(number, Value::Float(zero) if *zero == 0.0);
-        if operation == Operator::Mult && is_zero {
-            let zero = Table::zeros(table.rows);
-            return self.table(zero);
-        }
-        if let Some(made) = self.weighed(table, number) {
-            return made;
-        }
+    fn scale(&mut self, table: &Table, number: &Value) -> Value {
         if table.values().is_target() {
             self.networks.truth = Some(table.clone());
-        }
-        if !matches!(operation, Operator::Add) || number.is_constant_number() {
-            self.note_numeric(table);
         }
         let deps = self.deps_of(number).and(&self.weighing(number, table));
         let deps = self.but_of_columns(&deps, table);
@@ -250,7 +212,6 @@ impl Machine<'_> {
         let mut scaled = table.clone();
         scaled.mask.condition = None;
         scaled.learn(&deps);
-        scaled.filling.doubtful |= !is_of_truth(number);
         self.table(scaled)
     }
 
@@ -307,16 +268,14 @@ impl Machine<'_> {
     /// One number for a table: a mean and the like.
     pub(crate) fn reduce(&mut self, table: &Table, unsupervised: bool, site: TextRange) -> Value {
         let values = table.values();
-        let versus = values.mask.versus.clone();
         if let Some(rows) = values.mask.compared {
-            let scores = self.score(site, rows, &values.rest.deps, false);
-            return Value::Number(Rc::new(Number { scores, versus, ..Number::default() }));
+            return Value::score(self.score(site, rows, &values.rest.deps, false));
         }
         let predicted = self.infos.has_model(&values.rest.deps);
         let known = self.without_answers(&values.rest.deps);
         // The mean of predictions is no prediction.
         let mut deps = self.infos.without(&known, Kind::Model);
-        let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.filling.blank;
+        let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.blank;
         if let Some(whole) = self.whole_of_value(values.rows).filter(|_| self.is_of_target(table)) {
             deps.add(&self.learn(Kind::Target, site, whole));
         }
@@ -326,11 +285,10 @@ impl Machine<'_> {
         if learnt && !predicted && values.mask.condition.is_none() {
             deps.add(&self.learn(Kind::Unsupervised, site, values.rows));
         }
-        let truth =
-            values.is_target() && deps.is_empty() && !values.filling.blank && !values.filling.doubtful;
+        let truth = values.is_target() && deps.is_empty() && !values.blank;
         let reduced = self.context.is_some().then(|| Rc::new(table.values()));
         let of_truth = values.is_target().then_some(values.rows);
-        Value::Number(Rc::new(Number { deps, truth, reduced, of_truth, versus, ..Number::default() }))
+        Value::Number(Rc::new(Number { deps, truth, reduced, of_truth, ..Number::default() }))
     }
 
     /// A score of predictions that depend on these dependencies.
@@ -435,27 +393,13 @@ fn numbers(left: &Value, right: &Value) -> Value {
                 (row, other) => row.clone().or_else(|| other.clone()),
             },
             of_truth: one.of_truth.or(other.of_truth),
-            versus: one.versus.clone().or_else(|| other.versus.clone()),
-            highest: None,
-            category: false,
-            share: None,
             reduced: one.reduced.clone().or_else(|| other.reduced.clone()),
-            span: None,
-            gap: false,
-            text: None,
+            ..Number::default()
         })),
         (Value::Number(number), other) | (other, Value::Number(number)) => {
             let random = number.random && other.is_constant_number();
             let truth = number.truth && other.is_constant_number();
-            let number = Number {
-                text: None,
-                share: None,
-                span: None,
-                gap: false,
-                random,
-                truth,
-                ..(**number).clone()
-            };
+            let number = Number { text: None, share: None, gap: false, random, truth, ..(**number).clone() };
             Value::Number(Rc::new(number))
         }
         (Value::Length(_), _) | (_, Value::Length(_)) => Value::some_number(),

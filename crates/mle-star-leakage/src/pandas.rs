@@ -32,8 +32,7 @@ impl Machine<'_> {
         let file = path.constant().unwrap_or_else(|| format!("{:?}", arguments.range).into());
         let targets = self.targets_of_file(rows, &file);
         let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
-        let part = self.all_columns(rows);
-        let mut table = Table { whole, columns: targets, part, ..Table::of(rows) }.with_times(times);
+        let mut table = Table { whole, columns: targets, ..Table::of(rows) }.with_times(times);
         if let Some(names) = arguments.named("usecols").or_else(|| arguments.named("columns")) {
             table = match self.texts(names) {
                 Some(names) => self.select_all(&table, &names),
@@ -193,7 +192,6 @@ impl Machine<'_> {
         arguments: &Arguments,
     ) -> Value {
         match (bound, self.table_of(base).cloned()) {
-            (Bound::Super, _) => self.call_inherited(base, name, arguments),
             (Bound::Transposed, _) | (_, None) => Value::Unknown,
             (Bound::Texts, Some(table)) if effects::of(&[Receiver::Texts], name).is_some() => {
                 let key = self.compact(arguments.range);

@@ -7,7 +7,7 @@ use crate::finding::{Finding, Rule};
 use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::{Final, Machine};
 use crate::names;
-use crate::rows::{Division, DivisionId, DivisionKind, Origin, RowsId};
+use crate::rows::{DivisionId, DivisionKind, Origin, RowsId};
 use crate::site::Site;
 use crate::source::Lines;
 use crate::value::{Number, Value};
@@ -89,8 +89,7 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Dependencies)> {
         // Others are told beside them, unless the text says that they are scores of rows which were held out.
         return apart.into_iter().chain(claimed).collect();
     }
-    let meant = |score: &Score| on_added_rows(machine, score) || beside_unread_rows(machine, score);
-    printed.into_iter().filter(|(score, _)| meant(score)).chain(claimed).collect()
+    printed.into_iter().filter(|(score, _)| beside_unread_rows(machine, score)).chain(claimed).collect()
 }
 
 /// The scores without the choices of searches that are over: their result is fitted again on their rows as well, and scored on
@@ -157,15 +156,6 @@ fn beside_unread_rows(machine: &Machine<'_>, score: &Score) -> bool {
     deps.any(|dep| dep.kind == Kind::Model && machine.leaves_unread(dep))
 }
 
-/// Whether the rows of a score were a table of their own, and were added to those that the model was fitted on.
-fn on_added_rows(machine: &Machine<'_>, score: &Score) -> bool {
-    let added = |dep: Dependency| match machine.rows.origin(dep.from) {
-        Origin::Joined { parts, .. } => parts.iter().skip(1).any(|part| *part == dep.on),
-        _ => false,
-    };
-    machine.infos.deps(&score.deps).any(|dep| dep.kind == Kind::Model && added(dep))
-}
-
 fn scores_in(machine: &Machine<'_>, values: &[Value]) -> Vec<(Score, Dependencies)> {
     let mut reported = Vec::new();
     for value in values {
@@ -179,23 +169,11 @@ fn scores_in(machine: &Machine<'_>, values: &[Value]) -> Vec<(Score, Dependencie
 /// Whether a score is meant as one of training rows: a model was fitted on the rows, and they are not kept apart.
 fn on_training_rows(machine: &Machine<'_>, score: &Score) -> bool {
     let rows = &machine.rows;
-    if in_two_stages(machine, score) {
-        return false;
-    }
     let trains = |dep: Dependency| {
         let kept_apart = || dep.site != score.site && rows.kept_apart(dep.on, dep.from);
         dep.kind == Kind::Model && rows.overlap(dep.from, dep.on) && !kept_apart()
     };
     score.with_itself || machine.infos.deps(&score.deps).any(trains)
-}
-
-/// Whether predictions of a model for held-out rows were changed by another one that was fitted on these rows, as to
-/// calibrate them.
-fn in_two_stages(machine: &Machine<'_>, score: &Score) -> bool {
-    let models = || machine.infos.deps(&score.deps).filter(|dep| dep.kind == Kind::Model);
-    let held_out = |first: Dependency| machine.rows.held_out(first.from);
-    models()
-        .any(|first| models().any(|second| Some(second.from) == held_out(first) && second.on == second.from))
 }
 
 impl Report<'_> {
@@ -293,9 +271,6 @@ impl Report<'_> {
             Kind::Choice(How::Steps) if shared => {
                 (Rule::ChosenOnScoredRows, "takes in each step what has the best score".to_owned())
             }
-            Kind::Choice(How::Fold) if shared && !self.machine.seen.finals.is_empty() => {
-                (Rule::ChosenOnScoredRows, "takes the folds with the best scores".to_owned())
-            }
             Kind::Choice(How::Seed) if shared => {
                 (Rule::ChosenOnScoredRows, "takes the seed with the best score".to_owned())
             }
@@ -322,17 +297,6 @@ impl Report<'_> {
         let rows = &self.machine.rows;
         if rows.overlap(dep.from, dep.on) {
             return self.seen_rows(score, dep);
-        }
-        let origins = rows.ancestors(dep.from).map(|above| rows.origin(above));
-        let joined = origins.filter(|origin| matches!(origin, Origin::Joined { .. }));
-        for origin in joined {
-            let Origin::Joined { parts, site } = origin else { continue };
-            let again = parts.iter().any(|part| self.drawn_and_chosen(*part, dep.on));
-            if again {
-                let (fit, scored, cause) = (self.code(dep.site), self.code(score.site), self.code(*site));
-                let text = format!("by {cause}, some of the rows of {fit} and of {scored} are the same");
-                return self.add(Rule::SameRows, *site, text);
-            }
         }
         let Some(common) = rows.common(dep.from, dep.on) else { return };
         if let Some(divisions) = rows.different_divisions(dep.from, dep.on) {
@@ -414,21 +378,6 @@ impl Report<'_> {
         };
         let mut scores = self.reported.iter();
         !scores.any(|(score, _)| self.machine.infos.deps(&score.deps).any(other))
-    }
-
-    /// Whether one of two sets is drawn at random, and the other one has all rows with a value of a column: some are in
-    /// both.
-    fn drawn_and_chosen(&self, one: RowsId, other: RowsId) -> bool {
-        let rows = &self.machine.rows;
-        let Some((one, other)) = rows.different_divisions(one, other) else { return false };
-        let division = |division| rows.division_of(division).map(|(division, _)| division);
-        let (Some(one), Some(other)) = (division(one), division(other)) else { return false };
-        let chosen = |division: &Division| {
-            let compared = division.key.split_once("==").filter(|(column, _)| column.starts_with('['));
-            division.kind == DivisionKind::Condition
-                && compared.is_some_and(|(column, _)| !is_set(self.machine.source, column))
-        };
-        (one.kind.is_random() && chosen(other)) || (chosen(one) && other.kind.is_random())
     }
 
     /// Training and validation rows come from two different divisions of the same rows.
@@ -528,27 +477,7 @@ fn set_elsewhere(machine: &Machine<'_>, line: Site) -> bool {
     let uncalled = (0..machine.functions.len()).filter(|function| !machine.calls.called.contains(function));
     uncalled
         .filter_map(|function| machine.body_text(function))
-        .any(|text| printed.iter().any(|name| changes(text, name)))
-}
-
-/// Whether a text may change what has this name: it assigns it, a part of it, or calls a method. Prose does not.
-fn changes(text: &str, name: &str) -> bool {
-    let in_name = |letter: char| letter.is_alphanumeric() || letter == '_';
-    text.match_indices(name).any(|(at, _)| {
-        let (before, after) = (&text[..at], &text[at + name.len()..]);
-        let rest = after.trim_start();
-        let part = rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(in_name));
-        let assigned = rest.starts_with(['=', '[', '+', '-', '*', '/', ',']) && !rest.starts_with("==");
-        !before.ends_with(in_name) && !after.starts_with(in_name) && (part || assigned)
-    })
-}
-
-/// Whether a text assigns a column: `["cls"] = `.
-fn is_set(text: &str, column: &str) -> bool {
-    text.match_indices(column).any(|(at, _)| {
-        let rest = text[at + column.len()..].trim_start();
-        rest.starts_with('=') && !rest.starts_with("==")
-    })
+        .any(|text| printed.iter().any(|name| text.contains(name)))
 }
 
 /// Words of a line with the score that name no variable.

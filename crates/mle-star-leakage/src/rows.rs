@@ -36,8 +36,6 @@ pub(crate) enum Origin {
     Some { of: RowsId, site: Site },
     /// The rows, some of them more than once, or with rows that were generated from them.
     Repeated { of: RowsId, site: Site },
-    /// Some of the rows in each step of a loop, and all of them in the end.
-    Batch { of: RowsId, site: Site },
     /// Windows of consecutive rows, each of which shares most of its rows with the next one.
     Windows { of: RowsId, site: Site },
     /// All rows, by a part of them that was chosen by their target.
@@ -114,11 +112,6 @@ impl Rows {
     /// Some of the rows.
     pub(crate) fn some(&mut self, of: RowsId, site: Site) -> RowsId {
         if of.is_known() { self.number(Origin::Some { of, site }) } else { of }
-    }
-
-    /// Some of the rows in each step of a loop.
-    pub(crate) fn batch(&mut self, of: RowsId, site: Site) -> RowsId {
-        if of.is_known() { self.number(Origin::Batch { of, site }) } else { of }
     }
 
     /// The rows, some of them repeated.
@@ -214,27 +207,12 @@ impl Rows {
             return true;
         }
         match self.origin(outer) {
-            Origin::Joined { parts, .. } => {
-                parts.iter().any(|part| self.contains(*part, inner))
-                    || self.whole_of_sides(parts).is_some_and(|whole| self.contains(whole, inner))
-            }
+            Origin::Joined { parts, .. } => parts.iter().any(|part| self.contains(*part, inner)),
             Origin::Repeated { of, .. } => self.contains(*of, inner),
             // If nothing but the part is looked at, the others were only left out.
             Origin::Around { of, part } => self.contains(*of, inner) && !self.contains(*part, inner),
             _ => false,
         }
-    }
-
-    /// The rows of which both sides of a division are among some parts.
-    fn whole_of_sides(&self, parts: &[RowsId]) -> Option<RowsId> {
-        let sides = parts.iter().filter_map(|part| match self.origin(*part) {
-            Origin::Part { of, division, side } => Some((*of, *division, *side)),
-            _ => None,
-        });
-        let sides: Vec<_> = sides.take(16).collect();
-        let other =
-            |&(of, division, side): &(RowsId, DivisionId, u8)| sides.contains(&(of, division, 1 - side));
-        sides.iter().find(|side| other(side)).map(|(of, ..)| *of)
     }
 
     /// Whether some row is certainly in both.
@@ -263,8 +241,6 @@ impl Rows {
     /// Whether a part of joined rows certainly has some row of the others.
     fn parts_overlap(&self, left: RowsId, right: RowsId) -> bool {
         match self.origin(left) {
-            // All batches together.
-            Origin::Batch { of, .. } => self.contains(*of, right) || self.contains(right, *of),
             Origin::Joined { parts, .. } => {
                 parts.iter().any(|part| self.contains(*part, right) || self.contains(right, *part))
             }
@@ -326,7 +302,6 @@ impl Rows {
             Origin::Part { of, .. }
             | Origin::Some { of, .. }
             | Origin::Repeated { of, .. }
-            | Origin::Batch { of, .. }
             | Origin::Windows { of, .. } => of.is_known().then_some(*of),
             _ => None,
         })

@@ -77,11 +77,8 @@ impl Machine<'_> {
     /// Whether true values are compared with themselves.
     fn with_itself(&self, truth: &Value, predicted: &Value) -> bool {
         let (Some(one), Some(other)) = (self.table_of(truth), self.table_of(predicted)) else { return false };
-        let label = one.holds() == other.holds() || one.holds().is_none() || other.holds().is_none();
+        let label = one.label == other.label || one.label.is_none() || other.label.is_none();
         let same = one.rows.is_known() && one.rows == other.rows && label;
-        if one.filling.doubtful || other.filling.doubtful {
-            return false;
-        }
         one.is_target() && other.is_target() && same && other.deps().is_empty() && one.deps().is_empty()
     }
 
@@ -195,13 +192,9 @@ impl Machine<'_> {
         }
         match value {
             Value::Tuple(items) => {
-                let items = items.iter().map(|item| match item {
-                    Value::Unknown => Value::learnt(choice.clone()),
-                    item => self.with_deps(item, choice),
-                });
-                Value::Tuple(items.collect())
+                Value::Tuple(items.iter().map(|item| self.with_condition(item, choice)).collect())
             }
-            _ => self.with_deps(value, choice),
+            _ => self.with_condition(value, choice),
         }
     }
 
@@ -293,8 +286,7 @@ impl Machine<'_> {
             return Value::Unknown;
         }
         let truth = scores.is_empty() && !items.is_empty() && items.iter().all(is_of_truth);
-        let versus = Value::versus(&items);
-        Value::Number(Rc::new(Number { deps, scores, truth, versus, ..Number::default() }))
+        Value::Number(Rc::new(Number { deps, scores, truth, ..Number::default() }))
     }
 
     /// Scores in a list, or in lists of such, as numbers that are computed with one by one. Unknown: there are none.
@@ -366,14 +358,6 @@ impl Machine<'_> {
 }
 
 impl Value {
-    /// The column that one of several values was compared with.
-    pub(crate) fn versus(values: &[Self]) -> Option<Rc<str>> {
-        values.iter().find_map(|value| match value {
-            Self::Number(number) => number.versus.clone(),
-            _ => None,
-        })
-    }
-
     /// Something of a library with this name.
     fn symbol(&self) -> Self {
         Self::Symbol(self.as_str().unwrap_or_default().into())

@@ -67,18 +67,6 @@ impl Machine<'_> {
         }
     }
 
-    /// The mean or sum of each column, which tells how columns go with the target if they were multiplied by it:
-    /// `(x * y[:, None]).sum(axis=0)`.
-    pub(crate) fn with_association(&mut self, reduced: &Value, table: &Table, range: TextRange) -> Value {
-        let values = table.values();
-        let multiplied = self.has_answer(&values.rest.deps) && !self.infos.has_model(&values.rest.deps);
-        if !multiplied || !table.rows.is_known() || !table.columns.is_empty() || values.is_target() {
-            return reduced.clone();
-        }
-        let deps = self.learn(Kind::Selection, range, table.rows);
-        self.with_deps(reduced, &deps)
-    }
-
     /// `permutation_importance(model, x, y)`.
     pub(crate) fn permuted(&mut self, arguments: &Arguments) -> Value {
         let rows = arguments.get(1, "X").and_then(|value| self.table_of(value)).map(|table| table.rows);
@@ -154,18 +142,8 @@ impl Machine<'_> {
         }
         let mut sorted = Vec::new();
         for item in items {
-            sorted.push(self.all_with_condition(item, &deps));
+            sorted.push(self.with_choice(item, &deps));
         }
         Some(self.open_list(sorted))
-    }
-
-    fn all_with_condition(&mut self, value: &Value, deps: &Dependencies) -> Value {
-        match value {
-            Value::Tuple(items) => {
-                let items: Vec<Value> = items.iter().map(|item| self.with_condition(item, deps)).collect();
-                Value::Tuple(items.into())
-            }
-            _ => self.with_condition(value, deps),
-        }
     }
 }

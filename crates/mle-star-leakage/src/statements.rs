@@ -1,6 +1,5 @@
 //! Statements.
 
-use crate::info::{Dependencies, How};
 use crate::machine::{Body, Class, Flow, ITEMS, Items, Loop, Machine};
 use crate::rows::RowsId;
 use crate::state::Branch;
@@ -153,8 +152,6 @@ impl<'a> Machine<'a> {
     }
 
     fn give_back(&mut self, value: Value) {
-        let answers = self.nesting.answers.clone();
-        let value = if answers.is_empty() { value } else { self.with_condition(&value, &answers) };
         let before = self.calls.returned.last_mut().and_then(Option::take);
         let value = match before {
             Some(before) => self.join(&before, &value),
@@ -209,53 +206,15 @@ impl<'a> Machine<'a> {
         let outer = self.choices.clone();
         self.choices = outer.and(&choice);
         let around = std::mem::replace(&mut self.nesting.clause, test.range());
-        let by_target = self.nesting.by_target;
-        self.nesting.by_target = self.tested_row(test).or(by_target);
-        let answers = self.answers_tested(test).and(&self.nesting.answers);
-        let answers = std::mem::replace(&mut self.nesting.answers, answers);
-        self.hint(test);
         let flow = self.run(body);
         if body.last().is_some_and(Stmt::is_break_stmt) {
             self.choose_tested(test);
         }
         self.nesting.clause = around;
-        self.nesting.by_target = by_target;
-        self.nesting.answers = answers;
         self.choices = outer;
         let branch = self.state.end_branch(begun);
         before.push((self.state.begin_branch(), branch, flow));
         None
-    }
-
-    /// What a condition depends on that is about the target of a row.
-    fn answers_tested(&mut self, test: &'a Expr) -> Dependencies {
-        match test {
-            Expr::BoolOp(operation) => {
-                operation.values.iter().map(|value| self.answers_tested(value)).collect()
-            }
-            Expr::Compare(compare) => {
-                let sides = std::iter::once(&*compare.left).chain(&compare.comparators);
-                let plain =
-                    |side: &&Expr| matches!(side, Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_));
-                let values: Vec<Value> = sides.filter(plain).map(|side| self.eval(side)).collect();
-                values.iter().map(|value| self.answer_of_row(value, test.range())).collect()
-            }
-            _ => Dependencies::default(),
-        }
-    }
-
-    /// The rows whose target is tested in a loop over rows.
-    fn tested_row(&mut self, test: &'a Expr) -> Option<RowsId> {
-        self.nesting.around.iter().find(|around| around.rows.is_some())?;
-        let tested = match test {
-            Expr::Compare(compare) => &compare.left,
-            test => test,
-        };
-        if !matches!(tested, Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_)) {
-            return None;
-        }
-        let value = self.eval(tested);
-        self.target_row(&value)
     }
 
     fn join_flows(&mut self, left: Branch<'a>, left_flow: Flow, right: Branch<'a>, right_flow: Flow) -> Flow {
@@ -343,7 +302,6 @@ impl<'a> Machine<'a> {
         self.statement = test.range();
         self.eval(test);
         self.nesting.loops += 1;
-        self.count_tested(test);
         let outer = self.nesting.search.replace(test.range());
         let range = body.first().zip(body.last());
         let range = range.map_or(test.range(), |(first, last)| TextRange::new(first.start(), last.end()));
@@ -358,21 +316,6 @@ impl<'a> Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// Numbers that a loop counts while it tests them are candidates of a search: `while seed < 100`.
-    fn count_tested(&mut self, test: &'a Expr) {
-        match test {
-            Expr::BoolOp(operation) => operation.values.iter().for_each(|value| self.count_tested(value)),
-            Expr::Compare(compare) if compare.left.is_name_expr() => {
-                let value = self.eval(&compare.left);
-                if let Value::Int(_) = value {
-                    let counted = self.candidate_of(&value, test.range(), How::Open);
-                    self.assign(&compare.left, counted);
-                }
-            }
-            _ => {}
-        }
-    }
-
     /// Scores by which a loop ends are chosen: `while score < 0.9`, `if score > 0.9: break`.
     pub(crate) fn choose_tested(&mut self, test: &'a Expr) {
         match test {

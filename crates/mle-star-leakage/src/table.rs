@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::info::{Dependencies, TargetId};
+use crate::join::common;
 use crate::rows::RowsId;
 
 /// Stands for a value in a text, and for the part of a column's name that is not known.
@@ -37,19 +38,16 @@ pub(crate) struct Table {
     pub(crate) order: Order,
     /// The column of which it has later values.
     pub(crate) lead: Option<Rc<str>>,
-    /// Whether it stands for one row at a time, as an item of a data set.
-    pub(crate) each: bool,
-    /// Which columns of an array it has, by their positions.
-    pub(crate) part: Option<Part>,
     /// The place and time where values were drawn at random, if they were.
     pub(crate) drawn: Option<usize>,
-    /// Whether rows are counted anew, so its index no longer names rows of the table that they were taken from.
-    pub(crate) fresh: bool,
     /// Whether it is one of polars.
     pub(crate) polars: bool,
     /// Whether it is the index of a table, so the rows that it names.
     pub(crate) index: bool,
-    pub(crate) filling: Filling,
+    /// Whether values other than features were filled in later, such as predictions of folds.
+    pub(crate) blank: bool,
+    /// Whether something was filled in.
+    pub(crate) filled: bool,
     /// Whether a condition, or a choice of rows, depends on the target.
     pub(crate) by_target: bool,
 }
@@ -67,8 +65,6 @@ pub(crate) struct Mask {
     pub(crate) among: Option<RowsId>,
     /// The rows of the true values that predictions were compared with.
     pub(crate) compared: Option<RowsId>,
-    /// The column that computed values were compared with.
-    pub(crate) versus: Option<Rc<str>>,
 }
 
 /// What is known of the order of rows.
@@ -80,33 +76,6 @@ pub(crate) struct Order {
     pub(crate) sorted: Option<Rc<str>>,
     /// Columns that are times.
     pub(crate) times: Vec<Rc<str>>,
-}
-
-/// How values came to be that were not read.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each may hold without the others")]
-pub(crate) struct Filling {
-    /// Whether values other than features were filled in later, such as predictions of folds.
-    pub(crate) blank: bool,
-    /// Whether something unknown went into the values, such as a prediction.
-    pub(crate) doubtful: bool,
-    /// Whether something was filled in.
-    pub(crate) filled: bool,
-    /// Whether all values are zero.
-    pub(crate) zero: bool,
-}
-
-/// Which columns of an array there are, by their positions.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Part {
-    /// The array.
-    pub(crate) base: usize,
-    /// The rows of the array.
-    pub(crate) of: RowsId,
-    /// The first column. Negative: from the end.
-    pub(crate) low: i64,
-    /// The column after the last one; `None`: all to the end.
-    pub(crate) high: Option<i64>,
 }
 
 /// What is known of a column.
@@ -122,8 +91,6 @@ pub(crate) struct Column {
     pub(crate) set: u32,
     /// The rows of the true values that it compares with predictions, if it has errors.
     pub(crate) compared: Option<RowsId>,
-    /// The name of the target that it was set to, if it holds the target under another name.
-    pub(crate) holds: Option<Rc<str>>,
 }
 
 /// Rows of a table in groups.
@@ -154,12 +121,7 @@ impl Table {
 
     /// An array that is filled later.
     pub(crate) fn blank(rows: RowsId) -> Self {
-        Self { filling: Filling { blank: true, ..Filling::default() }, ..Self::of(rows) }
-    }
-
-    /// An array of zeros.
-    pub(crate) fn zeros(rows: RowsId) -> Self {
-        Self { filling: Filling { zero: true, ..Filling::default() }, ..Self::of(rows) }
+        Self { blank: true, ..Self::of(rows) }
     }
 
     /// Whether a condition holds for each row, by its key.
@@ -195,7 +157,6 @@ impl Table {
 
     /// Sets a column.
     pub(crate) fn set(&mut self, name: Rc<str>, column: Column) {
-        self.part = None;
         self.dropped.retain(|dropped| *dropped != name);
         match self.columns.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = column,
@@ -205,7 +166,6 @@ impl Table {
 
     /// Removes a column.
     pub(crate) fn remove(&mut self, name: &Rc<str>) {
-        self.part = None;
         self.columns.retain(|(known, _)| known != name);
         self.dropped.push(Rc::clone(name));
         // Of the columns that one was divided into, no other one is left.
@@ -239,11 +199,6 @@ impl Table {
         }
         self.label = Some(name);
         self
-    }
-
-    /// The name of the target whose values these are, if they are a target's.
-    pub(crate) fn holds(&self) -> Option<&Rc<str>> {
-        self.rest.holds.as_ref().or(self.label.as_ref())
     }
 
     /// Whether the values are the target.
@@ -297,8 +252,8 @@ impl Table {
         // Of what was compared row by row, the same rows are left.
         let left = |compared: RowsId| if compared == self.rows { rows } else { compared };
         let compared = self.mask.compared.map(left);
-        let mask = Mask { compared, versus: self.mask.versus.clone(), ..Mask::default() };
-        let mut table = Self { rows, mask, fresh: false, ..self.clone() };
+        let mask = Mask { compared, ..Mask::default() };
+        let mut table = Self { rows, mask, ..self.clone() };
         for (_, column) in &mut table.columns {
             column.compared = column.compared.map(left);
         }
@@ -333,10 +288,9 @@ impl Table {
             order: Order { times: Vec::new(), ..self.order.clone() },
             index: self.index,
             drawn: self.drawn,
-            part: self.part,
             lead: self.lead.clone(),
-            fresh: self.fresh,
-            filling: self.filling,
+            blank: self.blank,
+            filled: self.filled,
             by_target: self.by_target,
             polars: self.polars,
             ..Self::default()
@@ -346,9 +300,7 @@ impl Table {
     /// What holds for both.
     pub(crate) fn join(&self, other: &Self) -> Self {
         let mut joined = self.clone();
-        if self.rows != other.rows {
-            joined.rows = RowsId::UNKNOWN;
-        }
+        joined.rows = common(&self.rows, &other.rows);
         joined.rest = self.rest.join(&other.rest);
         joined.unnamed = self.unnamed.and(&other.unnamed);
         for (name, column) in &other.columns {
@@ -362,57 +314,17 @@ impl Table {
         }
         joined.whole = self.whole && other.whole;
         joined.framed = self.framed && other.framed;
-        if self.label != other.label {
-            joined.label = None;
-        }
-        if self.source != other.source {
-            joined.source = None;
-        }
-        if self.truth != other.truth {
-            joined.truth = None;
-        }
-        if self.labels != other.labels {
-            joined.labels = Rc::default();
-        }
-        if self.mask.condition != other.mask.condition {
-            joined.mask.condition = None;
-        }
-        if self.order.by_target != other.order.by_target {
-            joined.order.by_target = None;
-        }
-        if self.order.sorted != other.order.sorted {
-            joined.order.sorted = None;
-        }
-        joined.drawn = self.drawn.filter(|drawn| other.drawn == Some(*drawn));
-        joined.part = self.part.filter(|part| other.part == Some(*part));
-        joined.fresh &= other.fresh;
-        joined.filling = self.filling.join(other.filling);
+        joined.label = common(&self.label, &other.label);
+        joined.source = common(&self.source, &other.source);
+        joined.truth = common(&self.truth, &other.truth);
+        joined.labels = common(&self.labels, &other.labels);
+        joined.mask.condition = common(&self.mask.condition, &other.mask.condition);
+        joined.order.by_target = common(&self.order.by_target, &other.order.by_target);
+        joined.order.sorted = common(&self.order.sorted, &other.order.sorted);
+        joined.drawn = common(&self.drawn, &other.drawn);
+        joined.filled |= other.filled;
         joined.by_target &= other.by_target;
         joined
-    }
-}
-
-impl Part {
-    /// Whether a single column is certainly among these.
-    pub(crate) fn has(&self, column: &Self) -> bool {
-        let at = column.low;
-        let single = column.high == Some(at + 1) || (at == -1 && column.high.is_none());
-        let after =
-            (at >= 0 && (0..=at).contains(&self.low)) || (at < 0 && (self.low >= 0 || self.low <= at));
-        let before = self.high.is_none_or(|high| (high < 0) == (at < 0) && at < high);
-        self.base == column.base && single && after && before
-    }
-}
-
-impl Filling {
-    /// What may hold for either.
-    fn join(self, other: Self) -> Self {
-        Self {
-            blank: self.blank,
-            doubtful: self.doubtful || other.doubtful,
-            filled: self.filled || other.filled,
-            zero: self.zero && other.zero,
-        }
     }
 }
 
@@ -424,11 +336,10 @@ impl Column {
         } else {
             Dependencies::default()
         };
-        let set = if self.set == other.set { self.set } else { 0 };
-        let compared = self.compared.filter(|rows| other.compared == Some(*rows));
+        let set = common(&self.set, &other.set);
+        let compared = common(&self.compared, &other.compared);
         let target = self.target && other.target;
-        let holds = self.holds.clone().filter(|_| self.holds == other.holds);
-        Self { deps: self.deps.and(&other.deps), target, answer, set, compared, holds }
+        Self { deps: self.deps.and(&other.deps), target, answer, set, compared }
     }
 
     /// A column that depends on these.

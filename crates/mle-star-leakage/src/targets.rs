@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::info::TargetId;
-use crate::names;
 use crate::rows::RowsId;
 
 /// The targets of a script.
@@ -29,13 +28,8 @@ pub(crate) struct SeenTargets {
     pub(crate) names: BTreeSet<String>,
     /// Columns that others were correlated with.
     pub(crate) associated: BTreeSet<String>,
-    /// Columns that computed values were compared with for the final score.
-    pub(crate) compared: BTreeSet<String>,
     /// Columns that the script took from a file, with the file.
     pub(crate) columns: BTreeSet<(Rc<str>, String)>,
-    /// Columns that the script took by themselves, and those that it left out of a table, with the file.
-    pub(crate) alone: BTreeSet<(Rc<str>, String)>,
-    pub(crate) left_out: BTreeSet<(Rc<str>, String)>,
     /// Columns that the script computed with as with numbers.
     pub(crate) numeric: BTreeSet<String>,
     /// Columns that were made from later values of another one.
@@ -101,19 +95,15 @@ impl Targets {
 }
 
 impl SeenTargets {
-    /// What models and metrics got as their target. Without them, it is the only column that the final score compares with, or that was taken out of a table.
+    /// What models and metrics got as their target. Without them, it is the only column that others were
+    /// correlated with, or that was taken out of a table.
     fn likely(&self) -> BTreeSet<String> {
         if !self.names.is_empty() {
             return self.names.clone();
         }
-        if self.compared.len() == 1 {
-            return self.compared.clone();
-        }
         if self.associated.len() == 1 {
             return self.associated.clone();
         }
-        let both = self.alone.intersection(&self.left_out).map(|(_, name)| name.clone());
-        let likely: BTreeSet<String> = both.filter(|name| !names::is_identifier(name)).collect();
-        if likely.len() == 1 { likely } else { BTreeSet::new() }
+        BTreeSet::new()
     }
 }

@@ -3,55 +3,11 @@
 use crate::calls::Arguments;
 use crate::info::Dependency;
 use crate::machine::Machine;
-use crate::rows::{DivisionKind, Origin, RowsId};
+use crate::rows::RowsId;
 use crate::table::Table;
-use crate::value::{List, Object, Value};
-use ruff_python_ast::ExprSlice;
-use ruff_text_size::Ranged;
-
-/// The keys of divisions into parts of equal size begin with it.
-const PARTS: &str = "parts";
+use crate::value::{Object, Value};
 
 impl<'a> Machine<'a> {
-    /// Parts of equal size: `array_split(positions, 5)`.
-    pub(crate) fn split_evenly(&mut self, first: &Value, arguments: &Arguments) -> Value {
-        let (Some(table), true) = (self.table_of(first).cloned(), arguments.positional.len() > 1) else {
-            return Value::Unknown;
-        };
-        let site = self.site(arguments.range);
-        let key = format!("{PARTS} {:?}", arguments.range);
-        let division = self.rows.division(table.rows, DivisionKind::Folds, &key, site);
-        let rows = self.rows.part(table.rows, division, 1);
-        let part = self.table(table.with_rows(rows));
-        let list = self.open_list(vec![part]);
-        if let Value::Object(number) = &list
-            && let Some(Object::List(list)) = self.state.change(*number)
-        {
-            list.added.push((site, false));
-        }
-        list
-    }
-
-    /// The first or last parts of equal size: `parts[:k]`, `parts[k + 1:]`.
-    pub(crate) fn sliced_parts(&mut self, parts: &List, slice: &'a ExprSlice) -> Option<Value> {
-        let [part] = parts.items.as_slice() else { return None };
-        let table = self.table_of(part)?.clone();
-        let Origin::Part { of, division, side: 1 } = *self.rows.origin(table.rows) else { return None };
-        let (division, _) = self.rows.division_of(division)?;
-        if !division.key.starts_with(PARTS) {
-            return None;
-        }
-        let (bound, last) = match (&slice.lower, &slice.upper, &slice.step) {
-            (None, Some(end), None) => (end, false),
-            (Some(start), None, None) => (start, true),
-            _ => return None,
-        };
-        let key = format!("{PARTS} at {}", self.compact(bound.range()));
-        let rows = self.divided(of, &key, last, DivisionKind::Position);
-        let sliced = self.table(table.with_rows(rows));
-        Some(self.list(vec![sliced]))
-    }
-
     /// The rows of a table whose parts by the values of a column, as in a loop over all of them, these are.
     fn whole_of_parts(&self, tables: &[Table]) -> Option<RowsId> {
         let whole = self.whole_of_value(tables.first()?.rows)?;
@@ -70,27 +26,6 @@ impl<'a> Machine<'a> {
             };
             let deps: Vec<Dependency> = self.infos.deps(&column.deps).map(from_whole).collect();
             column.deps = deps.into_iter().map(|dep| self.infos.dep(dep)).collect();
-        }
-    }
-
-    /// The positions of the validation rows of all folds, put together once the loop over the folds is over.
-    pub(crate) fn positions_of_folds(&mut self, list: &Value) -> Option<Value> {
-        let Some(Object::List(list)) = self.state.get(list).cloned() else { return None };
-        let filled = list.added.iter().all(|(_, perhaps)| !perhaps) && !list.added.is_empty();
-        let over = self.nesting.around.iter().all(|around| Some(around.range) != list.within);
-        let part = |item: &Value| match item {
-            Value::Positions { part, .. } => Some(*part),
-            item => self.table_of(item).filter(|table| table.index).map(|table| table.rows),
-        };
-        let whole = |item: &Value| self.whole_of_fold(part(item)?);
-        let first = list.items.first()?;
-        let of = whole(first)?;
-        let all = filled && over && list.items.iter().all(|item| whole(item) == Some(of));
-        let positions = matches!(first, Value::Positions { .. });
-        match all {
-            true if positions => Some(Value::Positions { of, part: of }),
-            true => Some(self.positions(of)),
-            false => None,
         }
     }
 
@@ -119,12 +54,6 @@ impl<'a> Machine<'a> {
 
     /// The rows of tables of a list to which a loop added some, if rows are in it more than once.
     fn repeated_in_list(&mut self, tables: &[Table], fixed: usize, site: crate::site::Site) -> RowsId {
-        let drawn = tables.iter().find_map(|table| Some((table.rows, self.rows.repetition(table.rows)?)));
-        if let Some((rows, repeated)) = drawn {
-            let of = self.rows.ancestors(rows).last().unwrap_or_default();
-            let some = self.rows.some(of, site);
-            return self.rows.repeated(some, repeated);
-        }
         if let Some(whole) = self.whole_of_parts(tables).filter(|_| fixed == 0) {
             return self.rows.some(whole, site);
         }
@@ -151,7 +80,7 @@ impl<'a> Machine<'a> {
             joined = Table { whole: joined.whole || table.whole, ..joined.join(table) };
         }
         joined.mask.condition = None;
-        joined.order.by_target = self.order_of_parts(tables);
+        joined.order.by_target = None;
         joined.by_target = false;
         // Positions of parts, put together, are positions.
         joined.index =

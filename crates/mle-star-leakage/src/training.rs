@@ -79,13 +79,7 @@ impl Machine<'_> {
             Some(Object::Estimator(estimator)) if estimator.role == Role::Model => estimator.fitted.clone(),
             _ => return None,
         };
-        let mut table = arguments.all().find_map(|value| self.table_of(value)).cloned()?;
-        if self.networks.within {
-            return Some(self.array(table.rows, table.deps()));
-        }
-        if let Some(Object::Instance(instance)) = self.state.object(*number) {
-            table = self.through(instance.class, network, &table, arguments);
-        }
+        let table = arguments.all().find_map(|value| self.table_of(value)).cloned()?;
         if !self.networks.frozen && self.networks.forwards.len() < 32 {
             let site = self.site(arguments.range);
             self.networks.forwards.push((*number, table.clone(), site));
@@ -94,43 +88,6 @@ impl Machine<'_> {
         let estimator = Estimator::model("network", fitted.site);
         let deps = self.predictions(&estimator, &fitted, &table);
         Some(self.array(table.rows, deps))
-    }
-
-    /// A table and a parameter of a network that the script writes by hand, value by value or as a product.
-    pub(crate) fn weighed(&mut self, table: &Table, parameter: &Value) -> Option<Value> {
-        match self.state.get(parameter) {
-            Some(Object::Estimator(estimator)) if &*estimator.name == "Parameter" => {}
-            _ => return None,
-        }
-        let given = self.table(table.values());
-        let range = self.statement;
-        let arguments =
-            Arguments { positional: vec![given.clone()], range, called: range, ..Arguments::default() };
-        Some(self.forward(parameter, &arguments).unwrap_or(given))
-    }
-
-    /// What goes into the predictions of a network of the script: the features, and what its body adds to them.
-    fn through(&mut self, class: usize, network: &Value, table: &Table, arguments: &Arguments) -> Table {
-        let Some(method) = self.class_attribute(class, "forward") else { return table.clone() };
-        self.networks.within = true;
-        let made = self.call_bound(&method, network, arguments);
-        self.networks.within = false;
-        match self.table_of(&made) {
-            Some(made) if made.rows == table.rows => {
-                Table { part: table.part.filter(|_| !made.each), ..made.values() }
-            }
-            _ => self.unsure(table),
-        }
-    }
-
-    /// `torch.manual_seed(seed)`: models without a seed of their own begin at random.
-    pub(crate) fn seed(&mut self, arguments: &Arguments) {
-        let deps = self.deps_of(&arguments.first_value());
-        self.networks.seeded = self.infos.map_kinds(&deps, |kind| match kind {
-            Kind::Candidate(how) if how.is_open() => Some(Kind::Candidate(How::Seed)),
-            Kind::Candidate(_) => Some(kind),
-            _ => None,
-        });
     }
 
     /// `loss.backward()`: the networks that were called since the last step learn.
@@ -150,8 +107,7 @@ impl Machine<'_> {
             let target = truth.as_ref().filter(|truth| truth.rows == table.rows);
             let target = target.and_then(|truth| self.target_number(truth));
             let deps = self.answers_for(&table.deps(), target, site);
-            let deps = deps.and(&self.answer_by_position(&table, truth.as_ref(), site));
-            let deps = deps.and(&self.steps_of(number)).and(&self.networks.seeded);
+            let deps = deps.and(&self.steps_of(number));
             let fitted = Fitted::with_target(site, rows, deps);
             match self.state.change(number) {
                 Some(Object::Estimator(estimator)) => estimator.fitted = Some(fitted),
@@ -160,11 +116,6 @@ impl Machine<'_> {
                 }
             }
         }
-    }
-
-    /// Whether values are predictions of a network that steps of a loop train.
-    pub(crate) fn predicted_by_network(&self, table: &Table) -> bool {
-        self.infos.any(&table.rest.deps, |dep| dep.kind == Kind::Candidate(How::Epoch))
     }
 
     /// Methods of networks and optimisers that begin a new step.
@@ -208,27 +159,6 @@ impl Machine<'_> {
         Value::Unknown
     }
 
-    /// A copy of a network of the script.
-    pub(crate) fn copied_network(&mut self, network: &Value) -> Value {
-        let Value::Object(number) = network else { return network.clone() };
-        let Some(fitted) = self.networks.fitted.get(number).cloned() else { return network.clone() };
-        let copied = self.state.copy(*number);
-        if let Value::Object(copied) = copied {
-            self.networks.fitted.insert(copied, fitted);
-        }
-        copied
-    }
-
-    /// A network that is kept under a condition, if it was made after the last step of a loop began.
-    pub(crate) fn chosen_network(&mut self, number: usize) -> Value {
-        let made_here = self.nesting.around.last().is_some_and(|around| number >= around.started);
-        let choices = self.choices.clone();
-        if let Some(fitted) = self.networks.fitted.get_mut(&number).filter(|_| made_here) {
-            fitted.deps.add(&choices);
-        }
-        Value::Object(number)
-    }
-
     /// `loss_function(predicted, truth)`.
     pub(crate) fn loss(&mut self, arguments: &Arguments) -> Value {
         let [predicted, truth, ..] = arguments.positional.as_slice() else { return Value::some_number() };
@@ -256,37 +186,13 @@ impl Machine<'_> {
                 }
                 Value::Tuple(tables.into())
             }
-            New::Loader => {
-                let item = match self.row_list(first) {
-                    Some(table) => self.collated(first, table.rows, arguments),
-                    None => self.batch(first),
-                };
-                let item = match arguments.named("sampler").or_else(|| arguments.named("batch_sampler")) {
-                    None | Some(Value::None) => item,
-                    Some(sampler) => {
-                        let sampler = sampler.clone();
-                        self.subset(&item, &sampler)
-                    }
-                };
-                Value::each(item)
+            // A sampler takes some of the rows.
+            New::Loader
+                if ["sampler", "batch_sampler"].iter().any(|name| arguments.named(name).is_some()) =>
+            {
+                Value::Unknown
             }
-            // Each row may be drawn, unless some have no weight.
-            New::Sampler => match self.table_of(first).cloned() {
-                Some(weights) if !weights.filling.filled && !weights.filling.blank => {
-                    let rows = self.rows.repeated(weights.rows, self.site(arguments.range));
-                    self.positions(rows)
-                }
-                _ => Value::Unknown,
-            },
-            New::Subset => {
-                let index = arguments.value(1, "indices");
-                let whole = self.batch(first);
-                self.subset(&whole, &index)
-            }
-            New::Joined => {
-                let sets = self.contents(first).unwrap_or_default();
-                self.joined_sets(&sets, arguments)
-            }
+            New::Loader => Value::each(self.batch(first)),
             New::Parts => self.random_split(first, arguments),
             _ => Value::Unknown,
         }
@@ -321,19 +227,6 @@ impl Machine<'_> {
             .then_some(features.rows)
     }
 
-    /// Data sets one after the other.
-    fn joined_sets(&mut self, sets: &[Value], arguments: &Arguments) -> Value {
-        let sets: Vec<Value> = sets.iter().map(|set| self.batch(set)).collect();
-        let sets: Vec<Vec<Value>> = sets.iter().filter_map(|set| self.contents(set)).collect();
-        let side = |machine: &mut Self, side: usize| {
-            let tables = sets.iter().filter_map(|set| machine.table_of(set.get(side)?).cloned());
-            let tables: Vec<Table> = tables.collect();
-            machine.below(&tables, tables.len() < sets.len(), 0, arguments)
-        };
-        let pair = [side(self, 0), side(self, 1)];
-        Value::Tuple(pair.into())
-    }
-
     /// A data set of a library: the same files are the same rows, however they are transformed.
     pub(crate) fn library_set(&mut self, symbol: &str, arguments: &Arguments) -> Value {
         let mut key = symbol.to_owned();
@@ -348,28 +241,6 @@ impl Machine<'_> {
         let truth = self.truth(&set);
         let features = self.table(set);
         Value::Tuple([features, truth].into())
-    }
-
-    /// A batch of a list of rows: what `collate_fn` makes of them, or their values side by side.
-    fn collated(&mut self, list: &Value, rows: RowsId, arguments: &Arguments) -> Value {
-        let made = match arguments.named("collate_fn").cloned() {
-            Some(function) => self.call_with(&function, std::slice::from_ref(list), arguments.range),
-            None => self.contents(list).map(|items| self.join_all(&items)).unwrap_or_default(),
-        };
-        let Value::Tuple(parts) = made else { return Value::Unknown };
-        let mut tables = Vec::new();
-        for (at, part) in parts.iter().enumerate() {
-            let known = self.table_of(part).cloned().or_else(|| self.row_list(part));
-            let mut table = known.unwrap_or_else(|| Table::of(rows));
-            if let Value::Number(number) = part
-                && let Some(row) = &number.row
-            {
-                table = Table { label: row.label.clone(), ..Table::of(row.rows) };
-            }
-            table.rest.target |= at > 0 && at + 1 == parts.len();
-            tables.push(self.table(table));
-        }
-        Value::Tuple(tables.into())
     }
 
     fn truth(&mut self, table: &Table) -> Value {
@@ -397,18 +268,6 @@ impl Machine<'_> {
             }
             _ => item,
         }
-    }
-
-    fn subset(&mut self, whole: &Value, index: &Value) -> Value {
-        let Value::Tuple(parts) = whole else { return Value::Unknown };
-        let mut chosen = Vec::new();
-        for part in parts.iter() {
-            chosen.push(match self.table_of(part).cloned() {
-                Some(table) => self.table_item_by(&table, index),
-                None => Value::Unknown,
-            });
-        }
-        Value::Tuple(chosen.into())
     }
 
     /// The scores of all watched rows, by their names: what `evals_result_` holds.
@@ -520,11 +379,6 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a value stands for the position of every row.
-pub(crate) fn is_every_row(value: &Value) -> bool {
-    matches!(value, Value::Symbol(symbol) if &**symbol == EVERY)
-}
-
 /// Whether a class or function of torch computes a loss of two tensors.
 pub(crate) fn is_loss(symbol: &str) -> bool {
     let name = symbol.rsplit('.').next().unwrap_or(symbol);
@@ -532,4 +386,9 @@ pub(crate) fn is_loss(symbol: &str) -> bool {
     of_torch
         && (name.ends_with("_loss")
             || matches!(name, "cross_entropy" | "binary_cross_entropy" | "binary_cross_entropy_with_logits"))
+}
+
+/// Whether a value stands for the position of every row.
+pub(crate) fn is_every_row(value: &Value) -> bool {
+    matches!(value, Value::Symbol(symbol) if &**symbol == EVERY)
 }

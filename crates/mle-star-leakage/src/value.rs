@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::info::{Dependencies, Scores};
 use crate::rows::RowsId;
 use crate::site::Site;
-use crate::table::{Group, Table, UNKNOWN_PART};
+use crate::table::{Group, Table};
 use ruff_text_size::TextRange;
 
 /// What is known of a value.
@@ -59,12 +59,8 @@ pub(crate) enum Bound {
     File,
     /// A function with some of its arguments: `partial(function, ...)`.
     Partial,
-    /// The methods of the classes above.
-    Super,
     /// The columns as rows: `array.T`.
     Transposed,
-    /// The type of its values.
-    Type,
     /// What chooses rows and columns: `iloc`, `loc`, `at`, `iat`.
     Places,
     /// Its values as texts: `str`.
@@ -94,8 +90,6 @@ pub(crate) struct Number {
     pub(crate) truth: bool,
     /// The rows whose true values it is a statistic of.
     pub(crate) of_truth: Option<RowsId>,
-    /// It is a number for each column of a table, this one among them, and none is above that of this column.
-    pub(crate) highest: Option<Rc<str>>,
     /// Whether it is one of the values of a column.
     pub(crate) category: bool,
     /// The share of these rows that it counts. Negative: from the end.
@@ -104,12 +98,8 @@ pub(crate) struct Number {
     pub(crate) reduced: Option<Rc<Table>>,
     /// The row that it belongs to, if it is a value of one.
     pub(crate) row: Option<Rc<Row>>,
-    /// The column that computed values were compared with.
-    pub(crate) versus: Option<Rc<str>>,
     /// Whether it is the difference of two scores of a curve.
     pub(crate) gap: bool,
-    /// It is all whole numbers from the first one to before the second one.
-    pub(crate) span: Option<(i64, i64)>,
 }
 
 /// One row of a table, or one value of a column, as in a loop over all of them.
@@ -156,10 +146,6 @@ pub(crate) struct Names {
     pub(crate) of: RowsId,
     /// The columns of that table of which something particular was known.
     pub(crate) known: Vec<Rc<str>>,
-    /// Those that certainly are among the names, if it is not known which columns there are.
-    pub(crate) among: Vec<Rc<str>>,
-    /// Further names that are known in part.
-    pub(crate) partly: Vec<Rc<str>>,
     /// What the choice of the columns depends on.
     pub(crate) deps: Dependencies,
     /// Whether it stands for one name at a time, as in a loop over all of them.
@@ -252,26 +238,10 @@ pub(crate) struct Estimator {
     pub(crate) stops: bool,
     /// Whether a further fit goes on from what it learnt before.
     pub(crate) warm: bool,
-    /// Instances of classes of the script that it is composed of.
-    pub(crate) steps: Rc<[Value]>,
-    /// Which columns it takes from a table.
-    pub(crate) takes: Takes,
+    /// Whether it takes some columns of a table only, and it is not known which.
+    pub(crate) selects: bool,
     /// What it learnt.
     pub(crate) fitted: Option<Fitted>,
-}
-
-/// Which columns something takes from a table.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Takes {
-    /// All of them.
-    #[default]
-    All,
-    /// Those with these names.
-    Some(Rc<[Rc<str>]>),
-    /// Those that some choices leave, as by their types: each of a table's columns is in one of them.
-    Chosen(Rc<[Rc<Names>]>),
-    /// It is not known.
-    Unknown,
 }
 
 /// What something learnt.
@@ -322,20 +292,8 @@ impl Estimator {
             deps: Dependencies::default(),
             stops: false,
             warm: false,
-            steps: Rc::default(),
-            takes: Takes::All,
+            selects: false,
             fitted: None,
-        }
-    }
-}
-
-impl Takes {
-    /// Which columns two things take, one after the other.
-    pub(crate) fn then(self, next: Self) -> Self {
-        match (self, next) {
-            (Self::All, next) => next,
-            (first @ (Self::Some(_) | Self::Chosen(_)), Self::All | Self::Some(_) | Self::Chosen(_)) => first,
-            _ => Self::Unknown,
         }
     }
 }
@@ -416,13 +374,6 @@ impl Value {
             Self::Text(text) => text.constant(),
             _ => None,
         }
-    }
-
-    /// The name of a column that is known in part, such as `column + "_mean"` in a loop over columns.
-    pub(crate) fn partly(&self) -> Option<Rc<str>> {
-        let Self::Text(text) = self else { return None };
-        let known = text.fixed.chars().any(char::is_alphanumeric);
-        (known && text.fixed.contains(UNKNOWN_PART)).then(|| text.fixed.as_str().into())
     }
 
     /// The value, if it is a number that depends on data.

@@ -162,7 +162,7 @@ pub(crate) enum Columns {
     /// The same ones under other names.
     Renamed,
     /// The same ones, whose names begin with something more, or end with it.
-    Affixed { before: bool },
+    Affixed,
     /// Others, and it is not known which.
     Reshaped,
     /// All but some.
@@ -235,8 +235,6 @@ pub(crate) enum Test {
     Present,
     /// Whether it is a number.
     Finite,
-    /// Whether all of them are numbers, or none.
-    Type { numbers: bool },
 }
 
 /// In which order rows are, or which other rows a value is computed from.
@@ -338,8 +336,6 @@ pub(crate) enum Make {
     Range,
     /// Numbers that are tried all at once.
     Candidates,
-    /// Parts of an array of about the same size.
-    Parts,
     /// The positions of the rows for which a condition holds.
     Positions,
     /// The same in a tuple, or one of two values for each row.
@@ -440,8 +436,6 @@ pub(crate) enum File {
     Matching,
     /// The names of files in a folder.
     InFolder,
-    /// The names of files in a folder and in those below.
-    Below,
     /// Something is printed.
     Printed,
 }
@@ -457,8 +451,6 @@ pub(crate) enum Python {
     Next,
     /// An attribute by its name.
     Attribute,
-    /// The methods of the classes above.
-    Super,
     /// The items as a list.
     List,
     /// A dictionary.
@@ -481,8 +473,6 @@ pub(crate) enum Python {
     Copied,
     /// A model with the same settings that learnt nothing.
     Cloned,
-    /// A new beginning of all random numbers.
-    Seeded,
 }
 
 /// What a model or transformer does.
@@ -575,14 +565,8 @@ pub(crate) enum New {
     Tensors,
     /// What gives batches of a data set.
     Loader,
-    /// Rows of a data set.
-    Subset,
-    /// Data sets one after the other.
-    Joined,
     /// Parts of a data set.
     Parts,
-    /// Positions that are drawn by weights.
-    Sampler,
 }
 
 /// Which columns an expression of polars is about.

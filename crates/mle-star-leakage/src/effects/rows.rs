@@ -48,8 +48,7 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Columns::Index] "set_index";
         [Columns::Label] "to_frame alias";
         [Columns::Renamed] "rename";
-        [Columns::Affixed { before: true }] "add_prefix";
-        [Columns::Affixed { before: false }] "add_suffix";
+        [Columns::Affixed] "add_prefix add_suffix";
         [Columns::Reshaped] "unstack stack to_dict permute";
         [Columns::Dropped] "drop";
         [Columns::Taken] "pop";
@@ -132,8 +131,6 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Test::Missing] "isna isnull";
         [Test::Present] "notna notnull";
         [Statistic::Pivot] "pivot_table";
-        [Test::Type { numbers: true }] "is_numeric_dtype";
-        [Test::Type { numbers: false }] "is_object_dtype is_string_dtype is_categorical_dtype";
         [Statistic::Crosstab] "crosstab";
     }
     Receiver::Library("numpy") => {
@@ -158,7 +155,6 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Stack::New] "stack";
         [Stack::Two] "append";
         [Rows::Repeated] "repeat tile";
-        [Make::Parts] "array_split split";
         [Draw::Numbers] "rand random uniform normal randn random_sample standard_normal randint
             integers";
         [Draw::Permutation] "permutation randperm";
@@ -185,10 +181,7 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
             RandomSampler";
         [New::Tensors] "TensorDataset";
         [New::Loader] "DataLoader";
-        [New::Subset] "Subset";
-        [New::Joined] "ConcatDataset";
         [New::Parts] "random_split";
-        [New::Sampler] "WeightedRandomSampler";
     }
     Receiver::List => {
         [Same] "copy";
@@ -283,7 +276,6 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Python::Number] "float int abs round";
         [Python::Next] "next";
         [Python::Attribute] "getattr";
-        [Python::Super] "super";
         [Python::List] "list tuple set reversed frozenset";
         [Python::Dict] "dict";
         [Python::Zip] "zip";
@@ -328,14 +320,13 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Python::Partial] "partial";
         [Python::Dict] "OrderedDict Counter SimpleNamespace";
         [Python::DefaultDict] "defaultdict";
-        [Python::Seeded] "seed manual_seed manual_seed_all set_seed set_random_seed seed_everything";
+        [Nothing] "seed manual_seed manual_seed_all set_seed set_random_seed seed_everything";
         [Text::Folder] "dirname";
         [File::Printed] "info write echo success";
         [File::Opened] "open ZipFile TarFile unpack_archive extractall load load_file loadmat";
         [File::Written] "save savez savetxt dump";
         [File::Matching] "glob iglob rglob";
         [File::InFolder] "listdir iterdir scandir";
-        [File::Below] "walk";
         [Split::Two] "train_test_split";
         [Split::Scores] "cross_val_score";
         [Split::AllScores] "cross_validate";
