@@ -48,7 +48,7 @@ impl<'a> Machine<'a> {
             }
             Value::Str(_) | Value::Text(_) => {
                 return match name {
-                    "parent" | "parents" => self.some_text(&[]),
+                    "parent" | "parents" => self.some_text(""),
                     "name" | "stem" => base.clone(),
                     _ => Value::Unknown,
                 };

@@ -247,7 +247,7 @@ impl Machine<'_> {
     fn call_files(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
         let first = arguments.first_value();
         Some(match (symbol, name) {
-            (_, "dirname") => self.some_text(&[]),
+            (_, "dirname") => self.some_text(""),
             (_, "basename") => first,
             (
                 _,
@@ -262,7 +262,7 @@ impl Machine<'_> {
                 Value::Unknown
             }
             (_, "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir") => {
-                return self.file_names(name, None, arguments);
+                self.file_names(name, None, arguments)
             }
             _ => return None,
         })

@@ -33,7 +33,7 @@ impl Machine<'_> {
                     self.print(arguments);
                 }
                 if matches!(name, "glob" | "rglob" | "iterdir") {
-                    return self.file_names(name, None, arguments).unwrap_or_default();
+                    return self.file_names(name, None, arguments);
                 }
                 Value::Unknown
             }
@@ -100,7 +100,7 @@ impl Machine<'_> {
                 if deps.is_empty() { Value::Unknown } else { Value::learnt(deps) }
             }
             "lower" | "upper" | "strip" | "resolve" | "absolute" | "expanduser" | "as_posix" => base.clone(),
-            "glob" | "rglob" | "iterdir" => self.file_names(name, Some(base), arguments).unwrap_or_default(),
+            "glob" | "rglob" | "iterdir" => self.file_names(name, Some(base), arguments),
             "joinpath" => {
                 let mut text = Text::default();
                 text.add(base.clone());

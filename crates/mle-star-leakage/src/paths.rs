@@ -4,39 +4,28 @@ use crate::calls::Arguments;
 use crate::machine::Machine;
 use crate::value::{Text, Value};
 
-impl<'a> Machine<'a> {
-    /// A text of which nothing is known but these parts of it.
-    pub(crate) fn some_text(&self, known: &[&str]) -> Value {
+impl Machine<'_> {
+    /// A text of which nothing is known but this part of it, if any.
+    pub(crate) fn some_text(&self, known: &str) -> Value {
         let mut text = Text::default();
         text.add(Value::Unknown);
-        for part in known {
-            text.add(Value::text(part));
+        if !known.is_empty() {
+            text.add(Value::text(known));
             text.add(Value::Unknown);
         }
         text.value()
     }
 
     /// The names of files: `os.listdir(folder)`, `glob.glob(pattern)`, `folder.rglob(pattern)` and the like.
-    pub(crate) fn file_names(
-        &mut self,
-        name: &str,
-        folder: Option<&Value>,
-        arguments: &Arguments,
-    ) -> Option<Value> {
-        let pattern = matches!(name, "glob" | "iglob" | "rglob");
-        Some(match name {
-            "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir" => {
-                let mut text = Text::default();
-                for part in folder.into_iter().chain(arguments.first().filter(|_| pattern)) {
-                    text.add(part.clone());
-                    text.add(Value::text("/"));
-                }
-                // The pattern is no name, so the text is not known.
-                let known = text.fixed.trim_end_matches('/').to_owned();
-                let one = if pattern { self.some_text(&[&known]) } else { self.some_text(&[]) };
-                self.open_list(vec![one])
+    pub(crate) fn file_names(&mut self, name: &str, folder: Option<&Value>, arguments: &Arguments) -> Value {
+        let mut known = Text::default();
+        if matches!(name, "glob" | "iglob" | "rglob") {
+            for part in folder.into_iter().chain(arguments.first()) {
+                known.add(part.clone());
+                known.add(Value::text("/"));
             }
-            _ => return None,
-        })
+        }
+        let one = self.some_text(known.fixed.trim_end_matches('/'));
+        self.open_list(vec![one])
     }
 }
