@@ -1,4 +1,4 @@
-//! Attributes, items, and what is assigned to them.
+//! Attributes of values, columns of tables, and names of columns that a comprehension chooses.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Operators, and scores by them.
+//! Operators: arithmetic on tables and numbers, and the dependencies of the result.
 
 use std::rc::Rc;
 

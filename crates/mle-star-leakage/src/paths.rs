@@ -1,4 +1,4 @@
-//! Paths of files, also those of which only a part is known.
+//! Paths of files of which only a part is known.
 
 use crate::calls::Arguments;
 use crate::machine::Machine;
