@@ -1,4 +1,4 @@
-//! Attributes, items, and what is assigned to them.
+//! Attributes of values, columns of tables, and names of columns that a comprehension chooses.
 
 use std::rc::Rc;
 
@@ -48,7 +48,7 @@ impl<'a> Machine<'a> {
             }
             Value::Str(_) | Value::Text(_) => {
                 return match name {
-                    "parent" | "parents" => self.some_text(&[]),
+                    "parent" | "parents" => self.some_text(""),
                     "name" | "stem" => base.clone(),
                     _ => Value::Unknown,
                 };

@@ -1,4 +1,4 @@
-//! What is assigned to attributes and items.
+//! Assignments to attributes and items: what a table, list or dictionary holds afterwards.
 
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::Machine;

@@ -1,4 +1,4 @@
-//! Comparisons: conditions on rows, and true values compared with what was learnt.
+//! Comparisons: conditions on rows, with a key that tells equal conditions, and comparisons of constants.
 
 use std::rc::Rc;
 

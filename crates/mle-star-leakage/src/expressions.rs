@@ -1,4 +1,4 @@
-//! Expressions.
+//! Expressions: the abstract value of each kind, and what a condition decides.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! What values depend on: what was learnt, from which rows; and scores.
+//! Dependencies of values (their provenance): what was learnt, where, and from which rows; and scores.
 
 use std::collections::HashMap;
 use std::rc::Rc;

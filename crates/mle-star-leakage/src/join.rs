@@ -1,4 +1,4 @@
-//! What holds after either of two ways.
+//! The join of abstract values: what holds after either of two branches.
 
 use std::rc::Rc;
 

@@ -42,11 +42,11 @@
 //!   whether one set certainly contains another.
 //! - **Dependencies** are what values depend on: a model, statistics of the target, a choice by scores. Each says where it
 //!   was learnt, and from which rows.
-//! - **Answers** are values computed from the target of their own row. Columns, lists of names, positions of columns and
-//!   rows in a loop carry them. They leak once a model has them among its features (`answers`, `targets`, `columns`).
+//! - **Answers** are values computed from the target of their own row. Columns, lists of names and rows in a loop carry
+//!   them. They leak once a model has them among its features (`answers`, `targets`).
 //! - **Statistics** of the target are sums and means over groups, codes, keys of a dictionary or rows of a matrix, and
 //!   values that are looked up in other rows (`statistics`, `groups`, `polars`).
-//! - **Shares** of rows, positions and drawn numbers say where slices and masks overlap (`conditions`, `rows`).
+//! - **Bounds** of columns, positions and shares of rows say where slices and masks overlap (`conditions`, `rows`).
 //! - **Choices** are made where scores are compared, sorted, or used as weights (`choices`).
 //! - **Networks** learn when the gradient of a loss is taken, from the rows that they were called for. A model that goes
 //!   on learning in each fold saw all rows.

@@ -1,4 +1,4 @@
-//! The abstract interpreter: its state, statements and scopes.
+//! The abstract interpreter: its state, the items of loops, and assignment to names.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;

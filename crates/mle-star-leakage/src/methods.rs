@@ -94,7 +94,7 @@ impl Machine<'_> {
                 let deps = self.deps_of(&arguments.first_value());
                 if deps.is_empty() { Value::Unknown } else { Value::learnt(deps) }
             }
-            (Made::Folder, _) => self.some_text(&[]),
+            (Made::Folder, _) => self.some_text(""),
             (Made::Written, _) => match on {
                 Value::Str(_) | Value::Text(_) | Value::Number(_) | Value::Int(_) | Value::Float(_) => {
                     text.add(on.clone());

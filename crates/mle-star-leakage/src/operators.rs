@@ -1,4 +1,4 @@
-//! Operators, and scores by them.
+//! Operators: arithmetic on tables and numbers, and the dependencies of the result.
 
 use std::rc::Rc;
 
@@ -78,7 +78,7 @@ impl Machine<'_> {
             (Value::Unknown | Value::Symbol(_), Value::Str(_) | Value::Text(_))
                 if matches!(operation, Operator::Div | Operator::Add) =>
             {
-                let left = self.some_text(&[]);
+                let left = self.some_text("");
                 self.operate_text(operation, &left, right)
             }
             _ => return None,

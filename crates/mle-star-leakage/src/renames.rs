@@ -1,4 +1,4 @@
-//! Columns under other names.
+//! Renamed columns.
 
 use crate::calls::Arguments;
 use crate::machine::Machine;

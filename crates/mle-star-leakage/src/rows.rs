@@ -1,4 +1,4 @@
-//! Sets of rows, by where they come from.
+//! Sets of rows and their origins, which decide whether one set contains or overlaps another.
 
 use std::collections::HashMap;
 use std::rc::Rc;

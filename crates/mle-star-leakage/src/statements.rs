@@ -1,4 +1,4 @@
-//! Statements.
+//! Statements: control flow, with branches that are joined and loops that are followed twice.
 
 use crate::machine::{Body, Class, Flow, ITEMS, Items, Loop, Machine};
 use crate::rows::RowsId;

@@ -1,4 +1,4 @@
-//! Rows, tables and positions that are divided evenly and put together again.
+//! Tables and positions that are put together: `concat` and the like, with rows that are in the result more than once.
 
 use crate::calls::Arguments;
 use crate::info::Dependency;

@@ -1,4 +1,4 @@
-//! Abstract values.
+//! Abstract values: what is known of a Python value.
 
 use std::rc::Rc;
 
