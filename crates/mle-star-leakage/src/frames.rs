@@ -122,12 +122,6 @@ impl Machine<'_> {
         let first = arguments.first_value();
         match (values, table) {
             (Values::Product, _) => self.product_of(on, &first, arguments.range),
-            (Values::Numeric, _) => {
-                if let Some(table) = table {
-                    self.note_numeric(table);
-                }
-                self.elementwise(arguments)
-            }
             (Values::Best, _) => {
                 let values = Arguments { positional: vec![on.clone()], ..Arguments::default() };
                 match arguments.get(1, "dim") {

@@ -168,9 +168,7 @@ impl Machine<'_> {
             (Learn::Back, _) => arguments.first_value(),
             (Learn::Resample, _) => self.resampled(estimator, arguments),
             (Learn::Nearest, _) => self.nearest(arguments),
-            (Learn::Importances, _) => self.attribute(base, "support_"),
-            (Learn::Results, _) => self.attribute(base, "evals_result_"),
-            (Learn::BestScore, _) => self.attribute(base, "best_score_"),
+            (Learn::Told(attribute), _) => self.attribute(base, attribute),
             (Learn::Restored, _) => self.restored(base, arguments),
             _ => Value::Unknown,
         }

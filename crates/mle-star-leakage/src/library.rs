@@ -1,4 +1,4 @@
-//! Functions of libraries: which of them is called.
+//! Calls of functions of libraries: their effects, what functions without a row do, files and what is printed.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -14,6 +14,7 @@ use crate::value::{Bound, Number, Text, Value};
 
 /// What the line with the score begins with.
 const FINAL: &str = "Final Validation Performance";
+
 impl Machine<'_> {
     /// Calls a function of a library, or one that is built in.
     pub(crate) fn call_library(&mut self, symbol: &str, arguments: &Arguments) -> Value {

@@ -109,7 +109,7 @@ impl Effect {
     pub(crate) fn is_as_of_method(self) -> bool {
         let of_all = matches!(
             self,
-            Self::Values(Values::Elementwise | Values::Numeric | Values::Best)
+            Self::Values(Values::Elementwise | Values::Best)
                 | Self::File(File::Printed | File::Table | File::Array)
         );
         let of_values = matches!(
@@ -206,8 +206,6 @@ pub(crate) enum Values {
     Mapped,
     /// What a function of the library makes of them, and of the other arguments.
     Elementwise,
-    /// The same, of numbers.
-    Numeric,
     /// The best value in each row, and its place.
     Best,
     /// Times.
@@ -496,12 +494,8 @@ pub(crate) enum Learn {
     Resample,
     /// It finds the nearest rows.
     Nearest,
-    /// It says how important features are.
-    Importances,
-    /// It tells the scores after each round.
-    Results,
-    /// It tells the best of these scores.
-    BestScore,
+    /// It tells what an attribute of it holds.
+    Told(&'static str),
     /// It takes back what it learnt before.
     Restored,
     /// A table is scaled by its own statistics.

@@ -164,7 +164,6 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Test::Among] "isin in1d";
         [Test::Finite] "isnan isfinite";
         [Values::Product] "dot matmul";
-        [Values::Numeric] "log log1p log2 log10 sqrt exp expm1 clip power";
         [Statistic::MeanOf] "mean sum average nanmean nansum gmean";
         [Statistic::Spread] "median std var nanmedian nanstd percentile quantile prod mode";
         [Statistic::Best(Best::Value)] "max min amax amin nanmax nanmin";
@@ -246,10 +245,10 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Learn::Score] "score evaluate";
         [Learn::Resample] "fit_resample fit_sample";
         [Learn::Nearest] "kneighbors query radius_neighbors query_radius";
-        [Learn::Importances] "get_support get_feature_importance feature_importance get_score get_fscore
+        [Learn::Told("support_")] "get_support get_feature_importance feature_importance get_score get_fscore
             shap_values";
-        [Learn::Results] "evals_result get_evals_result";
-        [Learn::BestScore] "get_best_score";
+        [Learn::Told("evals_result_")] "evals_result get_evals_result";
+        [Learn::Told("best_score_")] "get_best_score";
     }
     Receiver::Network => {
         [Itself] "to cuda cpu float double half eval train requires_grad_";
