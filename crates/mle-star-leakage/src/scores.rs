@@ -220,9 +220,6 @@ impl Machine<'_> {
             .iter()
             .map(|candidate| self.call_with(key, std::slice::from_ref(candidate), arguments.range))
             .collect();
-        if let Some(sorted) = self.sorted_pairs(&candidates, &values) {
-            return sorted;
-        }
         let choice = self.choice(&values, arguments.range);
         if choice.is_empty() {
             // The most frequent one, and the like.

@@ -133,17 +133,4 @@ impl Machine<'_> {
         let whole = self.table(table.clone());
         self.about_features(&whole)
     }
-
-    /// Items in an order that depends on what is known of features: `sorted(pairs, key=...)`.
-    pub(crate) fn sorted_pairs(&mut self, items: &[Value], keys: &[Value]) -> Option<Value> {
-        let deps: Dependencies = keys.iter().map(|key| self.about_features(key)).collect();
-        if deps.is_empty() {
-            return None;
-        }
-        let mut sorted = Vec::new();
-        for item in items {
-            sorted.push(self.with_choice(item, &deps));
-        }
-        Some(self.open_list(sorted))
-    }
 }
