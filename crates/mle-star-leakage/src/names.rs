@@ -1,52 +1,10 @@
-//! Names of libraries: metrics, transformers, samplers and so on.
+//! Names that say more than an effect: of metrics, of settings, and of files with labels.
 
+use crate::effects::{self, Effect, Receiver};
 use crate::info::How;
 use crate::value::Role;
 use memchr::memmem;
 
-/// Classes of libraries that are no models, by what they learn. Which categories there are says nothing of a row's
-/// target, so encoders of categories learn nothing.
-const ROLES: &[(Role, &str)] = &[
-    (
-        Role::Nothing,
-        "
-        FunctionTransformer Normalizer HashingVectorizer PolynomialFeatures Binarizer MultiLabelBinarizer
-        FeatureHasher LabelBinarizer LabelEncoder OrdinalEncoder OneHotEncoder BinaryEncoder CountEncoder",
-    ),
-    (
-        Role::TargetEncoder,
-        "
-        TargetEncoder CatBoostEncoder WOEEncoder LeaveOneOutEncoder JamesSteinEncoder MEstimateEncoder
-        GLMMEncoder QuantileEncoder SummaryEncoder",
-    ),
-    (
-        Role::Selector,
-        "
-        SelectKBest SelectPercentile RFE RFECV SelectFromModel SequentialFeatureSelector
-        GenericUnivariateSelect SelectFdr SelectFpr SelectFwe BorutaPy",
-    ),
-    (
-        Role::Sampler,
-        "
-        SMOTE SMOTENC SMOTEN ADASYN RandomOverSampler BorderlineSMOTE SVMSMOTE KMeansSMOTE SMOTEENN
-        SMOTETomek",
-    ),
-    (
-        Role::Search,
-        "
-        GridSearchCV RandomizedSearchCV HalvingGridSearchCV HalvingRandomSearchCV BayesSearchCV
-        OptunaSearchCV",
-    ),
-    (
-        Role::Transformer,
-        "
-        PCA IncrementalPCA KernelPCA SparsePCA TruncatedSVD FastICA NMF FactorAnalysis
-        LatentDirichletAllocation TfidfVectorizer CountVectorizer TfidfTransformer KBinsDiscretizer
-        PowerTransformer QuantileTransformer SplineTransformer KMeans MiniBatchKMeans GaussianMixture UMAP
-        TSNE VarianceThreshold Tokenizer MissingIndicator RBFSampler Nystroem TextVectorization
-        IsolationForest",
-    ),
-];
 /// Classes that choose columns by a function, or in a way that is not known.
 const CHOOSERS: &str = "
         FunctionTransformer ColumnSelector DataFrameMapper ColumnTransformerWithNames";
@@ -100,7 +58,10 @@ pub(crate) fn is_of_numbers(name: &str) -> bool {
 pub(crate) fn role(name: &str) -> Role {
     let transforms = name.ends_with("Scaler") || name.ends_with("Imputer");
     let other = if transforms { Role::Transformer } else { Role::Model };
-    ROLES.iter().find(|(_, names)| is_one(names, name)).map_or(other, |(role, _)| *role)
+    match effects::of(&[Receiver::Class], name) {
+        Some(Effect::Role(role)) => role,
+        _ => other,
+    }
 }
 
 /// Whether a class projects features on axes that are learnt by the target, if it gets one.

@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 use ruff_python_ast::{CmpOp, Operator};
 
 use crate::rows::DivisionKind;
+use crate::value::Role;
 
 /// What has a method, or where a function comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub(crate) enum Receiver {
     Builtin,
     /// Functions of a library, by its first name. Libraries with the same functions go by the name of one of them.
     Library(&'static str),
+    /// Classes of things that are fitted.
+    Class,
     /// Functions and classes of any library.
     Any,
 }
@@ -96,6 +99,8 @@ pub(crate) enum Effect {
     Python(Python),
     /// It fits a model or transformer, or uses what that learnt.
     Learn(Learn),
+    /// It makes something that is fitted, and learns this.
+    Role(Role),
     /// It divides rows, or does so for cross-validation.
     Split(Split),
     /// It computes scores, or searches for the best.

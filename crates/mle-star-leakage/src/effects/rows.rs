@@ -9,6 +9,7 @@ use super::{
     Score, Split, Stack, Statistic, Test, Text, Values,
 };
 use crate::rows::DivisionKind;
+use crate::value::Role;
 
 macro_rules! effect {
     ($kind:ident) => {
@@ -155,8 +156,7 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Stack::New] "stack";
         [Stack::Two] "append";
         [Rows::Repeated] "repeat tile";
-        [Draw::Numbers] "rand random uniform normal randn random_sample standard_normal randint
-            integers";
+        [Draw::Numbers] "rand random uniform normal randn random_sample standard_normal randint integers";
         [Draw::Permutation] "permutation randperm";
         [Draw::Rows] "choice";
         [Draw::Number] "dirichlet";
@@ -245,8 +245,8 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Learn::Score] "score evaluate";
         [Learn::Resample] "fit_resample fit_sample";
         [Learn::Nearest] "kneighbors query radius_neighbors query_radius";
-        [Learn::Told("support_")] "get_support get_feature_importance feature_importance get_score get_fscore
-            shap_values";
+        [Learn::Told("support_")] "get_support get_feature_importance feature_importance get_score
+            get_fscore shap_values";
         [Learn::Told("evals_result_")] "evals_result get_evals_result";
         [Learn::Told("best_score_")] "get_best_score";
     }
@@ -310,6 +310,25 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [New::DataSet] "Dataset DMatrix QuantileDMatrix Pool";
         [New::Trained] "train";
         [Split::OfDataSet] "cv";
+    }
+    // Which categories there are says nothing of a row's target, so encoders of categories learn nothing.
+    Receiver::Class => {
+        [Role::Nothing] "FunctionTransformer Normalizer HashingVectorizer PolynomialFeatures Binarizer
+            MultiLabelBinarizer FeatureHasher LabelBinarizer LabelEncoder OrdinalEncoder OneHotEncoder
+            BinaryEncoder CountEncoder";
+        [Role::TargetEncoder] "TargetEncoder CatBoostEncoder WOEEncoder LeaveOneOutEncoder JamesSteinEncoder
+            MEstimateEncoder GLMMEncoder QuantileEncoder SummaryEncoder";
+        [Role::Selector] "SelectKBest SelectPercentile RFE RFECV SelectFromModel SequentialFeatureSelector
+            GenericUnivariateSelect SelectFdr SelectFpr SelectFwe BorutaPy";
+        [Role::Sampler] "SMOTE SMOTENC SMOTEN ADASYN RandomOverSampler BorderlineSMOTE SVMSMOTE KMeansSMOTE
+            SMOTEENN SMOTETomek";
+        [Role::Search] "GridSearchCV RandomizedSearchCV HalvingGridSearchCV HalvingRandomSearchCV
+            BayesSearchCV OptunaSearchCV";
+        [Role::Transformer] "PCA IncrementalPCA KernelPCA SparsePCA TruncatedSVD FastICA NMF FactorAnalysis
+            LatentDirichletAllocation TfidfVectorizer CountVectorizer TfidfTransformer KBinsDiscretizer
+            PowerTransformer QuantileTransformer SplineTransformer KMeans MiniBatchKMeans GaussianMixture
+            UMAP TSNE VarianceThreshold Tokenizer MissingIndicator RBFSampler Nystroem TextVectorization
+            IsolationForest";
     }
     Receiver::Any => {
         [Itself] "Path PurePath copy tqdm trange expanduser abspath basename delayed add_constant
