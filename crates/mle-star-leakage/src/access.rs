@@ -162,15 +162,6 @@ impl<'a> Machine<'a> {
             }
             "history" => Value::of(base.clone(), Bound::History),
             "evals_result_" => self.results(fitted),
-            "best_score_" if !fitted.named.is_empty() && estimator.role == Role::Model => {
-                let results = self.results(fitted);
-                if let Value::Object(number) = &results
-                    && let Some(Object::Dict(dict)) = self.state.change(*number)
-                {
-                    dict.others.push(Value::score(fitted.watched.clone()));
-                }
-                results
-            }
             "best_score" | "best_score_" if !fitted.watched.is_empty() => {
                 Value::score(fitted.watched.clone())
             }

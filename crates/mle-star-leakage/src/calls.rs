@@ -100,10 +100,11 @@ impl<'a> Machine<'a> {
             self.assign(&attribute.value, value);
             return Value::None;
         }
-        if matches!(value, Value::Unknown)
-            && let Some(base) = base
-        {
-            self.forget(&base);
+        if let (Value::Unknown, Some(base)) = (&value, base) {
+            // An unknown method may change the list that it is called on.
+            if let Some(list) = self.state.list_mut(&base) {
+                list.open = true;
+            }
         }
         value
     }
@@ -340,16 +341,6 @@ impl<'a> Machine<'a> {
             if let Some(value) = arguments.get(position, name) {
                 self.set_attribute(instance, name, value.clone());
             }
-        }
-    }
-
-    /// An unknown method may change the list that it is called on.
-    fn forget(&mut self, base: &Value) {
-        if let Value::Object(number) = base
-            && let Some(Object::List(_)) = self.state.object(*number)
-            && let Some(Object::List(list)) = self.state.change(*number)
-        {
-            list.open = true;
         }
     }
 }

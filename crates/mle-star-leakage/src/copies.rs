@@ -172,8 +172,8 @@ impl Machine<'_> {
                 if number.row.is_none()
                     && (!number.deps.is_empty() || self.rows.windows_of(rows).is_some()) =>
             {
-                let row = Row { rows, target: false, label: None, index: false, table: None };
-                Value::Number(Rc::new(Number { row: Some(row.into()), ..(**number).clone() }))
+                let row = Row { rows, ..Row::default() };
+                Number { row: Some(row.into()), ..(**number).clone() }.value()
             }
             _ => value.clone(),
         }
@@ -199,9 +199,7 @@ impl Machine<'_> {
         let within = Some(generator.range);
         let site = Site { expression: site, statement: generator.range };
         let perhaps = !generator.ifs.is_empty();
-        if let Value::Object(number) = list
-            && let Some(Object::List(list)) = self.state.change(*number)
-        {
+        if let Some(list) = self.state.list_mut(list) {
             list.within = within;
             list.added.push((site, perhaps));
         }
@@ -220,7 +218,7 @@ impl Machine<'_> {
             None => number.deps.clone(),
         };
         let row = Row { target, label: Some(name.into()), table: None, ..(**row).clone() };
-        Value::Number(Rc::new(Number { row: Some(row.into()), deps, ..(**number).clone() }))
+        Number { row: Some(row.into()), deps, ..(**number).clone() }.value()
     }
 }
 
@@ -241,7 +239,7 @@ pub(crate) fn with_rows(item: &Value, rows: RowsId) -> Value {
                 Rc::new(Row { rows, table: row.table.clone().filter(|_| row.rows == rows), ..row.clone() })
             };
             let row = number.row.as_deref().map(same);
-            Value::Number(Rc::new(Number { row, ..(**number).clone() }))
+            Number { row, ..(**number).clone() }.value()
         }
         Value::Tuple(items) => Value::Tuple(items.iter().map(|item| with_rows(item, rows)).collect()),
         item => item.clone(),
@@ -250,6 +248,6 @@ pub(crate) fn with_rows(item: &Value, rows: RowsId) -> Value {
 
 /// Something that is made from a row.
 pub(crate) fn made_from_row(rows: RowsId, deps: Dependencies) -> Value {
-    let row = Row { rows, target: false, label: None, index: false, table: None };
-    Value::Number(Rc::new(Number { deps, row: Some(row.into()), ..Number::default() }))
+    let row = Row { rows, ..Row::default() };
+    Number { deps, row: Some(row.into()), ..Number::default() }.value()
 }

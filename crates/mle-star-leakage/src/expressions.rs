@@ -289,7 +289,7 @@ impl<'a> Machine<'a> {
             (UnaryOp::USub, Value::Length(rows)) => Value::Length(rows),
             (UnaryOp::USub, Value::Number(number)) if number.share.is_some() => {
                 let share = number.share.map(|(rows, share)| (rows, -share));
-                Value::Number(Rc::new(Number { share, ..(*number).clone() }))
+                Number { share, ..(*number).clone() }.value()
             }
             (UnaryOp::USub, value @ Value::Object(_)) if self.table_of(&value).is_none() => {
                 self.as_scores(&value)
@@ -432,7 +432,7 @@ impl<'a> Machine<'a> {
         }
         match (value, self.state.get(value)) {
             (Value::Number(number), _) => {
-                Value::Number(Rc::new(Number { deps: number.deps.and(deps), ..(**number).clone() }))
+                Number { deps: number.deps.and(deps), ..(**number).clone() }.value()
             }
             (Value::Int(_) | Value::Float(_), _) => Value::learnt(deps.clone()),
             (Value::Names(names), _) => {

@@ -14,7 +14,7 @@ pub(crate) fn join(left: &Value, right: &Value, both: &mut dyn FnMut(usize, usiz
             if constant.constant().is_some() =>
         {
             let number = Number { text: None, random: false, truth: false, ..(**number).clone() };
-            Value::Number(Rc::new(number))
+            number.value()
         }
         (Value::Object(one), Value::Object(other)) if one == other => left.clone(),
         (Value::Object(one), Value::Object(other)) => both(*one, *other),

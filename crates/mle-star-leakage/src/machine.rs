@@ -14,7 +14,7 @@ use crate::state::State;
 use crate::table::{Group, Table};
 use crate::targets::{SeenTargets, Targets};
 use crate::uses::Uses;
-use crate::value::{Bound, Fitted, Names, Object, Row, Value};
+use crate::value::{Bound, Fitted, Names, Number, Object, Row, Value};
 
 /// How many steps a script may take.
 const STEPS: usize = 40_000;
@@ -336,14 +336,12 @@ impl<'a> Machine<'a> {
     pub(crate) fn candidate_of(&mut self, value: &Value, site: TextRange, how: How) -> Value {
         let number = match value {
             Value::Number(number) => (**number).clone(),
-            Value::Int(_) | Value::Float(_) => {
-                crate::value::Number { text: value.constant(), ..Default::default() }
-            }
+            Value::Int(_) | Value::Float(_) => Number { text: value.constant(), ..Default::default() },
             _ => return value.clone(),
         };
         let dep = Dependency::new(Kind::Candidate(how), self.site(site), RowsId::UNKNOWN);
         let deps = number.deps.and(&self.infos.dep(dep));
-        Value::Number(Rc::new(crate::value::Number { deps, row: None, ..number }))
+        Number { deps, row: None, ..number }.value()
     }
 
     /// Sets what a target names.
@@ -437,5 +435,5 @@ pub(crate) fn row_of(table: &Table, target: bool) -> Value {
     let whole = (table.whole || !table.columns.is_empty()).then(|| Rc::new(table.clone()));
     let row = Row { rows: table.rows, target, label: table.label.clone(), index: table.index, table: whole };
     let deps = table.deps();
-    Value::Number(Rc::new(crate::value::Number { deps, row: Some(row.into()), ..Default::default() }))
+    Number { deps, row: Some(row.into()), ..Default::default() }.value()
 }

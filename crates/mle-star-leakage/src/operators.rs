@@ -288,7 +288,7 @@ impl Machine<'_> {
         let truth = values.is_target() && deps.is_empty() && !values.blank;
         let reduced = self.context.is_some().then(|| Rc::new(table.values()));
         let of_truth = values.is_target().then_some(values.rows);
-        Value::Number(Rc::new(Number { deps, truth, reduced, of_truth, ..Number::default() }))
+        Number { deps, truth, reduced, of_truth, ..Number::default() }.value()
     }
 
     /// A score of predictions that depend on these dependencies.
@@ -365,7 +365,7 @@ fn shares(operation: Operator, left: &Value, right: &Value) -> Option<Value> {
         _ => return None,
     };
     let share = (share.is_finite() && share.abs() <= 1.0).then_some((rows, share));
-    Some(Value::Number(Rc::new(Number { share, ..Number::default() })))
+    Some(Number { share, ..Number::default() }.value())
 }
 
 /// The difference of two numbers that depend on data.
@@ -374,7 +374,7 @@ fn difference(left: &Value, right: &Value) -> Value {
     match (left, right, &made) {
         (Value::Number(one), Value::Number(other), Value::Number(made)) => {
             let gap = one.scores == other.scores && !one.scores.is_empty();
-            Value::Number(Rc::new(Number { gap, ..(**made).clone() }))
+            Number { gap, ..(**made).clone() }.value()
         }
         _ => made,
     }
@@ -383,7 +383,7 @@ fn difference(left: &Value, right: &Value) -> Value {
 /// The value of an operation on numbers that depend on data.
 fn numbers(left: &Value, right: &Value) -> Value {
     match (left, right) {
-        (Value::Number(one), Value::Number(other)) => Value::Number(Rc::new(Number {
+        (Value::Number(one), Value::Number(other)) => Number {
             deps: one.deps.and(&other.deps),
             scores: one.scores.and(&other.scores),
             random: one.random && other.random,
@@ -395,12 +395,13 @@ fn numbers(left: &Value, right: &Value) -> Value {
             of_truth: one.of_truth.or(other.of_truth),
             reduced: one.reduced.clone().or_else(|| other.reduced.clone()),
             ..Number::default()
-        })),
+        }
+        .value(),
         (Value::Number(number), other) | (other, Value::Number(number)) => {
             let random = number.random && other.is_constant_number();
             let truth = number.truth && other.is_constant_number();
             let number = Number { text: None, share: None, gap: false, random, truth, ..(**number).clone() };
-            Value::Number(Rc::new(number))
+            number.value()
         }
         (Value::Length(_), _) | (_, Value::Length(_)) => Value::some_number(),
         _ => Value::Unknown,

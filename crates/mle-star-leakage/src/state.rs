@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::join::{alike, join, join_objects};
 use crate::table::Table;
-use crate::value::{Object, Value};
+use crate::value::{List, Object, Value};
 
 /// Variables and objects.
 #[derive(Debug, Default)]
@@ -141,6 +141,16 @@ impl<'a> State<'a> {
                 Some(Object::Table(table)) => Some(table),
                 _ => None,
             },
+            _ => None,
+        }
+    }
+
+    /// The list of a value, to change.
+    pub(crate) fn list_mut(&mut self, value: &Value) -> Option<&mut List> {
+        let Value::Object(number) = value else { return None };
+        let Some(Object::List(_)) = self.object(*number) else { return None };
+        match self.change(*number) {
+            Some(Object::List(list)) => Some(list),
             _ => None,
         }
     }

@@ -96,13 +96,6 @@ impl<'a> Machine<'a> {
                 if let Some(made) = self.functions.last_mut() {
                     made.property = property;
                 }
-                for decorator in &definition.decorator_list {
-                    // It may register the function. What it adds to a call is not followed.
-                    let decorator_value = self.eval(&decorator.expression);
-                    if let Value::Function(..) = decorator_value {
-                        self.call_with(&decorator_value, std::slice::from_ref(&function), decorator.range());
-                    }
-                }
                 self.state.set(self.scope, definition.name.as_str(), function);
             }
             Stmt::ClassDef(definition) => self.define_class(definition),

@@ -168,10 +168,6 @@ impl Table {
     pub(crate) fn remove(&mut self, name: &Rc<str>) {
         self.columns.retain(|(known, _)| known != name);
         self.dropped.push(Rc::clone(name));
-        // Of the columns that one was divided into, no other one is left.
-        let dropped = &self.dropped;
-        let has = |part: &str| dropped.iter().filter(|name| name.starts_with(part)).count() > 1;
-        self.columns.retain(|(known, _)| known.strip_suffix(UNKNOWN_PART).is_none_or(|part| !has(part)));
     }
 
     /// The table with columns that are times.

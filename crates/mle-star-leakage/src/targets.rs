@@ -95,15 +95,11 @@ impl Targets {
 }
 
 impl SeenTargets {
-    /// What models and metrics got as their target. Without them, it is the only column that others were
-    /// correlated with, or that was taken out of a table.
+    /// What models and metrics got as their target. Without them, it is the only column that others were correlated with.
     fn likely(&self) -> BTreeSet<String> {
         if !self.names.is_empty() {
             return self.names.clone();
         }
-        if self.associated.len() == 1 {
-            return self.associated.clone();
-        }
-        BTreeSet::new()
+        if self.associated.len() == 1 { self.associated.clone() } else { BTreeSet::new() }
     }
 }

@@ -7,7 +7,7 @@ use crate::rows::RowsId;
 use crate::table::Table;
 use crate::value::{Object, Value};
 
-impl<'a> Machine<'a> {
+impl Machine<'_> {
     /// The rows of a table whose parts by the values of a column, as in a loop over all of them, these are.
     fn whole_of_parts(&self, tables: &[Table]) -> Option<RowsId> {
         let whole = self.whole_of_value(tables.first()?.rows)?;

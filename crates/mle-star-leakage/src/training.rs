@@ -320,10 +320,6 @@ impl Machine<'_> {
                 given.map_or_else(|| defaults.chain(training).collect(), |name| vec![name]);
             named.extend(found.into_iter().map(|name| (name, scores.clone())));
         }
-        if arguments.named("evals_result").is_none() && estimator.name.starts_with("CatBoost") {
-            named.push(("learn".into(), self.training_score(estimator, fitted, arguments.range)));
-            named.push(("validation".into(), fitted.watched.clone()));
-        }
         fitted.named = named;
     }
 

@@ -103,7 +103,7 @@ pub(crate) struct Number {
 }
 
 /// One row of a table, or one value of a column, as in a loop over all of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     /// All rows.
     pub(crate) rows: RowsId,
@@ -282,6 +282,13 @@ pub(crate) enum Role {
     Search,
 }
 
+impl Number {
+    /// The number as a value.
+    pub(crate) fn value(self) -> Value {
+        Value::Number(Rc::new(self))
+    }
+}
+
 impl Estimator {
     /// A model that was not fitted yet.
     pub(crate) fn model(name: &str, made: Site) -> Self {
@@ -321,7 +328,7 @@ impl Value {
 
     /// A number that depends on these.
     pub(crate) fn number(deps: Dependencies, scores: Scores) -> Self {
-        Self::Number(Rc::new(Number { deps, scores, ..Number::default() }))
+        Number { deps, scores, ..Number::default() }.value()
     }
 
     /// A number that depends on these dependencies.
@@ -359,7 +366,7 @@ impl Value {
 
     /// A number of which nothing is known.
     pub(crate) fn some_number() -> Self {
-        Self::Number(Rc::new(Number::default()))
+        Number::default().value()
     }
 
     /// The text of a constant.
