@@ -12,9 +12,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from . import tables
-from .divisions import Division, even_parts
 from .labels import Labels, positive_of
 from .measure import Rows, score_at
+from .partitions import Division, even_parts
 from .predictions import Layout, Others, Predicted, of_table, read
 from .selection import class_columns, number_text
 from .tables import Refused, Text

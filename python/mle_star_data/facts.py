@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from . import columns, names
+from . import naming, submission_columns
+from .column_kinds import LOOKED_AT, NUMBERS
 from .files import ABOUT_THE_TASK, ROLES, likely, usual, walk
 from .frames import Column, Source, Table, read
-from .kinds import LOOKED_AT, NUMBERS
 from .tables import MISSING, Refused, canonical
 
 IMAGES = frozenset(["jpg", "jpeg", "png", "tif", "tiff", "bmp", "gif", "dcm", "webp"])
@@ -95,7 +95,7 @@ class Folder:
 def class_places(asked: Sequence[str], classes: Sequence[str]) -> list[str | None] | None:
     """The class that each column is about by its name; None for one that no row has."""
     spelt = {canonical(one): one for one in classes}
-    found = columns.by_name(asked, list(spelt))
+    found = submission_columns.by_name(asked, list(spelt))
     return None if found is None else [spelt.get(one) for one in found]
 
 
@@ -252,7 +252,7 @@ class TextColumns:
             if name is not None and (known := predicted.get(name.strip().lower())):
                 return known
         rows = min(folder.train.rows, LOOKED_AT)
-        called = (folder.train.column(name) for name in folder.train.names if names.says_id(name.strip()))
+        called = (folder.train.column(name) for name in folder.train.names if naming.says_id(name.strip()))
         return next((one.name for one in called if one.distinct + one.missing == rows), None)
 
     def _of_ids(self, name: str) -> dict[str, Any] | None:
@@ -333,8 +333,8 @@ def group(train: Column, test: Column) -> dict[str, Any] | None:
 def group_by_name(name: str, kind: str, ordered: bool) -> dict[str, bool]:
     """Whether values name groups rather than times, which can both be numbers that continue in the test table; and
     whether they are texts, or the column is called like things."""
-    says_key = names.says(name, names.KEY)
-    is_other = names.says_time(name) or names.says(name, names.ROW)
+    says_key = naming.says(name, naming.KEY)
+    is_other = naming.says_time(name) or naming.says(name, naming.ROW)
     counts_groups = (says_key and not ordered) if is_other else (says_key or not ordered)
     return {"counts_groups": counts_groups, "is_name": kind == "category" or says_key}
 
@@ -374,8 +374,8 @@ def row_key(table: Table, train: Table) -> list[str]:
 
 
 def _is_in_role(one: Mapping[str, Any], table: Table, known: Sequence[Mapping[str, Any]]) -> bool:
-    said = names.plain(one["name"])
-    names_something = names.says(one["name"], names.CODE) or one["kind"] == "category"
+    said = naming.plain(one["name"])
+    names_something = naming.says(one["name"], naming.CODE) or one["kind"] == "category"
     repeats = one["distinct"] < min(table.rows, LOOKED_AT)
-    is_said = any(names.says_role(other["name"], of) for other in known for of in (f"{said}id", said))
+    is_said = any(naming.says_role(other["name"], of) for other in known for of in (f"{said}id", said))
     return names_something and repeats and is_said

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import dates, kinds
+from . import column_kinds, dates
 from .tables import LONGEST_ROW, MISSING, Refused, undecodable
 
 Numbers = dates.Numbers
@@ -64,7 +64,7 @@ def _opened(path: Path, name: str, changed: int, size: int) -> Source:
 def _large(path: Path, names: list[str]) -> Source | None:
     """A table of many rows; None for one that has few, or empty lines."""
     lines = Lines(path, names)
-    looked_at = kinds.looked_at(len(lines))
+    looked_at = column_kinds.looked_at(len(lines))
     if looked_at is None or lines.has_blank:
         return None
     source = pl.scan_csv(path, infer_schema=False, empty_string_is_null=False, new_columns=names)
@@ -229,16 +229,16 @@ class Table:
         table = Table(self.file, self.source, self.words | known)
         table._exact = exact
         if "facts" in self.__dict__ and exact == self._exact:
-            new = kinds.describe(self.source.looked.select(list(known)), table.words, exact)
+            new = column_kinds.describe(self.source.looked.select(list(known)), table.words, exact)
             table.facts = self.facts | {one["name"]: one for one in new}
         return table
 
     @cached_property
     def facts(self) -> dict[str, dict[str, Any]]:
-        """What is known of each column from the rows that are looked at: see `kinds.describe`."""
+        """What is known of each column from the rows that are looked at: see `column_kinds.describe`."""
         known, asked = self.source.described, repr((sorted(self.words.items()), sorted(self._exact)))
         if asked not in known:
-            described = kinds.describe(self.source.looked, self.words, self._exact)
+            described = column_kinds.describe(self.source.looked, self.words, self._exact)
             known[asked] = {one["name"]: one for one in described}
         return known[asked]
 

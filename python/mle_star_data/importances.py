@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import fits, intervals, measure, predictions, tables
+from . import intervals, measure, predictions, refit, tables
 from .labels import Labels
 from .measure import Measured, Rows
 from .predictions import Layout
@@ -82,7 +82,7 @@ def _is_as_known(
         )
 
     try:
-        alike = fits.compare(known.metric, same, own, layout)
+        alike = refit.compare(known.metric, same, own, layout)
     except Refused:
         alike = {"is_jump": False}
     if alike["is_jump"]:

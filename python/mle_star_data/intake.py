@@ -19,9 +19,9 @@ from typing import Any
 
 import polars as pl
 
-from . import formats, other_rows
+from . import formats, new_rows
 from .files import ROLES, Found, find, link
-from .notation import Ambiguous, Notation, Numbers, key
+from .number_notation import Ambiguous, Notation, Numbers, key
 from .tables import Refused
 from .text_table import Table, is_blank
 
@@ -294,7 +294,7 @@ def read_rows(
         (named if (one := given[name]) in (None, own) else table.frame[str(one)]).alias(name)
         for name in layout["columns"]
     ]
-    frame, notes = other_rows.spelled(pl.DataFrame(cells), spellings or {})
+    frame, notes = new_rows.spelled(pl.DataFrame(cells), spellings or {})
     _write(frame, Path(into))
     return {"names": named.to_list(), "notes": notes}
 

@@ -97,7 +97,7 @@ class Labels:
     def halves(self) -> tuple[Labels, Labels]:
         """Two halves of the rows, drawn by the IDs alone. Rows of a cluster stay together if there are enough
         clusters."""
-        from .resampled import mixed, seed
+        from .bootstrap import mixed, seed
 
         for units in (drawn_units(self.keys, self.units), self.keys):
             distinct, place, sizes = np.unique(units, return_inverse=True, return_counts=True)
@@ -267,7 +267,7 @@ def read_per_class(file: str | Path, columns: Columns, classes: Sequence[str], m
 
 def _named_like(label: str, columns: Sequence[str]) -> str | None:
     """The class whose column is about this label, such as `p_yes` about `yes`."""
-    from .columns import by_name
+    from .submission_columns import by_name
 
     found = by_name(columns, [canonical(label)])
     return canonical(columns[found.index(canonical(label))]) if found else None

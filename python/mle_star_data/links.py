@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from . import dates, names
+from . import dates, naming
+from .column_kinds import LOOKED_AT, NUMBERS
 from .facts import Folder, row_key
 from .frames import Table
-from .kinds import LOOKED_AT, NUMBERS
 
 Known = dict[str, Any]
-"""What is known of a column; see `kinds.describe`."""
+"""What is known of a column; see `column_kinds.describe`."""
 Fits = Callable[[Known, Known], bool]
 
 NAMEABLE = ("integer", "boolean", "date", "category", "empty")
@@ -113,7 +113,7 @@ class _Named:
         pairs = []
         for said, own in self.columns.items():
             if self.names_its_rows(own):
-                is_code = names.says(own["name"], names.CODE | names.COUNTER) or said in self.names
+                is_code = naming.says(own["name"], naming.CODE | naming.COUNTER) or said in self.names
                 found = [other.columns[one] for one in self.said(said, own) if one in other.columns]
                 pairs += [(not is_code, self.place[own["name"]], own, one) for one in found if _refers(one, own)]
         pairs = [pair for pair in pairs if fits(pair[2], pair[3])]
@@ -123,7 +123,7 @@ class _Named:
         """What other tables may call a column, such as `store_id` or `store` for `id` of `stores.csv`; letters only."""
         found = [f"{name}{said}" for name in self.names] + (self.names if said in NAMES else [])
         if said not in BARE:
-            parts = names.words(own["name"])
+            parts = naming.words(own["name"])
             found += [said, f"{said}id", *(["".join(parts[:-1])] if len(parts) > 1 and parts[-1] == "id" else [])]
         return found
 
@@ -137,13 +137,13 @@ class _Named:
         if own["kind"] in ("boolean", "date"):
             return bool(own["kind"] == "date") and self.names_its_rows(own)
         if own["kind"] == "category" and not own["nearly_numbers"]:
-            return not names.says_time(own["name"])
+            return not naming.says_time(own["name"])
         # Several ratings may be equal, and then they name nothing.
-        return (self.names_its_rows(own) and said in self.names) or names.says(own["name"], names.CODE)
+        return (self.names_its_rows(own) and said in self.names) or naming.says(own["name"], naming.CODE)
 
     def is_of_times(self, link: Link) -> bool:
         """Whether a link joins several rows of a day, or another time, to every row of it."""
-        is_time = [names.says_time(name) or self.table.facts[name]["kind"] == "date" for name in link.own]
+        is_time = [naming.says_time(name) or self.table.facts[name]["kind"] == "date" for name in link.own]
         return not link.unique and all(is_time)
 
 
@@ -316,15 +316,15 @@ class _Links:
         named = self.tables[at]
         owns = [(own, named.said_in_roles(said, own)) for said, own in named.columns.items()
                 if named.may_be_referred_to(said, own)]  # fmt: skip
-        owns.sort(key=lambda one: (not named.names_its_rows(one[0]), not names.says(one[0]["name"], names.CODE),
+        owns.sort(key=lambda one: (not named.names_its_rows(one[0]), not naming.says(one[0]["name"], naming.CODE),
                                    named.place[one[0]["name"]]))  # fmt: skip
         used = {self.id, *self.targets, *(natural.columns if natural else ())}
         found = []
         for name, column in self.folder.train.facts.items() if owns else ():
-            if name in used or (column["kind"] in NUMBERS and names.says_measure(name)):
+            if name in used or (column["kind"] in NUMBERS and naming.says_measure(name)):
                 continue
             fits = [one for one in owns if self.has_most(column, one[0], named)]
-            by_name = [own for own, said in fits if any(names.says_role(name, one) for one in said)]
+            by_name = [own for own, said in fits if any(naming.says_role(name, one) for one in said)]
             by_values = [own for own, _ in fits if _has_names(column, own, named)]
             found += [(own, column) for own in (by_name or by_values)[:1]]
         return found

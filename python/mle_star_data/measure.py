@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import intervals, resampled, tables
+from . import bootstrap, intervals, tables
 from .intervals import Scale, Target
 from .labels import Keys, clusters_if_few, drawn_units
 from .predictions import Predicted
@@ -115,13 +115,13 @@ class Measured:
 @lru_cache(maxsize=8)
 def _draws(units: bytes, replicates: int) -> NDArray[np.uint8]:
     """The draws of these units, which scripts often share."""
-    found = list(resampled.draws(np.frombuffer(units, dtype=np.uint64), replicates))
+    found = list(bootstrap.draws(np.frombuffer(units, dtype=np.uint64), replicates))
     return np.stack(found) if found else np.empty((0, len(units) // 8), dtype=np.uint8)
 
 
 def drawn(units: Keys, replicates: int) -> NDArray[np.uint8]:
     if len(units) * replicates > 50_000_000:
-        return np.stack(list(resampled.draws(units, replicates)))
+        return np.stack(list(bootstrap.draws(units, replicates)))
     return _draws(units.tobytes(), replicates)
 
 

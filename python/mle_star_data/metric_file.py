@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import labels, measure, resampled, tables
+from . import bootstrap, labels, measure, tables
 from .intervals import Scale
 from .labels import Columns, Keys
 from .measure import Measured, Rows
@@ -89,13 +89,13 @@ class Scorer:
     def replicates(self, count: int, whole: float, of: Callable[[Array], float]) -> list[float | None]:
         """The scores of resampled rows."""
         units, count = labels.drawn_units(self.keys, self.units), max(count, FEWEST)
-        found = self.scores(resampled.draws(units, count), FEWEST, of)
+        found = self.scores(bootstrap.draws(units, count), FEWEST, of)
         if any(one is not None for one in found):
             return found
         # It may refuse other IDs. Drawn rows count once then; their share of all rows makes the spread too small.
         share = 1.0 - np.exp(-1.0)
         factor = float(np.sqrt(share / (1.0 - share)))
-        once = self.scores((np.minimum(one, 1) for one in resampled.draws(units, count)), FEWEST, of)
+        once = self.scores((np.minimum(one, 1) for one in bootstrap.draws(units, count)), FEWEST, of)
         return [None if one is None else whole + (one - whole) * factor for one in once]
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import columns as column_names
-from . import labels, tables
+from . import labels, submission_columns, tables
 from .labels import Columns, Keys, Labels
 from .metrics import TABLE
 from .predictions import Layout, Others, matched
@@ -112,7 +111,7 @@ class Truth:
             return {name: (name, None) for name in predicted}
         if len(predicted) == 1:
             return {predicted[0]: (targets[0], None)}
-        about = column_names.classes_of(predicted, self._classes(targets[0]))
+        about = submission_columns.classes_of(predicted, self._classes(targets[0]))
         if about is None:
             raise Refused(NO_COLUMNS)
         return {name: (targets[0], one) for name, one in zip(predicted, about, strict=True)}

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from . import folders, frames, holdout, metrics, periods
+from .column_kinds import LOOKED_AT, NUMBERS
 from .describe import describe as describe_folder
 from .frames import Table
 from .holdout import Plan, Share
-from .kinds import LOOKED_AT, NUMBERS
 from .metrics import Metric
 from .periods import Timeline
 from .rows import Array, digest

@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import columns as column_names
-from . import metrics, tables
+from . import metrics, submission_columns, tables
 from .labels import Keys, Labels, Truth, positive_of
 from .metrics import Metric
 from .tables import SEPARATORS, Refused, Table, Text, canonical, listed, shown
@@ -66,7 +65,7 @@ def cells_of(metric: Metric, truth: Truth, columns: list[str], positive: str | N
     """What these columns stand for."""
     names = truth.names or []
     if metric.kind in ("labels", "probabilities", "guesses") and len(columns) > 1:
-        about = column_names.classes_of(columns, names)
+        about = submission_columns.classes_of(columns, names)
         if about is not None:
             extra = [name for name in about if name not in names]
             ordered = [columns[about.index(name)] for name in [*names, *extra]]
@@ -74,7 +73,7 @@ def cells_of(metric: Metric, truth: Truth, columns: list[str], positive: str | N
         if truth.target not in columns:
             raise Refused(f"the columns {listed(columns)} cannot be matched to the classes {listed(names)}")
     if metric.kind == "intervals":
-        found = column_names.bounds(columns)
+        found = submission_columns.bounds(columns)
         if found is None:
             needs = f"{metric.name} needs two columns, with the lower and the upper bound"
             raise Refused(f"{needs}, but there are {listed(columns)}")

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import agreement as alike
 from . import diagnose as diagnostics
-from . import fits, importances, labels, measure, metrics, predictions, selection, submission, tables
+from . import error_correlation as alike
+from . import importances, labels, measure, metrics, predictions, refit, selection, submission, tables
 from .intervals import Target
 from .labels import Columns, Keys, Labels
 from .measure import Folds, Rows
@@ -399,7 +399,7 @@ def combine(run: Run, runs: Sequence[tuple[str, float]], by: Any, validation: st
 def compare_fits(run: Run, first: str, second: str) -> Answer:
     """How the predictions of two fits of one solution differ for the same rows of the test table."""
     one, other = (str(Path(run.setup.folder, "submissions", f"{kept}.csv")) for kept in (first, second))
-    return fits.compare(None if run.by_file is not None else run.metric, one, other, run.layout)
+    return refit.compare(None if run.by_file is not None else run.metric, one, other, run.layout)
 
 
 def importance(run: Run, kept: str, known: str, copies: dict[str, Any], on: str, direction: str) -> Answer:
@@ -420,7 +420,7 @@ def diagnose(
     periods: Sequence[Any] | None = None,
 ) -> Answer:
     """Where predictions are right and where they are wrong. `split` divides `folder`, the data of the search."""
-    from .divisions import Divided  # Only this question needs a library for frames.
+    from .partitions import Divided  # Only this question needs a library for frames.
 
     is_held_out = of != "validation"
     known, rows = (run.held_out, run.held_out_rows) if is_held_out else (run.search, run.rows)
@@ -539,7 +539,7 @@ LATER = {
     "relations": "relations",
     "intake": "take_in read_rows",
     "plan": "plan same_rows materialise last_fold draw make_sample trim permuted shuffle_targets replace_test_rows",
-    "other_rows": "rows_to_predict shared_rows name_predictions sample_for other_order same_predictions",
+    "new_rows": "rows_to_predict shared_rows name_predictions sample_for other_order same_predictions",
 }
 ALONE |= {name: _later(module, name) for module, names in LATER.items() for name in names.split()}
 

@@ -15,9 +15,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from . import facts, intervals, links, split
+from .column_kinds import LOOKED_AT, NUMBERS
 from .facts import Folder
 from .frames import Column, Source, Table
-from .kinds import LOOKED_AT, NUMBERS
 from .links import Known
 from .tables import Refused
 

@@ -15,15 +15,15 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from . import dates, description, facts, labels, mentions, metrics, names, readings
+from . import dates, described_columns, description, facts, labels, metrics, naming, readings
+from .column_kinds import HUGE, LOOKED_AT, NUMBERS
 from .facts import Folder
 from .frames import Column, Table
-from .kinds import HUGE, LOOKED_AT, NUMBERS
 from .readings import Question, Reading, Taken
 from .tables import Refused
 
 Known = dict[str, Any]
-"""What is known of a column; see `kinds.describe`."""
+"""What is known of a column; see `column_kinds.describe`."""
 
 USUAL_TARGETS = ("target", "label", "labels", "class", "y", "outcome")
 FEWEST_IDS = 20
@@ -212,7 +212,7 @@ class Task:
         name, rows = self.folder.train.names[0], sum(table.rows for table in tables)
         others = {*self.roles.values(), *self.ignored, *_listed(self.told.target)}
         fits = all(table.names[0] == name and _names_rows(table, rows) for table in tables)
-        if self.folder.sample is not None or name in others or names.says_time(name) or not fits:
+        if self.folder.sample is not None or name in others or naming.says_time(name) or not fits:
             return None
         return name, "the first column, and no two rows share a value"
 
@@ -263,7 +263,7 @@ class Task:
         # Of 20,000 names, hardly any begins with a word of the text.
         text = self.told.description
         begun = [name for name in open_ or every if _first_word(name) in text.lower()]
-        said = mentions.target_named(text, begun)
+        said = described_columns.target_named(text, begun)
         named, why = ([said.value], said.reason) if said else ([], "")
         empty = [name for name in every if test and name in test and not test.column(name).distinct]
         empty = [name for name in empty if folder.train.column(name).distinct]
@@ -401,9 +401,9 @@ class Task:
         if given is None and (not takes_a_side or len(asked) > 1):
             return None
         one, other = (value for value, _ in column.facts["top_values"])
-        are_numbers = mentions.as_number(one) is not None and mentions.as_number(other) is not None
+        are_numbers = described_columns.as_number(one) is not None and described_columns.as_number(other) is not None
         name = asked[0] if asked and not (are_numbers and asked[0] == self.target) else None
-        found = mentions.positive_class(self.told.description, (one, other), name, given, self._chose)
+        found = described_columns.positive_class(self.told.description, (one, other), name, given, self._chose)
         if takes_a_side or isinstance(found, Question):
             taken = self._take(found)
             return taken.value if taken else None
@@ -528,7 +528,7 @@ def _not_in(table: Table, name: str, role: str) -> Refused:
 
 def _is_id(table: Table, name: str) -> bool:
     column = table.column(name)
-    return names.says_id(name) and column.missing == 0 and column.distinct == min(table.rows, LOOKED_AT)
+    return naming.says_id(name) and column.missing == 0 and column.distinct == min(table.rows, LOOKED_AT)
 
 
 def _names_rows(table: Table, rows: int) -> bool:
@@ -543,7 +543,7 @@ def _names_rows(table: Table, rows: int) -> bool:
 
 
 def _has_fractions(known: Known) -> bool:
-    numbers = (mentions.as_number(value) for value, _ in known["top_values"])
+    numbers = (described_columns.as_number(value) for value, _ in known["top_values"])
     return any(number is not None and number % 1 != 0 for number in numbers)
 
 

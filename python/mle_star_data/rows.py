@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from .bootstrap import mixed
 from .frames import Table
-from .resampled import mixed
 from .tables import hashed
 
 Array = NDArray[Any]

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import measure, metrics, predictions, resampled, tables
+from . import bootstrap, measure, metrics, predictions, tables
 from .labels import Keys, Labels, drawn_units
 from .measure import Measured, Rows
 from .metrics import Metric
@@ -221,7 +221,7 @@ def _bag(number: int, units: Keys, classes: Array) -> Array:
     steps = -(-sizes // share)
     is_kept = place % steps[group] == (number % steps)[group]
     stands_for = sizes / np.maximum(np.bincount(group, weights=is_kept), 1.0)
-    return np.asarray(next(resampled.draws(units, 1, BAGS_FROM + number)) * stands_for[group] * is_kept)
+    return np.asarray(next(bootstrap.draws(units, 1, BAGS_FROM + number)) * stands_for[group] * is_kept)
 
 
 def select(

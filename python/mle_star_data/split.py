@@ -15,9 +15,9 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from . import dates, names
+from . import dates, naming
+from .column_kinds import EXACT, HUGE, LOOKED_AT, NUMBERS
 from .frames import Table
-from .kinds import EXACT, HUGE, LOOKED_AT, NUMBERS
 from .rows import Array, Keys, codes, keys, numbered, together
 
 Numbers = NDArray[np.float64]
@@ -354,22 +354,22 @@ def _candidates(tables: Tables) -> list[str]:
     free = [name for name in train.names if name in test and name not in (roles.target, roles.weight)]
     found = [name for name in free if train.kind(name) == test.kind(name) == "date"]
     for name in free:
-        says = names.says_time(name)
-        is_code = names.says(name, names.KEY | names.COUNTER)
+        says = naming.says_time(name)
+        is_code = naming.says(name, naming.KEY | naming.COUNTER)
         is_part = train.facts[name]["unit"] and test.facts[name]["unit"]
         if is_part and name != roles.id and (says or not is_code):
             found.append(name)
     for name in free:
         both = (train.kind(name), test.kind(name))
         is_like = name != roles.id and (_is_unix(train, name) or _is_written(train, name))
-        if all(kind in NUMBERS for kind in both) and (names.says_time(name) or is_like):
+        if all(kind in NUMBERS for kind in both) and (naming.says_time(name) or is_like):
             found.append(name)
     return found
 
 
 def _courses_of_candidates(tables: Tables) -> list[Course]:
     """Numbers that only look like written dates have to be such dates everywhere."""
-    is_sure = {name for name in tables.train.names if names.says_time(name) or _is_unix(tables.train, name)}
+    is_sure = {name for name in tables.train.names if naming.says_time(name) or _is_unix(tables.train, name)}
     return [one for one in courses(tables, _candidates(tables)) if one.clock != "number" or one.column in is_sure]
 
 
@@ -424,7 +424,7 @@ def _is_unix(table: Table, name: str) -> bool:
     """Whether all values are seconds, or thousandths and so on of them, since 1970, between 2001 and 2040."""
     low, high = _range(table, name)
     fits = any(1e9 <= low / scale < high / scale < 2.2e9 for scale in (1.0, 1e3, 1e6, 1e9))
-    return fits and not names.says(name, names.KEY | names.COUNTER)
+    return fits and not naming.says(name, naming.KEY | naming.COUNTER)
 
 
 def _is_written(table: Table, name: str) -> bool:
@@ -432,7 +432,7 @@ def _is_written(table: Table, name: str) -> bool:
     low, high = _range(table, name)
     months = low >= 190_001 and high <= 209_953 and low // 100 < high // 100
     days = low >= 19_000_101 and high <= 20_991_231 and low // 10_000 < high // 10_000
-    return table.kind(name) == "integer" and (months or days) and not names.says(name, names.KEY | names.COUNTER)
+    return table.kind(name) == "integer" and (months or days) and not naming.says(name, naming.KEY | naming.COUNTER)
 
 
 # Groups
@@ -470,7 +470,7 @@ def may_have_unseen(tables: Tables, taken: Callable[[str], bool]) -> list[str]:
     found = []
     for name, about in tables.train.facts.items():
         repeats = 1 < about["distinct"] <= min(tables.train.rows, LOOKED_AT) / 2
-        if about["kind"] not in ("category", "integer") or not repeats or taken(name) or names.says_time(name):
+        if about["kind"] not in ("category", "integer") or not repeats or taken(name) or naming.says_time(name):
             continue
         if tables.in_both(name) and tables.test and (tables.test.kind(name) in NUMBERS) == (about["kind"] in NUMBERS):
             train, test = tables.head(name)
@@ -499,7 +499,7 @@ def new_groups(tables: Tables) -> Unseen | None:
     """The column with the most test rows of new groups, though not all; of several, the widest."""
     others = {*_candidates(tables), *(group["column"] for group in tables.groups)}
     may_name = may_have_unseen(tables, lambda name: name in others or tables.is_taken(name))
-    columns = [name for name in may_name if says_what(tables, name) and not names.says(name, names.ROW)]
+    columns = [name for name in may_name if says_what(tables, name) and not naming.says(name, naming.ROW)]
     for table in (tables.train, tables.test):
         if table is not None:
             table.load(columns)
@@ -551,7 +551,7 @@ def _later_together(tables: Tables) -> list[str]:
 
     columns: list[str] = []
     for word, least, most in PARTS:
-        both = [name for name in tables.train.names if name in tables.test and names.says(name, frozenset([word]))]
+        both = [name for name in tables.train.names if name in tables.test and naming.says(name, frozenset([word]))]
         found = [name for name in both if all(fits(one, name, least, most) for one in (tables.train, tables.test))]
         if not found:
             break
@@ -587,7 +587,7 @@ def series(tables: Tables, time: str, taken: Callable[[str], bool] | None = None
 
     def fits(columns: Sequence[str]) -> int | None:
         of_train, of_test = (together([heads[name][side] for name in columns]) for side in (0, 1))
-        found = _is_series(of_train[timed], times[timed], all(names.says(name, names.KEY) for name in columns))
+        found = _is_series(of_train[timed], times[timed], all(naming.says(name, naming.KEY) for name in columns))
         is_whole = tables.train.rows <= LOOKED_AT
         is_known = not is_whole or np.isin(of_test, of_train).sum() * 2 > len(of_test)
         return found if is_known else None
@@ -614,10 +614,10 @@ def _may_name_series(tables: Tables) -> list[str]:
         same = (
             tables.in_both(name) and tables.test and (tables.test.kind(name) in NUMBERS) == (about["kind"] in NUMBERS)
         )
-        return bool(nameable and repeats and same and not names.says_time(name))
+        return bool(nameable and repeats and same and not naming.says_time(name))
 
     found = [name for name, about in tables.train.facts.items() if can(name, about)]
-    return sorted(found, key=lambda name: (not names.says(name, names.KEY), tables.train.kind(name) in NUMBERS))
+    return sorted(found, key=lambda name: (not naming.says(name, naming.KEY), tables.train.kind(name) in NUMBERS))
 
 
 def _is_series(of: Keys, times: Keys, named: bool) -> int | None:

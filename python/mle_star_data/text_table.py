@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from .notation import Notation
+from .number_notation import Notation
 from .tables import Refused, shown
 
 BLANKS = " \t\n\x0b\x0c\r"

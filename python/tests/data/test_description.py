@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from mle_star_data.described_columns import positive_class, target_named
 from mle_star_data.description import direction_said, read_metric
-from mle_star_data.mentions import positive_class, target_named
 from mle_star_data.readings import Column, GivenMetric, Question, Taken
 from mle_star_data.spellings import nearest, of_column, parse
 

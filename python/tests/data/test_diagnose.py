@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from mle_star_data import metrics
 from mle_star_data.diagnose import diagnose
-from mle_star_data.divisions import Divided, Division
 from mle_star_data.labels import Columns, read
 from mle_star_data.measure import Rows
+from mle_star_data.partitions import Divided, Division
 from mle_star_data.predictions import Layout
 
 

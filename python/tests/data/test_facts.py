@@ -8,7 +8,7 @@ import corpus
 import numpy as np
 import polars as pl
 import pytest
-from mle_star_data import dates, facts, frames, names, roles
+from mle_star_data import dates, facts, frames, naming, roles
 from mle_star_data.tables import Refused
 
 Tables = Mapping[str, str]
@@ -239,7 +239,7 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_say_something(name: str) -> None:
-    assert (names.says(name, names.KEY), names.says_time(name)) == NAMES[name]
+    assert (naming.says(name, naming.KEY), naming.says_time(name)) == NAMES[name]
 
 
 SAID = [

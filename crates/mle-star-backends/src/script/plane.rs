@@ -44,14 +44,15 @@ macro_rules! files {
     };
 }
 const FILES: [(&str, &str); 54] = files! {
-    "__init__.py" "__main__.py" "agreement.py" "columns.py" "course.py" "dates.py" "describe.py"
-    "description.py" "diagnose.py" "divisions.py" "facts.py" "files.py" "fits.py" "folders.py"
-    "formats.py" "formulas.py" "frames.py" "holdout.py" "importances.py" "intake.py" "intervals.py"
-    "kaggle_metric_utilities.py" "kinds.py" "labels.py" "links.py" "measure.py" "mentions.py"
-    "metric_child.py" "metric_file.py" "metric_tables.py" "metrics.py" "names.py" "notation.py"
-    "other_files.py" "other_rows.py" "packing.py" "periods.py" "plan.py" "predictions.py" "questions.py"
-    "readings.py" "relations.py" "resampled.py" "roles.py" "rows.py" "selection.py" "sentences.py"
-    "shown.py" "spellings.py" "split.py" "submission.py" "tables.py" "text_table.py" "workbooks.py"
+    "__init__.py" "__main__.py" "bootstrap.py" "column_kinds.py" "dates.py" "describe.py"
+    "described_columns.py" "description.py" "diagnose.py" "error_correlation.py" "facts.py" "files.py"
+    "folders.py" "formats.py" "formulas.py" "frames.py" "holdout.py" "importances.py" "intake.py"
+    "intervals.py" "kaggle_metric_utilities.py" "labels.py" "links.py" "markdown.py" "measure.py"
+    "metric_child.py" "metric_file.py" "metric_tables.py" "metrics.py" "naming.py" "new_rows.py"
+    "number_notation.py" "other_files.py" "packing.py" "partitions.py" "periods.py" "plan.py"
+    "predictions.py" "questions.py" "readings.py" "refit.py" "relations.py" "roles.py" "rows.py"
+    "selection.py" "sentences.py" "spellings.py" "split.py" "submission.py" "submission_columns.py"
+    "tables.py" "text_table.py" "time_section.py" "workbooks.py"
 };
 
 /// Answers questions.

@@ -8,7 +8,8 @@ from functools import partial
 
 import polars as pl
 
-from . import periods, shown, split
+from . import markdown as md
+from . import periods, split
 from .frames import Column
 from .relations import Data
 
@@ -31,7 +32,7 @@ def section(data: Data, room: int) -> str:
     if not len(steps):
         return ""
     lines = _told(frame, by, float(steps[len(steps) // 2]), partial(periods.words, found.clock, name))
-    return shown.section("Time", [*lines, *_known(data, by)], room)
+    return md.section("Time", [*lines, *_known(data, by)], room)
 
 
 def _told(frame: pl.DataFrame, by: Sequence[str], step: float, words: Callable[[float, float], str]) -> Iterator[str]:
@@ -51,8 +52,8 @@ def _told(frame: pl.DataFrame, by: Sequence[str], step: float, words: Callable[[
     if rows[0] < rows[-1]:
         size = f"{rows[len(rows) // 2]:,} rows each in the median ({rows[0]:,} to {rows[-1]:,})"
     steps = series.select(((pl.col("last") - pl.col("first")) / step + 1).sum()).item()
-    told = f"gaps in {(gaps > 0).sum():,} of them, {shown.percent(float(gaps.sum()) / steps)} of all steps"
-    named = " and ".join(map(shown.name, by))
+    told = f"gaps in {(gaps > 0).sum():,} of them, {md.percent(float(gaps.sum()) / steps)} of all steps"
+    named = " and ".join(map(md.name, by))
     told = told if gaps.sum() else "no gaps"
     yield f"- {series.height:,} series by {named}: {size}, a step of {words(step, step)}; {told}"
     late = series.select((pl.col("first") > pl.col("first").min() + step / 2).sum()).item()
@@ -73,4 +74,4 @@ def _known(data: Data, by: Sequence[str]) -> list[str]:
 
 
 def _names(found: Sequence[str]) -> str:
-    return shown.listed([shown.name(name) for name in found], NAMES)
+    return md.listed([md.name(name) for name in found], NAMES)

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from . import dates
-from .names import CODE, says, says_time
+from .naming import CODE, says, says_time
 from .tables import MISSING
 
 Array = NDArray[Any]
