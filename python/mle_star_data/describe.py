@@ -15,11 +15,12 @@ import polars as pl
 
 from . import links, other_files, relations, time_section
 from . import markdown as md
-from .column_kinds import LOOKED_AT, NUMBERS
+from .aliases import Facts, Numbers
+from .column_kinds import INSPECTED, NUMBERS
 from .facts import list_files
 from .frames import Column, Table, read
-from .links import Known, Link
-from .relations import Data, Numbers
+from .links import Link
+from .relations import Data
 from .tables import Refused
 
 MOST = 7_500
@@ -81,7 +82,7 @@ def _alone(folder: Path, name: str) -> str:
     return f"- {md.path(name)}: {md.counted(table.rows, 'row')}; columns {md.listed(columns, 3 * NAMES)}"
 
 
-def _with_examples(one: Known) -> str:
+def _with_examples(one: Facts) -> str:
     values = [md.value(value) for value, _ in one["top_values"][:2]]
     is_constant = len(values) == 1 and not one["missing"]
     told = f"{one['kind']}, such as {', '.join(values)}" if values else one["kind"]
@@ -106,17 +107,18 @@ class _Description:
     def targets(self) -> list[str]:
         """The columns to predict, and further ones that the sample asks for."""
         folder = self.data.folder
-        test, asked = set(self.test.names if self.test else ()), set(folder.asked()) - {self.data.told.get("id")}
+        test = set(self.test.names if self.test else ())
+        asked = set(folder.sample_columns()) - {self.data.facts.get("id")}
         return [name for name in self.train.names if name == self.data.target or (name in asked and name not in test)]
 
     @cached_property
-    def looked(self) -> tuple[Table, Table | None]:
+    def inspected(self) -> tuple[Table, Table | None]:
         """The rows of the training and the test table that columns are described from."""
 
         def part(table: Table) -> Table:
-            if table.rows <= LOOKED_AT:
+            if table.rows <= INSPECTED:
                 return table
-            found = relations.of_frame(table, table.source.looked)
+            found = relations.of_frame(table, table.source.inspected)
             found.facts = table.facts
             return found
 
@@ -131,7 +133,7 @@ class _Description:
             self.strongest(labels) if labels else "",
             time_section.section(self.data, TIMES),
         ]
-        first_rows = self.train.source.looked.head(ROWS_SHOWN)
+        first_rows = self.train.source.inspected.head(ROWS_SHOWN)
         unreadable = [
             name for name in self.data.folder.other_files if "/" not in name and name.lower().endswith(".csv")
         ]
@@ -148,7 +150,7 @@ class _Description:
 
     def values_of_rows(self, first_rows: pl.DataFrame) -> list[tuple[str, str]]:
         """The values of first rows that may name files, with their columns, in which values hardly repeat."""
-        least = min(self.train.rows, LOOKED_AT) * 9
+        least = min(self.train.rows, INSPECTED) * 9
         may_name = [name for name, one in self.train.facts.items() if one["distinct"] * 10 >= least]
         return [(name, value.strip()) for name in may_name for value in first_rows[name] if value.strip()]
 
@@ -192,7 +194,8 @@ class _Description:
     def target(self, told: Sequence[_Labels]) -> str:
         lines = [f"- {labels.line()}" for labels in told]
         folder, target = self.data.folder, self.data.target
-        asked = [name for name in folder.asked() if name != self.data.told.get("id") and not folder.in_test(name)]
+        id = self.data.facts.get("id")
+        asked = [name for name in folder.sample_columns() if name != id and not folder.in_test(name)]
         if target and folder.sample and 2 <= self.train.column(target).distinct < len(asked):
             found = folder.class_columns(target, asked) or []
             names = [md.name(one["column"]) for one in found if one["class"] is None]
@@ -203,13 +206,14 @@ class _Description:
 
     def strongest(self, labels: _Labels) -> str:
         """The columns that tell most of the target, each alone."""
-        train, test, values = self.looked[0], self.test, labels.outcomes(self.looked[0].column(labels.column.name))
+        train, test = self.inspected[0], self.test
+        values = labels.outcomes(train.column(labels.column.name))
         names = [name for name in train.names if name not in self.targets and (test is None or name in test)]
         names = [name for name in names if self.data.role(name) == "feature" and train.facts[name]["kind"] != "empty"]
         if values is None or not names:
             return ""
         is_known, outcomes = values
-        rows = train.source.looked.select(names[:EFFECT_COLUMNS]).filter(is_known).head(EFFECT_ROWS)
+        rows = train.source.inspected.select(names[:EFFECT_COLUMNS]).filter(is_known).head(EFFECT_ROWS)
         sampled, found = relations.of_frame(train, rows), {}
         for name in rows.columns:
             groups = relations.grouped(sampled.column(name), train.facts[name])
@@ -263,7 +267,7 @@ class _Description:
         new = {name: found for name in self.in_detail if (found := self.unseen(name))}
         legend = "Values: minimum / quartiles / maximum, or the most frequent ones."
         legend += ' "new": test rows whose value no training row has.' if new else ""
-        sampled = self.looked[0].rows
+        sampled = self.inspected[0].rows
         legend += f" Computed from {sampled:,} rows." if sampled < self.train.rows else ""
         left = room - len(title) - len(head) - len(legend) - 2 - OTHERS
         rows, told = "", set(self.targets)
@@ -280,7 +284,7 @@ class _Description:
 
     def row(self, name: str, new: str) -> str:
         """A column in one row of the table."""
-        train, test = self.looked
+        train, test = self.inspected
         one, rows = self.train.facts[name], train.rows
         twin = self.test.facts[name] if self.test and name in self.test.facts else None
         missing = md.share(one["missing"], rows)
@@ -294,15 +298,15 @@ class _Description:
 
     def unseen(self, name: str) -> str:
         """The share of test rows whose value no training row has, of columns whose values repeat."""
-        one, test = self.train.facts[name], self.looked[1]
-        filled = min(self.train.rows, LOOKED_AT) - one["missing"]
+        one, test = self.train.facts[name], self.inspected[1]
+        filled = min(self.train.rows, INSPECTED) - one["missing"]
         times = {"category": 2, "boolean": 2, "integer": 3}.get(one["kind"])
         if times is None or one["distinct"] * times > filled or test is None or name not in test.facts:
             return ""
         values = test.column(name).values.drop_nulls()
-        train = self.looked[0].column(name).values
+        train = self.inspected[0].column(name).values
         new = values.filter(~values.is_in(train.drop_nulls().unique().implode()))
-        if len(new) and self.looked[0].rows < self.train.rows:
+        if len(new) and self.inspected[0].rows < self.train.rows:
             text = self.train.column(name).text
             known = (text.str.strip_chars() if one["padded"] else text).unique()
             new = new.filter(~new.is_in(known.implode()))
@@ -312,7 +316,7 @@ class _Description:
 
     def auxiliary(self, unreadable: Sequence[str]) -> str:
         folder, lines = self.data.folder, {}
-        found = links.find(folder, self.data.target, self.data.told.get("id"))
+        found = links.find(folder, self.data.target, self.data.facts.get("id"))
         for at, table in enumerate(folder.auxiliary):
             ways = [self.way(link) + self.not_later(found, link) for link in found if link.table == at]
             joined = ", and ".join(ways) or "no link to another table was found"
@@ -356,7 +360,7 @@ class _Description:
         return told
 
 
-def _series(one: Known) -> tuple[str, str]:
+def _series(one: Facts) -> tuple[str, str]:
     """The kind of a column and its name before the number."""
     return one["kind"], one["name"].rstrip("0123456789")
 
@@ -365,7 +369,7 @@ Ends = tuple[list[float] | None, tuple[str, str] | None]
 """Least value, quartiles and greatest value of a column; its first and its last date."""
 
 
-def _ends(column: Column, one: Known) -> Ends:
+def _ends(column: Column, one: Facts) -> Ends:
     if one["kind"] in NUMBERS:
         return quantiles(column.numbers, (0.0, 0.25, 0.5, 0.75, 1.0)), None
     if one["kind"] != "date" or column.kind != "date" or not np.isfinite(column.times).any():
@@ -373,7 +377,7 @@ def _ends(column: Column, one: Known) -> Ends:
     return None, (column.values[int(np.nanargmin(column.times))], column.values[int(np.nanargmax(column.times))])
 
 
-def _is_code(one: Known) -> bool:
+def _is_code(one: Facts) -> bool:
     return bool(one["kind"] == "integer" and one["distinct"] <= SHOWN_LEVELS)
 
 
@@ -383,7 +387,7 @@ def quantiles(numbers: Numbers, shares: Sequence[float]) -> list[float] | None:
     return [float(ordered[int(share * last + 0.5)]) for share in shares] if last >= 0 else None
 
 
-def _values(one: Known, rows: int, ends: Ends) -> str:
+def _values(one: Facts, rows: int, ends: Ends) -> str:
     filled, top = rows - one["missing"], one["top_values"][0][1] if one["top_values"] else 0
     if one["kind"] == "empty":
         return ""
@@ -411,7 +415,7 @@ def _range_in_test(train: Ends, test: Ends) -> str:
     return ""
 
 
-def _groups(others: Sequence[Known]) -> list[str]:
+def _groups(others: Sequence[Facts]) -> list[str]:
     """The other columns, a line for each series and for the rest of each kind."""
     sizes, groups = Counter(map(_series, others)), defaultdict(list)
     for one in others:
@@ -441,7 +445,7 @@ class _Labels:
         kind = self.known["kind"]
         self.is_measured = kind == "number" or (kind == "integer" and self.known["distinct"] > MOST_CLASSES)
         # Amounts are told from the rows that are looked at, classes and texts from all.
-        values = column.looked if self.is_measured else column.values
+        values = column.inspected if self.is_measured else column.values
         self.times = column.table.rows / max(len(values), 1)
         filled = values.drop_nulls()
         self.missing = round(values.null_count() * self.times)

@@ -1,22 +1,19 @@
-"""Known labels of rows."""
+"""The true labels of rows, read from a CSV table with the IDs and weights of its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from . import tables
+from .aliases import Array, Keys
 from .metrics import Metric
 from .tables import Refused, Table, Text, canonical, listed, shown
-
-Keys = NDArray[np.uint64]
-Array = NDArray[Any]
 
 ONE_CLASS = "all labels are the same, so predictions cannot be told apart"
 FEWEST_UNITS = 8

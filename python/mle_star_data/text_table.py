@@ -1,4 +1,4 @@
-"""A table whose columns are text."""
+"""A table of text, as it is read from a file of any format, and how its numbers are written."""
 
 from __future__ import annotations
 
