@@ -1,5 +1,4 @@
-"""The ways to divide labelled rows by folds, times and groups of the tables that scripts see, and some of their
-cells."""
+"""Labelled rows in parts, by folds, times and groups: `diagnose` scores each part. Also some cells of rows, for people."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::role::{AgentType, Variant};
 
-pub use step::{Asked, BASELINES, Call, Expected, Line, Script, Step, StepKind, StepRow, Until};
+pub use step::{BASELINES, Call, Calls, Deadline, Expected, Line, Script, Step, StepKind, StepRow};
 
 /// A path of names in the algorithms, for example `phase1/candidate-0/init`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use mle_star_backends::script::executor::{Executor, ExecutorSetup};
 use mle_star_backends::script::network;
-use mle_star_backends::script::plane::{Plane, Unanswered};
+use mle_star_backends::script::plane::{Plane, PlaneError};
 use mle_star_domain::config::{Config, Switch};
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::machine;
@@ -64,7 +64,7 @@ impl Asker {
     pub async fn try_ask<T: DeserializeOwned>(&self, question: Value) -> Result<Result<T, String>, RunError> {
         match self.plane.ask(question, ends()).await {
             Ok(answer) => Ok(Ok(answer)),
-            Err(Unanswered::Refused(trouble)) => Err(trouble.into()),
+            Err(PlaneError::Refused(trouble)) => Err(trouble.into()),
             Err(unanswered) => Ok(Err(unanswered.reason()?)),
         }
     }
@@ -91,8 +91,8 @@ fn ends() -> Instant {
     Instant::now() + ANSWERING
 }
 
-fn failed(unanswered: Unanswered) -> RunError {
-    if let Unanswered::Refused(trouble) = unanswered {
+fn failed(unanswered: PlaneError) -> RunError {
+    if let PlaneError::Refused(trouble) = unanswered {
         return trouble.into();
     }
     let why = unanswered.reason();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use mle_star::traceback::fails_while_saving;
 use mle_star_backends::backend::{KEEPS_MODEL, MOST_OF_A_MODEL};
 use mle_star_backends::script::environment::Environment;
-use mle_star_backends::script::executor::{Executed, Executor, ExecutorSetup, Job, Workplace};
+use mle_star_backends::script::executor::{Execution, Executor, ExecutorSetup, Job, Workplace};
 use mle_star_backends::script::network;
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
@@ -102,7 +102,7 @@ impl Isolated {
         data: &Path,
         longest: Duration,
         keeps_model: bool,
-    ) -> Result<(Executed, Workplace), RunError> {
+    ) -> Result<(Execution, Workplace), RunError> {
         let shown = self.executor.show(data, &self.closed).map_err(RunError::failed)?;
         let job = Job {
             stem: "predict".to_owned(),

@@ -18,7 +18,7 @@ use mle_star_domain::config::Config;
 use mle_star_domain::effects::{Limit, Lookup, ScriptOutcome};
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Phase, Place, Step};
-use mle_star_domain::question::{ColumnImportance, ImportanceRows, Kept};
+use mle_star_domain::question::{ColumnImportance, FileStem, ImportanceRows};
 use mle_star_domain::task::Task;
 use mle_star_domain::trust::{ExpectedScore, Trust};
 
@@ -404,16 +404,16 @@ pub struct KeptModel {
 
 impl FinishedRun {
     /// The run that wrote the submission, in the form in which it is delivered.
-    pub fn submitted(&self) -> Option<Kept> {
+    pub fn submitted(&self) -> Option<FileStem> {
         let run = self.submission.as_ref()?;
-        Some(Kept::new(run, &self.result.final_solution.content))
+        Some(FileStem::new(run, &self.result.final_solution.content))
     }
 }
 
 impl KeptModel {
     /// The files that the run left.
-    pub fn files(&self) -> Kept {
-        Kept::new(&self.run, &self.script)
+    pub fn files(&self) -> FileStem {
+        FileStem::new(&self.run, &self.script)
     }
 }
 
@@ -449,9 +449,9 @@ pub struct FinishedRun {
 #[derive(Clone, Debug)]
 pub struct FinalPredictions {
     /// The run that predicted the held-out rows, or a test table whose labels are known; `None` if there is none.
-    pub held_out: Option<Kept>,
+    pub held_out: Option<FileStem>,
     /// The run that predicted the validation rows.
-    pub validation: Kept,
+    pub validation: FileStem,
 }
 
 /// Wall-clock seconds.

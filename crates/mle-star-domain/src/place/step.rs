@@ -71,7 +71,7 @@ pub struct StepRow {
     /// How long its script is expected to take.
     pub expected: Expected,
     /// How long it may begin, and its script may run.
-    pub until: Until,
+    pub until: Deadline,
     /// The agents that it asks, in order, without repairs and checks.
     pub calls: &'static [Call],
     /// The script that it runs after them.
@@ -145,7 +145,7 @@ pub enum Expected {
 
 /// How long a step may begin, and its script may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
+pub enum Deadline {
     /// Until the share of its phase ends.
     Share,
     /// Until the larger share ends that the first solutions have.
@@ -164,12 +164,12 @@ pub struct Call {
     /// Its task, if it has several.
     pub variant: Option<Variant>,
     /// How often it is asked.
-    pub asked: Asked,
+    pub asked: Calls,
 }
 
 /// How often a step asks an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Calls {
     /// Once.
     Once,
     /// Once, and again while its answer is of no use: so often at most.
@@ -254,14 +254,14 @@ pub(super) fn parse<'a>(phase: Phase, mut names: impl Iterator<Item = &'a str>) 
 
 impl Call {
     const fn once(agent: AgentType) -> Self {
-        Self { agent, variant: None, asked: Asked::Once }
+        Self { agent, variant: None, asked: Calls::Once }
     }
 
-    const fn of(agent: AgentType, variant: Variant, asked: Asked) -> Self {
+    const fn of(agent: AgentType, variant: Variant, asked: Calls) -> Self {
         Self { agent, variant: Some(variant), asked }
     }
 
-    const fn asked(self, asked: Asked) -> Self {
+    const fn asked(self, asked: Calls) -> Self {
         Self { asked, ..self }
     }
 }
@@ -274,7 +274,7 @@ impl StepRow {
         noun: None,
         line: Line::Last,
         expected: Expected::OnMoreRows,
-        until: Until::Run,
+        until: Deadline::Run,
         calls: &[],
         script: Script::Unknown,
     };
@@ -315,7 +315,7 @@ impl Step {
                 kind: StepKind::Baseline,
                 line: Line::Baselines,
                 expected: Expected::Shortest,
-                until: Until::Search,
+                until: Deadline::Search,
                 ..StepRow::LAST
             },
             Self::Candidate(index) => StepRow {
@@ -324,7 +324,7 @@ impl Step {
                 noun: Some("candidate"),
                 line: Line::Candidate(index),
                 expected: Expected::Shortest,
-                until: Until::FirstSolutions,
+                until: Deadline::FirstSolutions,
                 calls: const { &[Call::once(Init)] },
                 script: Script::Solution,
             },
@@ -334,7 +334,7 @@ impl Step {
                 noun: Some("merge"),
                 line: Line::Merges,
                 expected: Expected::AtLeastAsBefore,
-                until: Until::Share,
+                until: Deadline::Share,
                 calls: const { &[Call::once(Merger)] },
                 script: Script::Solution,
             },
@@ -344,7 +344,7 @@ impl Step {
                 noun: Some("check"),
                 line: Line::Checks,
                 expected: Expected::Shortest,
-                until: Until::Search,
+                until: Deadline::Search,
                 calls: const { &[Call::once(Data)] },
                 script: Script::Perhaps,
             },
@@ -354,8 +354,8 @@ impl Step {
                 noun: Some("check"),
                 line: Line::Checks,
                 expected: Expected::Shortest,
-                until: Until::Search,
-                calls: const { &[Call::of(Leakage, Variant::Detection, Asked::UnlessSpared)] },
+                until: Deadline::Search,
+                calls: const { &[Call::of(Leakage, Variant::Detection, Calls::UnlessSpared)] },
                 script: Script::Perhaps,
             },
             Self::Outer { path, .. } => StepRow {
@@ -364,12 +364,12 @@ impl Step {
                 noun: None,
                 line: Line::Path(path as usize),
                 expected: Expected::StudyAndAsBefore,
-                until: Until::Share,
+                until: Deadline::Share,
                 calls: const {
                     &[
                         Call::once(Ablation),
                         Call::once(Summarize),
-                        Call::once(Extractor).asked(Asked::UpTo(3)),
+                        Call::once(Extractor).asked(Calls::UpTo(3)),
                     ]
                 },
                 script: Script::Study,
@@ -380,8 +380,8 @@ impl Step {
                 noun: None,
                 line: Line::Path(path as usize),
                 expected: Expected::AsBefore,
-                until: Until::Share,
-                calls: const { &[Call::once(Planner).asked(Asked::UnlessFirst), Call::once(Coder)] },
+                until: Deadline::Share,
+                calls: const { &[Call::once(Planner).asked(Calls::UnlessFirst), Call::once(Coder)] },
                 script: Script::Attempt,
             },
             Self::Round(_) => StepRow {
@@ -390,7 +390,7 @@ impl Step {
                 noun: Some("ensemble"),
                 line: Line::Rounds,
                 expected: Expected::AtLeastAsBefore,
-                until: Until::Share,
+                until: Deadline::Share,
                 calls: const { &[Call::once(EnsPlanner), Call::once(Ensembler)] },
                 script: Script::Competing,
             },
@@ -400,7 +400,7 @@ impl Step {
                 noun: Some("further model"),
                 line: Line::Extras,
                 expected: Expected::Shortest,
-                until: Until::Search,
+                until: Deadline::Search,
                 calls: const { &[Call::once(Init)] },
                 script: Script::Solution,
             },
@@ -408,7 +408,7 @@ impl Step {
                 phase: Phase::Phase3,
                 kind: StepKind::Round,
                 expected: Expected::Shortest,
-                until: Until::Search,
+                until: Deadline::Search,
                 ..StepRow::LAST
             },
             Self::Choice(_) => StepRow::LAST,
@@ -416,23 +416,23 @@ impl Step {
                 phase,
                 kind: StepKind::LikeRows,
                 expected: Expected::Shortest,
-                until: Until::Search,
+                until: Deadline::Search,
                 ..StepRow::LAST
             },
             Self::Provisional(phase) => StepRow {
                 phase,
                 kind: StepKind::Provisional,
                 expected: Expected::AsBefore,
-                until: Until::Search,
+                until: Deadline::Search,
                 ..StepRow::LAST
             },
             Self::Finalization => StepRow {
                 calls: const {
                     &[
-                        Call::of(Test, Variant::SubsamplingExtract, Asked::UnlessSpared),
-                        Call::of(Test, Variant::SubsamplingRemove, Asked::Perhaps),
-                        Call::once(Test).asked(Asked::UnlessSpared),
-                        Call::of(Test, Variant::Contamination, Asked::ForEachReference),
+                        Call::of(Test, Variant::SubsamplingExtract, Calls::UnlessSpared),
+                        Call::of(Test, Variant::SubsamplingRemove, Calls::Perhaps),
+                        Call::once(Test).asked(Calls::UnlessSpared),
+                        Call::of(Test, Variant::Contamination, Calls::ForEachReference),
                     ]
                 },
                 script: Script::Submission,

@@ -11,7 +11,7 @@ use mle_star::verdict::Best;
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
 use mle_star_domain::metric::{Direction, Score};
-use mle_star_domain::question::Kept;
+use mle_star_domain::question::FileStem;
 use mle_star_report::run_view::{Provisional, provisional};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -125,7 +125,7 @@ struct Files {
     submission: Submissions,
 }
 
-type Submissions = Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>;
+type Submissions = Box<dyn Fn(&FileStem) -> Option<PathBuf> + Send + Sync>;
 
 /// Writes until the sender is gone. A failure does not stop it: the next answer may succeed.
 async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) -> Result<(), String> {
@@ -152,7 +152,7 @@ impl Files {
         }
         let submission = match &answer.submission {
             Some(best) => {
-                (self.submission)(&Kept::new(&best.run, &self.script(best)?)).map(|file| (best, file))
+                (self.submission)(&FileStem::new(&best.run, &self.script(best)?)).map(|file| (best, file))
             }
             None => None,
         };
@@ -192,7 +192,7 @@ mod tests {
     }
 
     /// Files of a run in this folder, whose submissions are `made`, and the scripts of two steps.
-    fn files(folder: &Path, made: impl Fn(&Kept) -> Option<PathBuf> + Send + Sync + 'static) -> Files {
+    fn files(folder: &Path, made: impl Fn(&FileStem) -> Option<PathBuf> + Send + Sync + 'static) -> Files {
         fs::create_dir(folder.join(layout::SOLUTIONS)).unwrap();
         for step in [Step::Merge(1), Step::Round(0)] {
             let name = format!("{}.py", best(step, 0.0).run.file_stem());
@@ -222,7 +222,7 @@ mod tests {
     async fn the_latest_answer_lies_in_the_final_folder() {
         let run = tempfile::tempdir().unwrap();
         let (folder, made) = (run.path(), run.path().join("made.csv"));
-        let its = Kept::new(&best(Step::Merge(1), 0.5).run, "# phase1/merge-1");
+        let its = FileStem::new(&best(Step::Merge(1), 0.5).run, "# phase1/merge-1");
         let writer = writer(files(folder, move |run| (*run == its).then(|| made.clone())));
         let merge = best(Step::Merge(1), 0.5);
         let tell = |solution: Best, submission: Option<Best>| {

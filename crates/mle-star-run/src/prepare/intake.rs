@@ -13,7 +13,7 @@ use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::task::{Targets, TaskKeys};
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::facts::{CLASSES_WITHOUT_ROWS, GivenTask};
-use mle_star_tables::intake::{Submission, TakenIn};
+use mle_star_tables::intake::{InputData, Submission};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, Table};
 use mle_star_tables::reading::Reading;
 use mle_star_tables::walk;
@@ -40,7 +40,7 @@ const NAMED: usize = 10;
 pub struct Intake {
     /// The user's folder or table file.
     given: PathBuf,
-    look: TakenIn,
+    look: InputData,
     /// What reads the data.
     pub questions: Questions,
     made: MadeFolder,
@@ -145,7 +145,7 @@ fn look(
     leave_out: &[String],
     made: &MadeFolder,
     questions: &Questions,
-) -> Result<TakenIn, RunError> {
+) -> Result<InputData, RunError> {
     let question = json!({
         "question": "take_in",
         "data": absolute(given)?,
@@ -197,7 +197,7 @@ impl Intake {
     /// # Errors
     /// What was told does not fit them.
     pub fn inspect(&self, told: &GivenTask) -> Result<Value, RunError> {
-        let TakenIn { is_single, lacks_sample, marks_missing, .. } = self.look;
+        let InputData { is_single, lacks_sample, marks_missing, .. } = self.look;
         let told = GivenTask { marks_missing, makes_ids: is_single || lacks_sample, ..told.clone() };
         let question = json!({ "question": "inspect", "folder": absolute(&self.folder())?, "told": told });
         self.questions.ask(question).map_err(|error: RunError| {
@@ -226,7 +226,7 @@ impl Intake {
         seed: u32,
     ) -> Result<Option<Option<String>>, RunError> {
         let has_changed = self.without_targets(data, told)?;
-        let TakenIn { is_single, lacks_sample, is_plain, .. } = self.look;
+        let InputData { is_single, lacks_sample, is_plain, .. } = self.look;
         if !is_single && !lacks_sample {
             return Ok(has_changed.then(|| told.roles.id.clone()));
         }
@@ -280,7 +280,7 @@ impl Intake {
         }
         let data = run.join(layout::DATA);
         // First: it tells the next start that the data is not somebody else's.
-        let TakenIn { told, submission, reading, .. } = self.look.clone();
+        let InputData { told, submission, reading, .. } = self.look.clone();
         let record = MadeData { given: self.given.canonicalize()?, told, submission, reading };
         inputs::write_json(&run.join(layout::INTAKE), &record)?;
         fs::rename(self.made.data(), &data)?;

@@ -21,7 +21,7 @@ use mle_star_domain::measure::interval::few_periods;
 use mle_star_domain::measure::{FoldScore, Measurement};
 use mle_star_domain::place::{Name, Phase, Place, Step};
 use mle_star_domain::protocol::{Period, Protocol, SplitKind};
-use mle_star_domain::question::{Importance, Kept};
+use mle_star_domain::question::{FileStem, Importance};
 use mle_star_domain::trust::{Finding, PeriodScore, Severity, Trust};
 
 pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<FinishedRun, Stop> {
@@ -36,7 +36,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<Fi
         ctx.run.frozen.protocol.as_ref().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
     let known_importance = last.importance.as_ref().filter(|one| one.failure.is_empty());
     let search_models = search_models(ctx, &search.library, &last.answer.of);
-    let held_out = last.predicted_held_out(ctx).map(|(run, script)| Kept::new(&run, &script));
+    let held_out = last.predicted_held_out(ctx).map(|(run, script)| FileStem::new(&run, &script));
     let predictions = FinalPredictions { held_out, validation: last.answer.of.kept() };
     let result = FinalResult {
         task: ctx.task().clone(),
