@@ -1,4 +1,4 @@
-"""Labelled rows in parts, by folds, times and groups: `diagnose` scores each part. Also some cells of rows, for people."""
+"""Labelled rows in parts, by folds, times and groups, each of which `diagnose` scores; and cells of single rows."""
 
 from __future__ import annotations
 
