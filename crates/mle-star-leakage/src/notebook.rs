@@ -6,9 +6,9 @@ use crate::source;
 use crate::unreadable::Unreadable;
 
 /// Magics that say that a cell is in another language, or is written to a file.
-const FOREIGN: &str = "! HTML R SVG ai bash bigquery cmd configure cython file fs html javascript js julia kql latex \
-    local markdown md perl powershell pwsh python2 r ruby scala script sh shell spark sparksql sql svg sx system \
-    typescript writefile";
+const FOREIGN: &str = "! ai bash bigquery cmd configure cpp cu cython file fortran fs html javascript js julia kql latex \
+    local markdown md mermaid octave perl powershell pwsh python2 r ruby rust scala script sh shell spark sparksql sql \
+    stata svg sx system typescript writefile";
 /// Commands that IPython runs without a sign, if the line is not Python.
 const AUTOMAGIC: &str = "alias autoreload bookmark cat cd clear colors conda config cp debug dirs echo edit env history \
     ldir lf lk ll load load_ext ls lsmagic lx mamba man matplotlib micromamba mkdir more mv notebook page pip popd precision \
@@ -113,8 +113,9 @@ fn text(cell: &Value) -> String {
         Some(Value::Array(lines)) => lines.iter().filter_map(Value::as_str).collect(),
         _ => String::new(),
     };
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
     // A last line that goes on would take in the next cell.
-    text.replace("\r\n", "\n").replace('\r', "\n").trim_end().trim_end_matches('\\').to_owned()
+    text.trim_end().trim_end_matches('\\').to_owned()
 }
 
 /// The text as IPython mends it: without prompts and the indentation of the first line, and with the signs of commands and
@@ -126,8 +127,9 @@ fn mended(text: &str) -> String {
         let line = line.strip_prefix(indent).unwrap_or(line);
         let line = PROMPTS.iter().find_map(|prompt| line.strip_prefix(prompt)).unwrap_or(line);
         let code = line.trim();
+        let is_assigned = code.split_whitespace().nth(1).is_some_and(|sign| sign.ends_with('='));
         let sign = match code {
-            _ if begins(code, AUTOMAGIC) => "%",
+            _ if begins(code, AUTOMAGIC) && !is_assigned => "%",
             _ if code.ends_with('?') && !code.contains(['"', '\'']) => "?",
             _ => "",
         };
@@ -140,5 +142,5 @@ fn mended(text: &str) -> String {
 /// Whether the first word of a line, after its signs, is one of these.
 fn begins(line: &str, words: &str) -> bool {
     let name = line.trim_start_matches('%').split_whitespace().next();
-    name.is_some_and(|name| words.split_whitespace().any(|word| word == name))
+    name.is_some_and(|name| words.split_whitespace().any(|word| word.eq_ignore_ascii_case(name)))
 }

@@ -6,6 +6,7 @@ use ruff_python_parser::lexer::lex;
 use ruff_python_parser::{Mode, ParseError, ParseOptions, Parsed};
 use ruff_text_size::{Ranged, TextRange};
 
+use crate::caught;
 use crate::unreadable::Unreadable;
 
 /// The largest source that is checked.
@@ -26,35 +27,37 @@ pub(crate) fn parse(source: &str) -> Result<Parsed<ModModule>, Unreadable> {
     }
     let parsed = tree(source)?;
     let watched = with_watched(source, parsed.tokens());
-    if watched == source { Ok(parsed) } else { tree(&watched) }
+    if watched == source { Ok(parsed) } else { tree(&watched).or(Ok(parsed)) }
 }
 
 fn tree(source: &str) -> Result<Parsed<ModModule>, Unreadable> {
     if is_too_deep(source) {
         return Err(Unreadable::TooDeep);
     }
-    let parsed = ruff_python_parser::parse(source, ParseOptions::from(Mode::Ipython));
+    let parsed = |mode: Mode| ruff_python_parser::parse(source, ParseOptions::from(mode));
+    // In the mode of IPython, the parser panics on some texts that are no Python either.
+    let parsed = caught(|| Ok(parsed(Mode::Ipython))).unwrap_or_else(|_| parsed(Mode::Module));
     parsed.map_err(|error| unreadable(source, &error))?.try_into_module().ok_or(Unreadable::Defect)
 }
 
 /// The source without the magics before statements: `%time fit()` runs `fit()`. What is left keeps its place.
 fn with_watched(source: &str, tokens: &Tokens) -> String {
-    let mut text = source.to_owned();
+    let (mut text, mut done) = (String::new(), 0);
     for token in tokens.iter().filter(|token| token.kind() == TokenKind::IpyEscapeCommand) {
         let command = token.range().to_std_range();
         let line = source[..command.start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
         let before = &source[line..command.start];
         let Some(length) = before_statement(before.trim_start(), &source[command]) else { continue };
-        let end = line + before.len() + length;
         // A form feed begins the indentation anew.
         let blank = if before.trim().is_empty() {
             format!("{}\x0c{before}", " ".repeat(length - 1))
         } else {
             format!("{before}{}", " ".repeat(length))
         };
-        text.replace_range(line..end, &blank);
+        text.extend([&source[done..line], &blank]);
+        done = line + blank.len();
     }
-    text
+    text + &source[done..]
 }
 
 /// How long a magic and its options are, before the statement that it runs.
