@@ -113,7 +113,7 @@ fn text(cell: &Value) -> String {
         Some(Value::Array(lines)) => lines.iter().filter_map(Value::as_str).collect(),
         _ => String::new(),
     };
-    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
+    let text = text.replace('\u{feff}', "").replace("\r\n", "\n").replace('\r', "\n");
     // A last line that goes on would take in the next cell.
     text.trim_end().trim_end_matches('\\').to_owned()
 }

@@ -15,7 +15,7 @@ model = Ridge().fit(fit[["rooms", "usual"]], fit["rent"])"#;
 const SCORE: &str = r#"print(mean_absolute_error(valid["rent"], model.predict(valid[["rooms", "usual"]])))"#;
 
 /// Cells that change nothing for the others.
-const OTHER: [&str; 31] = [
+const OTHER: [&str; 32] = [
     "%%writefile tools.py\ndef half(x):\n    return x / 2",
     "%%html\n<style>\n  td { text-align: left }\n</style>",
     "%%sql\nselect street, rent\n  from rents\n where rooms > 2",
@@ -45,6 +45,7 @@ const OTHER: [&str; 31] = [
     "%timeit -n 3 - (",
     "%time x = = 3",
     "\u{feff}%cd",
+    "raise SystemExit('the rest is run by hand')",
     "ls = [1, 2]\ncd = 3\ncd - 1\npip = cd",
     "",
 ];
