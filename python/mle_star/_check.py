@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ def check(source: str | os.PathLike[str], **settings: str | os.PathLike[str] | N
         with `severity` `block` are leaks, those with `warn` are worth a look.
 
     Raises:
-        Error: A file cannot be checked.
+        Error: A file cannot be checked. A cell of a notebook that cannot be parsed is a warning.
     """
     is_path = not isinstance(source, str) or _is_path(source)
     arguments = ["check", "--json", *options(**settings), "--", os.fspath(source) if is_path else "-"]
@@ -29,6 +30,8 @@ def check(source: str | os.PathLike[str], **settings: str | os.PathLike[str] | N
     for file in files:
         if file.get("error"):
             raise Error(file["error"])
+        for cell in file.get("left_out", []):
+            warnings.warn(f"{file['path']}: cell {cell['cell']} is left out: {cell['error']}", stacklevel=2)
     return [{"path": file["path"], **finding} for file in files for finding in file["findings"]]
 
 

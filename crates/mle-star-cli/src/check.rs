@@ -57,6 +57,8 @@ pub struct Counts {
     pub files: usize,
     /// Files that could not be checked.
     pub unreadable: usize,
+    /// Cells of notebooks that could not be parsed.
+    pub left_out: usize,
     /// Findings with which the score does not count.
     pub leaks: usize,
     /// Other findings.
@@ -98,6 +100,7 @@ impl Counts {
                 let leaks = findings.found.iter().filter(|found| found.rule.blocks()).count();
                 Self {
                     files: counts.files + 1,
+                    left_out: counts.left_out + findings.code.left_out().len(),
                     leaks: counts.leaks + leaks,
                     warnings: counts.warnings + findings.found.len() - leaks,
                     allowed: counts.allowed + findings.allowed.len(),

@@ -32,6 +32,12 @@ fn file(checked: &Checked) -> Value {
     };
     let found: Vec<Value> = findings.found.iter().map(|found| finding(findings, found)).collect();
     let mut file = json!({ "path": checked.name, "findings": found });
+    let left_out = findings.code.left_out().iter();
+    let left_out: Vec<Value> =
+        left_out.map(|(cell, why)| json!({ "cell": cell, "error": why.to_string() })).collect();
+    if !left_out.is_empty() {
+        file["left_out"] = json!(left_out);
+    }
     let of_comments = findings.allowed.iter().map(|allowed| {
         let mut shown = finding(findings, &allowed.finding);
         shown["reason"] = json!(allowed.reason);

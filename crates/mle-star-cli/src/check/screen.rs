@@ -52,14 +52,15 @@ pub fn last_line(counts: Counts, look: OutputStyle) -> String {
     let found = if found.is_empty() { styled("no leaks", "32", look) } else { found.join(", ") };
     let hidden = [(counts.known, "known"), (counts.allowed, "allowed")];
     let hidden = hidden.into_iter().filter(|(number, _)| *number > 0);
-    let hidden: Vec<String> = hidden.map(|(number, word)| format!("{number} {word}")).collect();
+    let left_out = (counts.left_out > 0).then(|| count(counts.left_out as u64, "cell") + " left out");
+    let hidden: Vec<String> =
+        hidden.map(|(number, word)| format!("{number} {word}")).chain(left_out).collect();
     let hidden = if hidden.is_empty() { String::new() } else { format!(" ({})", hidden.join(", ")) };
+    let found = format!("{found} in {}{hidden}", count(counts.files as u64, "file"));
     match (counts.files, counts.unreadable) {
         (0, unreadable @ 1..) => format!("{} could not be checked\n", count(unreadable as u64, "file")),
-        (files, 0) => format!("{found} in {}{hidden}\n", count(files as u64, "file")),
-        (files, more) => {
-            format!("{found} in {}{hidden}; {more} more could not be checked\n", count(files as u64, "file"))
-        }
+        (_, 0) => format!("{found}\n"),
+        (_, more) => format!("{found}; {more} more could not be checked\n"),
     }
 }
 

@@ -49,7 +49,7 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
 
 /// Writes what was found to a file that hides it later.
 fn write_baseline(all: &[Checked], path: &Path) -> Result<Exit, Failure> {
-    all.iter().filter_map(|checked| checked.outcome.as_ref().err()).for_each(output::error);
+    tell_unreadable(all);
     let baseline = Baseline::of(all, path);
     let written = format!("{} written to {}\n", count(baseline.len() as u64, "finding"), path.display());
     baseline.write(path)?;
@@ -61,8 +61,20 @@ fn write_baseline(all: &[Checked], path: &Path) -> Result<Exit, Failure> {
 fn show(all: &[Checked], look: OutputStyle) {
     let found = all.iter().filter_map(|checked| Some((&checked.name, checked.outcome.as_ref().ok()?)));
     found.for_each(|(name, findings)| output::text(&screen::findings(name, findings, look)));
-    all.iter().filter_map(|checked| checked.outcome.as_ref().err()).for_each(output::error);
+    tell_unreadable(all);
     output::text(&screen::last_line(Counts::of(all), look));
+}
+
+/// Says which files and cells could not be checked.
+fn tell_unreadable(all: &[Checked]) {
+    for Checked { name, outcome } in all {
+        match outcome {
+            Err(trouble) => output::error(trouble),
+            Ok(findings) => findings.code.left_out().iter().for_each(|(cell, why)| {
+                output::talk(&format!("{name}: cell {cell} is left out: {why}"));
+            }),
+        }
+    }
 }
 
 fn exit(counts: Counts) -> Exit {
