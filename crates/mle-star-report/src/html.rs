@@ -92,7 +92,7 @@ pub fn part(environment: &Environment<'_>, name: &str, run: &Context<'_>) -> Res
         return Err(Error::new(ErrorKind::TemplateNotFound, format!("there is no part {name}")));
     };
     let Some(values) = views::part(run, name) else { return Ok(String::new()) };
-    let is_over = run.report.run.state != State::Running;
+    let is_over = run.report.summary.run.state != State::Running;
     page::section(environment, &Part { name, title, is_over, logs: None, report: Some(&run.report) }, &values)
 }
 

@@ -31,12 +31,13 @@ pub mod pace;
 mod page;
 pub mod progress;
 pub mod run_report;
-pub mod run_summary;
 pub mod run_view;
 pub mod runners;
 pub mod sanitize;
 pub mod score_report;
 pub mod script_output;
+pub mod step_rows;
+pub mod summary_file;
 #[cfg(feature = "html")]
 pub mod text;
 pub mod usage;

@@ -1,7 +1,6 @@
 //! What the agents of a run used and cost, as a line and as tables; empty for a run without a language model.
 
 use mle_star::journal::{EffectState, Snapshot};
-use mle_star::result::FinalResult;
 use mle_star::spending::{Calls, Spending, spending};
 use mle_star_domain::config::AgentsChoice;
 use mle_star_domain::place::{Phase, path_of_session};
@@ -45,11 +44,6 @@ pub fn of_run(snapshot: &Snapshot, is_running: bool) -> Spending {
         spending(effects, config)
     };
     without_free_calls(spending, config.agents)
-}
-
-/// The usage of a finished run.
-pub fn of_result(result: &FinalResult) -> Spending {
-    without_free_calls(result.usage.clone(), result.config.agents)
 }
 
 /// Whether no call of these agents costs anything.

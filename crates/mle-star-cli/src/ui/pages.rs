@@ -39,10 +39,8 @@ pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) ->
     let sections = site.list.now().await;
     let mut entries = site.list.source().entries();
     let all = entries.len();
-    let metrics: BTreeSet<String> = entries
-        .iter()
-        .filter_map(|entry| Some(entry.run.as_ref().ok()?.summary.run.metric.clone()))
-        .collect();
+    let metrics: BTreeSet<String> =
+        entries.iter().filter_map(|entry| Some(entry.run.as_ref().ok()?.run.metric.clone())).collect();
     entries.retain(|entry| wanted.takes(entry));
     wanted.sort(&mut entries);
     let page = wanted.page(&entries);

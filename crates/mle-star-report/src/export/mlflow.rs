@@ -13,7 +13,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::run_report::RunReport;
-use crate::run_view::{RunView, StepRow};
+use crate::run_view::RunView;
+use crate::step_rows::StepRow;
 
 /// The report of a run, in its folder.
 const REPORT: &str = "report.html";
@@ -92,7 +93,7 @@ pub fn mlflow(view: &RunView, result: &FinalResult, report: &RunReport) -> Mlflo
         id: view.snapshot.frozen.run_id.clone(),
         started: view.summary.created_at.clone(),
         run: Logged {
-            name: report.run.run_id.clone(),
+            name: report.summary.run.run_id.clone(),
             start,
             end,
             tags: BTreeMap::from([(NOTE.to_owned(), notes)]),
@@ -151,7 +152,7 @@ fn course(scored: &[(&StepRow, f64)], report: &RunReport, start: i64) -> Vec<Mea
     let mut best: Option<Score> = None;
     let counted = scored.iter().enumerate().filter(|(_, (row, _))| row.counts);
     let points = counted.filter_map(|(step, (row, score))| {
-        let now = Score::new(*score, report.run.direction)?;
+        let now = Score::new(*score, report.summary.run.direction)?;
         let value = best.filter(|best| now.gain_over(*best) <= 0.0).unwrap_or(now);
         best = Some(value);
         let at = ended(row, start);

@@ -124,7 +124,7 @@ mod tests {
             targets_left_out: 0,
         };
         let mut report = report(&json!({}));
-        report.run.metric = "rmse".to_owned();
+        report.summary.run.metric = "rmse".to_owned();
         let (report, logs) = (Some(&report), None);
         let part = Part { name: "diagnostics", title: "Diagnostics", is_over: true, logs, report };
         let page = section(&environment, &part, &drawn(&found)).unwrap();

@@ -26,7 +26,7 @@ pub fn leakage(context: &Context<'_>) -> Value {
     json!({
         "checked": asked.count(),
         "findings": found.collect::<Vec<_>>(),
-        "suspected": context.report.checks.leak(),
+        "suspected": context.report.leak(),
     })
 }
 
