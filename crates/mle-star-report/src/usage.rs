@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::figures::count;
 use crate::money;
-use crate::words::{agent_name, phase_title};
+use crate::words::phase_title;
 
 /// The calls of one phase, path or role.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -102,7 +102,7 @@ pub fn tables(spending: &Spending) -> Vec<CostTable> {
     let paths = paths.into_iter().map(|(path, calls)| row(format!("path {}", path + 1), calls)).collect();
     let mut roles: Vec<(&AgentType, &Calls)> = spending.by_role.iter().collect();
     roles.sort_by(|(_, one), (_, other)| weight(**other, total).total_cmp(&weight(**one, total)));
-    let roles = roles.into_iter().map(|(role, calls)| row(agent_name(*role), calls)).collect();
+    let roles = roles.into_iter().map(|(role, calls)| row(role.name().to_owned(), calls)).collect();
     [("phase", phases), ("path", paths), ("role", roles)]
         .into_iter()
         .filter(|(_, rows): &(_, Vec<CostRow>)| !rows.is_empty())

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use mle_star::event::{Done, DoneOf, Event};
 use mle_star::verdict::{Verdict, Verdicts};
 use mle_star_domain::place::{Phase, Place, Step};
-use mle_star_domain::role::AgentType;
 
 use crate::sanitize::first_line;
 
@@ -83,11 +82,6 @@ pub fn phase_title(phase: Phase) -> String {
         Some(number) => format!("Phase {number}: {}", phase.title()),
         None => "Finalization".to_owned(),
     }
-}
-
-/// An agent's name as in files: `retriever`, `ens_planner`.
-pub fn agent_name(agent: AgentType) -> String {
-    serde_json::to_value(agent).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// ` on near-1`; nothing for this machine.

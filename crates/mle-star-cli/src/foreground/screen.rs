@@ -10,7 +10,6 @@ use mle_star_domain::effects::{AgentReply, AgentRequest, Answer};
 use mle_star_domain::layout;
 use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view;
-use mle_star_report::words::agent_name;
 use mle_star_run::drive::{Runners, drive_with};
 use mle_star_run::runs::resume_command;
 use mle_star_run::settings::{Invocation, process_environment};
@@ -130,13 +129,13 @@ impl EventSink for Audience<'_> {
 #[async_trait]
 impl Observer for Audience<'_> {
     fn asked(&self, request: &AgentRequest) {
-        let who = format!("{} ({})", agent_name(request.agent), request.place);
+        let who = format!("{} ({})", request.agent.name(), request.place);
         self.log.debug(&format!("prompt for {who}:\n{}", request.prompt));
     }
 
     fn replied(&self, request: &AgentRequest, reply: &AgentReply) {
         if let Answer::Text { text, .. } = &reply.answer {
-            let who = format!("{} ({})", agent_name(request.agent), request.place);
+            let who = format!("{} ({})", request.agent.name(), request.place);
             self.log.debug(&format!("reply of {who}:\n{text}"));
         }
     }

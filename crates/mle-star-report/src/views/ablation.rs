@@ -31,9 +31,9 @@ pub struct AttemptEffect {
 }
 
 /// The studies that have begun, in order.
-pub fn ablation(context: &Context<'_>) -> Value {
+pub fn ablation(context: &Context<'_>) -> Option<Value> {
     let begun = context.steps.of_kind(StepKind::Study).filter(|step| !step.records.is_empty());
-    begun.map(|step| study(context, step)).collect()
+    Some(begun.map(|step| study(context, step)).collect())
 }
 
 /// The block that an outer step refines and the first plan for it, as the algorithm takes them from the extractor's

@@ -110,8 +110,9 @@ mod tests {
     use mle_star_domain::diagnostics::{Calibrated, RowsOf, WorstRow};
 
     use super::*;
-    use crate::page::{Part, environment, section};
+    use crate::page::{environment, section};
     use crate::run_report::tests::report;
+    use crate::views::part;
 
     fn check(target: OfTarget, expected: &[&str], pictures: usize) {
         let environment = environment().unwrap();
@@ -125,9 +126,8 @@ mod tests {
         };
         let mut report = report(&json!({}));
         report.summary.run.metric = "rmse".to_owned();
-        let (report, logs) = (Some(&report), None);
-        let part = Part { name: "diagnostics", title: "Diagnostics", is_over: true, logs, report };
-        let page = section(&environment, &part, &drawn(&found)).unwrap();
+        let more = minijinja::context! { report => minijinja::value::Serde(&report) };
+        let page = section(&environment, part("diagnostics").unwrap(), &drawn(&found), more).unwrap();
         for words in ["1,234 held-out rows; rmse −0.50000."].iter().chain(expected) {
             assert!(page.contains(words), "{words}: {page}");
         }

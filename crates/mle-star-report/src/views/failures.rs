@@ -11,10 +11,10 @@ use super::outcome::of_run;
 use super::steps::{ScriptRun, Step, reply};
 
 /// Failed scripts and agents, those that ended the run among them.
-pub fn failures(context: &Context<'_>) -> Value {
+pub fn failures(context: &Context<'_>) -> Option<Value> {
     let scripts: Vec<Value> = context.steps.iter().filter_map(failed).collect();
     let agents: Vec<Value> = context.run.snapshot.effects.iter().filter_map(silent).collect();
-    json!({"scripts": scripts, "agents": agents})
+    Some(json!({"scripts": scripts, "agents": agents}))
 }
 
 /// A step whose script failed at least once, with all of its runs.

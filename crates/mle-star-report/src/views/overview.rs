@@ -15,14 +15,14 @@ use super::steps::{ScriptRun, Step, StepKind};
 use crate::words::phase_title;
 
 /// The task, and what the run used and did so far.
-pub fn overview(context: &Context<'_>) -> Value {
+pub fn overview(context: &Context<'_>) -> Option<Value> {
     let Context { run, report, steps, .. } = context;
     let (summary, snapshot) = (&run.summary, &run.snapshot);
     let has_run = |run: &&ScriptRun<'_>| run.outcome.is_some() && run.limit().is_none();
     let runs = || steps.iter().flat_map(|step| &step.runs).filter(has_run);
     let calls = snapshot.effects.iter().filter(|effect| effect.counts() && was_made(effect));
     let first = steps.of_kind(StepKind::Candidate).find_map(Step::score);
-    json!({
+    Some(json!({
         "description": snapshot.frozen.task.description,
         "columns": snapshot.frozen.task.columns,
         "notes": report.notes(),
@@ -38,7 +38,7 @@ pub fn overview(context: &Context<'_>) -> Value {
         "best_at": best_at(context),
         "submission": summary.answer.submission.as_ref().and_then(|path| here(&run.folder, path)),
         "phases": phases(context),
-    })
+    }))
 }
 
 /// The step of the final solution, or of the best score; `None` while the run would submit another solution than the one with the best

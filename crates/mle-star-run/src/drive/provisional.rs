@@ -194,6 +194,10 @@ impl Files {
 #[cfg(test)]
 mod tests {
     use mle_star::event::NoEvents;
+    use mle_star::journal::Journal;
+    use mle_star::testing::frozen;
+    use mle_star::verdict::Verdict;
+    use mle_star_domain::effects::Limit;
     use mle_star_domain::place::Step;
 
     use super::*;
@@ -269,6 +273,27 @@ mod tests {
         assert_eq!(read(layout::SOLUTION), "# phase3/r0");
         let provisional: Provisional = serde_json::from_str(&read(layout::PROVISIONAL)).unwrap();
         assert_eq!(provisional.solution, late);
+    }
+
+    #[tokio::test]
+    async fn each_verdict_is_followed_by_a_summary_of_the_run_as_it_is_left() {
+        let run = tempfile::tempdir().unwrap();
+        let journal = Journal::create(run.path(), &frozen()).unwrap();
+        let summary = || -> Option<serde_json::Value> {
+            serde_json::from_str(&fs::read_to_string(run.path().join(layout::SUMMARY)).ok()?).ok()
+        };
+        let writer = writer(files(run.path(), |_| None));
+        let step = Step::Candidate(0);
+        let verdict = Verdict { score: Some(0.5), ..Verdict::default() };
+        writer.beside(&NoEvents).emit(Event::Skipped { place: step.place(), limit: Limit::Time });
+        tokio::task::yield_now().await;
+        assert_eq!(summary(), None);
+        journal.fail(&Step::Outer { path: 1, outer: 0 }.place(), "no script ran").unwrap();
+        writer.beside(&NoEvents).emit(Event::StepEnded { place: step, verdict });
+        assert_eq!(writer.end().await, None);
+        let summary = summary().unwrap();
+        assert_eq!(summary["state"], "unfinished", "{summary}");
+        assert_eq!(summary["failed_paths"][0]["cause"], "no script ran", "{summary}");
     }
 
     #[tokio::test]

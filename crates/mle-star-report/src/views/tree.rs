@@ -23,7 +23,7 @@ use crate::words::{phase_title, place_name};
 const ROOM: usize = 300_000;
 
 /// The solutions by phase and path, and a picture of them with their parents.
-pub fn tree(context: &Context<'_>) -> Value {
+pub fn tree(context: &Context<'_>) -> Option<Value> {
     let way = context.descent.way_to_best();
     let mut whole = WholeScripts { shown: BTreeSet::new(), room: ROOM, way };
     let (mut groups, mut occurring) = (Vec::<(String, Vec<Value>)>::new(), BTreeSet::new());
@@ -45,10 +45,10 @@ pub fn tree(context: &Context<'_>) -> Value {
     // Those that a reader chooses from.
     let outcomes: Vec<_> =
         ["kept", "dropped", "failed"].into_iter().filter(|one| occurring.contains(one)).collect();
-    json!({
+    Some(json!({
         "run": context.run.summary.run.run_id, "picture": family::picture(context), "outcomes": outcomes,
         "groups": groups,
-    })
+    }))
 }
 
 /// Decides which scripts are shown whole.
