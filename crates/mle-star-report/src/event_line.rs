@@ -1,4 +1,4 @@
-//! Events of a run as lines of text.
+//! The line of text for each event of a run, as terminal and log show it.
 
 use mle_star::diagnostics::Diagnostics;
 use mle_star::event::{Event, RunnerState, RunnerStatus};

@@ -1,6 +1,6 @@
 //! The report: one HTML file that opens without a network.
 //!
-//! It is a frame around the [`PARTS`], with style and script inlined; its content security policy allows nothing else.
+//! The report is a frame around the [`PARTS`], with style and script inlined; its content security policy allows nothing else.
 //! The web page has the same parts.
 
 use base64::Engine as _;

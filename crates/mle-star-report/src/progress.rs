@@ -18,7 +18,7 @@ use crate::words::{Models, in_line};
 /// The state of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    /// Its outline.
+    /// The outline of the run.
     pub outline: Option<Outline>,
     /// The current phase.
     pub phase: Option<Phase>,
@@ -92,7 +92,7 @@ pub struct RunningCall {
     pub is_script: bool,
     /// When it got its slot.
     pub began: Timestamp,
-    /// Its timeout in seconds; 0 if unknown.
+    /// The timeout in seconds; 0 if unknown.
     pub timeout: f64,
     /// The tool that an agent used last, with its argument.
     pub tool: Option<String>,
@@ -153,7 +153,7 @@ pub struct PathState {
     pub outer: Option<(u32, u32)>,
     /// Attempt and how many there are, counted from 1.
     pub inner: Option<(u32, u32)>,
-    /// Its best score.
+    /// The path's best score.
     pub best: Option<f64>,
     /// Whether it has ended.
     pub is_over: bool,

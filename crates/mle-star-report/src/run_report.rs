@@ -176,30 +176,30 @@ impl RunReport {
         Some(used + &more.unwrap_or_default())
     }
 
-    /// That the solution may leak, if the agent that looks for leaks found one that it could not correct.
+    /// The warning that the solution may leak, if the agent that looks for leaks found one that it could not correct.
     pub fn leak(&self) -> Option<String> {
         let words = "the solution may leak the answers it is scored on";
         self.checks.leakage_suspected.then(|| words.to_owned())
     }
 
-    /// That the score may be too good, and why.
+    /// The warning that the score may be too good, with the reason.
     fn suspicion(&self) -> Option<String> {
         let why = self.checks.suspect.as_deref()?;
         Some(format!("this score is suspect: {}", first_line(why, LONGEST_CAUSE)))
     }
 
-    /// That a larger limit found nothing better.
+    /// The note that a larger limit found nothing better.
     fn earlier_answer(&self) -> Option<String> {
         let words = "nothing better was found since the limit was raised: the earlier answer stays";
         self.ending.answer_is_earlier.then(|| words.to_owned())
     }
 
-    /// That another solution than the best one is submitted, and why.
+    /// The note that another solution than the best one is submitted, with the reason.
     fn not_best(&self) -> Option<String> {
         self.ending.not_best.as_deref().map(|words| first_line(words, LONGEST_CAUSE))
     }
 
-    /// That the delivered script did not write the submission, and why.
+    /// The note that the delivered script did not write the submission, with the reason.
     fn not_run(&self) -> Option<String> {
         let why = first_line(self.ending.not_run.as_deref()?, LONGEST_CAUSE);
         Some(format!("`{}/{}` did not write the submission: {why}", layout::FINAL, layout::SOLUTION))
@@ -249,7 +249,7 @@ impl Ending {
 }
 
 impl SoFar {
-    /// Where it is and how good, as a fragment.
+    /// The submission with its path and its score, as a fragment.
     pub fn words(&self, tried: &Models) -> String {
         let (place, score) = (tried.place(&Place::from(self.place.as_str())), number(self.score));
         format!("a checked submission so far: {} ({place}, from a solution that scored {score})", self.path)

@@ -26,11 +26,11 @@ pub const DEFAULT_DIR: &str = "runs";
 /// A run at one moment.
 #[derive(Clone, Debug)]
 pub struct RunView {
-    /// Its folder.
+    /// The run's folder.
     pub folder: PathBuf,
     /// The run in short.
     pub summary: RunSummary,
-    /// Its records, oldest first.
+    /// The rows of its records, oldest first.
     pub steps: Vec<StepRow>,
     /// The usage of its agents.
     pub spending: Spending,
@@ -89,7 +89,7 @@ pub struct RunSummary {
 pub struct Identity {
     /// The run ID.
     pub run_id: String,
-    /// Its state.
+    /// The run's state.
     pub state: State,
     /// The metric's name.
     pub metric: String,
@@ -120,7 +120,7 @@ pub struct Submissions {
 /// A checked submission of a run that is not finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SoFar {
-    /// Its path.
+    /// The path of the submission.
     pub path: String,
     /// The run of the script that wrote it.
     pub place: String,
@@ -133,7 +133,7 @@ pub struct SoFar {
 pub struct Provisional {
     /// The run of the script that wrote the submission.
     pub place: String,
-    /// Its validation score.
+    /// The validation score of that script.
     pub score: f64,
     /// The 95 % interval of that score. No version of the program has written one so far.
     pub interval: Option<[f64; 2]>,
@@ -146,7 +146,7 @@ pub struct Provisional {
 pub struct FailedPath {
     /// From 0.
     pub path: usize,
-    /// Its error.
+    /// The error that ended the path.
     pub cause: String,
 }
 
@@ -156,9 +156,9 @@ pub struct FailedPath {
 pub enum State {
     /// A process works on it.
     Running,
-    /// It has a result.
+    /// The run has a result.
     Finished,
-    /// It was interrupted or failed; it can be resumed.
+    /// The run was interrupted or failed; it can be resumed.
     Unfinished,
 }
 
@@ -231,7 +231,7 @@ pub(crate) fn phase(snapshot: &Snapshot) -> Option<Phase> {
 }
 
 impl RunSummary {
-    /// What it does now, or what it did.
+    /// The stage: the phase that the run is in, or what a finished run used.
     pub fn stage(&self) -> String {
         match self.run.state {
             State::Finished => self.used.clone().unwrap_or_else(|| "done".to_owned()),

@@ -118,7 +118,7 @@ impl ScoreReport {
         Some(format!("no interval: {}", first_line(why, LONGEST_CAUSE)))
     }
 
-    /// That the held-out score is of some of the held-out rows; `None` if it is of all.
+    /// The note that the held-out score is of some of the held-out rows; `None` if it is of all.
     fn reported_part(&self) -> Option<String> {
         let trust = self.trust.as_ref()?;
         Some(format!(

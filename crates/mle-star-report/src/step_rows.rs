@@ -12,11 +12,11 @@ use serde_json::Value;
 /// One record of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepRow {
-    /// Where.
+    /// The place of the record.
     pub place: String,
     /// Agent, script or decision.
     pub kind: Kind,
-    /// Its outcome in words.
+    /// The outcome in words.
     pub outcome: String,
     /// Did it succeed?
     pub ok: bool,
@@ -83,14 +83,14 @@ fn row(record: &EffectRecord) -> StepRow {
         return StepRow { outcome: record.limit.map_or_else(not_ended, skipped), ..row };
     };
     let known = match record.kind {
-        Kind::Agent => AgentReply::deserialize(outcome).map(|reply| of_agent(reply, row.clone())),
+        Kind::Agent => AgentReply::deserialize(outcome).map(|reply| agent_row(reply, row.clone())),
         Kind::Script => ScriptOutcome::deserialize(outcome)
-            .map(|outcome| of_script(&outcome, &record.request, row.clone())),
+            .map(|outcome| script_row(&outcome, &record.request, row.clone())),
         Kind::Look => HoldoutScore::deserialize(outcome)
-            .map(|look| of_question(look.measured, "scored".to_owned(), look.failure, row.clone())),
+            .map(|look| question_row(look.measured, "scored".to_owned(), look.failure, row.clone())),
         Kind::Selection => Selection::deserialize(outcome).map(|selection| {
             let chosen = selection.weights.iter().filter(|weight| **weight > 0.0).count();
-            of_question(
+            question_row(
                 selection.measured,
                 format!("{chosen} solutions chosen"),
                 selection.failure,
@@ -108,7 +108,7 @@ fn skipped(limit: Limit) -> String {
     format!("skipped: {}", limit.name())
 }
 
-fn of_agent(reply: AgentReply, row: StepRow) -> StepRow {
+fn agent_row(reply: AgentReply, row: StepRow) -> StepRow {
     match reply.answer {
         Answer::Text { .. } => StepRow { outcome: "answered".to_owned(), ok: true, ..row },
         Answer::Failed { reason } => StepRow { outcome: reason, ..row },
@@ -116,7 +116,7 @@ fn of_agent(reply: AgentReply, row: StepRow) -> StepRow {
     }
 }
 
-fn of_script(outcome: &ScriptOutcome, request: &Value, row: StepRow) -> StepRow {
+fn script_row(outcome: &ScriptOutcome, request: &Value, row: StepRow) -> StepRow {
     if let Some(limit) = outcome.limit() {
         return StepRow { outcome: skipped(limit), ..row };
     }
@@ -136,7 +136,7 @@ fn of_script(outcome: &ScriptOutcome, request: &Value, row: StepRow) -> StepRow 
 }
 
 /// The answer to a question about predictions.
-fn of_question(measured: Option<Measurement>, words: String, failure: String, row: StepRow) -> StepRow {
+fn question_row(measured: Option<Measurement>, words: String, failure: String, row: StepRow) -> StepRow {
     let score = measured.map(|measured| measured.score);
     StepRow { outcome: if score.is_some() { words } else { failure }, ok: score.is_some(), score, ..row }
 }

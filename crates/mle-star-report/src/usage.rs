@@ -14,9 +14,9 @@ use crate::words::phase_title;
 /// The calls of one phase, path or role.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostRow {
-    /// Its name for people.
+    /// The name of the phase, path or role for people.
     pub name: String,
-    /// Its calls.
+    /// The calls.
     #[serde(flatten)]
     pub calls: Calls,
     /// `$1.23`, `~$1.23` if a part of it is estimated, or `unknown`. Stored calls do not tell that some have no known price.
@@ -30,7 +30,7 @@ pub struct CostRow {
 pub struct CostTable {
     /// `phase`, `path` or `role`.
     pub title: &'static str,
-    /// Its rows.
+    /// The rows.
     pub rows: Vec<CostRow>,
 }
 

@@ -23,7 +23,7 @@ pub fn done_words(done: Done) -> String {
 pub struct Models(BTreeMap<Step, String>);
 
 impl Models {
-    /// Those of the steps that ended with a score.
+    /// The models of the steps that ended with a score.
     pub fn of(verdicts: &Verdicts) -> Self {
         Self(verdicts.iter().filter_map(|(step, verdict)| Self::tried(*step, verdict)).collect())
     }

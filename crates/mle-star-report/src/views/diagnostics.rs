@@ -1,4 +1,4 @@
-//! Where the predictions of the final solution are right and where they are wrong.
+//! Diagnostics of the final solution: where its predictions are right and where they are wrong.
 
 use mle_star_domain::diagnostics::{
     ClassCurves, ClassErrors, Diagnostics, NumberErrors, OfTarget, PartScore, Parts,

@@ -68,7 +68,7 @@ fn retrievals(context: &Context<'_>) -> Vec<AgentReply> {
     context.run.snapshot.effects.iter().filter(of).filter_map(reply).collect()
 }
 
-/// Where the models come from.
+/// The source of the models.
 fn retrieval(context: &Context<'_>, lookups: &[Lookup]) -> Retrieval {
     let frozen = &context.run.snapshot.frozen;
     context.result().map(|result| result.phase1.retrieval).unwrap_or_else(|| {

@@ -23,7 +23,7 @@ pub fn now(context: &Context<'_>) -> Option<Value> {
     present(context.run, context.at_work)
 }
 
-/// The same, for a page that follows the events of a run, which come more often than records.
+/// What runs now, for a page that follows the events of a run, which come more often than records.
 pub fn present(run: &RunView, at_work: &AtWork) -> Option<Value> {
     let (summary, config, progress) = (&run.summary, &run.snapshot.frozen.config, at_work.progress());
     if summary.run.state != State::Running {
@@ -78,7 +78,7 @@ fn waiting(run: &RunView, progress: &Progress) -> Vec<Value> {
     waiting.map(|step| work(&progress.models.step(step), "", WAITS, true)).collect()
 }
 
-/// Something that is in progress, or waits.
+/// An entry of the list: a call, a script or a step that is in progress, or waits.
 fn work(place: &str, what: &str, since: &str, waits: bool) -> Value {
     let (none, output) = (Value::Null, Value::Array(Vec::new()));
     json!({

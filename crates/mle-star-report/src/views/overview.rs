@@ -36,7 +36,7 @@ pub fn overview(context: &Context<'_>) -> Option<Value> {
         "first": first.map(Score::value),
         "best": summary.best_score,
         "best_at": best_at(context),
-        "submission": summary.answer.submission.as_ref().and_then(|path| here(&run.folder, path)),
+        "submission": summary.answer.submission.as_ref().and_then(|path| present_path(&run.folder, path)),
         "phases": phases(context),
     }))
 }
@@ -50,8 +50,8 @@ fn best_at(context: &Context<'_>) -> Option<String> {
     is_told.then(|| format!("{}, {best}", context.report.tried.step(best)))
 }
 
-/// Where a file of `final/` lies now: a run folder may have been moved or copied since its path was recorded.
-fn here(folder: &Path, recorded: &str) -> Option<String> {
+/// The path of a file of `final/` at present: a run folder may have been moved or copied since its path was recorded.
+fn present_path(folder: &Path, recorded: &str) -> Option<String> {
     let name = Path::new(recorded).file_name()?;
     Some(folder.join(layout::FINAL).join(name).display().to_string())
 }

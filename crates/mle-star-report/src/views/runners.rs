@@ -26,11 +26,11 @@ const HOST: usize = 100;
 /// A runner as `show --json` has it. Times are in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunnerRow {
-    /// Its name; `this machine` for scripts without a runner.
+    /// The runner's name; `this machine` for scripts without a runner.
     pub name: String,
     /// The name of its machine.
     pub host: Option<String>,
-    /// Its state; `None` if the events do not tell, and for this machine.
+    /// The runner's state; `None` if the events do not tell, and for this machine.
     pub state: Option<&'static str>,
     /// How many scripts it runs at once.
     pub slots: Option<u64>,

@@ -1,4 +1,4 @@
-//! What the dots of the charts tell.
+//! The dots of charts: the tooltip of each, and the solution that it links to.
 
 use mle_star_domain::place::Place;
 

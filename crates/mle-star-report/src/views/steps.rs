@@ -21,9 +21,9 @@ pub struct Steps<'a> {
 pub struct Step<'a> {
     /// The step of the algorithms.
     pub step: place::Step,
-    /// Its place, for example `phase2/path-0/t1/k2`.
+    /// The step's place, for example `phase2/path-0/t1/k2`.
     pub place: Place,
-    /// Its kind.
+    /// The step's kind.
     pub kind: StepKind,
     /// The scripts that ran: the first, then the repaired ones.
     pub runs: Vec<ScriptRun<'a>>,
@@ -32,7 +32,7 @@ pub struct Step<'a> {
     pub records: Vec<&'a EffectRecord>,
     /// The limit that skipped it.
     pub limit: Option<Limit>,
-    /// Its verdict; `None` while it is open.
+    /// The step's verdict; `None` while it is open.
     pub verdict: Option<Verdict>,
 }
 
@@ -42,9 +42,9 @@ pub struct ScriptRun<'a> {
     pub place: &'a Place,
     /// The text that ran.
     pub script: &'a str,
-    /// Its outcome; `None` while it runs.
+    /// The outcome; `None` while the script runs.
     pub outcome: Option<ScriptOutcome>,
-    /// Its score, if it counts.
+    /// The score, if it counts.
     pub score: Option<Score>,
 }
 

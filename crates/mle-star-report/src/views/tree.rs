@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::diff::diff;
-use super::outcome::{of_run, status};
+use super::outcome::{run_values, status};
 use super::steps::{ScriptRun, Step, StepKind};
 use super::{family, plans};
 use crate::cut::{CODE, cut};
@@ -125,7 +125,7 @@ fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, whole: &mut WholeScripts) ->
     let mut before = parent.and_then(|parent| Some((json!(place_name(&parent.place)), parent.text()?)));
     let mut shown = Vec::new();
     for run in &step.runs {
-        let mut value = of_run(run);
+        let mut value = run_values(run);
         let name = value["name"].clone();
         value["code"] = whole.take(step.step, run.script, before.is_some()).into();
         value["lines"] = run.script.lines().count().into();
