@@ -230,7 +230,7 @@ impl Progress {
                     self.spent = Some(self.spent.unwrap_or_else(Usage::free) + *usage);
                 }
                 if let Some(phase) = place.phase() {
-                    self.pace.call(EndedEffect { phase, seconds, replayed: *replayed });
+                    self.pace.calls.take(EndedEffect { phase, seconds, replayed: *replayed });
                 }
             }
             Event::ScriptEnded { place, seconds, failure, replayed, end, .. } => {
@@ -240,7 +240,7 @@ impl Progress {
                 let is_late = *end == ScriptEnd::TimedOut.words();
                 self.scripts.1 += u64::from(failure.is_some() && !is_late);
                 if let Some(phase) = place.phase() {
-                    self.pace.script(EndedEffect { phase, seconds: *seconds, replayed: *replayed });
+                    self.pace.scripts.take(EndedEffect { phase, seconds: *seconds, replayed: *replayed });
                 }
             }
             Event::ToolUsed { place, tool, about, .. } => {

@@ -22,7 +22,7 @@ mod outcome;
 mod overview;
 mod plans;
 mod runners;
-mod scores;
+pub(crate) mod scores;
 mod script;
 mod spots;
 pub(crate) mod steps;
