@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use mle_star::journal::{EffectRecord, EffectState, Kind, Snapshot};
+use mle_star::journal::{EffectRecord, Kind, Snapshot};
 use mle_star::result::{FinalResult, StoppedBy};
 use mle_star::spending::Spending;
 use mle_star_domain::effects::DATA_CHANGED;
@@ -18,7 +18,7 @@ use crate::cut::sentence;
 use crate::cuts;
 use crate::figures::{duration, number};
 use crate::model::words;
-use crate::run_view::{RunSummary, RunView, SoFar, State, argument, resume_command};
+use crate::run_view::{RunSummary, RunView, SoFar, State, argument, resume_command, stands};
 use crate::sanitize::first_line;
 use crate::score_report::ScoreReport;
 use crate::usage;
@@ -263,10 +263,7 @@ fn data_changed(snapshot: &Snapshot) -> bool {
         let mut notes = notes.into_iter().flatten().filter_map(|note| note.as_str());
         notes.any(|note| note.starts_with(DATA_CHANGED))
     };
-    let is_script = |record: &&EffectRecord| {
-        let counts = matches!(record.state, EffectState::Begun | EffectState::Ended);
-        record.kind == Kind::Script && counts
-    };
+    let is_script = |record: &&EffectRecord| record.kind == Kind::Script && stands(record);
     snapshot.effects.iter().filter(is_script).any(is_told)
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mle_star::event::Done;
-use mle_star::journal::{self, EffectState, JournalError, Snapshot};
+use mle_star::journal::{self, EffectRecord, EffectState, JournalError, Snapshot};
 use mle_star::result::FinalResult;
 use mle_star::shell;
 use mle_star::spending::Spending;
@@ -221,13 +221,14 @@ fn read_with(folder: &Path, is_held: bool) -> Result<RunView, JournalError> {
     Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
 }
 
-/// The latest phase. Records that a longer time limit set aside do not count.
+/// The latest phase.
 pub(crate) fn phase(snapshot: &Snapshot) -> Option<Phase> {
-    let current = snapshot
-        .effects
-        .iter()
-        .filter(|effect| matches!(effect.state, EffectState::Begun | EffectState::Ended));
-    current.filter_map(|effect| effect.place.phase()).max()
+    snapshot.effects.iter().filter(|record| stands(record)).filter_map(|record| record.place.phase()).max()
+}
+
+/// Whether a record stands: neither a longer limit nor a repetition has set it aside.
+pub(crate) fn stands(record: &EffectRecord) -> bool {
+    matches!(record.state, EffectState::Begun | EffectState::Ended)
 }
 
 impl RunSummary {

@@ -1,6 +1,6 @@
 //! The rows of `steps` in `show --json`: what each record of a journal came to, and its score.
 
-use mle_star::journal::{EffectRecord, EffectState, Kind, Outcome, Snapshot};
+use mle_star::journal::{EffectRecord, Kind, Outcome, Snapshot};
 use mle_star::verdict::Verdicts;
 use mle_star_domain::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
 use mle_star_domain::measure::Measurement;
@@ -8,6 +8,8 @@ use mle_star_domain::place::Step;
 use mle_star_domain::question::{HoldoutScore, Selection};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::run_view::stands;
 
 /// One record of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,14 +58,13 @@ fn replaced_by_leakage_check(verdicts: &Verdicts) -> &[Step] {
 }
 
 fn is_shown(record: &EffectRecord) -> bool {
-    use EffectState::{Begun, Ended};
     // A decision without a limit only marks the start or end of a phase.
     let is_effect = match record.kind {
         Kind::Agent | Kind::Script | Kind::Look | Kind::Selection => true,
         Kind::Decision => record.limit.is_some(),
         Kind::Gate | Kind::Probe | Kind::Verdict | Kind::Failure => false,
     };
-    matches!(record.state, Begun | Ended) && is_effect
+    stands(record) && is_effect
 }
 
 fn row(record: &EffectRecord) -> StepRow {
@@ -120,7 +121,6 @@ fn script_row(outcome: &ScriptOutcome, request: &Value, row: StepRow) -> StepRow
     if let Some(limit) = outcome.limit() {
         return StepRow { outcome: skipped(limit), ..row };
     }
-    let purpose = request.get("purpose").and_then(|name| Purpose::deserialize(name).ok());
     let ok = !outcome.is_error();
     let failure = outcome.traceback.as_deref().and_then(|text| text.lines().last());
     let words = match (ok, failure, outcome.submission.as_ref()) {
@@ -130,9 +130,14 @@ fn script_row(outcome: &ScriptOutcome, request: &Value, row: StepRow) -> StepRow
         (false, Some(failure), _) => failure.to_owned(),
         (false, None, _) => outcome.headline(),
     };
-    let counts = ok && purpose == Some(Purpose::Score) && outcome.mismatch.is_none();
     let (score, seconds) = (outcome.value(), Some(outcome.duration_seconds));
-    StepRow { outcome: words, ok, score, counts, seconds, ..row }
+    StepRow { outcome: words, ok, score, counts: can_be_best(outcome, request), seconds, ..row }
+}
+
+/// Whether the score of a script can be the best one.
+pub(crate) fn can_be_best(outcome: &ScriptOutcome, request: &Value) -> bool {
+    let purpose = request.get("purpose").and_then(|name| Purpose::deserialize(name).ok());
+    !outcome.is_error() && outcome.mismatch.is_none() && purpose == Some(Purpose::Score)
 }
 
 /// The answer to a question about predictions.
