@@ -7,7 +7,7 @@ use mle_star::money::{DEAREST, Prices, expected_tokens};
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::words::{agent_name, phase_title};
+use mle_star_report::words::phase_title;
 use mle_star_report::{money, usage::is_free};
 use mle_star_run::Prepared;
 use mle_star_run::prepare::Configured;
@@ -137,9 +137,7 @@ pub fn lines(estimate: &Estimate, repairs: u32) -> Vec<String> {
         phase.calls.values().for_each(|count| calls += *count);
         lines.push(phase_title(phase.phase));
         lines.push(row("  agent calls".to_owned(), calls));
-        lines.extend(
-            phase.calls.iter().map(|(role, count)| row(format!("    {}", agent_name(*role)), *count)),
-        );
+        lines.extend(phase.calls.iter().map(|(role, count)| row(format!("    {}", role.name()), *count)));
         lines.push(row("  script runs".to_owned(), phase.scripts));
     }
     lines.push("All".to_owned());
@@ -170,7 +168,7 @@ fn cost_lines(estimate: &Estimate) -> Vec<String> {
         let (low, high) = (money::usd(cost.usd.0), money::usd(cost.usd.1));
         format!(
             "  {:<14} {} {low} to {high} a call (assumed: {} tokens in at ${} and {} out at ${} a million, half to double)",
-            agent_name(*role),
+            role.name(),
             cost.model,
             money::tokens(cost.tokens_in.into()),
             cost.usd_per_mtok_in,

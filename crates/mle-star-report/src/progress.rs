@@ -13,12 +13,12 @@ use mle_star_domain::place::{Phase, Place, Step};
 use crate::done::{Used, done};
 use crate::pace::{EndedEffect, Moment, Pace, seconds};
 use crate::runners::Runners;
-use crate::words::{Models, agent_name, in_line};
+use crate::words::{Models, in_line};
 
 /// The state of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    /// Its outline.
+    /// The outline of the run.
     pub outline: Option<Outline>,
     /// The current phase.
     pub phase: Option<Phase>,
@@ -87,12 +87,12 @@ pub struct Best {
 #[derive(Clone, Debug)]
 pub struct RunningCall {
     /// The agent's name, or `script`.
-    pub name: String,
+    pub name: &'static str,
     /// Whether it is a script.
     pub is_script: bool,
     /// When it got its slot.
     pub began: Timestamp,
-    /// Its timeout in seconds; 0 if unknown.
+    /// The timeout in seconds; 0 if unknown.
     pub timeout: f64,
     /// The tool that an agent used last, with its argument.
     pub tool: Option<String>,
@@ -153,7 +153,7 @@ pub struct PathState {
     pub outer: Option<(u32, u32)>,
     /// Attempt and how many there are, counted from 1.
     pub inner: Option<(u32, u32)>,
-    /// Its best score.
+    /// The path's best score.
     pub best: Option<f64>,
     /// Whether it has ended.
     pub is_over: bool,
@@ -201,11 +201,11 @@ impl Progress {
     fn take_effect(&mut self, event: &Event, time: Timestamp) {
         match event {
             Event::AgentStarted { place, agent, timeout, .. } => {
-                self.begin(place, agent_name(*agent), *timeout, time);
+                self.begin(place, agent.name(), *timeout, time);
             }
             Event::AgentWaits { place, agent, seconds, reason } => {
                 if !self.running.contains_key(place) {
-                    self.begin(place, agent_name(*agent), 0.0, time);
+                    self.begin(place, agent.name(), 0.0, time);
                 }
                 let wait = SignedDuration::try_from_secs_f64(*seconds).unwrap_or_default();
                 let until = time.checked_add(wait).unwrap_or(time);
@@ -230,7 +230,7 @@ impl Progress {
                     self.spent = Some(self.spent.unwrap_or_else(Usage::free) + *usage);
                 }
                 if let Some(phase) = place.phase() {
-                    self.pace.call(EndedEffect { phase, seconds, replayed: *replayed });
+                    self.pace.calls.take(EndedEffect { phase, seconds, replayed: *replayed });
                 }
             }
             Event::ScriptEnded { place, seconds, failure, replayed, end, .. } => {
@@ -240,7 +240,7 @@ impl Progress {
                 let is_late = *end == ScriptEnd::TimedOut.words();
                 self.scripts.1 += u64::from(failure.is_some() && !is_late);
                 if let Some(phase) = place.phase() {
-                    self.pace.script(EndedEffect { phase, seconds: *seconds, replayed: *replayed });
+                    self.pace.scripts.take(EndedEffect { phase, seconds: *seconds, replayed: *replayed });
                 }
             }
             Event::ToolUsed { place, tool, about, .. } => {
@@ -338,7 +338,7 @@ impl Progress {
         PathState { best: self.score_before_paths, ..PathState::default() }
     }
 
-    fn begin(&mut self, place: &Place, name: String, timeout: f64, began: Timestamp) {
+    fn begin(&mut self, place: &Place, name: &'static str, timeout: f64, began: Timestamp) {
         let (tool, last_wait, runner) = (None, None, None);
         let effect = RunningCall { name, is_script: false, began, timeout, tool, last_wait, runner };
         self.running.insert(place.clone(), effect);
@@ -385,10 +385,10 @@ impl Progress {
     }
 }
 
-fn script_name(place: &Place) -> String {
+fn script_name(place: &Place) -> &'static str {
     match place.step() {
-        Some(Step::Outer { .. }) => "ablation script".to_owned(),
-        _ => "script".to_owned(),
+        Some(Step::Outer { .. }) => "ablation script",
+        _ => "script",
     }
 }
 

@@ -124,6 +124,7 @@ async fn driven(
             Ok(result)
         }
         Err(stop) => {
+            results::keep_summary(&run.folder);
             observer.stopped(&run.folder).await.iter().for_each(|note| say(note));
             let tried =
                 journal::read(&run.folder).map(|read| Models::of(&read.verdicts())).unwrap_or_default();

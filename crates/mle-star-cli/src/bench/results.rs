@@ -8,7 +8,7 @@ use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
 use mle_star_report::money;
 use mle_star_report::run_report::{NO_SUBMISSION, RunReport};
-use mle_star_report::run_view;
+use mle_star_report::run_view::{self, RunSummary};
 use serde::Serialize;
 
 use super::folder::Folder;
@@ -234,17 +234,16 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> RunRow {
         has_medals: cell.task.grading.medals.is_some(),
         ..RunRow::default()
     };
-    if let Some(result) = run_view::read_result(&run) {
-        row.tell(&RunReport::of_result(&run, &result));
-        row.state = State::Finished;
-        row.exit = Some(Exit::of_result(&result).code());
-        row.valid = row.error.is_none();
-        graded(&mut row, folder, cell);
-        return row;
-    }
     if let Ok(view) = run_view::read(&run) {
         row.tell(&RunReport::of(&view));
         row.state = State::Unfinished;
+        if let Some(result) = &view.result {
+            row.state = State::Finished;
+            row.exit = Some(Exit::of_result(result).code());
+            row.valid = row.error.is_none();
+            graded(&mut row, folder, cell);
+            return row;
+        }
     }
     if let Some(failed) = folder.failure(cell) {
         row.state = State::Failed;
@@ -388,11 +387,12 @@ impl ScoreOf {
 impl RunRow {
     /// Takes what the report of the run tells. The best score of a run without a result is no score of the run.
     fn tell(&mut self, report: &RunReport) {
-        let RunReport { run, is_final, score, checks, answer, spent, calls, .. } = report;
+        let RunReport { summary, is_final, score, calls, .. } = report;
+        let RunSummary { run, spent, answer, .. } = summary;
         (self.metric, self.direction) = (Some(run.metric.clone()), Some(run.direction));
         self.validation_score = score.validation_score.filter(|_| *is_final);
         self.held_out_score = score.held_out_score();
-        self.suspect = checks.doubt();
+        self.suspect = report.doubt();
         let has_answer = answer.submission.is_some() || !is_final;
         self.error = (!has_answer).then(|| NO_SUBMISSION.to_owned());
         let used = calls.total().usage;

@@ -56,7 +56,7 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
 /// Everything about a run.
 fn whole(view: &RunView) -> Value {
     let at_work = AtWork::of(view);
-    let figures = views::figures(&Context::of(view, &at_work));
+    let runners = views::runner_rows(&Context::of(view, &at_work));
     let report = RunReport::of(view);
     let (last, folder) = (view.folder.join(layout::FINAL), &view.folder);
     let file = |folder: &Path, name: &str| Some(folder.join(name)).filter(|path| path.is_file());
@@ -69,7 +69,7 @@ fn whole(view: &RunView) -> Value {
             "result": file(folder, layout::RESULT),
         },
         "made_with": view.snapshot.made_with, "notes": view.snapshot.notes,
-        "forked_from": view.snapshot.forked_from, "usage": view.spending, "runners": figures,
+        "forked_from": view.snapshot.forked_from, "usage": view.spending, "runners": runners,
         "steps": view.steps, "result": view.result,
     })
 }

@@ -9,7 +9,7 @@ use mle_star::result::FinalResult;
 use mle_star_domain::effects::{AgentReply, AgentRequest, Answer};
 use mle_star_domain::layout;
 use mle_star_report::run_report::RunReport;
-use mle_star_report::words::agent_name;
+use mle_star_report::run_view;
 use mle_star_run::drive::{Runners, drive_with};
 use mle_star_run::runs::resume_command;
 use mle_star_run::settings::{Invocation, process_environment};
@@ -69,7 +69,7 @@ pub async fn supervise(mut run: OpenRun, around: &Around, screen: &OfRun<'_>) ->
     drop(audience.end_reporting().await);
     let ended = match driven {
         Ok(result) => {
-            say_last_lines(&run, &result, &watchers, screen);
+            say_last_lines(&run, &watchers, screen);
             Ok(Exit::of_result(&result))
         }
         Err(error) => {
@@ -84,10 +84,13 @@ pub async fn supervise(mut run: OpenRun, around: &Around, screen: &OfRun<'_>) ->
     ended
 }
 
-fn say_last_lines(run: &OpenRun, result: &FinalResult, watchers: &Watchers<'_>, screen: &OfRun<'_>) {
+fn say_last_lines(run: &OpenRun, watchers: &Watchers<'_>, screen: &OfRun<'_>) {
     // A blank line is no event.
     screen.line("");
-    let lines = RunReport::of_result(&run.folder, result).last_lines();
+    let lines = match run_view::read(&run.folder) {
+        Ok(view) => RunReport::of(&view).last_lines(),
+        Err(error) => vec![format!("note: {error}")],
+    };
     lines.into_iter().for_each(|text| watchers.emit(Event::said(text)));
 }
 
@@ -126,13 +129,13 @@ impl EventSink for Audience<'_> {
 #[async_trait]
 impl Observer for Audience<'_> {
     fn asked(&self, request: &AgentRequest) {
-        let who = format!("{} ({})", agent_name(request.agent), request.place);
+        let who = format!("{} ({})", request.agent.name(), request.place);
         self.log.debug(&format!("prompt for {who}:\n{}", request.prompt));
     }
 
     fn replied(&self, request: &AgentRequest, reply: &AgentReply) {
         if let Answer::Text { text, .. } = &reply.answer {
-            let who = format!("{} ({})", agent_name(request.agent), request.place);
+            let who = format!("{} ({})", request.agent.name(), request.place);
             self.log.debug(&format!("reply of {who}:\n{text}"));
         }
     }

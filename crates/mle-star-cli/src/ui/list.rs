@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use mle_star_domain::metric::Score;
 use mle_star_report::figures::{count, duration};
-use mle_star_report::run_view::Summary;
+use mle_star_report::run_view::RunSummary;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -132,26 +132,24 @@ fn values(entry: &Entry, best: &BTreeSet<String>) -> Value {
             return json!({"id": entry.id, "row_id": row_id(entry), "note": note});
         }
     };
-    let summary = &row.summary;
     json!({
-        "id": entry.id, "row_id": row_id(entry), "note": "", "task": summary.task, "state": summary.run.state.name(),
-        "best": best_score(row), "is_best": best.contains(&entry.id), "metric": summary.run.metric,
-        "direction": summary.run.direction, "held_out": row.held_out,
-        "progress": {"percent": summary.done.percent, "words": summary.stage()},
-        "cost": summary.cost().unwrap_or_else(|| "none".to_owned()), "created_at": summary.created_at,
-        "begun": begun(&summary.created_at), "time": duration(summary.spent.elapsed_seconds),
+        "id": entry.id, "row_id": row_id(entry), "note": "", "task": row.task, "state": row.run.state.name(),
+        "best": best_score(row), "is_best": best.contains(&entry.id), "metric": row.run.metric,
+        "direction": row.run.direction, "held_out": row.held_out, "held_out_interval": row.held_out_interval,
+        "progress": {"percent": row.done.percent, "words": row.stage()},
+        "cost": row.cost().unwrap_or_else(|| "none".to_owned()), "created_at": row.created_at,
+        "begun": begun(&row.created_at), "time": duration(row.spent.elapsed_seconds),
     })
 }
 
 /// Ascending by this column; runs that were not read are equal.
 fn compare(one: &Entry, other: &Entry, column: &str) -> Ordering {
-    let (Ok(one), Ok(other)) = (&one.run, &other.run) else { return Ordering::Equal };
-    let (a, b) = (&one.summary, &other.summary);
+    let (Ok(a), Ok(b)) = (&one.run, &other.run) else { return Ordering::Equal };
     match column {
         "task" => a.task.cmp(&b.task),
         "state" => a.run.state.name().cmp(b.run.state.name()),
-        "best" => scale(one).cmp(&scale(other)).then_with(|| best_first(a, b)),
-        "progress" => one.summary.done.percent.cmp(&other.summary.done.percent),
+        "best" => scale(a).cmp(&scale(b)).then_with(|| best_first(a, b)),
+        "progress" => a.done.percent.cmp(&b.done.percent),
         "cost" => cost_of(a).total_cmp(&cost_of(b)),
         "begun" => a.created_at.cmp(&b.created_at),
         "time" => a.spent.elapsed_seconds.total_cmp(&b.spent.elapsed_seconds),
@@ -160,8 +158,8 @@ fn compare(one: &Entry, other: &Entry, column: &str) -> Ordering {
 }
 
 /// Better scores first, runs without a score last. Only for runs with equal scales.
-fn best_first(a: &Summary, b: &Summary) -> Ordering {
-    let best = |summary: &Summary| Score::new(summary.best_score?, summary.run.direction);
+fn best_first(a: &RunSummary, b: &RunSummary) -> Ordering {
+    let best = |summary: &RunSummary| Score::new(summary.best_score?, summary.run.direction);
     match (best(a), best(b)) {
         (Some(a), Some(b)) if a.beats(b) => Ordering::Less,
         (Some(a), Some(b)) if b.beats(a) => Ordering::Greater,
@@ -170,7 +168,7 @@ fn best_first(a: &Summary, b: &Summary) -> Ordering {
 }
 
 /// The cost of a run, for sorting: an unknown one is the largest.
-fn cost_of(summary: &Summary) -> f64 {
+fn cost_of(summary: &RunSummary) -> f64 {
     summary.spent.cost_usd.unwrap_or(f64::INFINITY)
 }
 
@@ -189,11 +187,11 @@ impl Wanted {
         let row = entry.run.as_ref().ok();
         let text = self.text.trim().to_lowercase();
         let has = |of: Option<&str>| of.is_some_and(|of| of.to_lowercase().contains(&text));
-        let has_text = has(Some(&entry.id)) || has(row.map(|row| row.summary.task.as_str()));
+        let has_text = has(Some(&entry.id)) || has(row.map(|row| row.task.as_str()));
         let is = |wanted: &str, of: Option<&str>| wanted.is_empty() || of == Some(wanted);
         has_text
-            && is(&self.state, row.map(|row| row.summary.run.state.name()))
-            && is(&self.metric, row.map(|row| row.summary.run.metric.as_str()))
+            && is(&self.state, row.map(|row| row.run.state.name()))
+            && is(&self.metric, row.map(|row| row.run.metric.as_str()))
     }
 
     /// Whether runs are left out.
@@ -237,7 +235,7 @@ impl Wanted {
         let mut scales: HashMap<&str, BTreeSet<_>> = HashMap::new();
         for entry in entries {
             let row = entry.run.as_ref().ok().filter(|_| self.is_grouped());
-            let task = row.map_or("", |row| row.summary.task.as_str());
+            let task = row.map_or("", |row| row.task.as_str());
             let at = *known.entry(task).or_insert_with(|| {
                 groups.push(Group { task, all: 0, scales: 0, runs: Vec::new() });
                 groups.len() - 1
@@ -320,13 +318,12 @@ impl Group<'_> {
 mod tests {
     use mle_star::event::{Done, DoneOf};
     use mle_star_domain::metric::Direction;
-    use mle_star_report::run_summary::RunSummary;
     use mle_star_report::run_view::{Identity, Spent, State, Submissions};
 
     use super::*;
 
     fn entry(id: &str, task: &str, state: State, best: Option<f64>) -> Entry {
-        let summary = Summary {
+        let run = RunSummary {
             run: Identity {
                 run_id: id.to_owned(),
                 state,
@@ -344,8 +341,11 @@ mod tests {
             failed_paths: Vec::new(),
             done: Done { percent: 0, of: DoneOf::Steps },
             used: None,
+            data: "d".to_owned(),
+            held_out: None,
+            held_out_interval: None,
+            damage: None,
         };
-        let run = RunSummary { summary, data: "d".to_owned(), held_out: None, damage: None };
         Entry { id: id.to_owned(), run: Ok(run) }
     }
 

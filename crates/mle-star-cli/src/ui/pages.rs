@@ -13,8 +13,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::export::NOTEBOOK;
-use mle_star_report::html::PARTS;
 use mle_star_report::run_view::{self, State};
+use mle_star_report::views::PARTS;
 use serde_json::json;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
@@ -39,10 +39,8 @@ pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) ->
     let sections = site.list.now().await;
     let mut entries = site.list.source().entries();
     let all = entries.len();
-    let metrics: BTreeSet<String> = entries
-        .iter()
-        .filter_map(|entry| Some(entry.run.as_ref().ok()?.summary.run.metric.clone()))
-        .collect();
+    let metrics: BTreeSet<String> =
+        entries.iter().filter_map(|entry| Some(entry.run.as_ref().ok()?.run.metric.clone())).collect();
     entries.retain(|entry| wanted.takes(entry));
     wanted.sort(&mut entries);
     let page = wanted.page(&entries);
@@ -80,16 +78,16 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageRe
     let folder = in_background(move || of.find(&at)).await?;
     let sections = site.run(&id, folder).now().await;
     let mut shown: Vec<&str> = vec![sections.html(FIRST)];
-    for (name, _) in PARTS {
-        shown.push(sections.html(name));
-        if name == PARTS[0].0 {
+    for part in &PARTS {
+        shown.push(sections.html(part.name));
+        if part.name == PARTS[0].name {
             shown.push(sections.html(LOGS));
         }
     }
     let address = page_of(&id);
     let is_there = |name: &str| sections.html(name) != nothing(name);
-    let parts = PARTS.iter().filter(|(name, _)| is_there(name));
-    let parts: Vec<_> = parts.map(|(name, title)| json!({"name": name, "title": title})).collect();
+    let parts = PARTS.iter().filter(|part| is_there(part.name));
+    let parts: Vec<_> = parts.map(|part| json!({"name": part.name, "title": part.title})).collect();
     let values = json!({
         "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
         "now": jiff::Timestamp::now().as_second(),

@@ -7,10 +7,9 @@ use mle_star::result::FinalResult;
 use mle_star_domain::layout::{self, EVENTS};
 use mle_star_report::at_work::AtWork;
 use mle_star_report::export::NOTEBOOK;
-use mle_star_report::html::{self, PARTS};
+use mle_star_report::html;
 use mle_star_report::run_view::{self, RunView, State};
-use mle_star_report::views::Context;
-use mle_star_report::views::now;
+use mle_star_report::views::{Context, PARTS, Part, now};
 use serde_json::json;
 
 use super::answer::{ErrorResponse, pages, render};
@@ -79,14 +78,14 @@ impl RunSections {
 
     fn parts(&self, view: &RunView, at_work: &AtWork) -> Vec<(String, String)> {
         let run = Context::of(view, at_work);
-        let part = |name: &str| {
+        let part = |part: &Part| {
             let html = pages()
-                .and_then(|pages| html::part(pages, name, &run).map_err(|e| ErrorResponse::defect(&e)));
-            (name.to_owned(), shown(name, html))
+                .and_then(|pages| html::part(pages, part, &run).map_err(|e| ErrorResponse::defect(&e)));
+            (part.name.to_owned(), shown(part.name, html))
         };
         // What runs now changes more often than the rest.
-        let stable = PARTS.iter().filter(|(name, _)| *name != NOW);
-        let mut parts: Vec<(String, String)> = stable.map(|(name, _)| part(name)).collect();
+        let stable = PARTS.iter().filter(|part| part.name != NOW);
+        let mut parts: Vec<(String, String)> = stable.map(part).collect();
         parts.push((FIRST.to_owned(), self.first(view)));
         parts
     }
@@ -136,7 +135,7 @@ impl RunSections {
     fn now(&self, known: &mut RenderedParts) -> String {
         let Some(view) = &known.running else { return nothing(NOW) };
         known.at_work.read(&self.folder, State::Running);
-        let Some(values) = now::now(view, &known.at_work) else { return nothing(NOW) };
+        let Some(values) = now::present(view, &known.at_work) else { return nothing(NOW) };
         let logs = format!("{}/logs", page_of(&self.id));
         let html = pages().and_then(|pages| {
             html::now(pages, &values, Some(&logs)).map_err(|error| ErrorResponse::defect(&error))
@@ -172,7 +171,7 @@ fn events(folder: &FilePath) -> String {
 
 /// The parts of a run that cannot be read: the error, and empty sections.
 fn unreadable(why: &str) -> Vec<(String, String)> {
-    let names = std::iter::once(FIRST).chain(PARTS.map(|(name, _)| name));
+    let names = std::iter::once(FIRST).chain(PARTS.iter().map(|part| part.name));
     names
         .map(|name| (name.to_owned(), if name == FIRST { trouble(name, why) } else { nothing(name) }))
         .collect()

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use mle_star::event::{Event, Line};
 use mle_star_report::event_line::{self, Weight};
 use mle_star_report::progress::StepSummary;
-use mle_star_report::words::{Models, agent_name, on_runner};
+use mle_star_report::words::{Models, on_runner};
 
 use super::Watch;
 use super::json::open;
@@ -83,7 +83,7 @@ impl Watch for Log<'_> {
         models.take(event);
         let started = match event {
             Event::AgentStarted { place, agent, .. } => {
-                Some(format!("{}: {} asked", models.place(place), agent_name(*agent)))
+                Some(format!("{}: {} asked", models.place(place), agent.name()))
             }
             Event::ScriptStarted { place, runner, .. } => {
                 Some(format!("{}: script started{}", models.place(place), on_runner(runner.as_deref())))

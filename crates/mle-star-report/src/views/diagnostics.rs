@@ -1,4 +1,4 @@
-//! Where the predictions of the final solution are right and where they are wrong.
+//! Diagnostics of the final solution: where its predictions are right and where they are wrong.
 
 use mle_star_domain::diagnostics::{
     ClassCurves, ClassErrors, Diagnostics, NumberErrors, PartScore, Parts, TargetErrors,
@@ -110,8 +110,9 @@ mod tests {
     use mle_star_domain::diagnostics::{CalibrationBin, DiagnosedRows, WorstRow};
 
     use super::*;
-    use crate::page::{Part, environment, section};
+    use crate::page::{environment, section};
     use crate::run_report::tests::report;
+    use crate::views::part;
 
     fn check(target: TargetErrors, expected: &[&str], pictures: usize) {
         let environment = environment().unwrap();
@@ -124,10 +125,9 @@ mod tests {
             targets_left_out: 0,
         };
         let mut report = report(&json!({}));
-        report.run.metric = "rmse".to_owned();
-        let (report, logs) = (Some(&report), None);
-        let part = Part { name: "diagnostics", title: "Diagnostics", is_over: true, logs, report };
-        let page = section(&environment, &part, &drawn(&found)).unwrap();
+        report.summary.run.metric = "rmse".to_owned();
+        let more = minijinja::context! { report => minijinja::value::Serde(&report) };
+        let page = section(&environment, part("diagnostics").unwrap(), &drawn(&found), more).unwrap();
         for words in ["1,234 held-out rows; rmse −0.50000."].iter().chain(expected) {
             assert!(page.contains(words), "{words}: {page}");
         }

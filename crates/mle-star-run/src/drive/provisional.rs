@@ -1,5 +1,6 @@
-//! Keeps a usable answer in `final/` while a run goes on: the best solution, and the best checked submission of any
-//! script. A run that ends early, whatever the reason, leaves them there.
+//! Keeps two things in a run's folder while it goes on, which stay there if it ends early, whatever the reason: a usable answer
+//! in `final/`, which is the best solution and the best checked submission of any script, and the run in short in
+//! `summary.json`.
 
 use std::fs;
 use std::io;
@@ -18,6 +19,7 @@ use tokio::task::JoinHandle;
 
 use super::backends::Backends;
 use super::delivery::{keep_folds, link_data, replace, write_submission};
+use super::results::keep_summary;
 use crate::open_run::OpenRun;
 use crate::runs::inputs::{write_atomically, write_json};
 
@@ -28,14 +30,14 @@ struct Answer {
     submission: Option<Best>,
 }
 
-/// Writes each new answer of a run in the background; the latest wins.
+/// Writes each new answer of a run, and its summary with each verdict, in the background; the latest wins.
 pub struct Writer {
     latest: watch::Sender<Option<Answer>>,
     before: Before,
     writing: JoinHandle<Result<(), String>>,
 }
 
-/// Forwards events, and answers to the writer.
+/// Forwards events, and tells the writer of answers and verdicts.
 pub struct Beside<'a> {
     writer: &'a Writer,
     others: &'a dyn EventSink,
@@ -92,11 +94,14 @@ impl Writer {
 
 impl EventSink for Beside<'_> {
     fn emit(&self, event: Event) {
-        if let Event::Answer { solution, submission } = &event
-            && !self.writer.before.is_better(solution)
-        {
-            let (solution, submission) = (solution.clone(), submission.clone());
-            self.writer.latest.send_replace(Some(Answer { solution, submission }));
+        match &event {
+            Event::Answer { solution, submission } if !self.writer.before.is_better(solution) => {
+                let (solution, submission) = (solution.clone(), submission.clone());
+                self.writer.latest.send_replace(Some(Answer { solution, submission }));
+            }
+            // The answer may be the same.
+            Event::StepEnded { .. } => self.writer.latest.send_modify(|_| {}),
+            _ => {}
         }
         self.others.emit(event);
     }
@@ -130,13 +135,20 @@ type Submissions = Box<dyn Fn(&FileStem) -> Option<PathBuf> + Send + Sync>;
 /// Writes until the sender is gone. A failure does not stop it: the next answer may succeed.
 async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) -> Result<(), String> {
     let files = std::sync::Arc::new(files);
-    let mut last = Ok(());
+    let (mut last, mut known) = (Ok(()), None);
     while answers.changed().await.is_ok() {
         let answer = answers.borrow_and_update().clone();
-        let Some(answer) = answer else { continue };
-        let files = std::sync::Arc::clone(&files);
-        let written = tokio::task::spawn_blocking(move || files.write(&answer)).await;
-        last = written.map_err(io::Error::from).flatten().map_err(|error| error.to_string());
+        let new = answer.clone().filter(|_| answer != known);
+        let (files, is_new) = (std::sync::Arc::clone(&files), new.is_some());
+        let written = tokio::task::spawn_blocking(move || {
+            let written = new.map_or(Ok(()), |answer| files.write(&answer));
+            keep_summary(&files.folder);
+            written
+        });
+        let written = written.await.map_err(io::Error::from).flatten().map_err(|error| error.to_string());
+        if is_new {
+            (last, known) = (written, answer);
+        }
     }
     last
 }
@@ -182,6 +194,10 @@ impl Files {
 #[cfg(test)]
 mod tests {
     use mle_star::event::NoEvents;
+    use mle_star::journal::Journal;
+    use mle_star::testing::frozen;
+    use mle_star::verdict::Verdict;
+    use mle_star_domain::effects::Limit;
     use mle_star_domain::place::Step;
 
     use super::*;
@@ -257,6 +273,27 @@ mod tests {
         assert_eq!(read(layout::SOLUTION), "# phase3/r0");
         let provisional: Provisional = serde_json::from_str(&read(layout::PROVISIONAL)).unwrap();
         assert_eq!(provisional.solution, late);
+    }
+
+    #[tokio::test]
+    async fn each_verdict_is_followed_by_a_summary_of_the_run_as_it_is_left() {
+        let run = tempfile::tempdir().unwrap();
+        let journal = Journal::create(run.path(), &frozen()).unwrap();
+        let summary = || -> Option<serde_json::Value> {
+            serde_json::from_str(&fs::read_to_string(run.path().join(layout::SUMMARY)).ok()?).ok()
+        };
+        let writer = writer(files(run.path(), |_| None));
+        let step = Step::Candidate(0);
+        let verdict = Verdict { score: Some(0.5), ..Verdict::default() };
+        writer.beside(&NoEvents).emit(Event::Skipped { place: step.place(), limit: Limit::Time });
+        tokio::task::yield_now().await;
+        assert_eq!(summary(), None);
+        journal.fail(&Step::Outer { path: 1, outer: 0 }.place(), "no script ran").unwrap();
+        writer.beside(&NoEvents).emit(Event::StepEnded { place: step, verdict });
+        assert_eq!(writer.end().await, None);
+        let summary = summary().unwrap();
+        assert_eq!(summary["state"], "unfinished", "{summary}");
+        assert_eq!(summary["failed_paths"][0]["cause"], "no script ran", "{summary}");
     }
 
     #[tokio::test]

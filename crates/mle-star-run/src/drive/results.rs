@@ -9,8 +9,8 @@ use mle_star::result::{FinalResult, KeptModel};
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::run_summary::RunSummary;
 use mle_star_report::run_view::{self, read_result};
+use mle_star_report::summary_file::SummaryFile;
 use tokio::sync::watch;
 
 use super::backends::Backends;
@@ -57,15 +57,14 @@ pub async fn write(
     // Fails if something is left in it, which then stays for inspection.
     let _ = fs::remove_dir(folder.join(layout::WORK));
     write_json(&folder.join(layout::RESULT), &result).map_err(|error| unwritable(folder, &error))?;
-    keep_summary(folder, result.clone());
+    keep_summary(folder);
     Ok((result, notes))
 }
 
-/// Writes the run in short. Without it, lists read the journal.
-fn keep_summary(folder: &Path, result: FinalResult) {
-    if let Ok(mut view) = run_view::read(folder) {
-        view.finish(result);
-        let _ = write_json(&folder.join(layout::SUMMARY), &RunSummary::of(view));
+/// Writes `summary.json`. Without it, lists read the journal.
+pub fn keep_summary(folder: &Path) {
+    if let Ok(view) = run_view::read_as_left(folder) {
+        let _ = write_json(&folder.join(layout::SUMMARY), &SummaryFile::of(view.summary));
     }
 }
 

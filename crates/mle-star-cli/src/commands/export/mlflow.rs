@@ -63,7 +63,7 @@ pub fn log(view: &RunView, result: &FinalResult, report: &RunReport, uri: &str) 
     let output = call(&python, &script, &given).map_err(|error| Trouble::io("run", &python, &error))?;
     match reply_of(&output)? {
         Reply::Logged { logged, experiment, run } => {
-            let id = &report.run.run_id;
+            let id = &report.summary.run.run_id;
             output::talk(&match logged {
                 true => {
                     let model = if export.model.is_some() { ", with its model" } else { "" };

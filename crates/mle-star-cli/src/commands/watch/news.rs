@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use mle_star_report::figures::{duration, number};
-use mle_star_report::run_view::{self, State, Summary};
+use mle_star_report::run_view::{self, RunSummary, State};
 use mle_star_report::sanitize::first_line;
 use mle_star_report::words::done_words;
 use serde::Serialize;
@@ -24,7 +24,7 @@ const MOMENT: Duration = Duration::from_millis(600);
 #[derive(Debug, Serialize)]
 struct NewsReport {
     #[serde(flatten)]
-    summary: Summary,
+    summary: RunSummary,
     folder: PathBuf,
     /// Agent calls and scripts in progress.
     now: Vec<String>,
@@ -80,12 +80,12 @@ fn read(news: &mut News, folder: &Path) -> Result<Vec<Item>, Failure> {
     news.new_items().map_err(|error| unreadable(folder, &error))
 }
 
-fn summary(folder: &Path) -> Result<Summary, Failure> {
+fn summary(folder: &Path) -> Result<RunSummary, Failure> {
     Ok(run_view::read(folder).map_err(|error| Failure::journal(&error))?.summary)
 }
 
 /// The state in a line.
-fn status(summary: &Summary) -> String {
+fn status(summary: &RunSummary) -> String {
     let run = &summary.run;
     let best = summary.best_score.map(|best| format!(", best validation score {}", number(best)));
     let (done, time) = (done_words(summary.done), duration(summary.spent.elapsed_seconds));
