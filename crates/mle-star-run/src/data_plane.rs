@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mle_star_backends::script::executor::{Executor, ExecutorSetup};
-use mle_star_backends::script::network;
 use mle_star_backends::script::plane::{Plane, Unanswered};
-use mle_star_domain::config::{Config, Switch};
+use mle_star_domain::config::Config;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::machine;
-use mle_star_process::sandbox::Isolation;
+use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_tables::walk::walk;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -43,15 +42,9 @@ impl Asker {
         say: Say<'_>,
     ) -> Result<Self, RunError> {
         let environment = environment_of_plane(config.python.as_ref(), say).await?;
-        let setup = ExecutorSetup {
-            folder: folder.to_owned(),
-            environment: environment.clone(),
-            machine: machine().await,
-            slots: 1,
-            memory_limit_mib: config.memory_limit_mb,
-            isolation: Isolation::new(network(Switch::Off)),
-            warm_start: None,
-        };
+        let isolation = Isolation::new(Network::Denied);
+        let setup = ExecutorSetup::single(folder.to_owned(), environment.clone(), machine().await, isolation);
+        let setup = ExecutorSetup { memory_limit_mib: config.memory_limit_mb, ..setup };
         let executor = Arc::new(Executor::new(setup, &[]).map_err(RunError::failed)?);
         let plane = Plane::new(executor, environment, folder, files).map_err(RunError::failed)?;
         Ok(Self { plane })

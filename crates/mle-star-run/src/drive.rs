@@ -98,8 +98,7 @@ async fn driven(
     };
     note_versions(run, &backends, &say)?;
     let agents = answering(run, &backends.data_dir, &say)?;
-    let answers = provisional::Writer::start(&run.folder, run.frozen.task.metric_direction, &backends);
-    let events = answers.beside(observer);
+    let events = provisional::AnswerWriter::start(run, &backends, observer);
     let outside = Outside {
         agents: &ObservedAgents { agents: agents.as_ref(), observer },
         scripts: &backends.scripts,
@@ -113,7 +112,7 @@ async fn driven(
         finished = pipeline::run(&run.frozen, &run.prompts, &run.journal, outside) => finished,
         trouble = stranded(backends.fleet.as_ref(), &events) => Err(Stop::Outside(trouble)),
     };
-    answers.end().await.iter().for_each(|note| say(note));
+    events.end().await.iter().for_each(|note| say(note));
     // Removes their folder.
     drop(agents);
     match finished {

@@ -40,15 +40,9 @@ impl Isolated {
         closed: &[PathBuf],
         environment: Environment,
     ) -> Result<Self, RunError> {
-        let setup = ExecutorSetup {
-            folder: folder.to_owned(),
-            environment,
-            machine: machine().await,
-            slots: 1,
-            memory_limit_mib: config.memory_limit_mb,
-            isolation: Isolation::new(network(config.network)),
-            warm_start: None,
-        };
+        let isolation = Isolation::new(network(config.network));
+        let setup = ExecutorSetup::single(folder.to_owned(), environment, machine().await, isolation);
+        let setup = ExecutorSetup { memory_limit_mib: config.memory_limit_mb, ..setup };
         let executor = Executor::new(setup, closed).map_err(RunError::failed)?;
         Ok(Self { executor, folder: folder.to_owned(), closed: closed.to_vec() })
     }

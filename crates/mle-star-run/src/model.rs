@@ -157,6 +157,12 @@ impl Record {
         write_atomically(&folder.join(layout::PREDICT), predict_script().as_bytes())
     }
 
+    /// The size of the files of the model in the folder `final/`, in bytes.
+    pub fn bytes(&self, folder: &Path) -> u64 {
+        let files = self.files.keys().map(|name| folder.join(layout::MODEL).join(name));
+        files.filter_map(|file| Some(fs::metadata(file).ok()?.len())).sum()
+    }
+
     /// Why the model cannot be used with this environment; `None` if it can.
     pub fn other_versions(&self, environment: &Environment) -> Option<String> {
         let short = |version: &str| version.split('.').take(2).collect::<Vec<_>>().join(".");
@@ -184,20 +190,6 @@ impl Record {
 /// That other rows are predicted by fitting again.
 pub fn refit(why: impl Into<String>) -> ModelRecord {
     ModelRecord { kind: ModelKind::Refit, why: why.into(), ..ModelRecord::default() }
-}
-
-/// The size of a folder in bytes.
-pub fn size(folder: &Path) -> u64 {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .map(|entry| {
-            if entry.path().is_dir() {
-                size(&entry.path())
-            } else {
-                entry.metadata().map_or(0, |about| about.len())
-            }
-        })
-        .sum()
 }
 
 fn changed(name: &str, how: &str) -> Trouble {

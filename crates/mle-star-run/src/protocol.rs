@@ -132,8 +132,6 @@ fn protocol(task: &Task, (profile, is_drawn): (&Profile, bool), plan: Plan) -> P
         by_order: metric.is_some_and(Metric::is_by_order),
         comparison: comparison.unwrap_or_default(),
         like_rows: has_folds_file,
-        is_papers: false,
-        baselines: Vec::new(),
         split,
         holdout,
         rows,
@@ -143,6 +141,7 @@ fn protocol(task: &Task, (profile, is_drawn): (&Profile, bool), plan: Plan) -> P
         has_folds_file,
         own_folds,
         targets,
+        ..Protocol::default()
     }
 }
 
@@ -154,25 +153,8 @@ fn papers(plan: Plan) -> Protocol {
 
 /// The protocol of a run whose scores the program does not compute, for the reason `why`.
 fn without_scores(why: &str) -> Protocol {
-    Protocol {
-        split: None,
-        holdout: Holdout::Off { why: why.to_owned() },
-        rows: 0,
-        verifies: false,
-        unverified: Some(why.to_owned()),
-        formula: String::new(),
-        by_order: false,
-        class_scores: false,
-        periods: None,
-        has_folds_file: false,
-        own_folds: None,
-        like_rows: false,
-        mean_over_periods: false,
-        comparison: String::new(),
-        baselines: Vec::new(),
-        is_papers: false,
-        targets: Vec::new(),
-    }
+    let holdout = Holdout::Off { why: why.to_owned() };
+    Protocol { holdout, unverified: Some(why.to_owned()), ..Protocol::default() }
 }
 
 /// The metric of a task, if the program has its formula.

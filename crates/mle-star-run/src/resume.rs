@@ -26,7 +26,7 @@ use crate::runs::{self, inputs};
 use crate::runtime::wait_for;
 use crate::seen::Seen;
 use crate::settings::document::Document;
-use crate::settings::{Setting, check_machines, from_file, process_environment, resolve};
+use crate::settings::{Setting, check_machines, from_file, process_environment, resolve, resolve_over};
 use crate::version::VERSION;
 use mle_star_report::cuts::{self, More};
 use mle_star_report::figures::count;
@@ -227,24 +227,19 @@ fn open_failure(folder: &Path, error: &JournalError) -> RunError {
 /// # Errors
 /// A mistake in a limit, or a limit that is smaller than before.
 pub fn raise_limits(limits: &[Setting], config: &mut Config) -> Result<More, Trouble> {
-    let wanted = resolve(limits.iter().cloned())?.config;
-    let before = config.clone();
-    if limits.iter().any(|limit| limit.key == "time_limit_seconds") {
-        not_smaller("time_limit_seconds", wanted.time_limit_seconds >= config.time_limit_seconds)?;
-        config.time_limit_seconds = wanted.time_limit_seconds;
+    let raised = resolve_over(config, limits.iter().cloned())?.config;
+    if config.max_budget_usd.is_none() && raised.max_budget_usd.is_some() {
+        let message = "the run has no max_budget_usd, and a resume can only raise one";
+        return Err(Trouble::new(message, "leave the option out"));
     }
-    if let Some(budget) = wanted.max_budget_usd {
-        let Some(before) = config.max_budget_usd else {
-            let message = "the run has no max_budget_usd, and a resume can only raise one";
-            return Err(Trouble::new(message, "leave the option out"));
-        };
-        not_smaller("max_budget_usd", budget >= before)?;
-        config.max_budget_usd = Some(budget);
-    }
-    Ok(More {
-        time: config.time_limit_seconds != before.time_limit_seconds,
-        money: config.max_budget_usd != before.max_budget_usd,
-    })
+    not_smaller("time_limit_seconds", raised.time_limit_seconds >= config.time_limit_seconds)?;
+    not_smaller("max_budget_usd", raised.max_budget_usd >= config.max_budget_usd)?;
+    let more = More {
+        time: raised.time_limit_seconds != config.time_limit_seconds,
+        money: raised.max_budget_usd != config.max_budget_usd,
+    };
+    *config = raised;
+    Ok(more)
 }
 
 fn not_smaller(key: &str, holds: bool) -> Result<(), Trouble> {

@@ -13,7 +13,7 @@ use super::backends::Backends;
 use crate::data_plane::{Asker, readable};
 use crate::error::RunError;
 use crate::isolated::Isolated;
-use crate::model::{Member, Members, Record, check, parts, refit, size};
+use crate::model::{Member, Members, Record, check, parts, refit};
 use crate::open_run::OpenRun;
 use crate::predict::TestTables;
 use crate::runs::inputs;
@@ -173,7 +173,7 @@ impl Keeper<'_> {
             kind: ModelKind::Fitted,
             why: String::new(),
             rows: Some(checked.rows),
-            bytes: Some(size(&last.join(layout::MODEL))),
+            bytes: Some(record.bytes(&last)),
             milliseconds_per_row: Some(checked.milliseconds_per_row),
         })
     }

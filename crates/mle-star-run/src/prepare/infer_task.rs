@@ -27,12 +27,6 @@ use crate::error::RunError;
 use crate::protocol;
 use crate::runs::absolute;
 
-/// A task's description and where it comes from.
-struct Description {
-    text: String,
-    guess: Option<Guess>,
-}
-
 /// What task file, options and description say of a task.
 ///
 /// # Errors
@@ -51,7 +45,7 @@ fn given_task(
         direction: own.map(|own| own.direction).or(keys.direction),
         roles: keys.roles,
         folds: keys.folds,
-        description: read_description(source)?.text,
+        description: read_description(source)?.0,
         may_lack_tables,
         ..GivenTask::default()
     })
@@ -166,7 +160,13 @@ pub fn infer_for_run(
     }
     let data = whole_tables(data, &told, &mut inferred, &mut intake, reader)?;
     let mut folder = InferredFolder::new(source, own, (data, inferred), told.description, intake)?;
-    let Description { mut text, guess } = read_description(source)?.or_made(&folder.inferred);
+    let (mut text, mut guess) = read_description(source)?;
+    if text.trim().is_empty() {
+        let found = guess.map(|found| format!("{} is blank", found.value));
+        let reason = found.unwrap_or_else(|| "there is no description".to_owned());
+        text = one_sentence(&folder.inferred);
+        guess = Some(Guess { field: "description".to_owned(), value: text.clone(), reason });
+    }
     folder.inferred.guesses.extend(guess);
     // The description in the `task.json` of a run has it already.
     if let Some(own) = own.map(OwnMetric::described).filter(|own| !text.contains(own)) {
@@ -234,19 +234,14 @@ fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
 pub fn infer_without_metric(source: &TaskSource, reader: Reader<'_>) -> Result<InferredFolder, RunError> {
-    let told = given_task(source, None, false)?;
+    let given = given_task(source, None, false)?;
     let intake = take_in(source, Place::Temporary, reader)?;
-    let any =
-        GivenTask { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..told.clone() };
-    let mut data = Data::inspect(&intake, &told)?;
-    let inferred = match Inferred::of(&data.facts) {
-        Ok(inferred) => inferred,
-        Err(_) => {
-            data = Data::inspect(&intake, &any)?;
-            Inferred::of(&data.facts)?
-        }
-    };
-    Ok(InferredFolder::new(source, None, (data, inferred), told.description, intake)?)
+    let any = (Some("any".to_owned()), Some(Direction::Maximize));
+    let (metric, direction) = (given.metric.clone().or(any.0), given.direction.or(any.1));
+    let given = GivenTask { metric, direction, ..given };
+    let data = Data::inspect(&intake, &given)?;
+    let inferred = Inferred::of(&data.facts)?;
+    Ok(InferredFolder::new(source, None, (data, inferred), given.description, intake)?)
 }
 
 /// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so
@@ -274,10 +269,11 @@ pub fn check_outputs(
     outside_the_data("log_file", config.log_file.as_deref(), data_dir)
 }
 
-/// The description of the task file, else `description.md` beside the data or the task; empty without any.
-fn read_description(source: &TaskSource) -> Result<Description, Trouble> {
+/// The description of the task file, else `description.md` beside the data or the task, and where it was found; empty without
+/// any.
+fn read_description(source: &TaskSource) -> Result<(String, Option<Guess>), Trouble> {
     if let Some(text) = &source.file.description {
-        return Ok(Description { text: text.clone(), guess: None });
+        return Ok((text.clone(), None));
     }
     let beside = source.path.as_ref().and_then(|path| path.parent());
     // MLE-bench keeps the description two folders above the tables in some versions.
@@ -285,30 +281,17 @@ fn read_description(source: &TaskSource) -> Result<Description, Trouble> {
     let above = above.filter(|_| source.data_dir.ends_with("prepared/public"));
     let folders = [Some(source.data_dir.as_path()), beside, above].into_iter().flatten();
     let Some(path) = folders.map(|folder| folder.join("description.md")).find(|path| path.is_file()) else {
-        return Ok(Description { text: String::new(), guess: None });
+        return Ok((String::new(), None));
     };
     let text = fs::read_to_string(&path).map_err(|error| {
         Trouble::new(format!("cannot read {}: {error}", path.display()), "save it as UTF-8 text")
     })?;
     let reason = "found beside the data".to_owned();
     let guess = Guess { field: "description".to_owned(), value: path.display().to_string(), reason };
-    Ok(Description { text, guess: Some(guess) })
+    Ok((text, Some(guess)))
 }
 
-impl Description {
-    /// The description, or one sentence made from the other fields when it is blank.
-    fn or_made(self, inferred: &Inferred) -> Self {
-        if !self.text.trim().is_empty() {
-            return self;
-        }
-        let text = one_sentence(inferred);
-        let found = self.guess.map(|found| format!("{} is blank", found.value));
-        let reason = found.unwrap_or_else(|| "there is no description".to_owned());
-        let guess = Guess { field: "description".to_owned(), value: text.clone(), reason };
-        Self { text, guess: Some(guess) }
-    }
-}
-
+/// A description made from the other fields of a task.
 fn one_sentence(inferred: &Inferred) -> String {
     let targets: Vec<String> = inferred.targets().iter().map(|name| format!("`{name}`")).collect();
     let target = if targets.is_empty() { "the target".to_owned() } else { targets.join(", ") };

@@ -143,7 +143,7 @@ pub async fn claude(
 ) -> Result<Claude, Trouble> {
     let login = credentials::login(environment).ok_or_else(no_login)?;
     let named = config.claude_path.as_deref();
-    let found = executable::find_or_presume(&CLAUDE, named, environment, executes_named).await;
+    let found = executable::find(&CLAUDE, named, environment, executes_named).await;
     let executable = found.map_err(|trouble| with_login(&login, trouble))?;
     match executable.trouble(&CLAUDE) {
         Some(trouble) => Err(with_login(&login, trouble)),

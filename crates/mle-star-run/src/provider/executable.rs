@@ -63,7 +63,7 @@ pub struct Executable {
 }
 
 /// Finds the executable that `given` names (a path, or a name on PATH), else the program's variable, else its name on
-/// PATH, and asks it for its version. The version may be too old.
+/// PATH, and asks it for its version, which may be too old. A given one is assumed to work unless `executes_given`.
 ///
 /// # Errors
 /// There is none, or it prints no version.
@@ -71,7 +71,12 @@ pub async fn find(
     program: &Program,
     given: Option<&Path>,
     environment: &Environment<'_>,
+    executes_given: bool,
 ) -> Result<Executable, Trouble> {
+    if let Some(given) = given.filter(|_| !executes_given) {
+        let version = program.oldest.clone().unwrap_or(Version::new(0, 0, 0));
+        return Ok(Executable { path: given.to_owned(), version });
+    }
     let from_environment =
         || environment(program.variable).filter(|path| !path.is_empty()).map(PathBuf::from);
     let name =
@@ -79,25 +84,6 @@ pub async fn find(
     let path = located(&name, environment).ok_or_else(|| program.missing(&name))?;
     let version = version(&path, program).await?;
     Ok(Executable { path, version })
-}
-
-/// As [`find`], but what `given` names is assumed to work unless `executes_given`.
-///
-/// # Errors
-/// As [`find`].
-pub async fn find_or_presume(
-    program: &Program,
-    given: Option<&Path>,
-    environment: &Environment<'_>,
-    executes_given: bool,
-) -> Result<Executable, Trouble> {
-    match given {
-        Some(named) if !executes_given => {
-            let version = program.oldest.clone().unwrap_or(Version::new(0, 0, 0));
-            Ok(Executable { path: named.to_owned(), version })
-        }
-        _ => find(program, given, environment).await,
-    }
 }
 
 impl Program {
