@@ -17,7 +17,7 @@ pub use failure::Failure;
 use modules::{DEFAULT, TORCH, packages, worth_importing};
 pub use worker::{BusyWorker, Worker, WorkerSetup, remove_left};
 
-mod bounds;
+mod confinement_fields;
 mod failure;
 mod modules;
 pub(crate) mod stall;

@@ -79,10 +79,10 @@ pub fn drive_with<'run>(
     observer: &'run dyn Observer,
     cancel: &'run watch::Receiver<bool>,
 ) -> BoxFuture<'run, Result<FinalResult, RunError>> {
-    Box::pin(driven(run, runners, observer, cancel))
+    Box::pin(drive_run(run, runners, observer, cancel))
 }
 
-async fn driven(
+async fn drive_run(
     run: &OpenRun,
     runners: &Runners,
     observer: &dyn Observer,
@@ -94,10 +94,10 @@ async fn driven(
     let emit = |message| observer.emit(message);
     let backends = tokio::select! {
         backends = Backends::make(run, runners, &emit) => backends?,
-        () = wanted(cancel) => return Err(interrupted(run)),
+        () = cancelled(cancel) => return Err(interrupted(run)),
     };
     note_versions(run, &backends, &say)?;
-    let agents = answering(run, &backends.data_dir, &say)?;
+    let agents = make_agents(run, &backends.data_dir, &say)?;
     let events = provisional::AnswerWriter::start(run, &backends, observer);
     let outside = Outside {
         agents: &ObservedAgents { agents: agents.as_ref(), observer },
@@ -110,7 +110,7 @@ async fn driven(
     };
     let finished = tokio::select! {
         finished = pipeline::run(&run.frozen, &run.prompts, &run.journal, outside) => finished,
-        trouble = stranded(backends.fleet.as_ref(), &events) => Err(Stop::Outside(trouble)),
+        trouble = no_machine_left(backends.fleet.as_ref(), &events) => Err(Stop::Outside(trouble)),
     };
     events.end().await.iter().for_each(|note| say(note));
     // Removes their folder.
@@ -135,7 +135,7 @@ async fn driven(
 }
 
 /// Waits until `cancel` becomes true.
-async fn wanted(cancel: &watch::Receiver<bool>) {
+async fn cancelled(cancel: &watch::Receiver<bool>) {
     let mut cancel = cancel.clone();
     if cancel.wait_for(|wanted| *wanted).await.is_err() {
         std::future::pending::<()>().await;
@@ -143,7 +143,7 @@ async fn wanted(cancel: &watch::Receiver<bool>) {
 }
 
 /// Reports what runners do, until no script can run anywhere.
-async fn stranded(fleet: Option<&Fleet>, events: &dyn EventSink) -> Trouble {
+async fn no_machine_left(fleet: Option<&Fleet>, events: &dyn EventSink) -> Trouble {
     let Some(fleet) = fleet else { return std::future::pending().await };
     let (known, mut changes) = fleet.watch();
     known.into_iter().for_each(|runner| events.emit(Event::Runner { runner }));
@@ -192,7 +192,7 @@ fn note_versions(run: &OpenRun, backends: &Backends, say: &(dyn Fn(&str) + Sync)
 }
 
 /// Makes the agents.
-fn answering(
+fn make_agents(
     run: &OpenRun,
     data_dir: &Path,
     say: &(dyn Fn(&str) + Sync),

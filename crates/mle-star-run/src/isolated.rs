@@ -23,13 +23,13 @@ use crate::error::RunError;
 pub const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Runs scripts with the settings of a run.
-pub struct Isolated {
+pub struct IsolatedScripts {
     executor: Executor,
     folder: PathBuf,
     closed: Vec<PathBuf>,
 }
 
-impl Isolated {
+impl IsolatedScripts {
     /// Scripts run below `folder`, and cannot read the `closed` folders.
     ///
     /// # Errors

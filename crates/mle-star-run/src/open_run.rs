@@ -16,13 +16,13 @@ use mle_star_report::usage;
 
 /// A run whose inputs are frozen and whose journal is open, locked by this process.
 pub struct OpenRun {
-    /// Its folder.
+    /// The folder of the run.
     pub folder: PathBuf,
-    /// Its inputs.
+    /// The inputs of the run.
     pub frozen: Frozen,
-    /// Its templates.
+    /// The prompt templates.
     pub prompts: Prompts,
-    /// Its journal.
+    /// The journal.
     pub journal: Journal,
     /// The agents.
     pub chosen: Chosen,

@@ -56,8 +56,7 @@ pub fn decide(
     };
     let drawn = drawn.map(|drawn| json!({ "split": drawn.split, "holdout": drawn.holdout }));
     let is_drawn = drawn.is_some();
-    let plan: Plan =
-        intake.questions.ask(question_of_rows("plan", task, config, &data.facts, drawn.as_ref()))?;
+    let plan: Plan = intake.plane.ask(question_of_rows("plan", task, config, &data.facts, drawn.as_ref()))?;
     Ok(Some(if is_papers { papers(plan) } else { protocol(task, (profile, is_drawn), plan) }))
 }
 

@@ -17,6 +17,7 @@ use mle_star_domain::place::Place;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::digest::digest;
 
+use crate::data_folders::DataFolders;
 use crate::error::RunError;
 use crate::open_run::{OpenRun, first_opening};
 use crate::prepare::intake::MadeData;
@@ -24,7 +25,6 @@ use crate::prepare::{Data, given_models};
 use crate::provider;
 use crate::runs::{self, inputs};
 use crate::runtime::wait_for;
-use crate::seen::Seen;
 use crate::settings::document::Document;
 use crate::settings::{Setting, check_machines, from_file, process_environment, resolve, resolve_over};
 use crate::version::VERSION;
@@ -46,9 +46,9 @@ pub struct ResumeOptions {
 
 /// A run that was opened again.
 pub enum Reopened {
-    /// It is finished.
+    /// The run is finished.
     Finished(Box<FinalResult>),
-    /// It can go on.
+    /// The run can go on.
     Unfinished(Box<OpenRun>),
 }
 
@@ -113,7 +113,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     };
     let chosen = choice.chosen;
     let folder = folder.to_owned();
-    Seen { folder: &folder, frozen: &frozen }.make(&data.facts, None, None, &|_| ())?;
+    DataFolders { folder: &folder, frozen: &frozen }.make(&data.facts, None, None, &|_| ())?;
     let run = OpenRun { folder, frozen, prompts, journal, chosen, rules, data, runners, opening };
     Ok(Reopened::Unfinished(Box::new(run)))
 }
@@ -157,7 +157,7 @@ pub(crate) fn replayed(
 /// The templates of a run.
 ///
 /// # Errors
-/// They are of another version.
+/// The templates are of another version.
 pub(crate) fn frozen_prompts(frozen: &Frozen) -> Result<Prompts, Trouble> {
     Prompts::new(frozen.config.context, frozen.prompts.clone())
         .map_err(|error| Trouble::new(error.to_string(), "use the version of mle-star that started the run"))

@@ -29,9 +29,9 @@ use mle_star_domain::nearest::nearest;
 pub struct Setting {
     /// The key; a nested one is written `phase_time_budget.phase1_pct`.
     pub key: String,
-    /// Its value.
+    /// The value.
     pub value: Value,
-    /// Its origin, for messages: `--time-limit`, `MLE_STAR_MODEL`, `config.yaml:3:1`.
+    /// The origin, for messages: `--time-limit`, `MLE_STAR_MODEL`, `config.yaml:3:1`.
     pub origin: String,
 }
 
@@ -83,22 +83,22 @@ fn form(name: &str) -> Form {
     key(name).map_or(Form::Plain, |key| key.form)
 }
 
-/// Values of keys, apart by what the keys belong to.
+/// Values of keys, in one map for each struct that the keys belong to.
 struct Layers {
     config: Map<String, Value>,
     invocation: Map<String, Value>,
     task: Map<String, Value>,
 }
 
-/// Reads values as those of a struct, to see what is wrong with them.
-type Reads = fn(Map<String, Value>) -> Option<serde_json::Error>;
+/// A check that values fit the fields of a struct; returns what is wrong.
+type FitCheck = fn(Map<String, Value>) -> Option<serde_json::Error>;
 
 impl Layers {
-    /// The values beside which a key stands, and their struct; `None` for an unknown key.
-    fn of(&mut self, key: &str) -> Option<(&mut Map<String, Value>, Reads)> {
-        let of_invocation: Reads = |only| serde_json::from_value::<Invocation>(Value::Object(only)).err();
-        let of_task: Reads = |only| serde_json::from_value::<TaskKeys>(Value::Object(only)).err();
-        let of_config: Reads = |only| Config::from_layer(only).err();
+    /// The map that a key belongs to, with the check for its values; `None` for an unknown key.
+    fn with_key(&mut self, key: &str) -> Option<(&mut Map<String, Value>, FitCheck)> {
+        let of_invocation: FitCheck = |only| serde_json::from_value::<Invocation>(Value::Object(only)).err();
+        let of_task: FitCheck = |only| serde_json::from_value::<TaskKeys>(Value::Object(only)).err();
+        let of_config: FitCheck = |only| Config::from_layer(only).err();
         let layers =
             [(&mut self.config, of_config), (&mut self.invocation, of_invocation), (&mut self.task, of_task)];
         layers.into_iter().find(|(layer, _)| layer.contains_key(key))
@@ -134,10 +134,10 @@ pub fn resolve_over(
     for setting in settings {
         let mut names: Vec<&str> = setting.key.split('.').collect();
         names[0] = key(names[0]).map_or(names[0], |key| key.name);
-        let Some((layer, reads)) = layers.of(names[0]) else { return Err(unknown_key(&setting)) };
+        let Some((layer, fits)) = layers.with_key(names[0]) else { return Err(unknown_key(&setting)) };
         let before = layer.clone();
         put(layer, &names, checked_value(&setting.key, &setting.value));
-        check(&setting, (layer, reads), &names, &before)?;
+        check(&setting, (layer, fits), &names, &before)?;
         origins.insert(names[0].to_owned(), setting.origin.clone());
     }
     let config = Config::from_layer(layers.config).map_err(|error| unfit(&error))?;
@@ -251,13 +251,13 @@ fn whole_seconds(text: &str) -> Option<u64> {
 /// Checks the type of one setting, whose key has these names; `before` has the known nested keys.
 fn check(
     setting: &Setting,
-    (layer, reads): (&mut Map<String, Value>, Reads),
+    (layer, fits): (&mut Map<String, Value>, FitCheck),
     names: &[&str],
     before: &Map<String, Value>,
 ) -> Result<(), Trouble> {
     let name = names[0];
     let only = Map::from_iter([(name.to_owned(), layer.get(name).cloned().unwrap_or_default())]);
-    match reads(only) {
+    match fits(only) {
         Some(error) => Err(wrong_value(setting, &error.to_string(), before.get(name))),
         None => Ok(()),
     }

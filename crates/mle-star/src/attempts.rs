@@ -36,7 +36,7 @@ pub struct Attempt {
     pub outcome: Outcome,
     /// What it used.
     pub usage: Usage,
-    /// Its web searches and fetches.
+    /// The web searches and fetches of the call.
     pub lookups: Vec<Lookup>,
 }
 
@@ -59,7 +59,7 @@ pub enum Outcome {
         /// The shortest wait that the service asks for.
         advised: Duration,
     },
-    /// It used up the money of the call without an answer.
+    /// The attempt used up the money of the call without an answer.
     OverBudget,
     /// The conversation broke off without an answer.
     Died(String),

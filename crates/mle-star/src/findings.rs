@@ -18,7 +18,7 @@ pub struct Findings {
 pub struct CodeFinding {
     /// The name of the rule.
     pub rule: String,
-    /// Its severity.
+    /// The severity of the finding.
     pub severity: Severity,
     /// The line of the script, from 1.
     pub line: u64,

@@ -35,7 +35,7 @@ use tokio::time::Instant;
 
 pub use crate::forked::ForkedFrom;
 use continuation::Continuation;
-pub use continuation::{Standing, cuts_of};
+pub use continuation::{Age, cuts_of};
 pub use error::JournalError;
 pub use lock::{Lock, RunLock, hold, is_locked, is_unsupported, lock_file, try_lock, wait_for_lock};
 pub use notes::{LONGEST_NOTE, MOST_NOTES, Note, NoteRow, leave_note};

@@ -17,11 +17,11 @@ use mle_star_domain::task::Task;
 /// What an earlier run tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierRun {
-    /// Its ID.
+    /// The ID of the run.
     pub run_id: String,
-    /// Its task.
+    /// The task of the run.
     pub task: String,
-    /// Its metric, in whose unit the effects are.
+    /// The metric of the run, in whose unit the effects are.
     pub metric: String,
     /// What was tried, in lines for prompts. Attempts at one block share a line.
     pub lines: Vec<String>,
@@ -132,7 +132,7 @@ fn of_block(group: &[Line<'_>]) -> String {
 
 /// What is told of a step.
 struct Line<'a> {
-    /// Its number among all lines, in the order of the algorithms.
+    /// The number of the line among all, in the order of the algorithms.
     index: usize,
     step: Step,
     verdict: &'a Verdict,

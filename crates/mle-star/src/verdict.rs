@@ -193,7 +193,7 @@ pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
 pub struct Lineage {
     /// The step.
     pub place: Place,
-    /// Its phase's name.
+    /// The name of the step's phase.
     pub phase: String,
     /// The score of its solution.
     pub score: Option<f64>,

@@ -38,8 +38,8 @@ pub struct AnswerWriter<'a> {
     writing: JoinHandle<Result<(), String>>,
 }
 
-/// That a run which ends early has no predictions for the rows of the test table yet, if its scripts predict an earlier
-/// period and none has run on the original files.
+/// The note that a run which ends early has no predictions for the rows of the test table yet, because its scripts predict an
+/// earlier period and none has run on the original files.
 pub fn unanswered(run: &OpenRun) -> Option<String> {
     let protocol = run.frozen.protocol.as_ref().filter(|protocol| protocol.holdout.is_period())?;
     let last = run.folder.join(layout::FINAL);

@@ -17,7 +17,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::intake::{
-    Intake, Place, Reader, classes_of_one_row, lost_classes, lost_columns, no_target, take_in,
+    Intake, Location, Reader, classes_of_one_row, lost_classes, lost_columns, no_target, take_in,
 };
 use super::metric_file::OwnMetric;
 use super::profile_data::{Data, for_offline};
@@ -59,13 +59,13 @@ fn named(file: &MetricFile) -> String {
 /// A task with every field filled in, and its data.
 #[derive(Debug)]
 pub struct InferredFolder {
-    /// Its data.
+    /// The data.
     pub data: Data,
     /// What was inferred.
     pub inferred: Inferred,
     /// The description that was found; empty without any.
     pub description: String,
-    /// Its data as scripts see it.
+    /// The data as scripts see it.
     pub intake: Intake,
     /// The task.
     pub task: Task,
@@ -99,7 +99,7 @@ impl InferredFolder {
     /// Checks that the rows of the sample submission are in the test table, as the offline agents need it.
     ///
     /// # Errors
-    /// They are not there.
+    /// The rows are not there.
     pub fn check_rows(&self) -> Result<(), RunError> {
         if self.data.profile.is_none() {
             return Ok(());
@@ -109,7 +109,7 @@ impl InferredFolder {
         }
         let (folder, facts) = (&self.task.data_dir, &self.data.facts);
         let question = json!({ "question": "same_rows", "folder": folder, "facts": facts });
-        self.intake.questions.ask::<Value>(question).map(drop)
+        self.intake.plane.ask::<Value>(question).map(drop)
     }
 
     /// Finds out how columns and tables relate, where test rows differ like this. The facts keep it.
@@ -120,7 +120,7 @@ impl InferredFolder {
         let Data { facts, profile: Some(profile), .. } = &mut self.data else { return Ok(()) };
         facts["split"] = json!(split);
         let question = json!({ "question": "relations", "folder": self.task.data_dir, "facts": facts });
-        facts["relations"] = self.intake.questions.ask(question)?;
+        facts["relations"] = self.intake.plane.ask(question)?;
         let unreadable = |error| Trouble::new(format!("cannot read how tables relate: {error}"), "report it");
         profile.relations = Relations::deserialize(&facts["relations"]).map_err(unreadable)?;
         Ok(())
@@ -146,20 +146,20 @@ impl InferredFolder {
 pub fn infer_for_run(
     source: &TaskSource,
     own: Option<&OwnMetric>,
-    place: Place<'_>,
+    place: Location<'_>,
     reader: Reader<'_>,
     is_offline: bool,
 ) -> Result<InferredFolder, RunError> {
-    let told = given_task(source, own, !is_offline)?;
+    let given = given_task(source, own, !is_offline)?;
     let mut intake = take_in(source, place, reader)?;
-    let data = Data::inspect(&intake, &told);
+    let data = Data::inspect(&intake, &given);
     let data = if is_offline { data.map_err(for_offline)? } else { data? };
     let mut inferred = Inferred::of(&data.facts)?;
     if let (true, Some(profile)) = (is_offline, &data.profile) {
         check_for_offline(profile, &inferred, own.is_some())?;
     }
-    let data = whole_tables(data, &told, &mut inferred, &mut intake, reader)?;
-    let mut folder = InferredFolder::new(source, own, (data, inferred), told.description, intake)?;
+    let data = whole_tables(data, &given, &mut inferred, &mut intake, reader)?;
+    let mut folder = InferredFolder::new(source, own, (data, inferred), given.description, intake)?;
     let (mut text, mut guess) = read_description(source)?;
     if text.trim().is_empty() {
         let found = guess.map(|found| format!("{} is blank", found.value));
@@ -185,23 +185,23 @@ pub fn infer_folder(
     own: Option<&OwnMetric>,
     reader: Reader<'_>,
 ) -> Result<InferredFolder, RunError> {
-    let told = given_task(source, own, true)?;
-    let mut intake = take_in(source, Place::Temporary, reader)?;
-    let mut data = Data::inspect(&intake, &told)?;
+    let given = given_task(source, own, true)?;
+    let mut intake = take_in(source, Location::Temporary, reader)?;
+    let mut data = Data::inspect(&intake, &given)?;
     if let Some(unread) = data.unread.clone().filter(|_| data.is_bare()) {
         return Err(unread.into());
     }
     let mut inferred = Inferred::with_questions(&data.facts)?;
     if inferred.questions.is_empty() {
-        data = whole_tables(data, &told, &mut inferred, &mut intake, reader)?;
+        data = whole_tables(data, &given, &mut inferred, &mut intake, reader)?;
     }
-    Ok(InferredFolder::new(source, own, (data, inferred), told.description, intake)?)
+    Ok(InferredFolder::new(source, own, (data, inferred), given.description, intake)?)
 }
 
 /// The data with the tables that the task lacks, which are made.
 fn whole_tables(
     data: Data,
-    told: &GivenTask,
+    given: &GivenTask,
     inferred: &mut Inferred,
     intake: &mut Intake,
     reader: Reader<'_>,
@@ -210,11 +210,11 @@ fn whole_tables(
     let known = GivenTask {
         task_type: Some(inferred.task_type),
         data_modality: Some(inferred.data_modality),
-        metric: told.metric_file.is_none().then(|| inferred.metric.clone()),
+        metric: given.metric_file.is_none().then(|| inferred.metric.clone()),
         direction: Some(inferred.direction),
         roles: inferred.roles.clone(),
         text_columns: Some(profile.text_columns.clone()),
-        ..told.clone()
+        ..given.clone()
     };
     let unknown = inferred.target_unknown.clone().unwrap_or_else(no_target);
     let Some(id) = intake.complete(&data, &known, &unknown, reader.config.seed)? else { return Ok(data) };
@@ -223,7 +223,7 @@ fn whole_tables(
     Data::inspect(intake, &GivenTask { roles: Roles { id, ..known.roles }, ..known })
 }
 
-/// That an ID column was made, if it was none before.
+/// The guess that tells of an ID column which was made, if there was none before.
 fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
     let value = id.filter(|id| before != Some(id))?.clone();
     Some(Guess { field: "id_column".to_owned(), value, reason: "made: it numbers the rows".to_owned() })
@@ -235,7 +235,7 @@ fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
 /// The data cannot be read, or a given column is in no table.
 pub fn infer_without_metric(source: &TaskSource, reader: Reader<'_>) -> Result<InferredFolder, RunError> {
     let given = given_task(source, None, false)?;
-    let intake = take_in(source, Place::Temporary, reader)?;
+    let intake = take_in(source, Location::Temporary, reader)?;
     let any = (Some("any".to_owned()), Some(Direction::Maximize));
     let (metric, direction) = (given.metric.clone().or(any.0), given.direction.or(any.1));
     let given = GivenTask { metric, direction, ..given };

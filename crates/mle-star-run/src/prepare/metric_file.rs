@@ -50,7 +50,7 @@ pub fn own_metric(source: &TaskSource) -> Result<Option<OwnMetric>, Trouble> {
 /// Reads a metric file. The given direction wins over that of the file.
 ///
 /// # Errors
-/// It cannot be read, or nothing says which scores win.
+/// The file cannot be read, or nothing says which scores win.
 pub fn read(path: &Path, given: Option<Direction>) -> Result<OwnMetric, Trouble> {
     let text = text_of(path)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

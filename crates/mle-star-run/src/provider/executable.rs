@@ -35,19 +35,19 @@ pub const CODEX: Program = Program {
     package: "@openai/codex",
     oldest: None,
 };
-/// It answers in well under a second, but the machine may be busy.
+/// The most time that `--version` may take: it takes well under a second, but the machine may be busy.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A command line that answers agents.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Its name on PATH.
+    /// The name of the program on PATH.
     pub name: &'static str,
     /// The variable with its path.
     pub variable: &'static str,
     /// The configuration key with its path.
     pub key: &'static str,
-    /// Its package on npm.
+    /// The package of the program on npm.
     pub package: &'static str,
     /// The oldest version that can be used, if it is known.
     pub oldest: Option<Version>,
@@ -56,7 +56,7 @@ pub struct Program {
 /// An executable and its version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Executable {
-    /// Its path.
+    /// The path of the executable.
     pub path: PathBuf,
     /// As `2.1.329`.
     pub version: Version,

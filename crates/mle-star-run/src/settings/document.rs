@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 /// A file of settings.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// Its path.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its top-level keys.
+    /// The values of the top-level keys.
     pub values: Map<String, Value>,
     text: String,
 }

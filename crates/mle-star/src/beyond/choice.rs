@@ -38,9 +38,9 @@ const CONTRADICTS: &str = "score on one half of the held-out rows, which contrad
 #[derive(Clone)]
 pub(crate) struct Chosen {
     pub best: Scored,
-    /// Its predictions for the held-out rows, if it has any.
+    /// The predictions of the solution for the held-out rows, if it has any.
     pub predictions: Option<Predictions>,
-    /// Its score on the choosing half of the held-out rows, if it was looked at.
+    /// The score of the solution on the choosing half of the held-out rows, if it was looked at.
     pub looked: Option<Measurement>,
     /// The part of the held-out rows that reports the score.
     pub reports: HoldoutPart,

@@ -19,7 +19,7 @@ const OF_NETWORKS: &str = "9p acfs afs beegfs ceph cifs coda fuse fuseblk gfs2 g
 /// What a file system offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Storage {
-    /// Its kind, such as `ext4` or `nfs4`; `None` if the system does not say, as for subvolumes of btrfs.
+    /// The kind of the file system, such as `ext4` or `nfs4`; `None` if the system does not say, as for subvolumes of btrfs.
     pub kind: Option<String>,
     /// Whether the kernel locks files.
     pub has_locks: bool,

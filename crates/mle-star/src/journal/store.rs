@@ -112,7 +112,7 @@ impl Store {
         Ok(db)
     }
 
-    /// Its connection.
+    /// The connection to SQLite.
     pub fn db_ref(&self) -> &Connection {
         &self.db
     }
