@@ -97,7 +97,7 @@ async fn drive_run(
         () = cancelled(cancel) => return Err(interrupted(run)),
     };
     note_versions(run, &backends, &say)?;
-    let agents = make_agents(run, &backends.data_dir, &say)?;
+    let agents = make_agents(run, &backends.data_dir, &say).map_err(RunError::failed)?;
     let events = provisional::AnswerWriter::start(run, &backends, observer);
     let outside = Outside {
         agents: &ObservedAgents { agents: agents.as_ref(), observer },
@@ -165,19 +165,18 @@ async fn no_machine_left(fleet: Option<&Fleet>, events: &dyn EventSink) -> Troub
 
 /// Records the versions that the run uses; notes when they differ from those of earlier processes.
 fn note_versions(run: &OpenRun, backends: &Backends, say: &(dyn Fn(&str) + Sync)) -> Result<(), RunError> {
+    let (claude, codex) = match &run.chosen {
+        Chosen::Claude(claude) => (Some(claude.executable.version.to_string()), None),
+        Chosen::Codex(codex) => (None, Some(codex.executable.version.to_string())),
+        Chosen::Offline | Chosen::Files | Chosen::OpenAi(_) => (None, None),
+    };
     let now = MadeWith {
         at: jiff::Timestamp::now().to_string(),
         mle_star: VERSION.to_owned(),
         python: backends.environment.version.clone(),
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        claude: match &run.chosen {
-            Chosen::Claude(claude) => Some(claude.executable.version.to_string()),
-            _ => None,
-        },
-        codex: match &run.chosen {
-            Chosen::Codex(codex) => Some(codex.executable.version.to_string()),
-            _ => None,
-        },
+        claude,
+        codex,
         kept_from: backends.kept_from,
         resumed: false,
     };
@@ -191,35 +190,27 @@ fn note_versions(run: &OpenRun, backends: &Backends, say: &(dyn Fn(&str) + Sync)
     Ok(())
 }
 
-/// Makes the agents.
+/// Makes the agents that were chosen.
 fn make_agents(
     run: &OpenRun,
     data_dir: &Path,
     say: &(dyn Fn(&str) + Sync),
-) -> Result<Box<dyn AgentBackend>, RunError> {
-    let folder = run.folder.join(layout::WORK).join(layout::AGENTS);
-    match (&run.chosen, &run.rules) {
-        (Chosen::Claude(claude), _) => {
+) -> Result<Box<dyn AgentBackend>, Trouble> {
+    let (config, folder) = (&run.frozen.config, run.folder.join(layout::WORK).join(layout::AGENTS));
+    Ok(match &run.chosen {
+        Chosen::Claude(claude) => {
             let at = Workplace { run_id: &run.frozen.run_id, folder: &folder, data_dir };
-            let agents =
-                ask_claude(claude, &run.frozen.config, &run.frozen.prompts, at).map_err(RunError::failed)?;
-            Ok(Box::new(agents))
+            Box::new(ask_claude(claude, config, &run.frozen.prompts, at)?)
         }
-        (Chosen::Files, _) => Ok(Box::new(through_files(run, data_dir, say)?)),
-        (Chosen::OpenAi(endpoint), _) => {
-            let agents = ask_openai(endpoint, &run.frozen.config).map_err(RunError::failed)?;
-            Ok(Box::new(agents))
-        }
-        (Chosen::Codex(codex), _) => {
-            let agents = ask_codex(codex, &run.frozen.config, &folder).map_err(RunError::failed)?;
-            Ok(Box::new(agents))
-        }
-        (Chosen::Offline, Some(rules)) => Ok(Box::new(rules.clone())),
-        (Chosen::Offline, None) => {
+        Chosen::Files => Box::new(through_files(run, data_dir, say)?),
+        Chosen::OpenAi(endpoint) => Box::new(ask_openai(endpoint, config)?),
+        Chosen::Codex(codex) => Box::new(ask_codex(codex, config, &folder)?),
+        Chosen::Offline => {
             let hint = "this is a bug in mle-star, please report it";
-            Err(RunError::failed(Trouble::new("the offline agents were not made", hint)))
+            let missing = || Trouble::new("the offline agents were not made", hint);
+            Box::new(run.rules.clone().ok_or_else(missing)?)
         }
-    }
+    })
 }
 
 /// Agents that are asked through files; says where and how.

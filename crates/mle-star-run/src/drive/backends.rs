@@ -125,7 +125,6 @@ impl Backends {
             fleet: fleet.clone(),
         };
         let scripts = ScriptBackend::new(setup).map_err(RunError::failed)?;
-        run.runners.iter().for_each(|runner| emit(Event::detail(runner_line(runner))));
         let here = (at_once > 0).then(|| hardware(&usable, at_once));
         let machines = machines(here, &run.runners, fleet.as_ref()).await;
         let environment_text = environment_text(&environment, &machines, &isolation);
@@ -153,15 +152,6 @@ fn without_unusable(machine: &Machine, tried: &[TriedGpu]) -> Machine {
     let is_usable = |position: usize| tried.get(position).is_none_or(|gpu| gpu.works_inside);
     let usable = gpus.filter(|(position, _)| is_usable(*position)).map(|(_, gpu)| gpu.clone());
     Machine { gpus: usable.collect(), ..machine.clone() }
-}
-
-fn runner_line(entry: &RunnerEntry) -> String {
-    let how = match (&entry.ray, entry.command.as_slice()) {
-        (Some(address), _) => format!("Ray at {address}"),
-        (None, command) => command.join(" "),
-    };
-    let scripts = count(entry.expected_slots() as u64, "script");
-    format!("runners: up to {} called {} with {scripts} each: {how}", entry.count, entry.name)
 }
 
 fn environment_line(environment: &Environment, machine: &Machine, slots: usize) -> String {

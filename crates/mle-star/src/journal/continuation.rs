@@ -130,11 +130,9 @@ impl Journal {
     /// # Errors
     /// The inputs have changed without a larger limit, or the journal cannot be read or written.
     pub fn declare_inputs(&self, section: Section, inputs: &[&str]) -> Result<bool, JournalError> {
-        let digest = super::hash(&json(&inputs).map_err(JournalError::from)?);
-        let place = inputs_place(section);
+        let (place, digest) = (inputs_place(section), super::hash(&tables::to_json(&inputs)?));
         let mut store = self.store();
-        let known = if self.has_past { store.recorded(&place, Kind::Decision, "") } else { Ok(None) };
-        let known = known.map_err(JournalError::from)?;
+        let known = if self.has_past { store.recorded(&place, Kind::Decision, "")? } else { None };
         if known.as_ref().is_some_and(|known| known.digest == digest) {
             return Ok(false);
         }
@@ -147,17 +145,16 @@ impl Journal {
         // A journal of an earlier version records no inputs: then those of the section are not known to be others.
         let changes = match (&known, last) {
             (None, None) => Vec::new(),
-            _ => set_aside(&store.ledger().map_err(JournalError::from)?, section),
+            _ => set_aside(&store.ledger()?, section),
         };
         let changed = !changes.is_empty();
         let changes: Vec<_> =
             changes.into_iter().chain(known.map(|known| (known.seq, EffectState::Void))).collect();
         let (digest, elapsed) = (digest.as_str(), self.elapsed());
-        let written = store.atomically(|store| {
+        store.atomically(|store| {
             store.set_states(&changes)?;
             store.insert(&Inserted { digest, ..Inserted::at(&place) }, elapsed)
-        });
-        written.map_err(JournalError::from)?;
+        })?;
         Ok(changed)
     }
 
@@ -321,8 +318,4 @@ fn best_so_far(records: &[EffectRecord], direction: Direction) -> Option<f64> {
         merges.filter_map(|(_, verdict)| verdict.best.as_ref()).next()
     };
     verdict::answer(&verdicts, direction).or_else(merged).map(|best| best.score)
-}
-
-fn json(value: &impl Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(tables::json_error)
 }
