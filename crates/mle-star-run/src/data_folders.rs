@@ -34,7 +34,7 @@ impl<'a> DataFolders<'a> {
         Self { folder: &run.folder, frozen: &run.frozen }
     }
 
-    /// How the run evaluates solutions.
+    /// The evaluation protocol of the run.
     pub fn protocol(&self) -> Option<&'a Protocol> {
         self.frozen.protocol.as_ref()
     }

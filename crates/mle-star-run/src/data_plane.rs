@@ -21,7 +21,7 @@ use crate::error::RunError;
 use crate::python_environment::{Say, environment_of_plane};
 use crate::runtime::cannot_start;
 
-/// How long an answer may take.
+/// The most time that an answer may take.
 const ANSWERING: Duration = Duration::from_secs(900);
 
 /// A client of the data plane, whose process starts with the first question.
@@ -53,7 +53,7 @@ impl PlaneClient {
     /// Asks one question. The inner error says why there is no answer.
     ///
     /// # Errors
-    /// What was asked about is wrong.
+    /// The data is wrong in the way that the answer says.
     pub async fn try_ask<T: DeserializeOwned>(&self, question: Value) -> Result<Result<T, String>, RunError> {
         match self.plane.ask(question, ends()).await {
             Ok(answer) => Ok(Ok(answer)),

@@ -1,4 +1,4 @@
-//! Makes a new run from a place of another one.
+//! Forks: makes a new run that shares the records of another run before a place.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -38,7 +38,7 @@ const FIXED: [&str; 8] = [
 const OF_DATA: [&str; 5] =
     [layout::FACTS, layout::INTAKE, layout::DATA, layout::TEST_LABELS, layout::RUNNERS];
 
-/// What a fork changes.
+/// The options of a fork.
 #[derive(Clone, Debug, Default)]
 pub struct ForkOptions {
     /// The first place that is not shared.

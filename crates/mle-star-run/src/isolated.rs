@@ -1,4 +1,4 @@
-//! Runs one script as a run does, outside a run.
+//! Isolated scripts outside a run, such as those that predict new rows.
 
 use std::fs::File;
 use std::io;

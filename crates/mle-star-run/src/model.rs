@@ -1,4 +1,4 @@
-//! The fitted model of a run: what its last script kept, with the record of its files.
+//! The fitted model of a run: what its last script kept, with a manifest of its files.
 
 mod check;
 
@@ -35,7 +35,7 @@ const NEEDED: [&str; 9] = [
 ];
 /// What models of scripts consist of beside these: their own script says how they predict.
 const NEEDED_BY_SCRIPTS: [&str; 4] = ["joblib", "skops", "tensorflow", "torch"];
-/// What a combination of solutions says about its members.
+/// The file in which a combination of solutions names its members.
 const MEMBERS: &str = "members.json";
 /// The file with everything that is not in files of its own.
 const PICKLE: &str = "model.pickle";
@@ -46,7 +46,7 @@ pub struct ModelManifest {
     /// The columns that it needs, and those that it predicts.
     #[serde(flatten)]
     pub layout: Layout,
-    /// What the training table has in them.
+    /// The spellings of the cells of these columns in the training table.
     #[serde(default)]
     pub spellings: Value,
     /// The members of the model.
@@ -72,7 +72,7 @@ pub struct Member {
 /// The members of a model, and how they are combined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Members {
-    /// How they are combined.
+    /// The rule that combines them.
     pub by: String,
     /// The folders of their models.
     pub members: Vec<Member>,
@@ -227,7 +227,7 @@ fn checksum(file: &Path) -> io::Result<String> {
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Where a model and its record are.
+/// The paths of a model, its manifest and its script.
 pub fn parts(folder: &Path) -> [PathBuf; 3] {
     [layout::MODEL, layout::MODEL_RECORD, layout::PREDICT].map(|name| folder.join(name))
 }

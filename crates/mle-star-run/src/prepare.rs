@@ -95,7 +95,7 @@ pub struct Prepared {
     pub configured: Configured,
     /// The agents.
     pub chosen: Chosen,
-    /// What is known of the data.
+    /// The facts about the data.
     pub data: Data,
     /// How solutions are evaluated; `None` for the paper's way.
     pub protocol: Option<Protocol>,
@@ -133,7 +133,7 @@ impl Prepared {
     }
 }
 
-/// What inputs are prepared for.
+/// The purpose that inputs are prepared for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intent {
     /// A run that follows.
@@ -259,7 +259,7 @@ fn task_line(source: &TaskSource, task: &Task, inferred: &Inferred) -> String {
     line
 }
 
-/// What the settings lead to that a user may not expect.
+/// Notes about consequences of the settings that a user may not expect.
 fn notes(configured: &Configured, data: &Data) -> Vec<String> {
     let models = configured.retrieved_models.as_deref();
     let mut lines: Vec<String> = given_models::opening(&configured.config, models).into_iter().collect();

@@ -33,7 +33,7 @@ use mle_star_report::figures::count;
 use mle_star_report::run_view;
 use mle_star_report::{money, usage};
 
-/// What changes when a run goes on.
+/// The options of a resume.
 #[derive(Clone, Debug, Default)]
 pub struct ResumeOptions {
     /// Larger limits: `time_limit_seconds`, `max_budget_usd`.

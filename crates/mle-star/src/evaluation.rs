@@ -36,7 +36,7 @@ pub(crate) struct Script {
     pub blocked: Option<String>,
 }
 
-/// How the work of a step ended.
+/// The end of a step's work.
 pub(crate) enum StepEnd<T> {
     /// The work was done.
     Done(T),

@@ -39,7 +39,7 @@ pub struct Line {
     pub event: Event,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Done {
     /// In percent. Only a run that has ended has 100.
@@ -48,7 +48,7 @@ pub struct Done {
     pub of: ProgressMeasure,
 }
 
-/// What ends a run.
+/// The limit or plan that ends a run, by which progress is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ProgressMeasure {
@@ -254,7 +254,7 @@ pub struct RunnerStatus {
     pub detail: String,
 }
 
-/// What a runner does.
+/// The state of a runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunnerState {

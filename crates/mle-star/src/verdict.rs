@@ -14,7 +14,7 @@ use mle_star_domain::effects::Limit;
 use mle_star_domain::metric::{Direction, Score, last_best};
 use mle_star_domain::place::{Phase, Place, Step};
 
-/// How a step ended.
+/// The end of a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// The score of the step's solution in the metric's unit; `None` if no solution ran.

@@ -1,4 +1,4 @@
-//! What the program needs to compute scores itself.
+//! The setup of the evaluation: with it, the program computes scores itself, also on held-out rows.
 
 use std::fs;
 use std::io;

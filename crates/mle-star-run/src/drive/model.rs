@@ -71,13 +71,13 @@ pub fn remove_model(run: &OpenRun, why: impl Into<String>) -> ModelRecord {
     refit(why.into())
 }
 
-/// What it takes to check and keep a model of a run.
+/// The tools to check and keep a model of a run.
 struct ModelKeeper<'run> {
     run: &'run OpenRun,
     backends: &'run Backends,
     tables: TestTables,
     plane: PlaneClient,
-    /// Where models are tried.
+    /// The folder in which models are tried.
     folder: &'run Path,
 }
 

@@ -105,14 +105,17 @@ impl EventSink for AnswerWriter<'_> {
     }
 }
 
-/// Where answers come from and go to.
+/// The folders that answers are read from and written to.
 struct Files {
     folder: PathBuf,
     data_dir: PathBuf,
     requirements: String,
     /// The submission that a run wrote.
-    submission: Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>,
+    submission: FindSubmission,
 }
+
+/// A lookup of the submission that a run wrote.
+type FindSubmission = Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>;
 
 /// Writes until the sender is gone. A failure does not stop it: the next answer may succeed.
 async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) -> Result<(), String> {

@@ -29,7 +29,7 @@ except SystemExit as end:
 /// A model that predicts as the run did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checked {
-    /// How many rows it predicted.
+    /// The number of rows that it predicted.
     pub rows: u64,
     /// For a row, without the start of Python.
     pub milliseconds_per_row: f64,
@@ -102,7 +102,7 @@ pub async fn check(
     Ok(Checked { rows, milliseconds_per_row: 1000.0 * seconds / rows.max(1) as f64 })
 }
 
-/// How predictions in another order compare.
+/// The comparison of predictions in another order.
 #[derive(Deserialize)]
 struct Compared {
     rows: u64,

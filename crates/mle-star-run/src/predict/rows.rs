@@ -25,7 +25,7 @@ pub struct Layout {
     pub id: Option<String>,
 }
 
-/// How rows are named where they are written.
+/// The names of rows in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowNames {
@@ -45,9 +45,9 @@ pub struct TestTables {
     train: Option<PathBuf>,
     test: PathBuf,
     sample: PathBuf,
-    /// What they have in common with other rows.
+    /// The columns of the tables.
     pub layout: Layout,
-    /// How their cells are spelled.
+    /// The spellings of their cells.
     pub spellings: Value,
 }
 

@@ -19,7 +19,7 @@ use crate::error::RunError;
 /// Bootstrap replicates.
 const REPLICATES: usize = 1000;
 
-/// How well rows are predicted.
+/// The score of predicted rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scored {
     /// The rows with a target.

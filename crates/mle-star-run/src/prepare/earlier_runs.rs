@@ -12,7 +12,7 @@ use mle_star_report::figures::count;
 
 use crate::runs;
 
-/// What the named runs tried.
+/// The changes that the named runs tried.
 ///
 /// # Errors
 /// There is no such run, or its journal cannot be read.

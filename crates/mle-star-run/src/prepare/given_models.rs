@@ -1,4 +1,4 @@
-//! The file of `retrieved_models`.
+//! Models given by hand: reads the file that `retrieved_models` names.
 
 use std::path::Path;
 

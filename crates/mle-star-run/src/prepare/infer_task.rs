@@ -1,4 +1,4 @@
-//! Fills in what a task leaves open.
+//! Infers the fields of a task that nobody gave: target, metric, kinds and the description.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ fn named(file: &MetricFile) -> String {
 pub struct InferredFolder {
     /// The data.
     pub data: Data,
-    /// What was inferred.
+    /// The inferred fields, with reasons and open questions.
     pub inferred: Inferred,
     /// The description that was found; empty without any.
     pub description: String,

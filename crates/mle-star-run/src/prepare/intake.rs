@@ -41,21 +41,21 @@ pub struct Intake {
     /// The user's folder or table file.
     given: PathBuf,
     taken: TakenIn,
-    /// What reads the data.
+    /// The client of the data plane.
     pub plane: BlockingPlaneClient,
     made: MadeFolder,
     /// The test rows that were taken from a single table.
     pub drawn: Option<Drawn>,
-    /// What the user says about the files.
+    /// The keys of the task that are about files.
     keys: TaskKeys,
 }
 
 /// The test rows of a single table.
 #[derive(Debug, Deserialize)]
 pub struct Drawn {
-    /// How they differ from the training rows.
+    /// The difference between these rows and the training rows.
     pub split: Split,
-    /// How many they are.
+    /// The number of these rows, and the seed that chose them.
     pub holdout: Holdout,
     /// The column with the row IDs.
     id: String,
@@ -72,7 +72,7 @@ struct MadeSample {
     has_made_ids: bool,
 }
 
-/// What the data plane reads files with.
+/// The settings with which the data plane reads files.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     /// The interpreter and its limits.
@@ -99,7 +99,7 @@ fn is_default(reading: &Reading) -> bool {
     *reading == Reading::default()
 }
 
-/// Where a folder is made.
+/// The folder in which a temporary folder is made.
 #[derive(Clone, Copy, Debug)]
 pub enum Location<'a> {
     /// Beside the runs of this folder.
@@ -192,7 +192,7 @@ impl Intake {
         self.taken.instead.clone()
     }
 
-    /// What the data plane says of the plain tables.
+    /// The facts of the data plane about the plain tables.
     ///
     /// # Errors
     /// What is given does not fit them.

@@ -22,7 +22,7 @@ pub struct OwnMetric {
     pub file: MetricFile,
     /// `NAME` in the file, or its stem.
     pub name: String,
-    /// Which scores win.
+    /// The direction: whether higher or lower scores win.
     pub direction: Direction,
 }
 

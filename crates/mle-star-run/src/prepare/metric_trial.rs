@@ -12,7 +12,7 @@ use crate::data_plane::BlockingPlaneClient;
 use crate::error::RunError;
 use crate::protocol::{id_column, label_columns};
 
-/// What a trial has shown.
+/// The result of a trial.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 struct Tried {
     /// The columns that the file wants of the true values.

@@ -1,4 +1,4 @@
-//! What the data plane says of a task's data.
+//! The facts about a task's data, as the data plane finds them.
 
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::facts::GivenTask;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::intake::Intake;
 use crate::error::RunError;
 
-/// What is known of a data folder.
+/// The facts about a data folder.
 #[derive(Debug)]
 pub struct Data {
     /// The answer of the data plane.
@@ -40,7 +40,7 @@ impl Data {
         Ok(Self { facts, profile, unread })
     }
 
-    /// What was known when a run began.
+    /// The facts that a run kept when it began.
     ///
     /// # Errors
     /// The build that began the run kept no facts.

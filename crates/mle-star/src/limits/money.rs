@@ -48,7 +48,7 @@ pub(crate) enum Warning {
     Estimated,
 }
 
-/// What a call in progress may cost.
+/// The money that a call in progress may cost, which no other call may use.
 pub(crate) struct Reserve<'a> {
     purse: &'a Purse,
     agent: AgentType,
