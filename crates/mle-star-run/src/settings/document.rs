@@ -99,7 +99,7 @@ fn parse_yaml_value(path: &Path, text: &str) -> Result<Value, Trouble> {
         let at = at(path, line + 1, 1);
         return Err(Trouble::new(
             format!("{at}: a tab in the indentation"),
-            "use spaces: YAML knows no tabs",
+            "YAML requires spaces for indentation; replace the tab",
         ));
     }
     yaml(text).map_err(|error| {
