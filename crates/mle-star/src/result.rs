@@ -271,7 +271,7 @@ pub struct Phase2Result {
     pub refined_blocks: Vec<CodeBlockRecord>,
     /// The best solution of the path, s_final.
     pub best_solution: SolutionScript,
-    /// The score of the final solution, h(s_final).
+    /// The score of the best solution, h(s_final).
     pub best_score: f64,
     /// The outer steps: one ablation study and the attempts that follow from it.
     pub step_history: Vec<StepRecord>,
