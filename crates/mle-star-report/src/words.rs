@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::event::{Done, DoneOf, Event};
+use mle_star::event::{Done, Event, ProgressMeasure};
 use mle_star::verdict::{Verdict, Verdicts};
 use mle_star_domain::place::{Phase, Place, Step};
 
@@ -11,9 +11,9 @@ use crate::sanitize::first_line;
 /// How far a run is: `42 % of the time`.
 pub fn done_words(done: Done) -> String {
     let of = match done.of {
-        DoneOf::Time => "time",
-        DoneOf::Money => "money",
-        DoneOf::Steps => "steps",
+        ProgressMeasure::Time => "time",
+        ProgressMeasure::Money => "money",
+        ProgressMeasure::Steps => "steps",
     };
     format!("{} % of the {of}", done.percent)
 }

@@ -1,4 +1,4 @@
-//! Time and budget: what may still begin, and for how long it may run.
+//! Limits of time and money: whether work may still begin, and for how long it may run.
 //!
 //! [`Limits`] only answers questions, based on the elapsed time; its [`Purse`] holds the money. The context records every
 //! refusal, so that a resume decides the same.
@@ -403,7 +403,7 @@ impl State {
     }
 }
 
-/// What the script of the step at this place is expected to take.
+/// The expected time of the script of the step at this place, as its row says.
 fn expected(place: &Place) -> Expected {
     place.step().map_or(Expected::Shortest, |step| step.row().expected)
 }

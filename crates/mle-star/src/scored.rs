@@ -71,7 +71,7 @@ impl Scored {
         self.solution.text()
     }
 
-    /// Its score.
+    /// The score of the solution.
     pub fn score(&self) -> Score {
         self.score
     }

@@ -65,6 +65,13 @@ pub struct ExecutorSetup {
     pub warm_start: Option<WarmStart>,
 }
 
+impl ExecutorSetup {
+    /// The settings to run one script at a time, outside a run.
+    pub fn single(folder: PathBuf, environment: Environment, machine: Machine, isolation: Isolation) -> Self {
+        Self { folder, environment, machine, slots: 1, memory_limit_mib: None, isolation, warm_start: None }
+    }
+}
+
 /// Runs the scripts of one run on this machine.
 #[derive(Debug)]
 pub struct Executor {

@@ -67,7 +67,7 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<DataFacts, RunError> {
     let InferredFolder { data, inferred, intake, .. } = found;
     let (profile, folder) = (data.profile.ok_or_else(none)?, runs::absolute(&intake.folder())?);
     let asked = json!({ "question": "relations", "folder": folder, "facts": data.facts });
-    let related: Relations = intake.questions.ask(asked)?;
+    let related: Relations = intake.plane.ask(asked)?;
     let (target, id) = (inferred.roles.first_target(), inferred.roles.id.as_deref());
     let targets: Vec<String> =
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();

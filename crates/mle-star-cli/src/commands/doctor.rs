@@ -170,12 +170,12 @@ fn settings(args: &DoctorArgs) -> Result<Settings, Trouble> {
 async fn look(settings: &Settings) -> Result<Findings, Failure> {
     let (environment, config) = (&process_environment, &settings.config);
     let in_words = |trouble: Trouble| format!("{}; {}", trouble.message, trouble.hint);
-    let (claude, trouble) = match executable::find(&CLAUDE, config.claude_path.as_deref(), environment).await
-    {
-        Ok(claude) => (Some(claude.clone()), claude.trouble(&CLAUDE)),
-        Err(trouble) => (None, Some(trouble)),
-    };
-    let codex = executable::find(&CODEX, config.codex_path.as_deref(), environment).await;
+    let (claude, trouble) =
+        match executable::find(&CLAUDE, config.claude_path.as_deref(), environment, true).await {
+            Ok(claude) => (Some(claude.clone()), claude.trouble(&CLAUDE)),
+            Err(trouble) => (None, Some(trouble)),
+        };
+    let codex = executable::find(&CODEX, config.codex_path.as_deref(), environment, true).await;
     let logins = found(environment);
     // Agents that the settings ask for may be missing, which is a finding.
     let (agents, agents_reason, endpoint) = match provider::choose(config, environment).await {

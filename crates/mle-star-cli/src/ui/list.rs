@@ -316,7 +316,7 @@ impl Group<'_> {
 
 #[cfg(test)]
 mod tests {
-    use mle_star::event::{Done, DoneOf};
+    use mle_star::event::{Done, ProgressMeasure};
     use mle_star_domain::metric::Direction;
     use mle_star_report::run_view::{Identity, Spent, State, Submissions};
 
@@ -339,7 +339,7 @@ mod tests {
             interrupted_calls: 0,
             answer: Submissions::default(),
             failed_paths: Vec::new(),
-            done: Done { percent: 0, of: DoneOf::Steps },
+            done: Done { percent: 0, of: ProgressMeasure::Steps },
             used: None,
             data: "d".to_owned(),
             held_out: None,

@@ -66,8 +66,8 @@ pub struct StepRow {
     pub kind: StepKind,
     /// What several of them are called; `None` for steps of paths, and where only the phase is named.
     pub noun: Option<&'static str>,
-    /// The part of the run whose records it continues.
-    pub line: Line,
+    /// The section of the run that its records belong to.
+    pub section: Section,
     /// How long its script is expected to take.
     pub expected: Expected,
     /// How long it may begin, and its script may run.
@@ -107,7 +107,7 @@ pub enum StepKind {
 
 /// A part of a run in which each record depends on those before it: if one is made again, all later ones are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Line {
+pub enum Section {
     /// The solutions of the program's own.
     Baselines,
     /// The comparison of the tables, and the retriever.
@@ -272,7 +272,7 @@ impl StepRow {
         phase: Phase::Finalization,
         kind: StepKind::Submission,
         noun: None,
-        line: Line::Last,
+        section: Section::Last,
         expected: Expected::OnMoreRows,
         until: Deadline::Run,
         calls: &[],
@@ -313,7 +313,7 @@ impl Step {
             Self::Baseline(_) => StepRow {
                 phase: Phase::Phase1,
                 kind: StepKind::Baseline,
-                line: Line::Baselines,
+                section: Section::Baselines,
                 expected: Expected::Shortest,
                 until: Deadline::Search,
                 ..StepRow::LAST
@@ -322,7 +322,7 @@ impl Step {
                 phase: Phase::Phase1,
                 kind: StepKind::Candidate,
                 noun: Some("candidate"),
-                line: Line::Candidate(index),
+                section: Section::Candidate(index),
                 expected: Expected::Shortest,
                 until: Deadline::FirstSolutions,
                 calls: const { &[Call::once(Init)] },
@@ -332,7 +332,7 @@ impl Step {
                 phase: Phase::Phase1,
                 kind: StepKind::Merge,
                 noun: Some("merge"),
-                line: Line::Merges,
+                section: Section::Merges,
                 expected: Expected::AtLeastAsBefore,
                 until: Deadline::Share,
                 calls: const { &[Call::once(Merger)] },
@@ -342,7 +342,7 @@ impl Step {
                 phase: Phase::Phase1,
                 kind: StepKind::Data,
                 noun: Some("check"),
-                line: Line::Checks,
+                section: Section::Checks,
                 expected: Expected::Shortest,
                 until: Deadline::Search,
                 calls: const { &[Call::once(Data)] },
@@ -352,7 +352,7 @@ impl Step {
                 phase: Phase::Phase1,
                 kind: StepKind::LeakageCheck,
                 noun: Some("check"),
-                line: Line::Checks,
+                section: Section::Checks,
                 expected: Expected::Shortest,
                 until: Deadline::Search,
                 calls: const { &[Call::of(Leakage, Variant::Detection, Calls::UnlessSpared)] },
@@ -362,7 +362,7 @@ impl Step {
                 phase: Phase::Phase2,
                 kind: StepKind::Study,
                 noun: None,
-                line: Line::Path(path as usize),
+                section: Section::Path(path as usize),
                 expected: Expected::StudyAndAsBefore,
                 until: Deadline::Share,
                 calls: const {
@@ -378,7 +378,7 @@ impl Step {
                 phase: Phase::Phase2,
                 kind: StepKind::Attempt,
                 noun: None,
-                line: Line::Path(path as usize),
+                section: Section::Path(path as usize),
                 expected: Expected::AsBefore,
                 until: Deadline::Share,
                 calls: const { &[Call::once(Planner).asked(Calls::UnlessFirst), Call::once(Coder)] },
@@ -388,7 +388,7 @@ impl Step {
                 phase: Phase::Phase3,
                 kind: StepKind::Round,
                 noun: Some("ensemble"),
-                line: Line::Rounds,
+                section: Section::Rounds,
                 expected: Expected::AtLeastAsBefore,
                 until: Deadline::Share,
                 calls: const { &[Call::once(EnsPlanner), Call::once(Ensembler)] },
@@ -398,7 +398,7 @@ impl Step {
                 phase: Phase::Phase3,
                 kind: StepKind::Candidate,
                 noun: Some("further model"),
-                line: Line::Extras,
+                section: Section::Extras,
                 expected: Expected::Shortest,
                 until: Deadline::Search,
                 calls: const { &[Call::once(Init)] },

@@ -83,7 +83,7 @@ impl Worker {
         permit: SemaphorePermit<'static>,
     ) -> Result<Self, Failure> {
         let hook = hook(&setup.folder)?;
-        let mut first = confinement_fields::worker_fields(setup.namespaces.as_ref());
+        let mut first = confinement_fields::namespace_fields(setup.namespaces.as_ref());
         first.extend(modules.iter().map(|name| field("import", name)));
         let flags = setup.namespaces.as_ref().map(Namespaces::flags);
         let (tree, mut channel, stderr) = spawn(setup, hook.path())?;

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 use super::backends::Backends;
 use super::delivery::{keep_folds, link_data, replace, write_submission};
-use super::{model, wanted};
+use super::{cancelled, model};
 use crate::observer::Observer;
 use crate::open_run::OpenRun;
 use crate::runs::inputs::{copy, copy_atomically, unwritable, write_atomically, write_json};
@@ -41,11 +41,11 @@ pub async fn write(
     }
     let mut result = delivered(folder, backends, finished).map_err(|error| unwritable(folder, &error))?;
     if is_new {
-        let keeping = model::keep(run, backends, (&result, submission.as_deref()), (kept, &search));
+        let keeping = model::keep_model(run, backends, (&result, submission.as_deref()), (kept, &search));
         result.model = tokio::select! {
             biased;
             model = keeping => model,
-            () = wanted(cancel) => model::without(run, "the run was interrupted before its model was checked"),
+            () = cancelled(cancel) => model::remove_model(run, "the run was interrupted before its model was checked"),
         };
     }
     // The fitted model was moved out of this working folder.

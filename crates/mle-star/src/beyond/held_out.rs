@@ -1,4 +1,4 @@
-//! What predictions for rows that no script is scored on tell: looks at held-out rows, and two fits on the rows of the test
+//! Questions about predictions for rows that no script is scored on: looks at held-out rows, and two fits on the rows of the test
 //! table.
 
 use crate::ctx::Ctx;
