@@ -227,48 +227,31 @@ pub struct SettingsArgs {
 #[derive(Debug, Default, Args)]
 pub struct BenchArgs {
     /// Task folder, folder of task folders, one table, or task file (YAML, TOML or JSON)
-    #[arg(value_name = "TASK", required_unless_present = "file")]
+    #[arg(value_name = "TASK", required = true)]
     pub tasks: Vec<PathBuf>,
-    /// Read tasks, seeds, budgets, answers and settings from this YAML or TOML file
-    #[arg(long, value_name = "FILE", conflicts_with = "tasks")]
-    pub file: Option<PathBuf>,
-    /// Make runs with the seeds 1 to N [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub seeds: Option<u32>,
+    /// Make runs with the seeds 1 to N
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub seeds: u32,
     /// Make runs with each of these time limits, such as 240,600 [default: that of the settings]
     #[arg(long, value_name = "SECONDS", value_delimiter = ',')]
     pub budgets: Vec<u64>,
-    /// Use the budgets, seeds and settings of a benchmark; other options override them
-    #[arg(long, value_enum)]
-    pub preset: Option<BenchPreset>,
     /// Grade submissions with these hidden answers: a table, or a folder with TASK.csv, TASK/answers.csv or MLE-bench's
     /// TASK/prepared/private/test.csv
     #[arg(long, value_name = "PATH")]
     pub answers: Option<PathBuf>,
-    /// Store the bench in this folder [default: ./bench]
-    #[arg(long, value_name = "BENCH")]
-    pub out: Option<PathBuf>,
+    /// Store the bench in this folder
+    #[arg(long, value_name = "BENCH", default_value = "bench")]
+    pub out: PathBuf,
     #[command(flatten)]
     pub task: TaskArgs,
     #[command(flatten)]
     pub settings: SettingsArgs,
-    /// Print the longest time and the expected calls and cost, and exit
-    #[arg(long)]
-    pub estimate: bool,
     /// Print the results as JSON instead of the table
     #[arg(long)]
     pub json: bool,
     /// Print only errors and the table
     #[arg(long)]
     pub quiet: bool,
-}
-
-/// Benchmarks with fixed budgets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BenchPreset {
-    /// 240, 600 and 1200 s, five seeds, no network for scripts, no web search
-    TmlBench,
 }
 
 #[derive(Debug, Default, Args)]

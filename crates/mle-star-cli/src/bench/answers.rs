@@ -1,5 +1,6 @@
 //! Hidden answers: a table with what submissions are compared with.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,8 +15,6 @@ use mle_star_run::runtime::wait_for;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::scale::{Grade, digest_of};
-
 /// A table with hidden answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
@@ -23,6 +22,16 @@ pub struct Answers {
     pub path: PathBuf,
     /// The BLAKE3 digest of the file.
     pub digest: String,
+}
+
+/// The grade of a submission.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Grade {
+    /// The score on the hidden answers.
+    Score { score: f64 },
+    /// Why the submission cannot be scored.
+    Invalid { why: String },
 }
 
 impl Answers {
@@ -53,7 +62,7 @@ impl Answers {
         let task = &result.task;
         let unusable = |why: String| {
             let message = format!("the answers {} cannot be used: {why}", self.path.display());
-            Trouble::new(message, "correct the file, or give a grader for this task in a bench file")
+            Trouble::new(message, "correct the file")
         };
         let known = Metric::parse(&task.evaluation_metric).filter(|_| task.metric_file.is_none());
         let Some(metric) = known else {
@@ -88,11 +97,12 @@ impl Answers {
         let files = [Some(self.path.clone()), Some(submission), training].into_iter().flatten();
         let asked = wait_for(data_plane::ask(&result.config, files, question, &|_| ()));
         let asked = asked.map_err(|failure| failure.trouble)?.map_err(|error| error.trouble)?;
-        let scored: Scored = asked.map_err(unusable)?;
-        match scored {
+        match asked.map_err(unusable)? {
             Scored { unusable: Some(why), .. } => Err(unusable(why)),
-            Scored { failure: Some(why), .. } => Ok(Grade { why, ..Grade::default() }),
-            Scored { score, .. } => Ok(Grade { valid: true, score, ..Grade::default() }),
+            Scored { score: Some(score), failure: None, .. } => Ok(Grade::Score { score }),
+            Scored { failure, .. } => {
+                Ok(Grade::Invalid { why: failure.unwrap_or_else(|| "it has no score".to_owned()) })
+            }
         }
     }
 }
@@ -164,6 +174,13 @@ fn form(
             )),
         },
     }
+}
+
+/// The BLAKE3 digest of a file, in hexadecimal.
+pub fn digest_of(path: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path)?)?;
+    Ok(hasher.finalize().to_hex().to_string())
 }
 
 fn has(columns: &[String], name: &str) -> bool {

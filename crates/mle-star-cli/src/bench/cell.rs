@@ -1,6 +1,5 @@
 //! One run of a bench: started, resumed or finished.
 
-use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view;
 use mle_star_run::resume::{Reopened, ResumeOptions, reopen};
 use mle_star_run::runs;
@@ -45,21 +44,16 @@ pub fn of_cell(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> RunArgs {
     }
 }
 
-/// Grades the submission of a finished run and keeps the grade, unless that was done before or nothing grades the task.
+/// Grades the submission of a finished run and keeps the grade, unless that was done before or the task has no answers.
 ///
 /// # Errors
-/// The answers or the grader cannot be used.
+/// The answers cannot be used.
 pub fn graded(folder: &Folder, cell: &Cell<'_>) -> Result<(), Failure> {
-    let run = folder.run(cell);
-    let Some(result) = run_view::read_result(&run).filter(|_| cell.task.grading.is_on()) else {
-        return Ok(());
-    };
-    let submission = run.join(mle_star_domain::layout::FINAL).join(mle_star_domain::layout::SUBMISSION);
-    if result.submission_path.is_empty() || folder.kept(cell, &submission).is_some() {
+    let result = run_view::read_result(&folder.run(cell));
+    let (Some(answers), Some(result)) = (&cell.task.answers, result) else { return Ok(()) };
+    if result.submission_path.is_empty() || folder.grade(cell).is_some() {
         return Ok(());
     }
-    let grade = cell.task.grading.grade(&cell.task.name, &result, &submission);
-    let grade =
-        grade.map_err(|Trouble { message, hint, .. }| Failure::failed(Trouble::new(message, hint)))?;
-    folder.keep(cell, &submission, &grade)
+    let grade = answers.grade(&result, &folder.submission(cell));
+    folder.keep(cell, grade.map_err(Failure::failed)?)
 }

@@ -5,14 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::{self, JournalError, Lock};
+use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::runs::inputs::{write_atomically, write_json};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::grade::Kept;
+use super::answers::{Answers, Grade, digest_of};
 use super::plan::{Cell, Plan};
-use super::scale::{Grade, digest_of};
 use crate::exit::Failure;
 
 /// Files in the folder of a bench.
@@ -30,6 +30,16 @@ pub struct Folder {
     pub path: PathBuf,
     /// Keeps the lock.
     _lock: (File, Lock),
+}
+
+/// A grade as it is kept. It belongs to one submission, so each submission is graded once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Kept {
+    /// The BLAKE3 digest of the submission.
+    submission: String,
+    /// What it was compared with.
+    answers: Option<Answers>,
+    grade: Grade,
 }
 
 /// Why a run has no result.
@@ -101,23 +111,26 @@ impl Folder {
         self.write(FAILURES, cell, &failed)
     }
 
-    /// The grade of a run's submission; `None` if this submission was not graded like this.
-    pub fn kept(&self, cell: &Cell<'_>, submission: &Path) -> Option<Kept> {
+    /// The submission of a run.
+    pub fn submission(&self, cell: &Cell<'_>) -> PathBuf {
+        self.run(cell).join(layout::FINAL).join(layout::SUBMISSION)
+    }
+
+    /// The grade of a run's submission; `None` if this submission was not compared with these answers.
+    pub fn grade(&self, cell: &Cell<'_>) -> Option<Grade> {
         let kept: Kept = read_json(&self.of_cell(GRADES, cell))?;
-        let is_same = kept.grading == cell.task.grading && digest_of(submission).ok()? == kept.submission;
-        is_same.then_some(kept)
+        let is_same =
+            kept.answers == cell.task.answers && digest_of(&self.submission(cell)).ok()? == kept.submission;
+        is_same.then_some(kept.grade)
     }
 
     /// Keeps a grade.
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub fn keep(&self, cell: &Cell<'_>, submission: &Path, grade: &Grade) -> Result<(), Failure> {
-        let kept = Kept {
-            submission: digest_of(submission).map_err(|error| unwritable(&self.path, &error))?,
-            grading: cell.task.grading.clone(),
-            grade: grade.clone(),
-        };
+    pub fn keep(&self, cell: &Cell<'_>, grade: Grade) -> Result<(), Failure> {
+        let submission = digest_of(&self.submission(cell)).map_err(|error| unwritable(&self.path, &error))?;
+        let kept = Kept { submission, answers: cell.task.answers.clone(), grade };
         self.write(GRADES, cell, &kept)
     }
 

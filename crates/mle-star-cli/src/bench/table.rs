@@ -4,8 +4,7 @@ use mle_star_report::figures::{duration, number, rounded};
 use mle_star_report::money;
 use mle_star_report::sanitize::{first_line, one_line, width};
 
-use super::results::{Medals, Results, RunRow, State, Summary};
-use super::scale::Medal;
+use super::results::{Results, RunRow, State, Summary};
 use crate::table::Table;
 
 /// The longest error in a row, in characters.
@@ -31,8 +30,6 @@ fn runs(rows: &[RunRow]) -> Table<'_, RunRow> {
         .words("suspect", 1, |row| row.suspect.as_ref().map(|_| "yes".to_owned()))
         .words("of", 4, |row| row.score_of.map(|of| of.words().to_owned()))
         .words("metric", 5, |row| row.metric.as_deref().map(one_line))
-        .words("medal", 0, |row| row.has_medals.then(|| row.medal.map_or("-", Medal::name).to_owned()))
-        .figures("units", 2, |row| row.units.map(|units| format!("{units:.3}")))
         .figures("time", 3, |row| row.seconds.map(duration))
         .figures("cost", 2, |row| row.has_cost().then(|| money::cost(row.cost_usd, row.estimated_usd)))
         .words("", 6, |row| row.error.as_deref().map(|error| first_line(error, LONGEST_ERROR)))
@@ -48,7 +45,6 @@ fn validity(row: &RunRow) -> &'static str {
 }
 
 fn tasks(summaries: &[Summary]) -> Table<'_, Summary> {
-    let medals = |of: &Medals| format!("{:.0} % ({}/{}/{})", 100.0 * of.rate, of.gold, of.silver, of.bronze);
     // A range of scores.
     let range = |iqr: f64| if iqr == 0.0 { "0".to_owned() } else { rounded(iqr) };
     Table::of(summaries)
@@ -58,8 +54,6 @@ fn tasks(summaries: &[Summary]) -> Table<'_, Summary> {
         .figures("mean", 0, |summary| summary.mean.map(number))
         .figures("median", 3, |summary| summary.median.map(number))
         .figures("IQR", 2, |summary| summary.iqr.map(range))
-        .words("medals", 1, |summary| summary.medals.as_ref().map(medals))
-        .figures("units", 0, |summary| summary.units_mean.map(|units| format!("{units:.3}")))
         .figures("time", 4, |summary| summary.seconds_mean.map(duration))
 }
 
@@ -71,12 +65,6 @@ fn whole(results: &Results, columns: Option<usize>) -> Vec<String> {
     if suspect > 0 {
         parts.push(format!("{suspect} suspect"));
     }
-    if let Some(rate) = total.medal_rate {
-        let error =
-            total.medal_rate_error.map(|error| format!(" ± {:.1}", 100.0 * error)).unwrap_or_default();
-        parts.push(format!("medals in {:.1}{error} %", 100.0 * rate));
-    }
-    parts.extend(total.units_mean.map(|units| format!("{units:.3} units")));
     parts.push(duration(total.seconds));
     if results.runs.iter().any(RunRow::has_cost) {
         parts.push(money::cost(total.cost_usd, total.estimated_usd));
@@ -101,12 +89,11 @@ mod tests {
 
     fn results() -> Results {
         let mut rows = vec![row_of(1, Some(12.5)), row_of(2, None), row_of(3, None)];
-        rows[0].medal = Some(Medal::Silver);
         (rows[1].error, rows[1].seconds) = (Some("the answers do not fit".to_owned()), Some(240.0));
         rows[2].state = State::Pending;
         (rows[2].seconds, rows[2].metric) = (None, None);
         for row in &mut rows {
-            (row.has_medals, row.budget_seconds, row.task) = (true, Some(240), "house-prices".to_owned());
+            (row.budget_seconds, row.task) = (Some(240), "house-prices".to_owned());
         }
         rows[0].cost_usd = Some(0.25);
         rows[0].tokens_in = 10;

@@ -1,7 +1,5 @@
 //! `bench`: several tasks, time limits and seeds, one table.
 
-mod estimate;
-
 use std::path::PathBuf;
 
 use mle_star::shell;
@@ -39,14 +37,12 @@ struct Bench<'a> {
 /// # Errors
 /// A mistake in the input, a bench folder that cannot be used, or an interruption.
 pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
-    let Described { out, plan, options } = described(args)?;
+    let Described { plan, options } = described(args)?;
     if !args.quiet {
         say_skipped(&args.tasks);
     }
-    if args.estimate {
-        return estimate::print(args, &plan, &options);
-    }
-    let folder = Folder::open(&out, &plan)?;
+    let out = &args.out;
+    let folder = Folder::open(out, &plan)?;
     let listening = Listening::start()?;
     let mut bench = Bench::new(args, folder, &plan, options);
     bench.announce();
@@ -83,7 +79,7 @@ impl<'a> Bench<'a> {
         let count = |size: usize, what: &str| count(size as u64, what);
         let finished = self.rows.iter().filter(|row| row.state == State::Finished).count();
         let finished = if finished > 0 { format!(", {finished} finished") } else { String::new() };
-        let (tasks, seeds) = (count(self.plan.tasks.len(), "task"), count(self.plan.seeds.len(), "seed"));
+        let (tasks, seeds) = (count(self.plan.tasks.len(), "task"), count(self.plan.seeds as usize, "seed"));
         let budgets = match self.plan.budgets.len() {
             0 | 1 => String::new(),
             several => format!(" x {}", count(several, "budget")),
@@ -100,7 +96,7 @@ impl<'a> Bench<'a> {
     fn make(&mut self, listening: &Listening) -> Result<(), Failure> {
         let is_finished = |at: &usize| run_view::is_finished(&self.folder.run(&self.cells[*at]));
         let (finished, open): (Vec<usize>, Vec<usize>) = (0..self.cells.len()).partition(is_finished);
-        // A grader may have failed before, or have been added.
+        // Answers may have been added, or corrected.
         finished.into_iter().for_each(|at| self.close(at));
         for at in open {
             if listening.stopped().is_some() {
@@ -178,13 +174,12 @@ fn outcome(row: &RunRow) -> String {
     let score = kinds.into_iter().find_map(|of| Some((row.score_on(of)?, of.words())));
     let metric = row.metric.as_deref().unwrap_or("score");
     let score = score.map(|(score, of)| format!("{metric} {} ({of})", number(score)));
-    let medal = row.medal.map(|medal| medal.name().to_owned());
     let time = row.seconds.map(duration);
     let error = match row.state {
         State::Unfinished => Some("unfinished".to_owned()),
         _ => row.error.clone(),
     };
-    [score.filter(|_| row.valid), error, medal, time].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [score.filter(|_| row.valid), error, time].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn interrupted(exit: Exit, results: &Results) -> Failure {
