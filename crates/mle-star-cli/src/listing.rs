@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 
 use mle_star_domain::metric::Score;
-use mle_star_report::figures;
 use mle_star_report::run_summary::RunSummary;
 use mle_star_run::runs::{self, is_hidden};
 
@@ -38,11 +37,6 @@ pub fn entries(runs_dir: &Path) -> Vec<Entry> {
 pub fn scale(run: &RunSummary) -> Scale<'_> {
     let summary = &run.summary;
     [&summary.task, &summary.run.metric, summary.run.direction.name(), &run.data]
-}
-
-/// The best score of a run, for people.
-pub fn best_score(run: &RunSummary) -> Option<String> {
-    run.summary.best_score.map(figures::number)
 }
 
 /// The runs with the best score among those with which they can be compared, if there are any; of equal ones the oldest.

@@ -1,6 +1,5 @@
 //! Hidden answers: a table with what submissions are compared with.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,26 +11,14 @@ use mle_star_run::data_plane;
 use mle_star_run::metrics::{Kind, Metric};
 use mle_star_run::runs::absolute;
 use mle_star_run::runtime::wait_for;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 /// A table with hidden answers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Answers {
     /// Its absolute path.
-    pub path: PathBuf,
-    /// The BLAKE3 digest of the file.
-    pub digest: String,
-}
-
-/// The grade of a submission.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Grade {
-    /// The score on the hidden answers.
-    Score { score: f64 },
-    /// Why the submission cannot be scored.
-    Invalid { why: String },
+    path: PathBuf,
 }
 
 impl Answers {
@@ -50,15 +37,14 @@ impl Answers {
             let message = format!("the answers {} are in the data folder of the task {name}", path.display());
             return Err(Trouble::new(message, "move them where scripts and agents cannot read them"));
         }
-        let digest = digest_of(&path).map_err(unreadable)?;
-        Ok(Self { path, digest })
+        Ok(Self { path })
     }
 
-    /// The grade of a run's submission.
+    /// The score of a run's submission, or why it has none.
     ///
     /// # Errors
     /// The answers cannot be used, or a file cannot be read. The submission is not the reason.
-    pub fn grade(&self, result: &FinalResult, submission: &Path) -> Result<Grade, Trouble> {
+    pub fn score(&self, result: &FinalResult, submission: &Path) -> Result<Result<f64, String>, Trouble> {
         let task = &result.task;
         let unusable = |why: String| {
             let message = format!("the answers {} cannot be used: {why}", self.path.display());
@@ -99,10 +85,8 @@ impl Answers {
         let asked = asked.map_err(|failure| failure.trouble)?.map_err(|error| error.trouble)?;
         match asked.map_err(unusable)? {
             Scored { unusable: Some(why), .. } => Err(unusable(why)),
-            Scored { score: Some(score), failure: None, .. } => Ok(Grade::Score { score }),
-            Scored { failure, .. } => {
-                Ok(Grade::Invalid { why: failure.unwrap_or_else(|| "it has no score".to_owned()) })
-            }
+            Scored { score: Some(score), failure: None, .. } => Ok(Ok(score)),
+            Scored { failure, .. } => Ok(Err(failure.unwrap_or_else(|| "it has no score".to_owned()))),
         }
     }
 }
@@ -158,29 +142,25 @@ fn form(
         (Some(target), several) if has(several, target) || has(answers, target) => Ok(targets(target)),
         (_, [only]) => Ok(targets(only)),
         (target, several) => match (several.iter().find(lacks), target, metric.kind()) {
-            (Some(column), Some(target), _) => Err(format!(
-                "the file has neither the target {target} nor the column {column} of the submission"
-            )),
-            (Some(column), None, _) => Err(format!("the file lacks the column {column} of the submission")),
-            (None, _, Kind::Labels | Kind::Probabilities | Kind::Guesses) => {
+            (Some(column), ..) => {
+                let target = target.map(|target| format!("neither the target {target} nor"));
+                Err(format!(
+                    "the file has {} the column {column} of the submission",
+                    target.as_deref().unwrap_or("not")
+                ))
+            }
+            (None, None, Kind::Labels | Kind::Probabilities | Kind::Guesses) => {
                 Ok((of_id(), Some(several.to_vec())))
             }
             (None, None, _) => several
                 .first()
                 .map(|first| targets(first))
-                .ok_or_else(|| "the submission predicts nothing".to_owned()),
+                .ok_or("the submission predicts nothing".to_owned()),
             (None, Some(target), _) => Err(format!(
                 "the submission has several columns, but {metric} is about the column {target}, which neither has"
             )),
         },
     }
-}
-
-/// The BLAKE3 digest of a file, in hexadecimal.
-pub fn digest_of(path: &Path) -> io::Result<String> {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(File::open(path)?)?;
-    Ok(hasher.finalize().to_hex().to_string())
 }
 
 fn has(columns: &[String], name: &str) -> bool {

@@ -1,13 +1,12 @@
 //! One run of a bench: started, resumed or finished.
 
-use mle_star_report::run_view;
 use mle_star_run::resume::{Reopened, ResumeOptions, reopen};
 use mle_star_run::runs;
 use mle_star_run::{OpenRun, prepare};
 
 use super::folder::Folder;
 use super::plan::Cell;
-use crate::args::RunArgs;
+use crate::args::{RunArgs, ViewArgs};
 use crate::exit::Failure;
 
 /// Starts a run, or goes on with it; `None` if it is finished.
@@ -39,21 +38,7 @@ pub fn of_cell(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> RunArgs {
         run_id: Some(cell.id()),
         time_limit: cell.budget.map(|seconds| seconds.to_string()),
         settings,
-        quiet: true,
+        view: ViewArgs { quiet: true, ..ViewArgs::default() },
         ..options.clone()
     }
-}
-
-/// Grades the submission of a finished run and keeps the grade, unless that was done before or the task has no answers.
-///
-/// # Errors
-/// The answers cannot be used.
-pub fn graded(folder: &Folder, cell: &Cell<'_>) -> Result<(), Failure> {
-    let result = run_view::read_result(&folder.run(cell));
-    let (Some(answers), Some(result)) = (&cell.task.answers, result) else { return Ok(()) };
-    if result.submission_path.is_empty() || folder.grade(cell).is_some() {
-        return Ok(());
-    }
-    let grade = answers.grade(&result, &folder.submission(cell));
-    folder.keep(cell, grade.map_err(Failure::failed)?)
 }

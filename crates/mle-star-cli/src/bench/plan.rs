@@ -29,7 +29,7 @@ const LONGEST_VALUE: usize = 100;
 
 /// Everything that decides which runs a bench makes. It is written to its folder, so that a later call makes the same
 /// ones.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// The agents that were chosen.
     pub agents: String,
@@ -42,7 +42,7 @@ pub struct Plan {
 }
 
 /// A task of a bench.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlannedTask {
     /// Its name in the table and in the names of its runs.
     pub name: String,
@@ -52,7 +52,8 @@ pub struct PlannedTask {
     pub data: Option<String>,
     /// The configuration of its runs, before budget and seed.
     pub config: Config,
-    /// The hidden answers.
+    /// The hidden answers. They change no run.
+    #[serde(skip)]
     pub answers: Option<Answers>,
 }
 
@@ -152,12 +153,8 @@ impl Plan {
         self.budgets.iter().flat_map(of_budget).collect()
     }
 
-    /// The first difference to an earlier plan of the same folder; `None` if this one makes the same runs and compares them
-    /// with the same answers. Answers may be added to a task without any.
+    /// The first difference to an earlier plan of the same folder; `None` if this one makes the same runs.
     pub fn differs_from(&self, before: &Self) -> Option<String> {
-        let mut before = before.clone();
-        let pairs = self.tasks.iter().zip(&mut before.tasks);
-        pairs.filter(|(_, was)| was.answers.is_none()).for_each(|(is, was)| was.answers = is.answers.clone());
         let (now, before) = (self.by_name(), before.by_name());
         let key = first_difference(&before, &now)?;
         let pointer = format!("/{}", key.replace('.', "/"));

@@ -4,12 +4,12 @@ use std::ops::Add as _;
 
 use mle_star_domain::effects::Usage;
 use mle_star_domain::metric::Direction;
+use mle_star_domain::trouble::Trouble;
 use mle_star_report::money;
 use mle_star_report::run_report::{NO_SUBMISSION, RunReport};
 use mle_star_report::run_view;
 use serde::Serialize;
 
-use super::answers::Grade;
 use super::folder::Folder;
 use super::plan::{Cell, Plan};
 use crate::exit::{Exit, Failure};
@@ -104,7 +104,7 @@ pub struct RunRow {
     pub error: Option<String>,
 }
 
-/// The runs of a task with a budget. Shares count runs without a result as failures; scores leave them out.
+/// The runs of a task with a budget. Statistics of scores leave out runs that are not valid.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// The task's name.
@@ -115,8 +115,6 @@ pub struct Summary {
     pub runs: usize,
     /// The number of runs with a valid submission.
     pub valid: usize,
-    /// The share of runs with a valid submission.
-    pub success_rate: f64,
     /// The metric's name.
     pub metric: Option<String>,
     /// Where the scores come from.
@@ -146,8 +144,6 @@ pub struct Total {
     pub runs: usize,
     /// The number of runs with a valid submission.
     pub valid: usize,
-    /// The share of runs with a valid submission.
-    pub success_rate: f64,
     /// The time of all runs, one after another.
     pub seconds: f64,
     /// Their cost, as far as it is known or estimated; `None` if nothing is.
@@ -188,30 +184,28 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> RunRow {
         row.state = State::Finished;
         row.exit = Some(Exit::of_result(&result).code());
         row.valid = row.error.is_none();
-        graded(&mut row, folder, cell);
-        return row;
-    }
-    if let Ok(view) = run_view::read(&run) {
+    } else if let Ok(view) = run_view::read(&run) {
         row.tell(&RunReport::of(&view));
         row.state = State::Unfinished;
-    }
-    if let Some(failed) = folder.failure(cell) {
-        row.state = State::Failed;
-        (row.exit, row.error) = (Some(failed.exit), Some(failed.error));
     }
     row
 }
 
-/// What the hidden answers say about the submission of a finished run.
-fn graded(row: &mut RunRow, folder: &Folder, cell: &Cell<'_>) {
-    match folder.grade(cell).filter(|_| cell.task.answers.is_some() && row.valid) {
-        Some(Grade::Score { score }) => row.hidden_score = Some(score),
-        Some(Grade::Invalid { why }) => {
+/// Compares the submission of a finished run with the hidden answers, if there are any.
+///
+/// # Errors
+/// The answers cannot be used.
+pub fn grade(row: &mut RunRow, folder: &Folder, cell: &Cell<'_>) -> Result<(), Trouble> {
+    let result = run_view::read_result(&folder.run(cell)).filter(|_| row.valid);
+    let (Some(answers), Some(result)) = (&cell.task.answers, result) else { return Ok(()) };
+    match answers.score(&result, &folder.submission(cell))? {
+        Ok(score) => row.hidden_score = Some(score),
+        Err(why) => {
             (row.valid, row.exit) = (false, Some(Exit::NoSubmission.code()));
             row.error = Some(why);
         }
-        None => {}
     }
+    Ok(())
 }
 
 /// Chooses one kind of score, so that runs can be compared: the hidden score if any valid run has one, and those whose grading
@@ -241,7 +235,6 @@ fn summary(task: &str, budget: Option<u64>, rows: &[&RunRow]) -> Summary {
         budget_seconds: budget,
         runs: rows.len(),
         valid,
-        success_rate: share(valid, rows.len()),
         metric: rows.iter().find_map(|row| row.metric.clone()),
         score_of: rows.iter().find_map(|row| row.score_of),
         mean: mean(&scores),
@@ -267,7 +260,6 @@ fn total(rows: &[RunRow]) -> Total {
     Total {
         runs: rows.len(),
         valid,
-        success_rate: share(valid, rows.len()),
         seconds: rows.iter().filter_map(|row| row.seconds).sum(),
         cost_usd: cost.cost_usd,
         estimated_usd: cost.estimated_usd,
@@ -294,13 +286,6 @@ fn quantile(values: &[f64], share: f64) -> Option<f64> {
     Some(sorted[below] + (sorted[above] - sorted[below]) * at.fract())
 }
 
-/// A count as a share of another; 0 of nothing.
-fn share(count: usize, of: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "counts of runs")]
-    let share = count as f64 / of.max(1) as f64;
-    share
-}
-
 impl Results {
     /// The exit code: the worst of the runs.
     pub fn exit(&self) -> Exit {
@@ -308,17 +293,28 @@ impl Results {
         exits.max_by_key(|exit| exit.rank()).unwrap_or(Exit::Done)
     }
 
+    /// All as JSON.
+    ///
+    /// # Errors
+    /// They cannot be written as JSON, which is a defect.
+    pub fn json(&self) -> Result<String, Failure> {
+        serde_json::to_string_pretty(self).map_err(|error| unwritable(&error))
+    }
+
     /// The rows as CSV.
     ///
     /// # Errors
-    /// The rows cannot be written as a table, which is a defect.
+    /// They cannot be written as a table, which is a defect.
     pub fn csv(&self) -> Result<String, Failure> {
-        let defect = |error: &dyn std::fmt::Display| Failure::defect(format!("cannot write CSV: {error}"));
         let mut writer = csv::Writer::from_writer(Vec::new());
-        self.runs.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| defect(&error))?;
-        let bytes = writer.into_inner().map_err(|error| defect(&error))?;
+        self.runs.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| unwritable(&error))?;
+        let bytes = writer.into_inner().map_err(|error| unwritable(&error))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
+}
+
+fn unwritable(error: &dyn std::fmt::Display) -> Failure {
+    Failure::defect(format!("cannot write the results: {error}"))
 }
 
 impl ScoreOf {

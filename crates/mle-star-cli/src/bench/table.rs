@@ -2,9 +2,10 @@
 
 use mle_star_report::figures::{duration, number, rounded};
 use mle_star_report::money;
-use mle_star_report::sanitize::{first_line, one_line, width};
+use mle_star_report::sanitize::{first_line, one_line};
 
 use super::results::{Results, RunRow, State, Summary};
+use crate::output::wrapped;
 use crate::table::Table;
 
 /// The longest error in a row, in characters.
@@ -16,7 +17,7 @@ pub fn lines(results: &Results, columns: Option<usize>) -> Vec<String> {
     lines.push(String::new());
     lines.extend(tasks(&results.summaries).lines(columns));
     lines.push(String::new());
-    lines.extend(whole(results, columns));
+    lines.extend(whole(results, columns).lines().map(str::to_owned));
     lines
 }
 
@@ -58,7 +59,7 @@ fn tasks(summaries: &[Summary]) -> Table<'_, Summary> {
 }
 
 /// All runs together. Narrow terminals get several lines.
-fn whole(results: &Results, columns: Option<usize>) -> Vec<String> {
+fn whole(results: &Results, columns: Option<usize>) -> String {
     let total = &results.total;
     let mut parts = vec![format!("{} of {} runs are valid", total.valid, total.runs)];
     let suspect = results.runs.iter().filter(|row| row.suspect.is_some()).count();
@@ -69,21 +70,13 @@ fn whole(results: &Results, columns: Option<usize>) -> Vec<String> {
     if results.runs.iter().any(RunRow::has_cost) {
         parts.push(money::cost(total.cost_usd, total.estimated_usd));
     }
-    let mut lines: Vec<String> = Vec::new();
-    for part in parts {
-        match lines.last_mut() {
-            Some(line) if columns.is_none_or(|most| width(line) + 2 + width(&part) <= most) => {
-                line.push_str(", ");
-                line.push_str(&part);
-            }
-            _ => lines.push(part),
-        }
-    }
-    lines
+    wrapped(&parts.join(", "), columns.unwrap_or(usize::MAX), 0)
 }
 
 #[cfg(test)]
 mod tests {
+    use mle_star_report::sanitize::width;
+
     use super::*;
     use crate::bench::results::tests::{results_of, row_of};
 

@@ -9,13 +9,13 @@ use mle_star_report::run_view;
 use mle_star_run::prepare::task_source;
 
 use crate::args::{BenchArgs, RunArgs};
-use crate::bench::cell::{begun, graded};
+use crate::bench::cell::begun;
 use crate::bench::folder::{Folder, RUNS};
 use crate::bench::plan::{Cell, Described, Plan, described};
-use crate::bench::results::{Results, RunRow, ScoreOf, State, results, row};
+use crate::bench::results::{self, Results, RunRow, ScoreOf, State};
 use crate::bench::table;
 use crate::exit::{Exit, Failure};
-use crate::foreground::{Listening, Seen, drive_in_turn};
+use crate::foreground::{Listening, View, drive_in_turn};
 use crate::output;
 use crate::watch::Show;
 
@@ -28,7 +28,7 @@ struct Bench<'a> {
     /// One for each cell.
     rows: Vec<RunRow>,
     options: RunArgs,
-    seen: Seen,
+    view: View,
 }
 
 /// Makes the runs of a bench that have no result, grades them, and shows all results. A run that fails does not stop the
@@ -64,9 +64,9 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
 impl<'a> Bench<'a> {
     fn new(args: &'a BenchArgs, folder: Folder, plan: &'a Plan, options: RunArgs) -> Self {
         let cells = plan.cells();
-        let rows = cells.iter().map(|cell| row(&folder, cell)).collect();
-        let seen = Seen { show: if args.quiet { Show::Nothing } else { Show::Status }, json: false };
-        Self { args, folder, plan, cells, rows, options, seen }
+        let rows = cells.iter().map(|cell| results::row(&folder, cell)).collect();
+        let view = View { show: if args.quiet { Show::Nothing } else { Show::Status }, json: false };
+        Self { args, folder, plan, cells, rows, options, view }
     }
 
     fn say(&self, line: &str) {
@@ -76,20 +76,11 @@ impl<'a> Bench<'a> {
     }
 
     fn announce(&self) {
-        let count = |size: usize, what: &str| count(size as u64, what);
         let finished = self.rows.iter().filter(|row| row.state == State::Finished).count();
         let finished = if finished > 0 { format!(", {finished} finished") } else { String::new() };
-        let (tasks, seeds) = (count(self.plan.tasks.len(), "task"), count(self.plan.seeds as usize, "seed"));
-        let budgets = match self.plan.budgets.len() {
-            0 | 1 => String::new(),
-            several => format!(" x {}", count(several, "budget")),
-        };
-        let runs = count(self.cells.len(), "run");
+        let runs = count(self.cells.len() as u64, "run");
         self.say(&format!("agents: {}", self.plan.agents));
-        self.say(&format!(
-            "bench: {} ({tasks}{budgets} x {seeds} = {runs}{finished})",
-            self.folder.path.display()
-        ));
+        self.say(&format!("bench: {} ({runs}{finished})", self.folder.path.display()));
     }
 
     /// Makes the runs that have no result.
@@ -118,44 +109,48 @@ impl<'a> Bench<'a> {
                 self.close(at);
                 return Ok(());
             }
-            Err(failure) => return self.failed(at, &failure),
+            Err(failure) => {
+                self.fail(at, &failure);
+                return Ok(());
+            }
         };
-        self.folder.forget_failure(cell)?;
-        match drive_in_turn(listening, self.seen, run) {
+        match drive_in_turn(listening, self.view, run) {
             Ok(_) => self.close(at),
             Err(failure) if matches!(failure.exit, Exit::Interrupted | Exit::Terminated) => {
-                self.rows[at] = row(&self.folder, &self.cells[at]);
+                self.rows[at] = results::row(&self.folder, &self.cells[at]);
             }
-            Err(failure) => return self.failed(at, &failure),
+            Err(failure) => {
+                self.fail(at, &failure);
+                return Ok(());
+            }
         }
         self.say(&format!("    {}", outcome(&self.rows[at])));
         Ok(())
     }
 
-    /// Grades a finished run.
+    /// Makes the row of a finished run.
     fn close(&mut self, at: usize) {
-        let cell = &self.cells[at];
-        let ended = graded(&self.folder, cell);
-        let row = &mut self.rows[at];
-        *row = self::row(&self.folder, cell);
-        if let Err(Failure { exit, trouble }) = ended {
+        let (cell, row) = (&self.cells[at], &mut self.rows[at]);
+        *row = results::row(&self.folder, cell);
+        if let Err(trouble) = results::grade(row, &self.folder, cell) {
             output::error(&trouble.clone().of(cell.words()));
-            (row.exit, row.error) = (Some(exit.code()), Some(trouble.message));
+            (row.exit, row.error) = (Some(Exit::Failed.code()), Some(trouble.message));
         }
     }
 
-    fn failed(&mut self, at: usize, failure: &Failure) -> Result<(), Failure> {
-        let cell = &self.cells[at];
+    /// Makes the row of a run that failed.
+    fn fail(&mut self, at: usize, failure: &Failure) {
+        let (cell, row) = (&self.cells[at], &mut self.rows[at]);
         output::error(&failure.trouble.clone().of(cell.words()));
-        self.folder.note_failure(cell, failure)?;
-        self.rows[at] = row(&self.folder, cell);
-        Ok(())
+        *row = results::row(&self.folder, cell);
+        row.state = State::Failed;
+        (row.exit, row.error) = (Some(failure.exit.code()), Some(failure.trouble.message.clone()));
     }
 
     fn write(&self) -> Result<Results, Failure> {
-        let results = results(self.plan, self.rows.clone());
-        self.folder.write_json("results.json", &results)?;
-        self.folder.write_text("results.csv", &results.csv()?)?;
+        let results = results::results(self.plan, self.rows.clone());
+        self.folder.write("results.json", &results.json()?)?;
+        self.folder.write("results.csv", &results.csv()?)?;
         Ok(results)
     }
 }

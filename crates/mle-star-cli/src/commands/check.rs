@@ -58,11 +58,11 @@ fn write_baseline(all: &[Checked], path: &Path) -> Result<Exit, Failure> {
 }
 
 /// What was found, and then, next to the last line, what could not be checked.
-fn show(all: &[Checked], look: OutputStyle) {
+fn show(all: &[Checked], style: OutputStyle) {
     let found = all.iter().filter_map(|checked| Some((&checked.name, checked.outcome.as_ref().ok()?)));
-    found.for_each(|(name, findings)| output::text(&screen::findings(name, findings, look)));
+    found.for_each(|(name, findings)| output::text(&screen::findings(name, findings, style)));
     all.iter().filter_map(|checked| checked.outcome.as_ref().err()).for_each(output::error);
-    output::text(&screen::last_line(Counts::of(all), look));
+    output::text(&screen::last_line(Counts::of(all), style));
 }
 
 fn exit(counts: Counts) -> Exit {

@@ -56,7 +56,8 @@ impl Site {
     pub fn run(&self, id: &str, folder: PathBuf) -> Arc<Live<RunSections>> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         if !runs.contains_key(id) && runs.len() >= KEPT {
-            runs.retain(|_, page| page.followers() > 0);
+            // Viewers hold a page as long as they follow it.
+            runs.retain(|_, page| Arc::strong_count(page) > 1);
         }
         let page = runs.entry(id.to_owned());
         Arc::clone(page.or_insert_with(|| Arc::new(Live::new(RunSections::of(id, folder)))))

@@ -19,8 +19,6 @@ pub struct News {
     pub progress: Progress,
     /// How many lines of the events' file were read.
     pub read: usize,
-    /// How the last process of the run ended, if it recorded that.
-    pub end: Option<Event>,
 }
 
 /// A line about a step, a phase or trouble.
@@ -40,7 +38,6 @@ impl News {
             replay: Replay::default(),
             progress: Progress::default(),
             read: 0,
-            end: None,
         }
     }
 
@@ -54,11 +51,6 @@ impl News {
             let at = self.read;
             self.read += 1;
             let Some(line) = found.line else { continue };
-            match &line.event {
-                Event::RunStarted(_) => self.end = None,
-                end @ Event::RunEnded { .. } => self.end = Some(end.clone()),
-                _ => {}
-            }
             let ended = self.progress.take(&line);
             let passed = self.replay.take(&line.event);
             let text = |event: &Event, ended| text(event, ended, &self.progress.models);

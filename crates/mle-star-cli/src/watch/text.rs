@@ -97,19 +97,3 @@ fn styled(style: Style, text: &str, colour: bool) -> String {
     };
     format!("\x1b[{code}m{text}\x1b[0m")
 }
-
-/// The last values, at most `columns` of them, as bars between the smallest and the largest.
-pub fn sparkline(values: &[f64], columns: usize) -> String {
-    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let values = &values[values.len().saturating_sub(columns)..];
-    let (low, high) = values
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
-    let bar = |value: &f64| {
-        let height = if high > low { (value - low) / (high - low) } else { 0.0 };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 7")]
-        let index = (height * 7.0).round() as usize;
-        BARS[index.min(7)]
-    };
-    values.iter().map(bar).collect()
-}

@@ -113,18 +113,15 @@ async fn check_one(
     let probed = timeout(limit, probe(entry, here, unwanted)).await.unwrap_or_else(|_| {
         Err(format!("it answered, but could not be measured within {} s", MEASURING.as_secs()))
     });
-    let (name, count, reached) = (entry.name.clone(), entry.count, probed.is_ok());
-    match probed {
+    let reached = probed.is_ok();
+    let (seconds, slots, reason, found) = match probed {
         Ok(probe) => {
             let slots = entry.slots.map_or(probe.hello.machine.gpus.len().max(1), |slots| slots as usize);
-            let seconds = probe.started_in.as_secs_f64();
-            Checked { name, count, reached, slots, seconds, reason: None, found: Some(found(entry, probe)) }
+            (probe.started_in.as_secs_f64(), slots, None, Some(found(entry, probe)))
         }
-        Err(reason) => {
-            let (slots, seconds) = (entry.expected_slots(), began.elapsed().as_secs_f64());
-            Checked { name, count, reached, slots, seconds, reason: Some(reason), found: None }
-        }
-    }
+        Err(reason) => (began.elapsed().as_secs_f64(), entry.expected_slots(), Some(reason), None),
+    };
+    Checked { name: entry.name.clone(), count: entry.count, slots, reached, seconds, reason, found }
 }
 
 fn found(

@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::watch::{Item, News};
 
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// After the first news, others are waited for a moment.
 const MOMENT: Duration = Duration::from_millis(600);
 
@@ -65,13 +65,13 @@ pub fn tell(folder: &Path, args: &WatchArgs) -> Result<Exit, Failure> {
         if !is_running || Instant::now() >= until {
             break;
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
-    let told = report(folder, &news, &items)?;
+    let report_of_run = report(folder, &news, &items)?;
     if args.json {
-        output::json(&told)?;
+        output::json(&report_of_run)?;
     } else {
-        output::shown(&status(&told.summary));
+        output::shown(&status(&report_of_run.summary));
     }
     Ok(Exit::Done)
 }
@@ -81,7 +81,7 @@ fn read(news: &mut News, folder: &Path) -> Result<Vec<Item>, Failure> {
 }
 
 fn summary(folder: &Path) -> Result<Summary, Failure> {
-    Ok(run_view::read(folder).map_err(|error| Failure::journal(&error))?.summary)
+    Ok(run_view::read(folder)?.summary)
 }
 
 /// The state in a line.
@@ -100,7 +100,7 @@ fn report(folder: &Path, news: &News, items: &[Item]) -> Result<NewsReport, Fail
         let since = duration(time.duration_since(effect.since(time)).as_secs_f64());
         format!("{}: {}, for {since}", progress.models.place(place), first_line(&effect.words(time), 100))
     });
-    let (exit_code, error) = match outcome(folder, news.end.clone()) {
+    let (exit_code, error) = match outcome(folder) {
         _ if is_running => (None, None),
         Ok(exit) => (Some(exit.code()), None),
         Err(Failure { exit, trouble }) => {

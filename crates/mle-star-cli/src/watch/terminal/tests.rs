@@ -6,6 +6,7 @@ use std::path::Path;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use mle_star::event::Line;
+use mle_star_report::progress::Progress;
 
 use super::super::status::Frame;
 use super::{Screen, Show, TerminalStyle};
@@ -23,7 +24,7 @@ fn lines(stream: &str) -> Vec<Line> {
 }
 
 fn screen(colour: bool) -> Screen {
-    Screen { is_over: false, ..Screen::new(Show::Everything, TerminalStyle { live: true, colour }) }
+    Screen::new(Show::Everything, TerminalStyle { live: true, colour }, Progress::default())
 }
 
 /// Gives a screen the first `count` lines of a stream. Returns the time of the last line.
