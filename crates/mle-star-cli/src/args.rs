@@ -131,7 +131,7 @@ pub enum Command {
     /// Find leaks of validation data in Python scripts and notebooks
     ///
     /// Follows the data through the source without running it, and finds scores that saw their own answers. The exit
-    /// code is 1 if there is a leak, else 2 if a file cannot be checked, else 0. Warnings do not count.
+    /// code is 1 if there is a leak, else 2 if a file cannot be checked, else 0. Warnings count with --strict.
     Check(CheckArgs),
     /// Check Python, agents, credentials, hardware, isolation and runners
     ///

@@ -29,7 +29,7 @@ const STACK: usize = 64 << 20;
 
 /// An input, and what was found in it.
 #[derive(Debug)]
-pub struct Checked {
+pub struct CheckedFile {
     /// The input's name, for people.
     pub name: String,
     /// Its code with the findings, or why it cannot be checked.
@@ -67,7 +67,7 @@ pub struct Counts {
 }
 
 /// Checks all inputs, several at once. The order of the results is that of the inputs.
-pub fn check_all(inputs: &[Input], facts: &Facts) -> Vec<Checked> {
+pub fn check_all(inputs: &[Input], facts: &Facts) -> Vec<CheckedFile> {
     let all = |part: &[Input]| part.iter().map(|input| checked(input, facts)).collect::<Vec<_>>();
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
     let parts = inputs.chunks(inputs.len().div_ceil(workers).max(1));
@@ -78,7 +78,7 @@ pub fn check_all(inputs: &[Input], facts: &Facts) -> Vec<Checked> {
         };
         let threads: Vec<_> = parts.map(spawn).collect();
         // What a thread that could not start has left, this one does.
-        let done = |(part, thread): (_, io::Result<ScopedJoinHandle<'_, Vec<Checked>>>)| {
+        let done = |(part, thread): (_, io::Result<ScopedJoinHandle<'_, Vec<CheckedFile>>>)| {
             thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_else(|| all(part))
         };
         threads.into_iter().flat_map(done).collect()
@@ -87,7 +87,7 @@ pub fn check_all(inputs: &[Input], facts: &Facts) -> Vec<Checked> {
 
 impl Counts {
     /// Counts the findings.
-    pub fn of(all: &[Checked]) -> Self {
+    pub fn of(all: &[CheckedFile]) -> Self {
         all.iter().fold(Self::default(), |counts, checked| match &checked.outcome {
             Err(_) => Self { unreadable: counts.unreadable + 1, ..counts },
             Ok(findings) => {
@@ -105,8 +105,8 @@ impl Counts {
     }
 }
 
-fn checked(input: &Input, facts: &Facts) -> Checked {
-    Checked { name: input.to_string(), outcome: findings(input, facts) }
+fn checked(input: &Input, facts: &Facts) -> CheckedFile {
+    CheckedFile { name: input.to_string(), outcome: findings(input, facts) }
 }
 
 fn findings(input: &Input, facts: &Facts) -> Result<Findings, Trouble> {

@@ -119,9 +119,9 @@ pub fn lines(estimate: &Estimate, repairs: u32) -> Vec<String> {
     rows.push(("All".to_owned(), estimate.calls, estimate.scripts));
     let range = |count: Count| Some(format!("{} to {}", count.fewest, count.most));
     let mut lines = Table::of(&rows)
-        .words("", 0, |(phase, ..)| Some(phase.clone()))
-        .figures("agent calls", 0, |(_, calls, _)| range(*calls))
-        .figures("script runs", 0, |(.., scripts)| range(*scripts))
+        .text("", 0, |(phase, ..)| Some(phase.clone()))
+        .number("agent calls", 0, |(_, calls, _)| range(*calls))
+        .number("script runs", 0, |(.., scripts)| range(*scripts))
         .lines(None);
     lines.push(format!(
         "fewest: every script works at once; most: {repairs} repairs of every script, and a leakage fix before every run"

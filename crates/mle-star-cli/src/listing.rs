@@ -1,4 +1,4 @@
-//! The runs of a directory in short.
+//! The runs of a directory in short, and which of them are the best.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;

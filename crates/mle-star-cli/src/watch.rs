@@ -20,7 +20,7 @@ use mle_star_report::progress::Progress;
 
 pub use json::{JsonLines, Recorder};
 pub use log::Log;
-pub use news::{Item, News};
+pub use news::{News, NewsItem};
 pub use terminal::{Show, Terminal, TerminalStyle};
 
 /// An output for lines, which must not block.

@@ -16,12 +16,12 @@ use serde_json::json;
 
 /// A table with hidden answers.
 #[derive(Clone, Debug)]
-pub struct Answers {
+pub struct HiddenAnswers {
     /// Its absolute path.
     path: PathBuf,
 }
 
-impl Answers {
+impl HiddenAnswers {
     /// The answers of a task: the given table, or that of the task in the given folder.
     ///
     /// # Errors
@@ -84,9 +84,9 @@ impl Answers {
         let asked = wait_for(data_plane::ask(&result.config, files, question, &|_| ()));
         let asked = asked.map_err(|failure| failure.trouble)?.map_err(|error| error.trouble)?;
         match asked.map_err(unusable)? {
-            Scored { unusable: Some(why), .. } => Err(unusable(why)),
-            Scored { score: Some(score), failure: None, .. } => Ok(Ok(score)),
-            Scored { failure, .. } => Ok(Err(failure.unwrap_or_else(|| "it has no score".to_owned()))),
+            ScoreReply { unusable: Some(why), .. } => Err(unusable(why)),
+            ScoreReply { score: Some(score), failure: None, .. } => Ok(Ok(score)),
+            ScoreReply { failure, .. } => Ok(Err(failure.unwrap_or_else(|| "it has no score".to_owned()))),
         }
     }
 }
@@ -94,7 +94,7 @@ impl Answers {
 /// The answer of the data plane.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Scored {
+struct ScoreReply {
     score: Option<f64>,
     /// What is wrong with the submission.
     failure: Option<String>,
@@ -142,14 +142,11 @@ fn form(
         (Some(target), several) if has(several, target) || has(answers, target) => Ok(targets(target)),
         (_, [only]) => Ok(targets(only)),
         (target, several) => match (several.iter().find(lacks), target, metric.kind()) {
-            (Some(column), ..) => {
-                let target = target.map(|target| format!("neither the target {target} nor"));
-                Err(format!(
-                    "the file has {} the column {column} of the submission",
-                    target.as_deref().unwrap_or("not")
-                ))
-            }
-            (None, None, Kind::Labels | Kind::Probabilities | Kind::Guesses) => {
+            (Some(column), Some(target), _) => Err(format!(
+                "the file has neither the target {target} nor the column {column} of the submission"
+            )),
+            (Some(column), None, _) => Err(format!("the file lacks the column {column} of the submission")),
+            (None, _, Kind::Labels | Kind::Probabilities | Kind::Guesses) => {
                 Ok((of_id(), Some(several.to_vec())))
             }
             (None, None, _) => several

@@ -9,7 +9,7 @@ use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::runs::inputs::{write_atomically, write_json};
 
-use super::plan::{Cell, Plan};
+use super::plan::{Plan, PlannedRun};
 use crate::exit::Failure;
 
 /// Files in the folder of a bench.
@@ -59,13 +59,13 @@ impl Folder {
     }
 
     /// The folder of a run.
-    pub fn run(&self, cell: &Cell<'_>) -> PathBuf {
-        self.runs().join(cell.id())
+    pub fn run(&self, planned: &PlannedRun<'_>) -> PathBuf {
+        self.runs().join(planned.id())
     }
 
     /// The submission of a run.
-    pub fn submission(&self, cell: &Cell<'_>) -> PathBuf {
-        self.run(cell).join(layout::FINAL).join(layout::SUBMISSION)
+    pub fn submission(&self, planned: &PlannedRun<'_>) -> PathBuf {
+        self.run(planned).join(layout::FINAL).join(layout::SUBMISSION)
     }
 
     /// Writes a file.

@@ -15,7 +15,7 @@ use mle_star_tables::digest::digest;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::answers::Answers;
+use super::answers::HiddenAnswers;
 use crate::args::{BenchArgs, RunArgs};
 use crate::exit::Failure;
 
@@ -54,12 +54,12 @@ pub struct PlannedTask {
     pub config: Config,
     /// The hidden answers. They change no run.
     #[serde(skip)]
-    pub answers: Option<Answers>,
+    pub answers: Option<HiddenAnswers>,
 }
 
 /// One run of a bench.
 #[derive(Clone, Copy, Debug)]
-pub struct Cell<'a> {
+pub struct PlannedRun<'a> {
     /// Its task.
     pub task: &'a PlannedTask,
     /// Its time limit in seconds; `None` for that of the settings.
@@ -70,7 +70,7 @@ pub struct Cell<'a> {
 
 /// A bench as the command line describes it.
 #[derive(Debug)]
-pub struct Described {
+pub struct PlannedBench {
     /// Its runs.
     pub plan: Plan,
     /// The options of every run.
@@ -81,7 +81,7 @@ pub struct Described {
 ///
 /// # Errors
 /// A mistake in the options or settings, a task that does not exist, or answers that cannot be found.
-pub fn described(args: &BenchArgs) -> Result<Described, Failure> {
+pub fn plan_of(args: &BenchArgs) -> Result<PlannedBench, Failure> {
     let mut options = options(args)?;
     let mut tasks: Vec<PlannedTask> = Vec::new();
     for task in task_source::all(&args.tasks) {
@@ -102,7 +102,7 @@ pub fn described(args: &BenchArgs) -> Result<Described, Failure> {
     if budgets.is_empty() {
         budgets.push(None);
     }
-    Ok(Described { plan: Plan { agents, budgets, seeds: args.seeds, tasks }, options })
+    Ok(PlannedBench { plan: Plan { agents, budgets, seeds: args.seeds, tasks }, options })
 }
 
 /// The options of every run.
@@ -126,7 +126,8 @@ fn planned(
     let source = task_source::find(&absolute(task)?)?;
     let (settings, _) = settings_of(&options.options()?, &source, &process_environment)?;
     let name = unique(source.file.competition_id.as_ref().unwrap_or(&source.name), others);
-    let answers = answers.map(|given| Answers::find(&name, task, given, &source.data_dir)).transpose()?;
+    let answers =
+        answers.map(|given| HiddenAnswers::find(&name, task, given, &source.data_dir)).transpose()?;
     let data = digest(&source.data_dir).ok();
     Ok(PlannedTask { name, task: absolute(task)?, data, config: settings.config, answers })
 }
@@ -144,10 +145,10 @@ fn unique(name: &str, others: &[PlannedTask]) -> String {
 
 impl Plan {
     /// The runs, in the order in which they are made: all tasks and seeds of the first budget come first.
-    pub fn cells(&self) -> Vec<Cell<'_>> {
+    pub fn runs(&self) -> Vec<PlannedRun<'_>> {
         let of_budget = |budget: &Option<u64>| {
             let budget = *budget;
-            let of_task = move |task| (1..=self.seeds).map(move |seed| Cell { task, budget, seed });
+            let of_task = move |task| (1..=self.seeds).map(move |seed| PlannedRun { task, budget, seed });
             self.tasks.iter().flat_map(of_task)
         };
         self.budgets.iter().flat_map(of_budget).collect()
@@ -172,7 +173,7 @@ impl Plan {
     }
 }
 
-impl Cell<'_> {
+impl PlannedRun<'_> {
     /// The name of the run.
     pub fn id(&self) -> String {
         let budget = self.budget.map(|seconds| format!("-{seconds}s")).unwrap_or_default();

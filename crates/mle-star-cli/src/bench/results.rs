@@ -11,7 +11,7 @@ use mle_star_report::run_view;
 use serde::Serialize;
 
 use super::folder::Folder;
-use super::plan::{Cell, Plan};
+use super::plan::{Plan, PlannedRun};
 use crate::exit::{Exit, Failure};
 
 /// The results of a bench, as in `results.json`. Scores are in the unit of the metric, times in seconds, money in US
@@ -123,10 +123,6 @@ pub struct Summary {
     pub mean: Option<f64>,
     /// The median.
     pub median: Option<f64>,
-    /// The first quartile.
-    pub q1: Option<f64>,
-    /// The third quartile.
-    pub q3: Option<f64>,
     /// The interquartile range.
     pub iqr: Option<f64>,
     /// The mean time of the runs that ended.
@@ -170,13 +166,13 @@ pub fn results(plan: &Plan, mut runs: Vec<RunRow>) -> Results {
 }
 
 /// The row of a run.
-pub fn row(folder: &Folder, cell: &Cell<'_>) -> RunRow {
-    let run = folder.run(cell);
+pub fn row(folder: &Folder, planned: &PlannedRun<'_>) -> RunRow {
+    let run = folder.run(planned);
     let mut row = RunRow {
-        task: cell.task.name.clone(),
-        budget_seconds: cell.budget,
-        seed: cell.seed,
-        run: cell.id(),
+        task: planned.task.name.clone(),
+        budget_seconds: planned.budget,
+        seed: planned.seed,
+        run: planned.id(),
         ..RunRow::default()
     };
     if let Some(result) = run_view::read_result(&run) {
@@ -195,10 +191,10 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> RunRow {
 ///
 /// # Errors
 /// The answers cannot be used.
-pub fn grade(row: &mut RunRow, folder: &Folder, cell: &Cell<'_>) -> Result<(), Trouble> {
-    let result = run_view::read_result(&folder.run(cell)).filter(|_| row.valid);
-    let (Some(answers), Some(result)) = (&cell.task.answers, result) else { return Ok(()) };
-    match answers.score(&result, &folder.submission(cell))? {
+pub fn grade(row: &mut RunRow, folder: &Folder, planned: &PlannedRun<'_>) -> Result<(), Trouble> {
+    let result = run_view::read_result(&folder.run(planned)).filter(|_| row.valid);
+    let (Some(answers), Some(result)) = (&planned.task.answers, result) else { return Ok(()) };
+    match answers.score(&result, &folder.submission(planned))? {
         Ok(score) => row.hidden_score = Some(score),
         Err(why) => {
             (row.valid, row.exit) = (false, Some(Exit::NoSubmission.code()));
@@ -239,8 +235,6 @@ fn summary(task: &str, budget: Option<u64>, rows: &[&RunRow]) -> Summary {
         score_of: rows.iter().find_map(|row| row.score_of),
         mean: mean(&scores),
         median: quantile(&scores, 0.5),
-        q1,
-        q3,
         iqr: q1.zip(q3).map(|(q1, q3)| q3 - q1),
         seconds_mean: mean(&seconds),
         cost_usd: cost.cost_usd,

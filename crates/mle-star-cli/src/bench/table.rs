@@ -1,4 +1,4 @@
-//! The results as a table for people.
+//! The results of a bench as a table for people.
 
 use mle_star_report::figures::{duration, number, rounded};
 use mle_star_report::money;
@@ -23,17 +23,17 @@ pub fn lines(results: &Results, columns: Option<usize>) -> Vec<String> {
 
 fn runs(rows: &[RunRow]) -> Table<'_, RunRow> {
     Table::of(rows)
-        .words("task", 0, |row| Some(one_line(&row.task)))
-        .figures("budget", 0, |row| row.budget_seconds.map(|budget| format!("{budget} s")))
-        .figures("seed", 0, |row| Some(row.seed.to_string()))
-        .words("valid", 1, |row| Some(validity(row).to_owned()))
-        .figures("score", 0, |row| row.score.map(number))
-        .words("suspect", 1, |row| row.suspect.as_ref().map(|_| "yes".to_owned()))
-        .words("of", 4, |row| row.score_of.map(|of| of.words().to_owned()))
-        .words("metric", 5, |row| row.metric.as_deref().map(one_line))
-        .figures("time", 3, |row| row.seconds.map(duration))
-        .figures("cost", 2, |row| row.has_cost().then(|| money::cost(row.cost_usd, row.estimated_usd)))
-        .words("", 6, |row| row.error.as_deref().map(|error| first_line(error, LONGEST_ERROR)))
+        .text("task", 0, |row| Some(one_line(&row.task)))
+        .number("budget", 0, |row| row.budget_seconds.map(|budget| format!("{budget} s")))
+        .number("seed", 0, |row| Some(row.seed.to_string()))
+        .text("valid", 1, |row| Some(validity(row).to_owned()))
+        .number("score", 0, |row| row.score.map(number))
+        .text("suspect", 1, |row| row.suspect.as_ref().map(|_| "yes".to_owned()))
+        .text("of", 4, |row| row.score_of.map(|of| of.words().to_owned()))
+        .text("metric", 5, |row| row.metric.as_deref().map(one_line))
+        .number("time", 3, |row| row.seconds.map(duration))
+        .number("cost", 2, |row| row.has_cost().then(|| money::cost(row.cost_usd, row.estimated_usd)))
+        .text("", 6, |row| row.error.as_deref().map(|error| first_line(error, LONGEST_ERROR)))
 }
 
 fn validity(row: &RunRow) -> &'static str {
@@ -49,13 +49,13 @@ fn tasks(summaries: &[Summary]) -> Table<'_, Summary> {
     // A range of scores.
     let range = |iqr: f64| if iqr == 0.0 { "0".to_owned() } else { rounded(iqr) };
     Table::of(summaries)
-        .words("task", 0, |summary| Some(one_line(&summary.task)))
-        .figures("budget", 0, |summary| summary.budget_seconds.map(|budget| format!("{budget} s")))
-        .figures("valid", 0, |summary| Some(format!("{}/{}", summary.valid, summary.runs)))
-        .figures("mean", 0, |summary| summary.mean.map(number))
-        .figures("median", 3, |summary| summary.median.map(number))
-        .figures("IQR", 2, |summary| summary.iqr.map(range))
-        .figures("time", 4, |summary| summary.seconds_mean.map(duration))
+        .text("task", 0, |summary| Some(one_line(&summary.task)))
+        .number("budget", 0, |summary| summary.budget_seconds.map(|budget| format!("{budget} s")))
+        .number("valid", 0, |summary| Some(format!("{}/{}", summary.valid, summary.runs)))
+        .number("mean", 0, |summary| summary.mean.map(number))
+        .number("median", 3, |summary| summary.median.map(number))
+        .number("IQR", 2, |summary| summary.iqr.map(range))
+        .number("time", 4, |summary| summary.seconds_mean.map(duration))
 }
 
 /// All runs together. Narrow terminals get several lines.

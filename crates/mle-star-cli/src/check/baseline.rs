@@ -1,4 +1,4 @@
-//! Findings that are known: a file of them hides them, so that only new ones are told.
+//! Baselines: files of known findings, which are hidden, so that only new ones are shown.
 //!
 //! A known finding has the same rule and the same code in the same file; its line may be another one.
 
@@ -11,7 +11,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::{Finding, Rule};
 use serde::{Deserialize, Serialize};
 
-use super::Checked;
+use super::CheckedFile;
 
 const VERSION: u32 = 1;
 
@@ -63,7 +63,7 @@ impl Baseline {
     }
 
     /// The findings, as a baseline in this file knows them.
-    pub fn of(all: &[Checked], path: &Path) -> Self {
+    pub fn of(all: &[CheckedFile], path: &Path) -> Self {
         let mut baseline = Self { folder: folder_of(path), known: BTreeMap::new() };
         for checked in all {
             let path = baseline.path(&checked.name);
@@ -95,7 +95,7 @@ impl Baseline {
     }
 
     /// Hides the findings that it knows. Returns how many of those in the checked files are no longer found.
-    pub fn hide(mut self, all: &mut [Checked]) -> usize {
+    pub fn hide(mut self, all: &mut [CheckedFile]) -> usize {
         for checked in &mut *all {
             let Ok(findings) = &mut checked.outcome else { continue };
             let path = self.path(&checked.name);

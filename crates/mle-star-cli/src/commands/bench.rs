@@ -9,10 +9,10 @@ use mle_star_report::run_view;
 use mle_star_run::prepare::task_source;
 
 use crate::args::{BenchArgs, RunArgs};
-use crate::bench::cell::begun;
 use crate::bench::folder::{Folder, RUNS};
-use crate::bench::plan::{Cell, Described, Plan, described};
+use crate::bench::plan::{Plan, PlannedBench, PlannedRun, plan_of};
 use crate::bench::results::{self, Results, RunRow, ScoreOf, State};
+use crate::bench::run::start_or_resume;
 use crate::bench::table;
 use crate::exit::{Exit, Failure};
 use crate::foreground::{Listening, View, drive_in_turn};
@@ -24,8 +24,8 @@ struct Bench<'a> {
     args: &'a BenchArgs,
     folder: Folder,
     plan: &'a Plan,
-    cells: Vec<Cell<'a>>,
-    /// One for each cell.
+    runs: Vec<PlannedRun<'a>>,
+    /// One for each of them.
     rows: Vec<RunRow>,
     options: RunArgs,
     view: View,
@@ -37,7 +37,7 @@ struct Bench<'a> {
 /// # Errors
 /// A mistake in the input, a bench folder that cannot be used, or an interruption.
 pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
-    let Described { plan, options } = described(args)?;
+    let PlannedBench { plan, options } = plan_of(args)?;
     if !args.quiet {
         say_skipped(&args.tasks);
     }
@@ -63,10 +63,10 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
 
 impl<'a> Bench<'a> {
     fn new(args: &'a BenchArgs, folder: Folder, plan: &'a Plan, options: RunArgs) -> Self {
-        let cells = plan.cells();
-        let rows = cells.iter().map(|cell| results::row(&folder, cell)).collect();
+        let runs = plan.runs();
+        let rows = runs.iter().map(|planned| results::row(&folder, planned)).collect();
         let view = View { show: if args.quiet { Show::Nothing } else { Show::Status }, json: false };
-        Self { args, folder, plan, cells, rows, options, view }
+        Self { args, folder, plan, runs, rows, options, view }
     }
 
     fn say(&self, line: &str) {
@@ -78,71 +78,58 @@ impl<'a> Bench<'a> {
     fn announce(&self) {
         let finished = self.rows.iter().filter(|row| row.state == State::Finished).count();
         let finished = if finished > 0 { format!(", {finished} finished") } else { String::new() };
-        let runs = count(self.cells.len() as u64, "run");
+        let runs = count(self.runs.len() as u64, "run");
         self.say(&format!("agents: {}", self.plan.agents));
         self.say(&format!("bench: {} ({runs}{finished})", self.folder.path.display()));
     }
 
     /// Makes the runs that have no result.
     fn make(&mut self, listening: &Listening) -> Result<(), Failure> {
-        let is_finished = |at: &usize| run_view::is_finished(&self.folder.run(&self.cells[*at]));
-        let (finished, open): (Vec<usize>, Vec<usize>) = (0..self.cells.len()).partition(is_finished);
+        let is_finished = |at: &usize| run_view::is_finished(&self.folder.run(&self.runs[*at]));
+        let (finished, open): (Vec<usize>, Vec<usize>) = (0..self.runs.len()).partition(is_finished);
         // Answers may have been added, or corrected.
         finished.into_iter().for_each(|at| self.close(at));
         for at in open {
             if listening.stopped().is_some() {
                 break;
             }
-            self.make_one(at, listening)?;
+            self.make_one(at, listening);
             self.write()?;
         }
         Ok(())
     }
 
     /// Makes one run.
-    fn make_one(&mut self, at: usize, listening: &Listening) -> Result<(), Failure> {
-        let cell = &self.cells[at];
-        self.say(&format!("[{}/{}] {}", at + 1, self.cells.len(), cell.words()));
-        let run = match begun(&self.folder, cell, &self.options) {
-            Ok(Some(run)) => run,
-            Ok(None) => {
-                self.close(at);
-                return Ok(());
-            }
-            Err(failure) => {
-                self.fail(at, &failure);
-                return Ok(());
-            }
-        };
-        match drive_in_turn(listening, self.view, run) {
-            Ok(_) => self.close(at),
+    fn make_one(&mut self, at: usize, listening: &Listening) {
+        let planned = &self.runs[at];
+        self.say(&format!("[{}/{}] {}", at + 1, self.runs.len(), planned.words()));
+        let begun = start_or_resume(&self.folder, planned, &self.options);
+        let drive = |run| drive_in_turn(listening, self.view, run).map(drop);
+        match begun.and_then(|run| run.map_or(Ok(()), drive)) {
+            Ok(()) => self.close(at),
             Err(failure) if matches!(failure.exit, Exit::Interrupted | Exit::Terminated) => {
-                self.rows[at] = results::row(&self.folder, &self.cells[at]);
+                self.rows[at] = results::row(&self.folder, &self.runs[at]);
             }
-            Err(failure) => {
-                self.fail(at, &failure);
-                return Ok(());
-            }
+            Err(failure) => return self.fail(at, &failure),
         }
         self.say(&format!("    {}", outcome(&self.rows[at])));
-        Ok(())
     }
 
     /// Makes the row of a finished run.
     fn close(&mut self, at: usize) {
-        let (cell, row) = (&self.cells[at], &mut self.rows[at]);
-        *row = results::row(&self.folder, cell);
-        if let Err(trouble) = results::grade(row, &self.folder, cell) {
-            output::error(&trouble.clone().of(cell.words()));
+        let (planned, row) = (&self.runs[at], &mut self.rows[at]);
+        *row = results::row(&self.folder, planned);
+        if let Err(trouble) = results::grade(row, &self.folder, planned) {
+            output::error(&trouble.clone().of(planned.words()));
             (row.exit, row.error) = (Some(Exit::Failed.code()), Some(trouble.message));
         }
     }
 
     /// Makes the row of a run that failed.
     fn fail(&mut self, at: usize, failure: &Failure) {
-        let (cell, row) = (&self.cells[at], &mut self.rows[at]);
-        output::error(&failure.trouble.clone().of(cell.words()));
-        *row = results::row(&self.folder, cell);
+        let (planned, row) = (&self.runs[at], &mut self.rows[at]);
+        output::error(&failure.trouble.clone().of(planned.words()));
+        *row = results::row(&self.folder, planned);
         row.state = State::Failed;
         (row.exit, row.error) = (Some(failure.exit.code()), Some(failure.trouble.message.clone()));
     }

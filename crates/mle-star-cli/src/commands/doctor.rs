@@ -29,7 +29,7 @@ use serde::Serialize;
 use crate::args::{DoctorArgs, RunArgs, SettingsArgs};
 use crate::exit::{Exit, Failure};
 use crate::output;
-use runners::Checked;
+use runners::CheckedRunner;
 use runs_dir::RunsDir;
 
 /// The longest list of the models of an endpoint, in characters.
@@ -76,10 +76,7 @@ struct Findings {
     agents_reason: String,
     /// The runners of the settings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    runners: Vec<Checked>,
-    /// Whether nothing was set to choose them.
-    #[serde(skip)]
-    is_default: bool,
+    runners: Vec<CheckedRunner>,
     /// The endpoint of `agents: openai`.
     endpoint: Option<CheckedEndpoint>,
 }
@@ -212,7 +209,6 @@ async fn check_machine(settings: &Settings) -> Result<Findings, Failure> {
         disk_free_mib: mle_star_process::disk::free_mib(Path::new(".")),
         agents: provider::name(agents),
         agents_reason,
-        is_default: config.agents == AgentsChoice::Auto,
         endpoint,
         runners: Vec::new(),
     })
@@ -256,7 +252,7 @@ fn tool(name: &str) -> Option<Tool> {
 /// The findings in lines.
 fn lines(findings: &Findings) -> Vec<String> {
     let rows = rows(findings).into_iter().map(|(head, text)| format!("{head:12} {text}"));
-    rows.chain(findings.runners.iter().flat_map(Checked::lines)).collect()
+    rows.chain(findings.runners.iter().flat_map(CheckedRunner::lines)).collect()
 }
 
 /// What is said of each part of the machine.
@@ -265,7 +261,6 @@ fn rows(findings: &Findings) -> Vec<(&'static str, String)> {
         Some(tool) => format!("{} ({})", tool.version, tool.path.display()),
         None => missing.to_owned(),
     };
-    let default = if findings.is_default { "default of `run`: " } else { "" };
     let free = findings.disk_free_mib.map(|mib| format!("{} GiB free here", mib / 1024));
     let mut rows = vec![
         ("mle-star:", findings.version.to_owned()),
@@ -276,7 +271,7 @@ fn rows(findings: &Findings) -> Vec<(&'static str, String)> {
     ];
     rows.extend(headed("login:", login_lines(findings)));
     rows.push(("codex:", codex_line(findings)));
-    rows.push(("agents:", format!("{} ({default}{})", findings.agents, findings.agents_reason)));
+    rows.push(("agents:", format!("{} ({})", findings.agents, findings.agents_reason)));
     rows.extend(headed("endpoint:", findings.endpoint.iter().flat_map(CheckedEndpoint::lines)));
     rows.push(("cores:", findings.machine.cores.to_string()));
     rows.push(("memory:", format!("{} GiB", findings.machine.memory_mib / 1024)));

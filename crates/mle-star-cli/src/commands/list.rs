@@ -61,15 +61,15 @@ fn table(runs: &[RunSummary], best: &BTreeSet<String>) -> Vec<String> {
     let is_best = |run: &RunSummary| best.contains(&run.summary.run.run_id);
     let mark = |run: &RunSummary| if is_best(run) { "*" } else { "" };
     let table = Table::of(runs)
-        .words("RUN", 0, |run| Some(one_line(&run.summary.run.run_id)))
-        .words("TASK", 2, |run| Some(one_line(&run.summary.task)))
-        .words("STATE", 0, |run| Some(run.summary.run.state.name().to_owned()))
-        .words("METRIC", 3, |run| Some(shortened(&one_line(&run.summary.run.metric), LONGEST_METRIC)))
-        .words("SCORE", 0, |run| Some(number(run.summary.best_score?) + mark(run)))
-        .words("HELD OUT", 1, |run| Some(run.held_out.as_ref()?.score.clone()))
-        .words("STARTED", 4, |run| Some(date(&run.summary.created_at)))
-        .words("TIME", 5, |run| Some(duration(run.summary.spent.elapsed_seconds)))
-        .words("COST", 6, |run| run.summary.cost());
+        .text("RUN", 0, |run| Some(one_line(&run.summary.run.run_id)))
+        .text("TASK", 2, |run| Some(one_line(&run.summary.task)))
+        .text("STATE", 0, |run| Some(run.summary.run.state.name().to_owned()))
+        .text("METRIC", 3, |run| Some(shortened(&one_line(&run.summary.run.metric), LONGEST_METRIC)))
+        .text("SCORE", 0, |run| Some(number(run.summary.best_score?) + mark(run)))
+        .text("HELD OUT", 1, |run| Some(run.held_out.as_ref()?.score.clone()))
+        .text("STARTED", 4, |run| Some(date(&run.summary.created_at)))
+        .text("TIME", 5, |run| Some(duration(run.summary.spent.elapsed_seconds)))
+        .text("COST", 6, |run| run.summary.cost());
     let mut lines = table.lines(output::data_columns());
     if runs.iter().any(is_best) {
         lines.push("* best of its task, metric and data".to_owned());

@@ -26,7 +26,7 @@ pub fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
         let message = format!("{} is a folder", folder.display());
         return Err(Trouble::new(message, "name a file with --output").into());
     }
-    let partial = Partial::new(args.output.as_deref())?;
+    let partial = PartialFile::new(args.output.as_deref())?;
     let done = drive_with_threads(async {
         let signals = signals::listen()?;
         let mut cancel = signals.cancel().clone();
@@ -47,9 +47,9 @@ pub fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
 }
 
 /// The predictions, beside the file that they become.
-struct Partial(NamedTempFile);
+struct PartialFile(NamedTempFile);
 
-impl Partial {
+impl PartialFile {
     fn new(output: Option<&Path>) -> Result<Self, Failure> {
         let beside = output.map(|file| match file.parent() {
             Some(folder) if folder != Path::new("") => folder.to_owned(),
@@ -73,7 +73,7 @@ impl Partial {
 }
 
 /// Prints the score, or else the predictions if they go into no file.
-fn print(args: &PredictArgs, predicted: &Predicted, partial: &Partial) -> Result<(), Failure> {
+fn print(args: &PredictArgs, predicted: &Predicted, partial: &PartialFile) -> Result<(), Failure> {
     let cannot = |error: io::Error| cannot_write(partial.path(), &error);
     match (&predicted.score, &args.output, args.json) {
         (Some(score), _, true) => output::json(&with_notes(json!(score), predicted))?,

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::caller::Caller;
 use super::shorten::shorten;
-use super::tools::{Line, Tool};
+use super::tools::{CommandLine, Tool};
 use crate::processes::detached::{error_in, program};
 
 /// How often a client that listens hears from a command that says nothing.
@@ -50,7 +50,7 @@ pub async fn call(tool: &Tool, arguments: Value, runs_dir: String, caller: Calle
     }
 }
 
-async fn run(line: &Line, caller: &Caller) -> io::Result<Printed> {
+async fn run(line: &CommandLine, caller: &Caller) -> io::Result<Printed> {
     let mut command = Command::new(program()?);
     command.args(&line.words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.kill_on_drop(true).spawn()?;

@@ -138,7 +138,7 @@ isolation of scripts. Changes nothing.",
 
 /// A command line with its standard input.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct CommandLine {
     pub words: Vec<String>,
     pub stdin: String,
 }
@@ -173,14 +173,14 @@ impl Tool {
     ///
     /// # Errors
     /// The tool has no such argument.
-    pub fn line(&self, arguments: &Map<String, Value>, runs_dir: &str) -> Result<Line, Trouble> {
+    pub fn line(&self, arguments: &Map<String, Value>, runs_dir: &str) -> Result<CommandLine, Trouble> {
         let command = self.command();
         let mut words: Vec<String> = self.line.iter().map(|&word| word.to_owned()).collect();
         words.push("--json".to_owned());
         if command.get_arguments().any(|arg| arg.get_id() == "runs_dir") {
             words.push(format!("--runs-dir={runs_dir}"));
         }
-        let mut line = Line { words, stdin: String::new() };
+        let mut line = CommandLine { words, stdin: String::new() };
         let mut positional = Vec::new();
         let known = self.arguments(&command);
         for (given, value) in arguments {

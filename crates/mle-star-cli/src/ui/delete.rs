@@ -8,7 +8,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view::is_held;
 use serde_json::json;
 
-use super::answer::{ErrorResponse, Page, PageResponse, in_background, redirected};
+use super::response::{ErrorResponse, Page, PageResponse, in_background, redirected};
 use super::site::Site;
 use crate::deletion;
 

@@ -12,9 +12,9 @@ use mle_star_report::run_view::Summary;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::answer::render;
 use super::folder::folder_of;
 use super::live::Source;
+use super::response::render;
 use crate::listing::{Entry, best, entries, scale};
 
 /// The runs on a page.

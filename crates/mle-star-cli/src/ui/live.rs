@@ -66,7 +66,7 @@ struct Rendered {
 
 /// A section as sent to followers.
 #[derive(Serialize)]
-struct Sent<'a> {
+struct SectionUpdate<'a> {
     id: &'a str,
     html: &'a str,
     /// Whether it appeared after the follower's revision.
@@ -122,8 +122,8 @@ impl<S: Source> Live<S> {
         self: &Arc<Self>,
         since: u64,
     ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<S>> {
-        let following = Following { live: Arc::clone(self), since };
-        let events = unfold(following, |mut at| async move {
+        let follower = Follower { live: Arc::clone(self), since };
+        let events = unfold(follower, |mut at| async move {
             let (revision, data) = at.next().await;
             Some((Ok(Event::default().id(revision.to_string()).data(data)), at))
         });
@@ -171,9 +171,11 @@ impl Sections {
         true
     }
 
-    fn newer_than(&self, since: u64) -> Vec<Sent<'_>> {
+    fn newer_than(&self, since: u64) -> Vec<SectionUpdate<'_>> {
         let newer = self.by_id.iter().filter(|(_, section)| section.revision > since);
-        newer.map(|(id, Section { came, html, .. })| Sent { id, html, is_new: *came > since }).collect()
+        newer
+            .map(|(id, Section { came, html, .. })| SectionUpdate { id, html, is_new: *came > since })
+            .collect()
     }
 }
 
@@ -186,12 +188,12 @@ pub struct Since {
 }
 
 /// A follower, with the revision that it has been sent.
-struct Following<S> {
+struct Follower<S> {
     live: Arc<Live<S>>,
     since: u64,
 }
 
-impl<S: Source> Following<S> {
+impl<S: Source> Follower<S> {
     /// The next revision with its new sections.
     async fn next(&mut self) -> (u64, String) {
         loop {
@@ -237,7 +239,7 @@ mod tests {
     }
 
     /// The next update, which is the same for all followers.
-    async fn sent(all: &mut [Following<Counter>]) -> String {
+    async fn sent(all: &mut [Follower<Counter>]) -> String {
         let mut said = Vec::new();
         for one in all {
             said.push(one.next().await);
@@ -249,8 +251,8 @@ mod tests {
     #[tokio::test]
     async fn ten_pages_cost_one_look() {
         let live = Arc::new(Live::new(Counter::default()));
-        let following = |since| Following { live: Arc::clone(&live), since };
-        let mut all: Vec<_> = (0..10).map(|_| following(0)).collect();
+        let follower = |since| Follower { live: Arc::clone(&live), since };
+        let mut all: Vec<_> = (0..10).map(|_| follower(0)).collect();
         let first = sent(&mut all).await;
         assert!(first.contains("the same"), "{first}");
         for change in 1..=5 {
@@ -261,7 +263,7 @@ mod tests {
             );
         }
         assert_eq!(live.source().rendered.load(Ordering::SeqCst), 6);
-        let late = following(all[0].since - 1).next().await.1;
+        let late = follower(all[0].since - 1).next().await.1;
         assert_eq!(late, r#"[{"id":"count","html":"5","is_new":false}]"#, "one who has the rest");
     }
 }

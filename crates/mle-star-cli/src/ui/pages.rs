@@ -19,10 +19,10 @@ use serde_json::json;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 
-use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
 use super::list::{Group, ListQuery, row_id};
 use super::live::{self, Since};
+use super::response::{ErrorResponse, Page, PageResponse, in_background};
 use super::run::{FIRST, LOGS, nothing};
 use super::site::Site;
 use super::{files, logs};

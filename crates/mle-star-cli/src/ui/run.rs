@@ -13,9 +13,9 @@ use mle_star_report::run_view::{self, RunView, State};
 use mle_star_report::views::{Context, now};
 use serde_json::json;
 
-use super::answer::{ErrorResponse, pages, render};
 use super::folder::{page_of, stamp};
 use super::live::Source;
+use super::response::{ErrorResponse, pages, render};
 use super::{files, logs};
 
 /// The section before the parts.

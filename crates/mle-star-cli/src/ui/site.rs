@@ -1,4 +1,4 @@
-//! The served runs directory.
+//! The served runs directory, with the rendered pages that viewers share.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mle_star_domain::trouble::Trouble;
 
-use super::answer::ErrorResponse;
 use super::folder::folder_of;
 use super::list::Runs;
 use super::live::Live;
+use super::response::ErrorResponse;
 use super::run::RunSections;
 use crate::processes::Worker;
 

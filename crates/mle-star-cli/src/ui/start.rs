@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::access::is_own_wish;
-use super::answer::{Page, PageResponse, in_background, redirected};
 use super::folder::page_of;
+use super::response::{Page, PageResponse, in_background, redirected};
 use super::site::Site;
 use crate::args::{RunArgs, SettingsArgs, TaskArgs};
 use crate::processes::{detached, expanded};

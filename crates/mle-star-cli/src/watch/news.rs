@@ -23,7 +23,7 @@ pub struct News {
 
 /// A line about a step, a phase or trouble.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct NewsItem {
     /// The number of its event, from 0.
     pub at: usize,
     /// The line.
@@ -45,7 +45,7 @@ impl News {
     ///
     /// # Errors
     /// The events cannot be read.
-    pub fn new_items(&mut self) -> io::Result<Vec<Item>> {
+    pub fn new_items(&mut self) -> io::Result<Vec<NewsItem>> {
         let mut items = Vec::new();
         for found in self.follow.new_lines()? {
             let at = self.read;
@@ -57,7 +57,7 @@ impl News {
             let phase =
                 passed.phase.map(|phase| text(&Event::PhaseStarted { phase }, StepSummary::default()));
             let own = passed.is_shown.then(|| text(&line.event, ended));
-            items.extend(phase.into_iter().chain(own).flatten().map(|text| Item { at, text }));
+            items.extend(phase.into_iter().chain(own).flatten().map(|text| NewsItem { at, text }));
         }
         Ok(items)
     }

@@ -16,7 +16,7 @@ use super::replay::Replay;
 use super::status::{self, Frame};
 use super::text::{Style, Text};
 use crate::output;
-use crate::output::Drawn;
+use crate::output::DrawnLine;
 
 /// How often the status is redrawn.
 const TICK: Duration = Duration::from_millis(250);
@@ -182,7 +182,7 @@ impl Screen {
     }
 
     /// The status now.
-    fn standing(&self, frame: &Frame) -> Vec<Drawn> {
+    fn standing(&self, frame: &Frame) -> Vec<DrawnLine> {
         status::lines(&self.progress, frame)
             .iter()
             .map(|line| line.drawn(frame.columns, self.style.colour))

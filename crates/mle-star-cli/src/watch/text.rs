@@ -2,7 +2,7 @@
 
 use mle_star_report::sanitize::{one_line, start, width};
 
-use crate::output::{Drawn, paragraph};
+use crate::output::{DrawnLine, paragraph};
 
 /// The style of a piece of text on terminals with colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Text {
     }
 
     /// The line in at most `columns` columns, with colours where wanted.
-    pub fn drawn(&self, columns: usize, colour: bool) -> Drawn {
+    pub fn drawn(&self, columns: usize, colour: bool) -> DrawnLine {
         let (mut left, whole) = (columns, self.width() <= columns);
         let (mut text, mut taken) = (String::new(), 0);
         for (style, piece) in &self.pieces {
@@ -76,13 +76,13 @@ impl Text {
             text.push('…');
             taken += 1;
         }
-        Drawn { text, width: taken }
+        DrawnLine { text, width: taken }
     }
 
     /// The whole line, in as many of at most `columns` columns as it needs.
-    pub fn wrapped(&self, columns: usize, colour: bool) -> Drawn {
+    pub fn wrapped(&self, columns: usize, colour: bool) -> DrawnLine {
         let styled = |(style, piece): &(Style, String)| styled(*style, &paragraph(piece, columns), colour);
-        Drawn { text: self.pieces.iter().map(styled).collect(), width: self.width().min(columns) }
+        DrawnLine { text: self.pieces.iter().map(styled).collect(), width: self.width().min(columns) }
     }
 }
 

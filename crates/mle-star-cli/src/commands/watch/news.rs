@@ -14,7 +14,7 @@ use super::{outcome, unreadable};
 use crate::args::{Until, WatchArgs};
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::watch::{Item, News};
+use crate::watch::{News, NewsItem};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// After the first news, others are waited for a moment.
@@ -76,7 +76,7 @@ pub fn tell(folder: &Path, args: &WatchArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn read(news: &mut News, folder: &Path) -> Result<Vec<Item>, Failure> {
+fn read(news: &mut News, folder: &Path) -> Result<Vec<NewsItem>, Failure> {
     news.new_items().map_err(|error| unreadable(folder, &error))
 }
 
@@ -93,7 +93,7 @@ fn status(summary: &Summary) -> String {
     format!("run {} is {}: {stage}, {done}{best}, {time}", run.run_id, run.state.name())
 }
 
-fn report(folder: &Path, news: &News, items: &[Item]) -> Result<NewsReport, Failure> {
+fn report(folder: &Path, news: &News, items: &[NewsItem]) -> Result<NewsReport, Failure> {
     let (summary, progress, time) = (summary(folder)?, &news.progress, Timestamp::now());
     let is_running = summary.run.state == State::Running;
     let running = progress.running.iter().map(|(place, effect)| {

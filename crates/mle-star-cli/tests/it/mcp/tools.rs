@@ -179,7 +179,7 @@ fn leaks_are_found_in_files_and_texts() {
         let finding = files.iter().find_map(|file| file["findings"].get(0)).unwrap();
         assert_eq!(finding["rule"], "scored-on-training-rows", "{found}");
     }
-    let found = client.data("check", &json!({"source": LEAK.repeat(60)}));
+    let found = client.data("check", &json!({"source": LEAK.repeat(120)}));
     let shown = found["files"][0]["findings"].as_array().unwrap().len();
-    assert!(shown <= 40 && found["left_out"]["files.0.findings"].as_u64() > Some(0), "{found}");
+    assert!(shown <= 100 && found["left_out"]["files.0.findings"].as_u64() > Some(0), "{found}");
 }

@@ -5,7 +5,7 @@ use mle_star_run::runs;
 use mle_star_run::{OpenRun, prepare};
 
 use super::folder::Folder;
-use super::plan::Cell;
+use super::plan::PlannedRun;
 use crate::args::{RunArgs, ViewArgs};
 use crate::exit::Failure;
 
@@ -13,8 +13,12 @@ use crate::exit::Failure;
 ///
 /// # Errors
 /// A mistake in task or data, or a run that cannot be resumed.
-pub fn begun(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> Result<Option<OpenRun>, Failure> {
-    let run = folder.run(cell);
+pub fn start_or_resume(
+    folder: &Folder,
+    planned: &PlannedRun<'_>,
+    options: &RunArgs,
+) -> Result<Option<OpenRun>, Failure> {
+    let run = folder.run(planned);
     if run.exists() && !runs::holds_only_beginnings(&run) {
         let run = runs::find(&run.display().to_string(), &folder.runs())?;
         return Ok(match reopen(&run, &ResumeOptions::default())? {
@@ -22,21 +26,21 @@ pub fn begun(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> Result<Opti
             Reopened::Unfinished(run) => Some(*run),
         });
     }
-    let mut prepared = prepare(&of_cell(folder, cell, options).options()?, &cell.task.task)?;
+    let mut prepared = prepare(&options_of(folder, planned, options).options()?, &planned.task.task)?;
     // The runs of a task would overwrite each other's submissions there.
     prepared.task.output_dir = None;
     Ok(Some(prepared.freeze(&|_| ())?))
 }
 
 /// The options of one run.
-pub fn of_cell(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> RunArgs {
+pub fn options_of(folder: &Folder, planned: &PlannedRun<'_>, options: &RunArgs) -> RunArgs {
     let mut settings = options.settings.clone();
-    settings.set.push(format!("seed={}", cell.seed));
+    settings.set.push(format!("seed={}", planned.seed));
     RunArgs {
-        path: cell.task.task.clone(),
+        path: planned.task.task.clone(),
         runs_dir: Some(folder.runs()),
-        run_id: Some(cell.id()),
-        time_limit: cell.budget.map(|seconds| seconds.to_string()),
+        run_id: Some(planned.id()),
+        time_limit: planned.budget.map(|seconds| seconds.to_string()),
         settings,
         view: ViewArgs { quiet: true, ..ViewArgs::default() },
         ..options.clone()

@@ -1,4 +1,4 @@
-//! Stop and resume, each behind a page that says what it will do.
+//! Stop, resume, note and fork: the page that says what each will do, and the form that does it.
 
 use std::path::Path as FilePath;
 use std::sync::{Arc, PoisonError};
@@ -13,8 +13,8 @@ use mle_star_run::note as notes;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::{Page, PageResponse, in_background, redirected};
 use super::folder::page_of;
+use super::response::{Page, PageResponse, in_background, redirected};
 use super::site::Site;
 use crate::args::{ForkArgs, ResumeArgs};
 use crate::processes::{detached, working};
