@@ -18,8 +18,7 @@ use crate::setup::ClaudeSetup;
 use crate::work_dir::WorkDirs;
 
 /// The hint if every `claude` process ends during a call.
-const KEEPS_DYING: &str =
-    "check that claude works with `mle-star doctor --probe-agents`, then resume the run";
+const KEEPS_DYING: &str = "check that claude works with `claude -p hello`, then resume the run";
 
 /// One run's connection to `claude`.
 pub(crate) struct Client {

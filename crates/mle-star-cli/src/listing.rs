@@ -1,11 +1,10 @@
-//! The runs of a directory in short.
+//! The runs of a directory in short, and which of them are the best.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
 use mle_star_domain::metric::Score;
-use mle_star_report::figures;
 use mle_star_report::run_view::RunSummary;
 use mle_star_report::summary_file;
 use mle_star_run::runs::{self, is_hidden};
@@ -38,11 +37,6 @@ pub fn entries(runs_dir: &Path) -> Vec<Entry> {
 /// What makes the score of a run comparable with others.
 pub fn scale(run: &RunSummary) -> Scale<'_> {
     [&run.task, &run.run.metric, run.run.direction.name(), &run.data]
-}
-
-/// The best score of a run, for people.
-pub fn best_score(run: &RunSummary) -> Option<String> {
-    run.best_score.map(figures::number)
 }
 
 /// The runs with the best score among those with which they can be compared, if there are any; of equal ones the oldest.

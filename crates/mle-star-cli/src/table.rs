@@ -26,20 +26,15 @@ impl<'a, T> Table<'a, T> {
         Self { rows, columns: Vec::new() }
     }
 
-    /// Adds a column of words, unless no row has any.
+    /// Adds a column of texts, unless no row has any.
     #[must_use]
-    pub fn words(self, heading: &'static str, dispensable: u8, cell: impl Fn(&T) -> Option<String>) -> Self {
+    pub fn text(self, heading: &'static str, dispensable: u8, cell: impl Fn(&T) -> Option<String>) -> Self {
         self.column(heading, false, dispensable, cell)
     }
 
     /// Adds a column of numbers, unless no row has any.
     #[must_use]
-    pub fn figures(
-        self,
-        heading: &'static str,
-        dispensable: u8,
-        cell: impl Fn(&T) -> Option<String>,
-    ) -> Self {
+    pub fn number(self, heading: &'static str, dispensable: u8, cell: impl Fn(&T) -> Option<String>) -> Self {
         self.column(heading, true, dispensable, cell)
     }
 

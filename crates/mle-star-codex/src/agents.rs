@@ -10,7 +10,7 @@ use crate::invocation::Files;
 use crate::setup::CodexSetup;
 
 /// The hint if every `codex` dies.
-const KEEPS_DYING: &str = "check that codex works with `mle-star doctor --probe-agents`, then resume the run";
+const KEEPS_DYING: &str = "check that codex works with `codex exec hello`, then resume the run";
 /// What stands for a key in texts.
 const HIDDEN: &str = "[key]";
 

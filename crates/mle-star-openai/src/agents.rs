@@ -12,7 +12,7 @@ use crate::http::Http;
 use crate::question::Refused;
 
 /// The hint if every connection breaks off.
-const KEEPS_DYING: &str = "check the endpoint with `mle-star doctor --probe-agents`, then resume the run";
+const KEEPS_DYING: &str = "check the endpoint with `mle-star doctor`, then resume the run";
 
 /// What [`OpenAiAgents`] need.
 #[derive(Clone, Debug)]

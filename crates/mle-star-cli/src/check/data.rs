@@ -1,4 +1,4 @@
-//! What is known of the data before a script is checked.
+//! What the data of `--data` says: target, row ID, split, and columns that know the target.
 
 use std::path::Path;
 

@@ -4,13 +4,13 @@ use mle_star_leakage::Finding;
 use serde_json::{Value, json};
 
 use super::data::DataFacts;
-use super::{Checked, Counts, Findings};
+use super::{CheckedFile, Counts, Findings};
 
 /// The version of the format.
 const VERSION: u32 = 1;
 
 /// All that was checked.
-pub fn document(all: &[Checked], known: Option<&DataFacts>) -> Value {
+pub fn document(all: &[CheckedFile], known: Option<&DataFacts>) -> Value {
     let counts = Counts::of(all);
     let mut document = json!({
         "version": VERSION,
@@ -25,7 +25,7 @@ pub fn document(all: &[Checked], known: Option<&DataFacts>) -> Value {
     document
 }
 
-fn file(checked: &Checked) -> Value {
+fn file(checked: &CheckedFile) -> Value {
     let findings = match &checked.outcome {
         Ok(findings) => findings,
         Err(trouble) => return json!({ "path": checked.name, "findings": [], "error": trouble.message }),

@@ -6,7 +6,7 @@ use mle_star_leakage::{Finding, Rule};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use super::{Checked, Findings, rules};
+use super::{CheckedFile, Findings, rules};
 
 /// What is not encoded in a path of a URI. A colon is: it would end a scheme.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
@@ -14,7 +14,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'
 const ROOT: &str = "SRCROOT";
 
 /// The log of one run of the checker in the folder `root`.
-pub fn log(all: &[Checked], root: &Path) -> Value {
+pub fn log(all: &[CheckedFile], root: &Path) -> Value {
     let results: Vec<Value> = all.iter().flat_map(|checked| results(checked, root)).collect();
     let notes: Vec<Value> = all.iter().flat_map(|checked| notifications(checked, root)).collect();
     json!({
@@ -50,7 +50,7 @@ fn level(rule: Rule) -> &'static str {
     if rule.blocks() { "error" } else { "warning" }
 }
 
-fn results(checked: &Checked, root: &Path) -> Vec<Value> {
+fn results(checked: &CheckedFile, root: &Path) -> Vec<Value> {
     let Ok(findings) = &checked.outcome else { return Vec::new() };
     findings.found.iter().map(|found| result(found, findings, &artifact(&checked.name, root))).collect()
 }
@@ -85,7 +85,7 @@ fn location(found: &Finding, findings: &Findings, artifact: &Value) -> Value {
 }
 
 /// What says that a file, or cells of a notebook, could not be checked.
-fn notifications(checked: &Checked, root: &Path) -> Vec<Value> {
+fn notifications(checked: &CheckedFile, root: &Path) -> Vec<Value> {
     let note = |level: &str, text: String| {
         json!({
             "level": level,

@@ -142,6 +142,7 @@ fn people_see_lines_reasons_and_what_is_right() {
         writeln!(text, "$ mle-star {command}\n{stderr}{stdout}[exit code {code}]\n").unwrap();
     }
     insta::assert_snapshot!("check", text);
+    assert_eq!(sealed.run("check warned.py --id-column id --target price --strict").code, 1);
 }
 
 #[test]
@@ -367,7 +368,7 @@ fn comments_and_baselines_hide_findings() {
     };
     check("check a/allowed.py", 0, &["no leaks in 1 file (1 allowed)"]);
     check("check a/allowed.py --json", 0, &["\"reason\": \"a placeholder\"", "\"blocked\": 0"]);
-    check("check a --baseline b.json", 2, &["cannot read the baseline b.json", "--write-baseline makes one"]);
+    check("check a --baseline b.json", 2, &["b.json is no baseline: ", "make it with --write-baseline"]);
     check("check a --write-baseline b.json", 0, &["3 findings written to b.json"]);
     check("check a --baseline b.json", 0, &["no leaks in 3 files (3 known, 1 allowed)"]);
     check("check a --baseline b.json --json", 0, &["\"known\": 3"]);
@@ -384,7 +385,7 @@ fn comments_and_baselines_hide_findings() {
     check(&format!("check {folder} --baseline ./b.json"), 0, &["2 known"]);
     check(&format!("check {folder}/../a --baseline a/../b.json"), 0, &["2 known"]);
     moved("b.json", "{}");
-    check("check a --baseline b.json", 2, &["b.json is no baseline", "make it again"]);
+    check("check a --baseline b.json", 2, &["b.json is no baseline", "make it with"]);
     check("check a --baseline b.json --write-baseline b.json", 2, &["cannot be used with"]);
 }
 
