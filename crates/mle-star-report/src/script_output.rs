@@ -25,11 +25,6 @@ pub struct Output {
     pub is_cut: bool,
 }
 
-/// Changes when the script at this place has printed something.
-pub fn stamp(folder: &Path, place: &Place) -> String {
-    format!("{:?}", names(place).map(|name| files::stamp(folder, &in_logs(&name))))
-}
-
 /// The end of each stream that a script has printed to since it began (RFC 3339).
 pub fn of_script(folder: &Path, place: &Place, begun: &str) -> Vec<Output> {
     let output = |name: String| {

@@ -48,12 +48,6 @@ pub fn present(run: &RunView, at_work: &AtWork) -> Option<Value> {
     }))
 }
 
-/// Changes when a script has printed something.
-pub fn stamp(run: &RunView) -> String {
-    let scripts = open(run).filter(|record| record.kind == Kind::Script);
-    scripts.map(|record| script_output::stamp(&run.folder, &record.place)).collect()
-}
-
 /// Requested calls and scripts, and the program's own work, that have not ended.
 fn open(run: &RunView) -> impl Iterator<Item = &EffectRecord> {
     run.snapshot.effects.iter().filter(|record| record.state == EffectState::Begun)
