@@ -1,10 +1,9 @@
-"""Generated tasks with hidden answers, and the bench file that measures them.
+"""Generated tasks with hidden answers.
 
 tasks.py FOLDER [TASK ...] [--seeds FIRST-LAST] writes
 
 FOLDER/tasks/TASK-SEED/        what agents and scripts may see
 FOLDER/answers/TASK-SEED.csv   the hidden answers
-FOLDER/bench.yaml              a file for `mle-star bench --file`, whose units are shares of the possible gain
 FOLDER/tasks.json              metric and scores of a constant and of the best possible prediction
 
 It needs `pip install blake3 pandas scikit-learn`. A task and a seed determine every byte; `lab/tests` compares them with those
@@ -25,8 +24,6 @@ from blake3 import blake3
 from compare import LOWER_IS_BETTER, score
 
 ID, TARGET = "id", "target"
-# The seed of runs, which is that of ordinary ones. The seed of a task draws its tables.
-SEED_OF_RUNS = 42
 
 
 class Row(NamedTuple):
@@ -674,16 +671,6 @@ def main() -> None:
         for seed in range(first, last + 1):
             described[f"{name}-{seed}"] = found = write(name, seed, told.folder)
             print(f"{name}-{seed}: {found['metric']}, constant {found['constant']:.4f}, best {found['best']:.4f}")
-    entries = [
-        {
-            "task": f"tasks/{name}",
-            "answers": f"answers/{name}.csv",
-            "anchors": {"constant": found["constant"], "hgb": found["best"]},
-        }
-        for name, found in described.items()
-    ]
-    # JSON is YAML, too.
-    (told.folder / "bench.yaml").write_text(json.dumps({"tasks": entries, "seeds": [SEED_OF_RUNS]}, indent=2))
     (told.folder / "tasks.json").write_text(json.dumps(described, indent=2))
 
 

@@ -2,18 +2,19 @@
 
 import json
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
-from ._program import USAGE, Error, call, words
+from ._program import USAGE, Error, call, options
 
 
-def check(source: str | os.PathLike[str], **options: str | os.PathLike[str] | None) -> list[dict[str, Any]]:
+def check(source: str | os.PathLike[str], **settings: str | os.PathLike[str] | None) -> list[dict[str, Any]]:
     """Finds leaks of validation data in a script, a notebook, or a folder of both. Runs nothing.
 
     Args:
         source: A path, or the text of a script. A string is a path if it ends in `.py` or `.ipynb` or if it exists.
-        options: Those of `mle-star check`, such as `data`, a data folder or task file from which target, row ID and
+        settings: Options of `mle-star check`, such as `data`, a data folder or task file from which target, row ID and
             split are inferred, or `target`.
 
     Returns:
@@ -21,14 +22,16 @@ def check(source: str | os.PathLike[str], **options: str | os.PathLike[str] | No
         with `severity` `block` are leaks, those with `warn` are worth a look.
 
     Raises:
-        Error: A file cannot be checked.
+        Error: A file cannot be checked. A cell of a notebook that cannot be parsed is a warning.
     """
     is_path = not isinstance(source, str) or _is_path(source)
-    arguments = ["check", "--json", *words(**options), "--", os.fspath(source) if is_path else "-"]
-    files = json.loads(call(*arguments, text="" if is_path else str(source), fine=(0, 1, USAGE)))["files"]
+    arguments = ["check", "--json", *options(**settings), "--", os.fspath(source) if is_path else "-"]
+    files = json.loads(call(*arguments, text="" if is_path else str(source), accepted=(0, 1, USAGE)))["files"]
     for file in files:
         if file.get("error"):
             raise Error(file["error"])
+        for cell in file.get("left_out", []):
+            warnings.warn(f"{file['path']}: cell {cell['cell']} is left out: {cell['error']}", stacklevel=2)
     return [{"path": file["path"], **finding} for file in files for finding in file["findings"]]
 
 

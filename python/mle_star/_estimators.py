@@ -10,7 +10,7 @@ from . import _frames
 from ._program import Error
 from ._run import Run
 from ._settings import Settings
-from ._start import check_names, run
+from ._start import run
 
 try:
     import numpy as np
@@ -67,7 +67,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         }
 
     def set_params(self, **params: Any) -> Self:
-        """Sets parameters; `fit` refuses one that is no key of the configuration."""
+        """Sets parameters; `fit` refuses one that the program does not know."""
         for name, value in params.items():
             setattr(self, name, value)
         return self
@@ -94,8 +94,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         rows = np.arange(len(features))
         test = features.assign(**{self._id: rows})
         train = features.assign(**{self._id: rows + len(rows), self._target: y})
-        params, own = self.get_params(), _Estimator.__init__.__kwdefaults__ or {}
-        check_names(params.keys() - own.keys(), own)
+        params = self.get_params()
         params["metric"] = params["metric"] or (None if params.get("metric_file") else default_metric)
         self.run_: Run = run(train, test=test, target=self._target, id_column=self._id, **params)
 

@@ -1,16 +1,14 @@
-"""The program `mle-star`: where it is, how it is called, and what its errors say."""
+"""The program `mle-star`: where it is, how its commands are run, and what its errors say."""
 
 import json
 import os
-import queue
+import select
 import shutil
 import signal
 import subprocess
 import sysconfig
 import tempfile
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 PROGRAM = "mle-star"
@@ -18,6 +16,9 @@ PROGRAM = "mle-star"
 OVERRIDE = "MLE_STAR_BIN"
 #: Exit code of wrong usage, a wrong task or a wrong configuration.
 USAGE = 2
+
+#: Seconds between two looks at the clock of a run without events.
+_TICK = 1.0
 
 
 class Error(Exception):
@@ -62,101 +63,81 @@ def find() -> str:
     return found
 
 
-def call(
-    *arguments: str,
-    text: str = "",
-    fine: Sequence[int] = (0,),
-    interrupted: Callable[[KeyboardInterrupt, str], None] | None = None,
-) -> str:
-    """What the program prints with these arguments and `text` as standard input.
+def options(**values: object) -> list[str]:
+    """Options of a command line; those that are `None` are left out."""
+    return [f"--{name.replace('_', '-')}={value}" for name, value in values.items() if value is not None]
 
-    Ctrl-C ends it as in a terminal: it is asked to stop, and waited for. `interrupted` is told what it printed.
+
+def call(*arguments: str, text: str = "", accepted: Sequence[int] = (0,)) -> str:
+    """Runs a command with `text` as its standard input, and returns what it prints.
 
     Raises:
-        Error: It ends with another exit code than those of `fine`, or with a failure and prints nothing.
+        Error: It ends with an exit code that is not accepted, or with a failure and prints nothing.
     """
-    process = _started(*arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = _start(*arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        stdout, stderr = process.communicate(text)
-    except KeyboardInterrupt as interrupt:
-        process.send_signal(signal.SIGINT)
-        printed, _ = process.communicate()
-        if interrupted is not None and printed:
-            interrupted(interrupt, printed)
+        stdout, stderr = process.communicate(text.encode())
+    except KeyboardInterrupt:
+        _interrupt(process)
         raise
-    if process.returncode not in fine or (process.returncode != 0 and not stdout):
-        raise said(stderr, process.returncode)
-    return stdout
+    if process.returncode not in accepted or (process.returncode != 0 and not stdout):
+        raise _error(stderr, process.returncode)
+    return stdout.decode(errors="replace")
 
 
-def _started(*arguments: str, **streams: Any) -> subprocess.Popen[str]:
+def follow(*arguments: str, see: Callable[[dict[str, Any] | None], None]) -> Error | None:
+    """Runs a command that prints events, and shows them to `see`, with `None` each second without one.
+
+    Returns:
+        The error that it ends with; `None` for exit code 0.
+    """
+    # A file and not a pipe: nobody reads it before the end.
+    with tempfile.TemporaryFile() as errors:
+        process = _start(*arguments, stdin=subprocess.DEVNULL, stderr=errors)
+        try:
+            for event in _events(process):
+                see(event)
+            process.wait()
+        except KeyboardInterrupt:
+            _interrupt(process)
+            raise
+        errors.seek(0)
+        return None if process.returncode == 0 else _error(errors.read(), process.returncode)
+
+
+def _start(*arguments: str, **streams: Any) -> subprocess.Popen[bytes]:
     """The program, in a session of its own, which keeps Ctrl-C and the interrupt of a Jupyter kernel away from it."""
-    return subprocess.Popen(
-        [find(), *arguments],
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-        start_new_session=True,
-        **streams,
-    )
+    return subprocess.Popen([find(), *arguments], stdout=subprocess.PIPE, start_new_session=True, **streams)
 
 
-def words(**options: object) -> list[str]:
-    """Options as words of a command line; without those that are `None`."""
-    return [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Asks the program to stop, as Ctrl-C does in a terminal, and waits; another Ctrl-C ends it at once."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.communicate()
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGINT)
+        process.communicate()
 
 
-def said(stderr: str, exit_code: int) -> Error:
+def _events(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any] | None]:
+    assert process.stdout is not None
+    lines, begun = process.stdout.fileno(), b""
+    while True:
+        if not select.select([lines], [], [], _TICK)[0]:
+            yield None
+            continue
+        if not (read := os.read(lines, 1 << 16)):
+            return
+        *ended, begun = (begun + read).split(b"\n")
+        yield from map(json.loads, ended)
+
+
+def _error(stderr: bytes, exit_code: int) -> Error:
     """The error at the end of what the program wrote: a line `error: …`, then a line `hint: …`."""
-    _, marker, last = ("\n" + stderr).rpartition("\nerror: ")
+    text = stderr.decode(errors="replace")
+    _, marker, last = f"\n{text}".rpartition("\nerror: ")
     if not marker:
-        words = stderr.strip() or "it said nothing"
-        return Error(f"{PROGRAM} ended with exit code {exit_code}: {words}", None, exit_code)
+        return Error(f"{PROGRAM} ended with exit code {exit_code}: {text.strip()}", None, exit_code)
     message, _, hint = last.partition("\nhint: ")
     return Error(message.strip(), hint.strip() or None, exit_code)
-
-
-class Watch:
-    """The program as it follows a run. Its events are read as they come, whether anybody asks for them or not."""
-
-    def __init__(self, run: Path) -> None:
-        # A file and not a pipe: nobody reads it before the end.
-        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self._process = _started(
-            "watch", "--json", "--since=0", "--", str(run), stdin=subprocess.DEVNULL, stderr=self._errors
-        )
-        self._events: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        try:
-            with self._process.stdout as lines:
-                for line in lines:
-                    self._events.put(json.loads(line))
-        finally:
-            self._events.put(None)
-
-    def events(self, every: float) -> Iterator[dict[str, Any] | None]:
-        """Events until the run ends, and `None` each time that `every` seconds pass without one."""
-        while True:
-            try:
-                event = self._events.get(timeout=every)
-            except queue.Empty:
-                yield None
-                continue
-            if event is None:
-                return
-            yield event
-
-    def error(self) -> Error | None:
-        """The error that the run ended with; `None` for a valid submission."""
-        if (exit_code := self._process.wait()) == 0:
-            return None
-        self._errors.seek(0)
-        return said(self._errors.read(), exit_code)
-
-    def end(self) -> None:
-        """Stops watching; the run goes on."""
-        self._process.terminate()
-        self._process.wait()

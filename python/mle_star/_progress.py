@@ -23,7 +23,7 @@ class Progress:
     """The line, from `with` to its end."""
 
     def __init__(self, name: str, *, quiet: bool) -> None:
-        self._name = name
+        self.name = name
         self._show = None if quiet else _display()
         self._began = self._shown = time.monotonic()
         self._limit: float | None = None
@@ -40,16 +40,19 @@ class Progress:
 
     def update(self, event: dict[str, Any] | None) -> None:
         """Takes an event in, or `None` if only time has passed, and shows the line."""
-        if done := (event or {}).get("done"):
-            self._done = f"{done['percent']} % of the {done['of']}"
+        if event is not None:
+            self.name = self.name or event["run_id"]
+            if done := event.get("done"):
+                self._done = f"{done['percent']} % of the {done['of']}"
         match event:
             case {"event": "run_started", "elapsed": elapsed, "time_limit": limit, "metric": metric}:
                 self._began = time.monotonic() - elapsed
                 self._limit, self._metric, self._best, self._scores = limit, metric, None, ""
             case {"event": "said", "text": str(text)} if text.startswith("agents: "):
                 self._agents = text.removeprefix("agents: ").split(" ")[0]
-            case {"event": "said", "text": str(text)} if text.startswith(f"{self._metric}: "):
-                self._scores = text
+            case {"event": "said", "text": str(text)} if text.startswith(("expect ", f"{self._metric}: ")):
+                # The score to expect is said first.
+                self._scores = self._scores or text
             case {"event": "phase_started", "phase": phase}:
                 self._phase = _PHASES.get(phase, phase)
             case {"event": "best", "score": score}:
@@ -60,10 +63,6 @@ class Progress:
             self._shown = time.monotonic()
             self._show(self._line(), is_last=False)
 
-    def end(self, expected: dict[str, Any] | None) -> None:
-        """Leads the last line with the score to expect, if the run has one."""
-        self._scores = in_words(self._metric, expected) or self._scores
-
     def _line(self) -> str:
         seconds = _time(time.monotonic() - self._began)
         clock = seconds if self._limit is None else f"{seconds} of {_time(self._limit)}"
@@ -71,18 +70,8 @@ class Progress:
         agents = self._agents and f"{self._agents} agents"
         # What matters least comes last, where a narrow terminal cuts.
         return "mle-star: " + " · ".join(
-            part for part in [self._phase, best, self._done, clock, agents, self._name] if part
+            part for part in [self._phase, best, self._done, clock, agents, self.name] if part
         )
-
-
-def in_words(metric: str, expected: dict[str, Any] | None) -> str:
-    """The score to expect, with its interval and that of a constant prediction; empty if there is none."""
-    if not expected or expected["score"] is None:
-        return ""
-    words = f"{metric} {expected['score']:.5g} expected"
-    if expected["interval"] is not None:
-        words += " [{:.5g}, {:.5g}]".format(*expected["interval"])
-    return words if expected["constant"] is None else f"{words}, constant {expected['constant']:.5g}"
 
 
 def _time(seconds: float) -> str:

@@ -6,28 +6,24 @@ import contextlib
 import html
 import itertools
 import json
-import math
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _frames
 from ._frames import Table
-from ._program import Error, Watch, call, words
-from ._progress import Progress, in_words
+from ._program import Error, call, follow, options
+from ._progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Exit code of a run with a solution and without a valid submission, which is no error of the program.
 NO_SUBMISSION = 3
-
-#: Seconds between two looks at the clock of a run without news.
-TICK = 1.0
 
 
 class Run:
@@ -49,9 +45,6 @@ class Run:
         """
         return cls(json.loads(call("show", "--json", "--", os.fspath(path)))["folder"])
 
-    def __reduce__(self) -> tuple[type[Run], tuple[Path]]:
-        return Run, (self._path,)
-
     @property
     def path(self) -> Path:
         """Its folder."""
@@ -62,7 +55,7 @@ class Run:
     @property
     def status(self) -> str:
         """`"running"`, `"finished"`, or `"unfinished"`: interrupted or failed, `resume` continues it."""
-        return str(self._view()["state"])
+        return str(self._shown()["run"]["state"])
 
     def wait(self, *, quiet: bool = False) -> Run:
         """Waits for the end of the run, and shows its progress. Ctrl-C stops waiting; the run goes on.
@@ -70,22 +63,7 @@ class Run:
         Raises:
             Error: It ends, or has ended, without a valid submission.
         """
-        watch = Watch(self._path)
-        try:
-            with Progress(self._path.name, quiet=quiet) as progress:
-                for event in watch.events(TICK):
-                    progress.update(event)
-                progress.end(self.expected)
-            error = watch.error()
-        finally:
-            watch.end()
-        if error is None:
-            return self
-        if error.exit_code == NO_SUBMISSION:
-            hint = "its report says why; `resume` with a larger `time_limit` goes on if the limit cut it short"
-            error = Error("the run has a solution, but no valid submission", hint, NO_SUBMISSION)
-        error.add_note(f"The run is {self._path}")
-        raise error
+        return self._follow("watch", "--since=0", quiet=quiet)
 
     def stop(self) -> Run:
         """Stops the run, and waits until it has: `resume` continues it. A run that has ended stays as it is.
@@ -113,36 +91,18 @@ class Run:
         Raises:
             Error: The run cannot be resumed, or ends without a valid submission.
         """
-        limits = words(time_limit=seconds(time_limit), max_budget_usd=max_budget_usd)
-        with self._stopping():
-            # A run that has nothing left to do ends as it did.
-            call("resume", "--detach", "--json", *limits, "--", os.fspath(self._path), fine=(0, NO_SUBMISSION))
-            return self.wait(quiet=quiet)
+        limits = options(time_limit=seconds(time_limit), max_budget_usd=max_budget_usd)
+        return self._follow("resume", *limits, quiet=quiet)
 
-    @contextlib.contextmanager
-    def _stopping(self) -> Iterator[None]:
-        """Ctrl-C stops the run, and ends it at once the second time."""
-        try:
-            yield
-        except KeyboardInterrupt as interrupt:
-            self._stopped_by(interrupt)
-            raise
-
-    def _stopped_by(self, interrupt: KeyboardInterrupt) -> None:
-        try:
-            self.stop()
-        except KeyboardInterrupt:
-            self.stop()
-        interrupt.add_note(f"The run has stopped. Continue it with mle_star.Run.open({str(self._path)!r}).resume()")
+    def _follow(self, command: str, *given: str, quiet: bool) -> Run:
+        follow_run(
+            command, *given, "--", os.fspath(self._path), runs=self._path.parent, name=self._path.name, quiet=quiet
+        )
+        return self
 
     def _shown(self) -> dict[str, Any]:
         """What `mle-star show` says."""
-        shown = json.loads(call("show", "--json", "--", os.fspath(self._path)))
-        return shown  # type: ignore[no-any-return]
-
-    def _view(self) -> dict[str, Any]:
-        """The summary of the run."""
-        return self._shown()["run"]  # type: ignore[no-any-return]
+        return json.loads(call("show", "--json", "--", os.fspath(self._path)))  # type: ignore[no-any-return]
 
     def events(self) -> Iterator[dict[str, Any]]:
         """The events so far (docs/events.md), once each: a resume tells the earlier ones again, which replaces them."""
@@ -181,7 +141,7 @@ class Run:
     def score(self) -> float | None:
         """The validated score of the solution; the best one so far, while the run has no result."""
         trust = self._trust()
-        return trust["validation_score"] if trust else self._view()["best_score"]  # type: ignore[no-any-return]
+        return trust["validation_score"] if trust else self._shown()["run"]["best_score"]  # type: ignore[no-any-return]
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -232,24 +192,20 @@ class Run:
         """
         events = list(self.events())
         steps = {event["place"]: event for event in events if event["event"] == "step_ended"}
-        columns = ["place", "model", "score", "low", "high", "seconds", "kept"]
-        rows, final = [], self._final_step(events)
+        answers = [event["solution"]["step"] for event in events if event["event"] == "answer"]
+        rows = []
         for event in events:
             place = re.sub(r"(/debug-\d+)?/run$", "", event.get("place") or "")
             is_scored = event["event"] == "script_ended" and event["failure"] is None and event["score"] is not None
             if is_scored and place in steps:
-                low, high = (place == final and self.interval) or (None, None)
+                low, high = (place in answers[-1:] and self.interval) or (None, None)
                 model, kept = _model(place, steps), steps[place]["kept"]
                 rows.append((place, model, event["score"], low, high, event["seconds"], kept))
-        is_larger_better = self._view()["direction"] == "maximize"
+        columns = ["place", "model", "score", "low", "high", "seconds", "kept"]
+        is_smaller_better = self._shown()["run"]["direction"] == "minimize"
         frame: pd.DataFrame = _frames.pandas().DataFrame(rows, columns=columns)
         frame = frame.astype({"low": float, "high": float})
-        return frame.sort_values("score", ascending=not is_larger_better, kind="stable", ignore_index=True)
-
-    def _final_step(self, events: list[dict[str, Any]]) -> str | None:
-        """The step of the final solution, once the run has a result."""
-        answers = [event["solution"]["step"] for event in events if event["event"] == "answer"]
-        return answers[-1] if answers and self._has_result() else None
+        return frame.sort_values("score", ascending=is_smaller_better, kind="stable", ignore_index=True)
 
     def predict(self, frame: Table) -> pd.DataFrame:
         """Predicts other rows, in their order: the columns of the submission, with the index of the frame.
@@ -309,9 +265,7 @@ class Run:
         return f"<mle_star.Run {self._path.name}: {self._summary()}>"
 
     def _repr_html_(self) -> str:
-        rows = [("state", self._summary()), ("run", self._path.name), ("folder", self._path)]
-        if (self._path / "final/submission.csv").exists():
-            rows.append(("submission", self._path / "final/submission.csv"))
+        rows = [("state", self._summary()), ("folder", self._path)]
         rows += [("note", remark) for remark in self._shown()["remarks"]]
         cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows)
         said = [event["text"] for event in self.events() if event["event"] == "said"]
@@ -321,28 +275,58 @@ class Run:
         return f"<table>{cells}</table><details><summary>how the data was read</summary><ul>{lines}</ul></details>"
 
     def _summary(self) -> str:
+        """The state, and the scores with their intervals."""
         try:
-            view = self._view()
+            run = self._shown()["run"]
         except Error as error:
             return error.message
-        parts = [view["state"], *filter(None, [in_words(view["metric"], self.expected)])]
-        if (score := self.score) is not None:
-            parts.append(f"{view['metric']} {score:.5g}")
-        if view["state"] == "finished" and self.held_out is not None:
-            parts.append(f"held out {self.held_out:.5g}")
-        return ", ".join(parts)
+        expected = self.expected or {}
+        scores = [
+            ("expected", expected.get("score"), expected.get("interval")),
+            ("validated", self.score, self.interval),
+            ("held out", self.held_out, self.held_out_interval),
+        ]
+        words = [f"{score:.5g} {name}{_in_brackets(interval)}" for name, score, interval in scores if score is not None]
+        return f"{run['state']}, {run['metric']}: {', '.join(words) or 'no score yet'}"
 
 
-def seconds(limit: float | str | None) -> int | str | None:
-    """A time limit as the program takes it: whole seconds, or a text.
+def follow_run(command: str, *arguments: str, runs: Path, name: str = "", quiet: bool) -> Run:
+    """Follows a command that works on a run, or watches one, until it ends, and shows the progress of the run.
+
+    Args:
+        runs: The folder of runs.
+        name: The run ID, if it is known before the first event.
 
     Raises:
-        Error: It is neither.
+        Error: The command refuses, or the run ends without a valid submission.
     """
+    progress = Progress(name, quiet=quiet)
     try:
-        return limit if limit is None or isinstance(limit, str) else math.ceil(limit)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise Error(f"the time limit is {limit!r}", 'give seconds, or a text such as "10m"') from error
+        with progress:
+            error = follow(command, "--json", *arguments, see=progress.update)
+    except KeyboardInterrupt as interrupt:
+        if progress.name and command != "watch":
+            path = (runs / progress.name).absolute()
+            interrupt.add_note(f"The run has stopped. Continue it with mle_star.Run.open({str(path)!r}).resume()")
+        raise
+    run = Run(runs / progress.name)
+    if error is None:
+        return run
+    if error.exit_code == NO_SUBMISSION:
+        hint = "its report says why; `resume` with a larger `time_limit` goes on if the limit cut it short"
+        error = Error("the run has a solution, but no valid submission", hint, NO_SUBMISSION)
+    if progress.name:
+        error.add_note(f"The run is {run.path}")
+    raise error
+
+
+def seconds(limit: float | str | None) -> float | str | None:
+    """A time limit as the program takes it: whole seconds, or a text."""
+    return f"{limit:.0f}" if isinstance(limit, float) else limit
+
+
+def _in_brackets(interval: Sequence[float] | None) -> str:
+    return "" if interval is None else " [{:.5g}, {:.5g}]".format(*interval)
 
 
 def _interval(pair: list[float] | None) -> tuple[float, float] | None:

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import json
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import Any, Unpack
 
 from . import _frames
 from ._frames import Table
-from ._program import Error, call, words
-from ._run import Run, seconds
+from ._program import USAGE, Error, call, options
+from ._run import Run, follow_run, seconds
 from ._settings import ONLY_OPTIONS, Settings
-
-#: What users of other libraries write, and its name here.
-_OTHER_WORDS = {
-    "label": "target", "y": "target", "x_test": "test", "test_data": "test",
-    "eval_metric": "metric", "scoring": "metric", "time_budget": "time_limit", "timeout": "time_limit",
-    "holdout_frac": "holdout", "random_state": "seed", "random_seed": "seed",
-    "n_jobs": "jobs", "path": "folder", "runs_dir": "folder", "verbose": "quiet", "verbosity": "quiet",
-}  # fmt: skip
 
 #: Endings of packed tables, after that of the table.
 _PACKED = {".gz", ".zip", ".zst", ".zstd"}
@@ -47,38 +38,28 @@ def run(
     quiet: bool = False,
     **settings: Unpack[Settings],
 ) -> Run:
-    """Solves a task, and waits for it.
+    """Solves a task, and waits for it (docs/python.md).
 
     A line shows the progress in a terminal and in a notebook. Ctrl-C stops the run; `Run.resume` continues it.
 
     Args:
-        data: A data folder, a task file, a table file, or a frame. Without a test table, a fifth of the rows of a table
-            is predicted and scored.
-        target: The target column, or several: a list, or a text with commas.
-        test: The rows to predict, beside a table or a frame; without the target.
-        metric: The metric, such as `"RMSE"` or `"log loss"`. Without it, the one that the description names, else RMSE
-            for numbers, ROC-AUC for two classes, and log loss for more.
+        data: A data folder, a task file, a table file, or a frame.
+        target: The target column, or several.
+        test: The rows to predict, beside a table or a frame; without it, a fifth of the rows.
+        metric: The metric, such as `"RMSE"` or `"log loss"`.
         direction: `"maximize"` or `"minimize"`, for a metric that the program does not know.
         time_limit: Seconds, or a text such as `"10m"`; a day by default.
-        agents: Who writes the solutions. `"offline"`: built-in rules, no key, no cost. `"auto"`: `claude` if the
-            command and a login are found and `max_budget_usd` is set, else `offline`.
+        agents: Who writes the solutions: `"offline"` costs nothing.
         folder: The folder of runs; by default that of `MLE_STAR_RUNS_DIR`, else `runs`.
         quiet: Whether to show no progress.
-        settings: Keys of the configuration and options of `mle-star run`, such as `group_column="city"`, `seed=1` or
-            `max_budget_usd=5`: docs/configuration.md, or `mle_star.Settings`.
-
-    Returns:
-        The finished run.
+        settings: Keys of the configuration and options of `mle-star run`, such as `seed=1`.
 
     Raises:
         Error: The input is refused, or the run ends without a valid submission.
     """
-    begun = start(
-        data, target=target, test=test, metric=metric, direction=direction,
-        time_limit=time_limit, agents=agents, folder=folder, **settings,
-    )  # fmt: skip
-    with begun._stopping():
-        return begun.wait(quiet=quiet)
+    runs, given = _options(folder, target, time_limit, settings, metric=metric, direction=direction, agents=agents)
+    with _task(data, test, runs, target) as task:
+        return follow_run("run", *given, "--", task, runs=runs, quiet=quiet)
 
 
 def start(
@@ -101,49 +82,23 @@ def start(
     Raises:
         Error: The input is refused.
     """
-    check_names(settings, run.__kwdefaults__ or ())
-    runs, columns = Path(folder or os.environ.get("MLE_STAR_RUNS_DIR") or "runs"), _columns(target)
-    limit = seconds(time_limit)
-    given = words(target=columns, metric=metric, direction=direction, time_limit=limit, agents=agents, runs_dir=runs)
-    for name, value in settings.items():
-        given += _setting(name, value)
-    with _Task(data, test, runs, name=columns) as task:
-        arguments = ["run", "--detach", "--json", *given, "--", os.fspath(task.path)]
-
-        def interrupted(interrupt: KeyboardInterrupt, printed: str) -> None:
-            task.kept(_begun(printed))._stopped_by(interrupt)
-
-        return task.kept(_begun(call(*arguments, interrupted=interrupted)))
+    runs, given = _options(folder, target, time_limit, settings, metric=metric, direction=direction, agents=agents)
+    with _task(data, test, runs, target) as task:
+        return Run(json.loads(call("run", "--detach", "--json", *given, "--", task))["folder"])
 
 
-def _begun(printed: str) -> Run:
-    """The run that the program has started."""
-    return Run(json.loads(printed)["folder"])
-
-
-def check_names(names: Iterable[str], parameters: Iterable[str]) -> None:
-    """Checks that these are settings.
-
-    Raises:
-        Error: One is none. The hint names what is meant: one of these other parameters, or a setting.
-    """
-    known = [*parameters, *Settings.__annotations__]
-    for name in names:
-        if name.partition(".")[0] not in Settings.__annotations__:
-            begun = [one for one in known if one.startswith(f"{name.lower()}_")]
-            close = difflib.get_close_matches(name.lower(), known, 1)
-            word = _OTHER_WORDS.get(name.lower()) or " or ".join(begun or close)
-            hint = f"did you mean {word}?" if word else "docs/python.md and docs/configuration.md list all of them"
-            if {name, word} & {"target", "test"} and "target" not in known:
-                hint = "give the target to `fit`, and test rows to `predict`"
-            raise Error(f"there is no parameter {name!r}", hint)
-
-
-def _columns(target: Any) -> str | None:
-    """The names of the target columns; a name that is no text stands for its text."""
-    if isinstance(target, (list, tuple)):
-        return ",".join(map(str, target))
-    return None if target is None else str(target)
+def _options(
+    folder: str | os.PathLike[str] | None,
+    target: Any,
+    time_limit: float | str | None,
+    settings: Settings,
+    **values: object,
+) -> tuple[Path, list[str]]:
+    """The folder of runs, and the options of `mle-star run`. Names of columns that are no texts become such."""
+    runs = Path(folder or os.environ.get("MLE_STAR_RUNS_DIR") or "runs")
+    columns = ",".join(map(str, target)) if isinstance(target, (list, tuple)) else target
+    given = options(runs_dir=runs, target=columns, time_limit=seconds(time_limit), **values)
+    return runs, given + [word for name, value in settings.items() for word in _setting(name, value)]
 
 
 def _setting(name: str, value: Any) -> list[str]:
@@ -151,17 +106,9 @@ def _setting(name: str, value: Any) -> list[str]:
         return []
     if name in ONLY_OPTIONS:
         values = value if isinstance(value, (list, tuple)) else [value]
-        return [word for one in values for word in words(**{name: one})]
-    if isinstance(value, bool):
-        value = "on" if value else "off"
-    elif isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    try:
-        return [f"--set={name}={value if isinstance(value, str) else json.dumps(value, default=_plain)}"]
-    except (OverflowError, TypeError, ValueError) as error:
-        raise Error(
-            f"the setting {name!r} cannot be passed on: {error}", "give a number, a text, or a list of them"
-        ) from error
+        return [word for one in values for word in options(**{name: one})]
+    is_text = isinstance(value, (str, os.PathLike))
+    return [f"--set={name}={value if is_text else json.dumps(value, default=_plain)}"]
 
 
 def _plain(value: Any) -> Any:
@@ -169,63 +116,49 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else os.fspath(value)
 
 
-class _Task:
-    """What the program is given: a path as it is, or a folder with frames as files, beside the runs.
+@contextlib.contextmanager
+def _task(data: Table, test: Table | None, runs: Path, target: object) -> Iterator[str]:
+    """The path that the program is given: that of the data, or of a folder beside the runs with frames as files.
 
-    The folder stays as long as its run may be resumed; it goes if the run does not begin.
+    The folder stays, since the run may be resumed; it goes if the input is refused.
     """
-
-    def __init__(self, data: Table, test: Table | None, runs: Path, name: str | None) -> None:
-        self._folder: Path | None = None
-        given = _frames.path_of(data)
-        if given is not None and test is None:
-            self.path = given
-            return
-        if given is not None and given.is_dir():
-            raise Error(
-                f"{given} is a folder, and a test table is given beside it", "put the test table into the folder"
-            )
-        frames = runs / ".frames"
-        try:
-            frames.mkdir(parents=True, exist_ok=True)
-            self._folder = Path(tempfile.mkdtemp(dir=frames))
-        except OSError as error:
-            raise Error(f"the folder of runs cannot be written: {error}", "set another one with `folder`") from error
-        try:
-            self.path = self._folder / (re.sub(r"\W+", "-", name or "").strip("-")[:_LONGEST_NAME] or "frame")
-            self.path.mkdir()
-            self._put(data, "train")
-            if test is not None:
-                self._put(test, "test")
-        except BaseException:
-            self._remove()
-            raise
-
-    def _put(self, table: Table, role: str) -> None:
-        given = _frames.path_of(table)
-        if given is None:
-            _frames.write(table, self.path / role)
-        elif given.is_file():
-            endings = given.suffixes[-2:] if given.suffix.lower() in _PACKED else given.suffixes[-1:]
-            (self.path / "".join([role, *endings])).symlink_to(given.resolve())
-        else:
-            what = f"{given} is a folder, not a table" if given.is_dir() else f"no such file: {given}"
-            raise Error(what, "give the path of a table, or a frame")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def kept(self, run: Run) -> Run:
-        """Leaves the folder to the run."""
-        self._folder = None
-        return run
-
-    def _remove(self) -> None:
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+    given = _frames.path_of(data)
+    if given is not None and test is None:
+        yield os.fspath(given)
+        return
+    try:
+        (runs / ".frames").mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=runs / ".frames"))
+    except OSError as error:
+        raise Error(f"the folder of runs cannot be written: {error}", "set another one with `folder`") from error
+    try:
+        task = folder / _name(target)
+        task.mkdir()
+        _put(data, task / "train")
+        if test is not None:
+            _put(test, task / "test")
+        yield os.fspath(task)
+    except Error as error:
+        if error.exit_code == USAGE:
+            shutil.rmtree(folder, ignore_errors=True)
             # Only if no other run has frames.
             with contextlib.suppress(OSError):
-                self._folder.parent.rmdir()
+                folder.parent.rmdir()
+        raise
 
-    def __exit__(self, *_: object) -> None:
-        self._remove()
+
+def _name(target: object) -> str:
+    """A short name of a folder, after which the run is called."""
+    return re.sub(r"\W+", "-", "frame" if target is None else str(target)).strip("-")[:_LONGEST_NAME] or "frame"
+
+
+def _put(table: Table, stem: Path) -> None:
+    """Puts a table beside `stem`: a frame as a file, a file as a link."""
+    given = _frames.path_of(table)
+    if given is None:
+        _frames.write(table, stem)
+        return
+    if not given.is_file():
+        raise Error(f"{given} is no file, which it must be beside a test table", "give the path of a table, or a frame")
+    endings = given.suffixes[-2:] if given.suffix.lower() in _PACKED else given.suffixes[-1:]
+    stem.with_name("".join([stem.name, *endings])).symlink_to(given.resolve())

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+from .aliases import Numbers
 
 DAY = 86_400.0
 ISO = ["%Y-%m-%d %H:%M:%S", "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from . import course, links, other_files, relations, shown
+from . import links, other_files, relations, time_section
+from . import markdown as md
+from .aliases import Facts, Numbers
+from .column_kinds import INSPECTED, NUMBERS
 from .facts import list_files
 from .frames import Column, Table, read
-from .kinds import LOOKED_AT, NUMBERS
-from .links import Known, Link
-from .relations import Data, Numbers
+from .links import Link
+from .relations import Data
 from .tables import Refused
 
 MOST = 7_500
@@ -62,11 +64,11 @@ def describe(folder: str, told: Mapping[str, Any] | None, instead: Mapping[str, 
             return _Description(relations.opened(folder, told), instead or {}).text()[:MOST]
         names = list_files(Path(folder))
     except Refused as error:
-        return f"The {'tables' if told else 'data'} cannot be read: {shown.plain(str(error), 200)}."
+        return f"The {'tables' if told else 'data'} cannot be read: {md.plain(str(error), 200)}."
     tables = [name for name in names if "/" not in name and name.lower().endswith(".csv")]
     lines = [_alone(Path(folder), name) for name in tables]
     others = [name for name in names if name not in tables]
-    parts = [shown.section("Tables", lines, MOST // 3), other_files.section(Path(folder), others, [], ONLY_FILES)]
+    parts = [md.section("Tables", lines, MOST // 3), other_files.section(Path(folder), others, [], ONLY_FILES)]
     return "\n\n".join(part for part in parts if part)[:MOST]
 
 
@@ -75,17 +77,17 @@ def _alone(folder: Path, name: str) -> str:
     try:
         table = read(folder / name, name)
     except Refused as error:
-        return f"- {shown.path(name)} cannot be read: {shown.plain(str(error), 200)}."
+        return f"- {md.path(name)} cannot be read: {md.plain(str(error), 200)}."
     columns = [_with_examples(one) for one in table.facts.values()]
-    return f"- {shown.path(name)}: {shown.counted(table.rows, 'row')}; columns {shown.listed(columns, 3 * NAMES)}"
+    return f"- {md.path(name)}: {md.counted(table.rows, 'row')}; columns {md.listed(columns, 3 * NAMES)}"
 
 
-def _with_examples(one: Known) -> str:
-    values = [shown.value(value) for value, _ in one["top_values"][:2]]
+def _with_examples(one: Facts) -> str:
+    values = [md.value(value) for value, _ in one["top_values"][:2]]
     is_constant = len(values) == 1 and not one["missing"]
     told = f"{one['kind']}, such as {', '.join(values)}" if values else one["kind"]
     told = f"always {values[0]}" if is_constant else told
-    return f"{shown.name(one['name'])} ({told})"
+    return f"{md.name(one['name'])} ({told})"
 
 
 @dataclass(frozen=True)
@@ -105,17 +107,18 @@ class _Description:
     def targets(self) -> list[str]:
         """The columns to predict, and further ones that the sample asks for."""
         folder = self.data.folder
-        test, asked = set(self.test.names if self.test else ()), set(folder.asked()) - {self.data.told.get("id")}
+        test = set(self.test.names if self.test else ())
+        asked = set(folder.sample_columns()) - {self.data.facts.get("id")}
         return [name for name in self.train.names if name == self.data.target or (name in asked and name not in test)]
 
     @cached_property
-    def looked(self) -> tuple[Table, Table | None]:
+    def inspected(self) -> tuple[Table, Table | None]:
         """The rows of the training and the test table that columns are described from."""
 
         def part(table: Table) -> Table:
-            if table.rows <= LOOKED_AT:
+            if table.rows <= INSPECTED:
                 return table
-            found = relations.of_frame(table, table.source.looked)
+            found = relations.of_frame(table, table.source.inspected)
             found.facts = table.facts
             return found
 
@@ -128,9 +131,9 @@ class _Description:
             self.tables(),
             self.target(list(told.values())),
             self.strongest(labels) if labels else "",
-            course.section(self.data, TIMES),
+            time_section.section(self.data, TIMES),
         ]
-        first_rows = self.train.source.looked.head(ROWS_SHOWN)
+        first_rows = self.train.source.inspected.head(ROWS_SHOWN)
         unreadable = [
             name for name in self.data.folder.other_files if "/" not in name and name.lower().endswith(".csv")
         ]
@@ -147,7 +150,7 @@ class _Description:
 
     def values_of_rows(self, first_rows: pl.DataFrame) -> list[tuple[str, str]]:
         """The values of first rows that may name files, with their columns, in which values hardly repeat."""
-        least = min(self.train.rows, LOOKED_AT) * 9
+        least = min(self.train.rows, INSPECTED) * 9
         may_name = [name for name, one in self.train.facts.items() if one["distinct"] * 10 >= least]
         return [(name, value.strip()) for name in may_name for value in first_rows[name] if value.strip()]
 
@@ -156,28 +159,28 @@ class _Description:
     def tables(self) -> str:
         def size(table: Table) -> str:
             given = self.instead.get(table.file)
-            given = f" (`./input` has it instead of {shown.path(given)})" if given else ""
-            columns = shown.counted(len(table.names), "column")
-            return f"- {shown.path(table.file)}{given}: {shown.counted(table.rows, 'row')}, {columns}"
+            given = f" (`./input` has it instead of {md.path(given)})" if given else ""
+            columns = md.counted(len(table.names), "column")
+            return f"- {md.path(table.file)}{given}: {md.counted(table.rows, 'row')}, {columns}"
 
         sample = self.data.folder.sample
         lines = [size(table) for table in (self.train, self.test) if table]
         if sample:
             columns = [_with_examples(one) for one in sample.facts.values()]
-            lines.append(f"{size(sample)}: {shown.listed(columns, NAMES)}")
+            lines.append(f"{size(sample)}: {md.listed(columns, NAMES)}")
         for table, other in ((self.train, self.test), (self.test, self.train)):
             known = {*self.targets, *(other.names if other else ())}
-            only = [shown.name(name) for name in table.names if name not in known] if table and other else []
+            only = [md.name(name) for name in table.names if name not in known] if table and other else []
             if table and only:
-                lines.append(f"- Only in {shown.path(table.file)}: {shown.listed(only, NAMES)}")
-        return shown.section("Tables", [*lines, *self.difference()], TABLES)
+                lines.append(f"- Only in {md.path(table.file)}: {md.listed(only, NAMES)}")
+        return md.section("Tables", [*lines, *self.difference()], TABLES)
 
     def difference(self) -> Iterator[str]:
         """How the test rows differ. The reason of the split is no help: it tells of all labelled rows."""
         split = self.data.split
         if split.get("column") is None or split["kind"] not in ("time", "groups"):
             return
-        column, is_given = shown.name(split["column"]), split.get("given", False)
+        column, is_given = md.name(split["column"]), split.get("given", False)
         if series := split.get("series"):
             of = " and ".join(f"`{name}`" for name in series)
             yield f"- The test rows are later than the training rows of their series by {of}, by {column}"
@@ -191,41 +194,43 @@ class _Description:
     def target(self, told: Sequence[_Labels]) -> str:
         lines = [f"- {labels.line()}" for labels in told]
         folder, target = self.data.folder, self.data.target
-        asked = [name for name in folder.asked() if name != self.data.told.get("id") and not folder.in_test(name)]
+        id = self.data.facts.get("id")
+        asked = [name for name in folder.sample_columns() if name != id and not folder.in_test(name)]
         if target and folder.sample and 2 <= self.train.column(target).distinct < len(asked):
             found = folder.class_columns(target, asked) or []
-            names = [shown.name(one["column"]) for one in found if one["class"] is None]
+            names = [md.name(one["column"]) for one in found if one["class"] is None]
             if names:
-                sample, listed = shown.path(folder.sample.file), shown.listed(names, NAMES)
+                sample, listed = md.path(folder.sample.file), md.listed(names, NAMES)
                 lines.append(f"- No training row has these classes of {sample}: {listed}; {CLASSES_WITHOUT_ROWS}.")
-        return shown.section("Target", lines, TARGETS)
+        return md.section("Target", lines, TARGETS)
 
     def strongest(self, labels: _Labels) -> str:
         """The columns that tell most of the target, each alone."""
-        train, test, values = self.looked[0], self.test, labels.outcomes(self.looked[0].column(labels.column.name))
+        train, test = self.inspected[0], self.test
+        values = labels.outcomes(train.column(labels.column.name))
         names = [name for name in train.names if name not in self.targets and (test is None or name in test)]
         names = [name for name in names if self.data.role(name) == "feature" and train.facts[name]["kind"] != "empty"]
         if values is None or not names:
             return ""
         is_known, outcomes = values
-        rows = train.source.looked.select(names[:EFFECT_COLUMNS]).filter(is_known).head(EFFECT_ROWS)
+        rows = train.source.inspected.select(names[:EFFECT_COLUMNS]).filter(is_known).head(EFFECT_ROWS)
         sampled, found = relations.of_frame(train, rows), {}
         for name in rows.columns:
             groups = relations.grouped(sampled.column(name), train.facts[name])
             found[name] = relations.explained([one[: rows.height] for one in outcomes], groups, len(names))
         best = [name for name in sorted(found, key=lambda name: -found[name]) if found[name] >= NOTABLE_SHARE]
-        told = ", ".join(f"{shown.name(name)} {shown.percent(found[name])}" for name in best[:TOLD])
+        told = ", ".join(f"{md.name(name)} {md.percent(found[name])}" for name in best[:TOLD])
         told = told or f"none of {len(names):,} tells more than chance"
         more = f", and {len(best) - TOLD:,} more, each weaker" if len(best) > TOLD else ""
-        what = f"The part of the variance of {shown.name(labels.column.name)} that each explains alone, beyond chance"
-        return shown.section("Target by column", [f"{what}: {told}{more}."], STRONGEST)
+        what = f"The part of the variance of {md.name(labels.column.name)} that each explains alone, beyond chance"
+        return md.section("Target by column", [f"{what}: {told}{more}."], STRONGEST)
 
     def first_rows(self, rows: pl.DataFrame) -> str:
         """With as many columns as fit; the targets are among them."""
         left, chosen = FIRST_ROWS - 100 - rows.height - 2, {}
         for name in [*self.targets, *(name for name in self.train.names if name not in self.targets)]:
-            cells = [f" {shown.plain(cell[:400], 30)} |" for cell in rows[name]]
-            column = [f" {shown.plain(name, 30)} |", "---|", *cells]
+            cells = [f" {md.plain(cell[:400], 30)} |" for cell in rows[name]]
+            column = [f" {md.plain(name, 30)} |", "---|", *cells]
             left -= sum(map(len, column))
             if left < 0:
                 break
@@ -235,7 +240,7 @@ class _Description:
         lines = ["|" + "".join(cells) for cells in zip(*columns, strict=True)]
         few, all = len(columns), len(self.train.names)
         of = f", {few} of {all} columns" if few < all else ""
-        return shown.section(f"First rows of {shown.path(self.train.file)}{of}", lines, FIRST_ROWS)
+        return md.section(f"First rows of {md.path(self.train.file)}{of}", lines, FIRST_ROWS)
 
     # ------------------------------------------------------------ columns
 
@@ -257,12 +262,12 @@ class _Description:
         return sorted(features, key=lambda name: (RANKS.index(self.data.role(name)), common[name]))[:IN_DETAIL]
 
     def columns(self, room: int) -> str:
-        title = f"## Columns of {shown.path(self.train.file)}\n\n"
+        title = f"## Columns of {md.path(self.train.file)}\n\n"
         head = "| column | type | missing | distinct | values |\n|---|---|---|---|---|\n"
         new = {name: found for name in self.in_detail if (found := self.unseen(name))}
         legend = "Values: minimum / quartiles / maximum, or the most frequent ones."
         legend += ' "new": test rows whose value no training row has.' if new else ""
-        sampled = self.looked[0].rows
+        sampled = self.inspected[0].rows
         legend += f" Computed from {sampled:,} rows." if sampled < self.train.rows else ""
         left = room - len(title) - len(head) - len(legend) - 2 - OTHERS
         rows, told = "", set(self.targets)
@@ -275,66 +280,66 @@ class _Description:
             told.add(name)
         others = [one for name, one in self.train.facts.items() if name not in told]
         table = f"{head}{rows}" if rows else ""
-        return f"{title}{legend}\n\n{table}\n{chr(10).join(shown.fit(_groups(others), OTHERS))}".rstrip()
+        return f"{title}{legend}\n\n{table}\n{chr(10).join(md.fit(_groups(others), OTHERS))}".rstrip()
 
     def row(self, name: str, new: str) -> str:
         """A column in one row of the table."""
-        train, test = self.looked
+        train, test = self.inspected
         one, rows = self.train.facts[name], train.rows
         twin = self.test.facts[name] if self.test and name in self.test.facts else None
-        missing = shown.share(one["missing"], rows)
+        missing = md.share(one["missing"], rows)
         if twin and test and abs(twin["missing"] / test.rows - one["missing"] / rows) >= NOTABLE:
-            missing += f", test {shown.share(twin['missing'], test.rows)}"
+            missing += f", test {md.share(twin['missing'], test.rows)}"
         column = train.column(name)
         own, other = _ends(column, one), _ends(test.column(name), one) if twin and test else None
         values = [_values(one, rows, own), _range_in_test(own, other) if other else "", new]
         role, found = ROLES[self.data.role(name)], "; ".join(value for value in values if value)
-        return f"| {shown.name(name)} | {one['kind']}{role} | {missing} | {one['distinct']:,} | {found} |\n"
+        return f"| {md.name(name)} | {one['kind']}{role} | {missing} | {one['distinct']:,} | {found} |\n"
 
     def unseen(self, name: str) -> str:
         """The share of test rows whose value no training row has, of columns whose values repeat."""
-        one, test = self.train.facts[name], self.looked[1]
-        filled = min(self.train.rows, LOOKED_AT) - one["missing"]
+        one, test = self.train.facts[name], self.inspected[1]
+        filled = min(self.train.rows, INSPECTED) - one["missing"]
         times = {"category": 2, "boolean": 2, "integer": 3}.get(one["kind"])
         if times is None or one["distinct"] * times > filled or test is None or name not in test.facts:
             return ""
         values = test.column(name).values.drop_nulls()
-        train = self.looked[0].column(name).values
+        train = self.inspected[0].column(name).values
         new = values.filter(~values.is_in(train.drop_nulls().unique().implode()))
-        if len(new) and self.looked[0].rows < self.train.rows:
+        if len(new) and self.inspected[0].rows < self.train.rows:
             text = self.train.column(name).text
             known = (text.str.strip_chars() if one["padded"] else text).unique()
             new = new.filter(~new.is_in(known.implode()))
-        return f"new {shown.share(len(new), len(values))}" if len(new) else ""
+        return f"new {md.share(len(new), len(values))}" if len(new) else ""
 
     # ------------------------------------------------------------ further tables
 
     def auxiliary(self, unreadable: Sequence[str]) -> str:
         folder, lines = self.data.folder, {}
-        found = links.find(folder, self.data.target, self.data.told.get("id"))
+        found = links.find(folder, self.data.target, self.data.facts.get("id"))
         for at, table in enumerate(folder.auxiliary):
             ways = [self.way(link) + self.not_later(found, link) for link in found if link.table == at]
             joined = ", and ".join(ways) or "no link to another table was found"
-            columns = [f"{shown.name(name)} {one['kind']}" for name, one in table.facts.items()]
-            rows, file = shown.counted(table.rows, "row"), shown.path(table.file)
-            lines[table.file] = f"- {file}: {rows}, {joined}; {shown.listed(columns, OF_TABLE)}"
+            columns = [f"{md.name(name)} {one['kind']}" for name, one in table.facts.items()]
+            rows, file = md.counted(table.rows, "row"), md.path(table.file)
+            lines[table.file] = f"- {file}: {rows}, {joined}; {md.listed(columns, OF_TABLE)}"
         for name in unreadable:
             try:
                 read(folder.path / name, name)
             except Refused as error:
-                lines[name] = f"- {shown.path(name)} cannot be read: {shown.plain(str(error), 200)}."
-        return shown.section("Auxiliary tables", [lines[name] for name in sorted(lines)], AUXILIARY)
+                lines[name] = f"- {md.path(name)} cannot be read: {md.plain(str(error), 200)}."
+        return md.section("Auxiliary tables", [lines[name] for name in sorted(lines)], AUXILIARY)
 
     def way(self, link: Link) -> str:
         """How a table joins, in a few words."""
         table = self.data.folder.auxiliary[link.table]
         to = "its {}" if link.to is not None else "{} of the training table"
-        pairs = [(shown.name(own), shown.name(other)) for own, other in zip(link.own, link.columns, strict=True)]
+        pairs = [(md.name(own), md.name(other)) for own, other in zip(link.own, link.columns, strict=True)]
         on = " and ".join(own if own == other else f"{own} = {to.format(other)}" for own, other in pairs)
         if link.to is not None:
             per_key = "one row per key" if link.unique else "several rows per key"
-            return f"joins {shown.path(self.data.folder.auxiliary[link.to].file)} on {on} ({per_key})"
-        each = shown.number(round(table.rows / max(links.keys(table, link.own).n_unique(), 1), 1))
+            return f"joins {md.path(self.data.folder.auxiliary[link.to].file)} on {on} ({per_key})"
+        each = md.number(round(table.rows / max(links.keys(table, link.own).n_unique(), 1), 1))
         per_key = "one row per key" if link.unique else f"{each} rows per key on average"
         return f"joins on {on} ({per_key})"
 
@@ -342,9 +347,9 @@ class _Description:
         """What not to join, in a few words."""
         told = ""
         for cutoff in links.cutoffs(self.data.folder, found, link, self.data.later_in):
-            days, keys = int(cutoff.lag + 0.5), " and ".join(map(shown.name, cutoff.columns))
+            days, keys = int(cutoff.lag + 0.5), " and ".join(map(md.name, cutoff.columns))
             told += (
-                f"; of the rows with the same {keys}, summarise only those before the {shown.name(cutoff.date.column)} "
+                f"; of the rows with the same {keys}, summarise only those before the {md.name(cutoff.date.column)} "
                 "of the row, since later ones are not known for the test rows as they are for the training rows"
             )
             if days >= 1:
@@ -355,7 +360,7 @@ class _Description:
         return told
 
 
-def _series(one: Known) -> tuple[str, str]:
+def _series(one: Facts) -> tuple[str, str]:
     """The kind of a column and its name before the number."""
     return one["kind"], one["name"].rstrip("0123456789")
 
@@ -364,7 +369,7 @@ Ends = tuple[list[float] | None, tuple[str, str] | None]
 """Least value, quartiles and greatest value of a column; its first and its last date."""
 
 
-def _ends(column: Column, one: Known) -> Ends:
+def _ends(column: Column, one: Facts) -> Ends:
     if one["kind"] in NUMBERS:
         return quantiles(column.numbers, (0.0, 0.25, 0.5, 0.75, 1.0)), None
     if one["kind"] != "date" or column.kind != "date" or not np.isfinite(column.times).any():
@@ -372,7 +377,7 @@ def _ends(column: Column, one: Known) -> Ends:
     return None, (column.values[int(np.nanargmin(column.times))], column.values[int(np.nanargmax(column.times))])
 
 
-def _is_code(one: Known) -> bool:
+def _is_code(one: Facts) -> bool:
     return bool(one["kind"] == "integer" and one["distinct"] <= SHOWN_LEVELS)
 
 
@@ -382,19 +387,19 @@ def quantiles(numbers: Numbers, shares: Sequence[float]) -> list[float] | None:
     return [float(ordered[int(share * last + 0.5)]) for share in shares] if last >= 0 else None
 
 
-def _values(one: Known, rows: int, ends: Ends) -> str:
+def _values(one: Facts, rows: int, ends: Ends) -> str:
     filled, top = rows - one["missing"], one["top_values"][0][1] if one["top_values"] else 0
     if one["kind"] == "empty":
         return ""
     if ends[1]:
-        return f"{shown.plain(ends[1][0], 30)} to {shown.plain(ends[1][1], 30)}"
+        return f"{md.plain(ends[1][0], 30)} to {md.plain(ends[1][1], 30)}"
     if ends[0] and not _is_code(one):
-        return " / ".join(map(shown.number, ends[0]))
+        return " / ".join(map(md.number, ends[0]))
     if one["kind"] == "text":
         return f"{one['mean_length']:.0f} characters on average"
     if not _is_code(one) and (top * SELDOM <= filled or top <= 1):
-        return f"such as {', '.join(shown.value(value) for value, _ in one['top_values'][:2])}"
-    levels = [f"{shown.value(value)} {shown.share(count, filled)}" for value, count in one["top_values"][:ALL_LEVELS]]
+        return f"such as {', '.join(md.value(value) for value, _ in one['top_values'][:2])}"
+    levels = [f"{md.value(value)} {md.share(count, filled)}" for value, count in one["top_values"][:ALL_LEVELS]]
     if one["distinct"] > ALL_LEVELS or sum(len(level) + 2 for level in levels) > SHORT_LEVELS:
         levels = levels[:SHOWN_LEVELS]
     return ", ".join(levels) + (", …" if one["distinct"] > len(levels) else "")
@@ -404,13 +409,13 @@ def _range_in_test(train: Ends, test: Ends) -> str:
     """The range in the test table, if it is another one: for dates, and for numbers most of which lie outside that of
     the training table."""
     if train[1] and test[1]:
-        return f"test {shown.plain(test[1][0], 30)} to {shown.plain(test[1][1], 30)}" if train[1] != test[1] else ""
+        return f"test {md.plain(test[1][0], 30)} to {md.plain(test[1][1], 30)}" if train[1] != test[1] else ""
     if train[0] and test[0] and not train[0][0] <= test[0][2] <= train[0][4]:
-        return f"test {shown.number(test[0][0])} to {shown.number(test[0][4])}"
+        return f"test {md.number(test[0][0])} to {md.number(test[0][4])}"
     return ""
 
 
-def _groups(others: Sequence[Known]) -> list[str]:
+def _groups(others: Sequence[Facts]) -> list[str]:
     """The other columns, a line for each series and for the rest of each kind."""
     sizes, groups = Counter(map(_series, others)), defaultdict(list)
     for one in others:
@@ -418,13 +423,13 @@ def _groups(others: Sequence[Known]) -> list[str]:
         groups[KINDS.index(kind), name if sizes[kind, name] >= SERIES else ""].append(one)
     lines = []
     for _, columns in sorted(groups.items(), key=lambda group: group[0]):
-        names = list(dict.fromkeys(shown.name(one["name"]) for one in (columns[0], columns[-1])))
+        names = list(dict.fromkeys(md.name(one["name"]) for one in (columns[0], columns[-1])))
         between = " and " if len(columns) == 2 else " … "
         missing, constant = sum(one["missing"] > 0 for one in columns), sum(one["distinct"] == 1 for one in columns)
         told = f", missing values in {missing:,}" if missing else ", no missing values"
         told = "" if columns[0]["kind"] == "empty" else told
         told += f", {constant} constant" if constant else ""
-        number = shown.counted(len(columns), f"more {columns[0]['kind']} column")
+        number = md.counted(len(columns), f"more {columns[0]['kind']} column")
         lines.append(f"- {number}: {between.join(names)}{told}")
     return lines
 
@@ -440,7 +445,7 @@ class _Labels:
         kind = self.known["kind"]
         self.is_measured = kind == "number" or (kind == "integer" and self.known["distinct"] > MOST_CLASSES)
         # Amounts are told from the rows that are looked at, classes and texts from all.
-        values = column.looked if self.is_measured else column.values
+        values = column.inspected if self.is_measured else column.values
         self.times = column.table.rows / max(len(values), 1)
         filled = values.drop_nulls()
         self.missing = round(values.null_count() * self.times)
@@ -467,7 +472,7 @@ class _Labels:
 
     def line(self) -> str:
         """The distribution."""
-        without = f"; {shown.counted(self.missing, 'row')} without a label" if self.missing else ""
+        without = f"; {md.counted(self.missing, 'row')} without a label" if self.missing else ""
         if self.is_measured:
             what = self.of_numbers()
         elif self.known["kind"] == "text":
@@ -475,26 +480,26 @@ class _Labels:
             what = f"free text with {length} characters on average"
         else:
             what = self.of_classes()
-        return f"{shown.name(self.column.name)} ({shown.counted(self.rows, 'row')}{without}): {what}."
+        return f"{md.name(self.column.name)} ({md.counted(self.rows, 'row')}{without}): {what}."
 
     def of_classes(self) -> str:
-        told = [f"{shown.value(value)} {rows:,} ({shown.share(rows, self.rows)})" for value, rows in self.counts]
+        told = [f"{md.value(value)} {rows:,} ({md.share(rows, self.rows)})" for value, rows in self.counts]
         small = sum(rows < SMALL for _, rows in self.counts)
         few = f"; {small:,} with fewer than {SMALL} rows" if small else ""
         more = "more than " if self.distinct > len(told) else ""
-        return f"{more}{len(told):,} classes: {shown.listed(told, OF_TABLE)}{few}"
+        return f"{more}{len(told):,} classes: {md.listed(told, OF_TABLE)}{few}"
 
     def of_numbers(self) -> str:
         at = quantiles(self.numbers, (0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0))
         if at is None:
             return "no numbers"
         ends = zip(("minimum", "1%", "25%", "median", "75%", "99%", "maximum"), at, strict=True)
-        told = ", ".join(f"{name} {shown.number(value)}" for name, value in ends)
-        told += f"; mean {shown.number(float(self.numbers.mean()))}"
+        told = ", ".join(f"{name} {md.number(value)}" for name, value in ends)
+        told += f"; mean {md.number(float(self.numbers.mean()))}"
         told += f"; {self.distinct} distinct values" if self.distinct <= MOST_CLASSES else ""
         value, rows = self.counts[0]
         value = repr(float(value)).removesuffix(".0") if self.known["kind"] == "number" else value
-        told += f"; {shown.share(rows, self.rows)} are {shown.plain(value, 20)}" if rows * FREQUENT >= self.rows else ""
+        told += f"; {md.share(rows, self.rows)} are {md.plain(value, 20)}" if rows * FREQUENT >= self.rows else ""
         zeros = round(int((self.numbers == 0).sum()) * self.times)
         told += f"; 0 in {zeros:,} rows" if 0 < zeros * FREQUENT < self.rows else ""
         return told + (f"; from {len(self.numbers):,} rows" if self.times > 1 else "")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from . import metrics
 from .formulas import is_own, without_formulas
-from .readings import Column, Direction, GivenMetric, Question, Reading, Taken
+from .readings import Column, Direction, GivenMetric, Question, Reading, Value
 from .sentences import Sentence, sentences
 from .spellings import (
     BOUNDARIES,
@@ -30,7 +30,7 @@ from .spellings import (
 )
 
 
-def _ask(seen: str, names: Sequence[str] = (), means: str = "") -> Question:
+def _question(seen: str, names: Sequence[str] = (), means: str = "") -> Question:
     """Which metric counts: one of these, or another one."""
     own = Reading("NAME", "another one, by its name and --direction, which agents compute, or --metric-file FILE")
     return Question(
@@ -41,32 +41,32 @@ def _ask(seen: str, names: Sequence[str] = (), means: str = "") -> Question:
 # ---------------------------------------------------------------- the metric
 
 
-def read_metric(text: str, told: GivenMetric, targets: Sequence[Column]) -> Taken | Question:
+def read_metric(text: str, given: GivenMetric, targets: Sequence[Column]) -> Value | Question:
     """The metric that is given, else the one that the description says, else the usual one."""
-    is_given = told.file is not None or told.metric is not None
-    taken = _given(text, told, targets) if is_given else _described(text, told, targets)
+    is_given = given.file is not None or given.metric is not None
+    taken = _given_metric(text, given, targets) if is_given else _described(text, given, targets)
     if isinstance(taken, Question):
         return taken
-    if told.direction not in (None, taken.direction):
-        seen = f"metric {taken.value} and direction {told.direction} contradict each other"
+    if given.direction not in (None, taken.direction):
+        seen = f"metric {taken.value} and direction {given.direction} contradict each other"
         right = Reading(str(taken.direction), f"as {taken.value} is")
         return Question("metric_direction", seen, "--direction", (right,))
-    return misfit(taken, targets, is_given=told.metric is not None) or taken
+    return unfit_question(taken, targets, is_given=given.metric is not None) or taken
 
 
-def _described(text: str, told: GivenMetric, targets: Sequence[Column]) -> Taken | Question:
+def _described(text: str, given: GivenMetric, targets: Sequence[Column]) -> Value | Question:
     found = sentences(text)
     known = frozenset(word for column in targets for word in normal(column.name).split())
-    facts = [fact for at in range(len(found)) if (fact := _fact(found, at, known, told.has_weights))]
+    facts = [fact for at in range(len(found)) if (fact := _fact(found, at, known, given.has_weights))]
     for is_strong in (True, False):
         if decisive := [fact for fact in facts if fact.is_strong is is_strong and (fact.name or is_strong)]:
             return _decided(decisive, targets)
-    return _nothing(found) if any(_speaks(one) for one in found) else _usual(targets, told)
+    return _no_metric_question(found) if any(_is_about_scores(one) for one in found) else _usual_metric(targets, given)
 
 
-def _speaks(sentence: Sentence) -> bool:
+def _is_about_scores(sentence: Sentence) -> bool:
     """Whether a sentence is about scores at all, clear or not."""
-    is_about = re.search(_SPEAKS, sentence.text.lower())
+    is_about = re.search(_ABOUT_SCORES, sentence.text.lower())
     return bool(is_about or (not sentence.is_heading and mentions(normal(sentence.text))))
 
 
@@ -93,7 +93,7 @@ _SAYS = re.compile(
     r"|\b(?:minimi|maximi|optimi)[sz]e\w*"
 )
 #: What a text about scores has, whether or not it names a metric.
-_SPEAKS = r"\b(?:scor|leaderboard|rank|graded|grading|evalu|évalu|avali|valuta|bewert|metri|métri|judg|criteri)"
+_ABOUT_SCORES = r"\b(?:scor|leaderboard|rank|graded|grading|evalu|évalu|avali|valuta|bewert|metri|métri|judg|criteri)"
 #: Sentences about other evaluations than that of the submissions.
 _ELSEWHERE = re.compile(
     r"\b(?:papers?|published|baselines?|benchmarks?|literature|historically|originally|original|previous(?:ly)?|earlier"
@@ -280,36 +280,36 @@ def _changed_below(found: Sequence[Sentence], at: int, name: str) -> str:
     return ""
 
 
-def _decided(facts: list[_Fact], targets: Sequence[Column]) -> Taken | Question:
+def _decided(facts: list[_Fact], targets: Sequence[Column]) -> Value | Question:
     """One metric of all sentences, none of which has anything odd beside it; else the question."""
     names = _most_exact([fact.name for fact in facts if fact.name])
     odd = next((fact for fact in facts if fact.odd or fact.others), None)
     if odd is not None:
-        return _odd_question(odd)
+        return _unclear_question(odd)
     seen = {name: next(fact.sentence.quoted() for fact in facts if fact.name == name) for name in names}
     if len(names) > 1:
         ways = ", and ".join(f"{name} in {quoted}" for name, quoted in seen.items())
-        return _ask(f"the description can be read in {len(names)} ways: {ways}", names)
-    return _taken(names[0], f"from {seen[names[0]]}", seen[names[0]], targets)
+        return _question(f"the description can be read in {len(names)} ways: {ways}", names)
+    return _inferred(names[0], f"from {seen[names[0]]}", seen[names[0]], targets)
 
 
-def _odd_question(fact: _Fact) -> Question:
+def _unclear_question(fact: _Fact) -> Question:
     quoted = fact.sentence.quoted()
     if fact.lacks:
-        return _ask(f"the description leaves open {fact.lacks}: {quoted}")
+        return _question(f"the description leaves open {fact.lacks}: {quoted}")
     if not fact.name:
-        return _ask(f'the description scores by "{fact.odd}", which is no built-in metric: {quoted}')
+        return _question(f'the description scores by "{fact.odd}", which is no built-in metric: {quoted}')
     if fact.odd == "weighted":
         means = "with --weight-column COLUMN, whose values are the weights"
-        return _ask(f"the description scores by a weighted {fact.name}: {quoted}", [fact.name], means)
+        return _question(f"the description scores by a weighted {fact.name}: {quoted}", [fact.name], means)
     why = f'"{fact.odd}" may make another metric of {fact.name}' if fact.odd else "two metrics are named"
-    return _ask(f"the description says: {quoted}; {why}", [name for name in (fact.name, *fact.others) if name])
+    return _question(f"the description says: {quoted}; {why}", [name for name in (fact.name, *fact.others) if name])
 
 
-def _taken(name: str, reason: str, sentence: str, targets: Sequence[Column], is_chosen: bool = False) -> Taken:
+def _inferred(name: str, reason: str, sentence: str, targets: Sequence[Column], is_chosen: bool = False) -> Value:
     if any(column.kind == "sets" for column in targets) and name in ("micro F1", "macro F1"):
         name = f"{name} of sets"
-    return Taken("evaluation_metric", name, reason, sentence, direction_of(name), is_chosen)
+    return Value("evaluation_metric", name, reason, sentence, direction_of(name), is_chosen)
 
 
 def direction_of(name: str) -> Direction | None:
@@ -318,12 +318,12 @@ def direction_of(name: str) -> Direction | None:
     return None if metric is None else "minimize" if metric.is_error else "maximize"
 
 
-def _usual(targets: Sequence[Column], told: GivenMetric) -> Taken | Question:
+def _usual_metric(targets: Sequence[Column], given: GivenMetric) -> Value | Question:
     """The metric of targets for which nothing names one."""
-    is_told = told.is_regression is not None
-    are_numbers = [told.is_regression if is_told else column.kind == "numbers" for column in targets]
+    is_told = given.is_regression is not None
+    are_numbers = [given.is_regression if is_told else column.kind == "numbers" for column in targets]
     if not targets or any(column.kind == "sets" for column in targets) or (len(targets) > 1 and not all(are_numbers)):
-        return _nothing([])
+        return _no_metric_question([])
     first = targets[0]
     name = "ROC-AUC" if first.distinct == 2 else "log loss"
     if are_numbers[0]:
@@ -331,43 +331,43 @@ def _usual(targets: Sequence[Column], told: GivenMetric) -> Taken | Question:
     different = f"{first.distinct} different {'numbers' if first.kind == 'numbers' else 'values'}"
     holds = "fractions" if first.has_fractions else different
     reason = f'the usual one, since "{first.name}" holds {holds}; --metric sets another'
-    return _taken(name, reason, "", targets, is_chosen=True)
+    return _inferred(name, reason, "", targets, is_chosen=True)
 
 
-def _nothing(found: Sequence[Sentence]) -> Question:
-    about = [one.quoted() for one in found if not one.is_heading and _speaks(one)][:2]
+def _no_metric_question(found: Sequence[Sentence]) -> Question:
+    about = [one.quoted() for one in found if not one.is_heading and _is_about_scores(one)][:2]
     what = "the description does not name one clearly" if found else "nothing describes it"
     seen = f"the evaluation metric is not given, and {what}" + (f": {' '.join(about)}" if about else "")
-    return _ask(seen, ["RMSE"])
+    return _question(seen, ["RMSE"])
 
 
 # ---------------------------------------------------------------- what the user gave, and what the target can have
 
 
-def _given(text: str, told: GivenMetric, targets: Sequence[Column]) -> Taken | Question:
-    name = told.file or told.metric or ""
-    named = None if told.file else parse(name)
+def _given_metric(text: str, given: GivenMetric, targets: Sequence[Column]) -> Value | Question:
+    name = given.file or given.metric or ""
+    named = None if given.file else parse(name)
     if named and named.lacks:
         return Question("evaluation_metric", f'the metric "{name}" does not say {named.lacks}', "--metric")
-    if named and named.weighted and not told.has_weights:
+    if named and named.weighted and not given.has_weights:
         return Question("weight_column", f'the metric "{name}" needs a weight for each row', "--weight-column")
     if named is None or not named.name:
-        return _own_direction(text, name, told)
+        return _own_direction(text, name, given)
     better = "smaller" if direction_of(named.name) == "minimize" else "larger"
-    return _taken(named.name, f"as given; {named.name} is better when it is {better}", "", targets)
+    return _inferred(named.name, f"as given; {named.name} is better when it is {better}", "", targets)
 
 
-def _own_direction(text: str, name: str, told: GivenMetric) -> Taken | Question:
-    if told.direction:
-        return Taken("evaluation_metric", name, "as given", direction=told.direction)
+def _own_direction(text: str, name: str, given: GivenMetric) -> Value | Question:
+    if given.direction:
+        return Value("evaluation_metric", name, "as given", direction=given.direction)
     said = direction_said(text, name)
     if len(said) == 1:
         ((direction, sentence),) = said.items()
-        return Taken("evaluation_metric", name, f"as given; the direction is from {sentence}", sentence, direction)
+        return Value("evaluation_metric", name, f"as given; the direction is from {sentence}", sentence, direction)
     seen = f'it is not known whether a larger or a smaller "{name}" is better'
     if said:
         seen = f'the description says of "{name}" both {" and ".join(said.values())}'
-    elif not told.file and (meant := nearest(name)):
+    elif not given.file and (meant := nearest(name)):
         seen += f"; did you mean {meant}?"
     readings = (Reading("maximize", "larger scores are better"), Reading("minimize", "smaller scores are better"))
     return Question("metric_direction", seen, "--direction", readings)
@@ -412,12 +412,12 @@ def _directions(text: str) -> list[Direction]:
     return found
 
 
-def misfit(taken: Taken, targets: Sequence[Column], is_given: bool) -> Question | None:
+def unfit_question(taken: Value, targets: Sequence[Column], is_given: bool) -> Question | None:
     """The question about a metric that the target cannot have."""
     named = parse(taken.value)
     metric = metrics.named(named.name) if named and named.name else None
     found = (_why_not(metric, column, is_given) for column in targets if metric)
-    return next((_ask(*why) for why in found if why), None)
+    return next((_question(*why) for why in found if why), None)
 
 
 def _why_not(metric: metrics.Metric, column: Column, is_given: bool) -> tuple[str, tuple[str, ...]] | None:

@@ -9,17 +9,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from . import tables
-from .divisions import Division, even_parts
+from .aliases import Array
 from .labels import Labels, positive_of
-from .measure import Rows, score_at
-from .predictions import Layout, Others, Predicted, of_table, read
+from .measure import Scoring, score_at
+from .partitions import Partition, even_parts
+from .predictions import Layout, Others, Predictions, of_table, read
 from .selection import class_columns, number_text
 from .tables import Refused, Text
-
-Array = NDArray[Any]
 
 MOST_TARGETS = 4
 MOST_PARTS = 12
@@ -49,12 +47,12 @@ HALF_WIDTH = 1.96
 
 def diagnose(
     labels: Labels,
-    rows: Rows,
+    rows: Scoring,
     predictions: str,
     class_scores: str | None,
     layout: Layout,
     others: Others,
-    divisions: Sequence[Division],
+    divisions: Sequence[Partition],
 ) -> dict[str, Any]:
     """What is found in a CSV file of predictions. `class_scores` has the probability of each class behind predicted
     labels. Weights count in scores only. Of parts without an order, the one with the worst score is the first."""
@@ -77,13 +75,13 @@ def diagnose(
     }
 
 
-def _class_scores(labels: Labels, file: str | None, layout: Layout, others: Others) -> list[Predicted]:
+def _class_scores(labels: Labels, file: str | None, layout: Layout, others: Others) -> list[Predictions]:
     with suppress(Refused):
         return [] if file is None else read(file, labels, Layout(class_columns(file, layout.id), layout.id), others)
     return []
 
 
-def _parts(predicted: Sequence[Predicted], by: Division) -> dict[str, Any] | None:
+def _parts(predicted: Sequence[Predictions], by: Partition) -> dict[str, Any] | None:
     """The scores of the parts; `None` if there are not several."""
     keys = tables.keys(pl.Series(by.ids, dtype=pl.String))
     part_of = dict(zip(keys.tolist(), by.parts, strict=True))
@@ -113,7 +111,7 @@ def _worst(losses: Array, ids: Text, words: Callable[[int], tuple[str, str]]) ->
     return found
 
 
-def _numbers(own: Predicted, ids: Text) -> dict[str, Any]:
+def _numbers(own: Predictions, ids: Text) -> dict[str, Any]:
     truth = own.truth
     middle = own.values.mean(axis=1)
     errors = middle - truth
@@ -152,7 +150,7 @@ def _binned(errors: Array) -> tuple[list[dict[str, Any]], int]:
 class _Scores:
     """A score for each class of each row."""
 
-    def __init__(self, own: Predicted) -> None:
+    def __init__(self, own: Predictions) -> None:
         self.is_one_column = own.cells.form == "positive"
         self.values, whole = own.values, True
         self.positive = positive_of(own.names[: own.known], own.positive) if own.known == 2 else None
@@ -165,7 +163,7 @@ class _Scores:
         self.are_probabilities = whole and bool(((own.values >= -1e-9) & (own.values <= 1.0 + 1e-9)).all())
 
     @classmethod
-    def of(cls, own: Predicted | None) -> _Scores | None:
+    def of(cls, own: Predictions | None) -> _Scores | None:
         return cls(own) if own is not None and own.cells.form in ("positive", "per class") else None
 
     def most_likely(self) -> Array:
@@ -175,7 +173,7 @@ class _Scores:
         return np.asarray(self.values.argmax(axis=1))
 
 
-def _classes(own: Predicted, likely: Predicted | None, ids: Text) -> dict[str, Any]:
+def _classes(own: Predictions, likely: Predictions | None, ids: Text) -> dict[str, Any]:
     from sklearn.metrics import confusion_matrix
 
     scores, names, truth = _Scores.of(own) or _Scores.of(likely), own.names, own.truth
@@ -200,7 +198,7 @@ def _classes(own: Predicted, likely: Predicted | None, ids: Text) -> dict[str, A
     return {"classes": classes, **_losses(own, scores if are_probabilities else None, labels, ids)}
 
 
-def _losses(own: Predicted, scores: _Scores | None, labels: Array | None, ids: Text) -> dict[str, Any]:
+def _losses(own: Predictions, scores: _Scores | None, labels: Array | None, ids: Text) -> dict[str, Any]:
     """What the loss is, and the rows with the largest."""
     names, truth = own.names, own.truth
     if scores is not None:
@@ -220,7 +218,7 @@ def _losses(own: Predicted, scores: _Scores | None, labels: Array | None, ids: T
     return {"loss": "1 for a wrong class", "worst": worst}
 
 
-def _curves(scores: _Scores, own: Predicted) -> list[dict[str, Any]]:
+def _curves(scores: _Scores, own: Predictions) -> list[dict[str, Any]]:
     """The curves of the class that a binary metric is about, or else of the classes with most rows."""
     from sklearn import metrics
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from . import columns, names
+from . import naming, submission_columns
+from .column_kinds import INSPECTED, NUMBERS
 from .files import ABOUT_THE_TASK, ROLES, likely, usual, walk
 from .frames import Column, Source, Table, read
-from .kinds import LOOKED_AT, NUMBERS
 from .tables import MISSING, Refused, canonical
 
 IMAGES = frozenset(["jpg", "jpeg", "png", "tif", "tiff", "bmp", "gif", "dcm", "webp"])
@@ -54,17 +54,18 @@ class Folder:
     def in_test(self, name: str) -> bool:
         return self.test is not None and name in self.test
 
-    def asked(self) -> list[str]:
+    def sample_columns(self) -> list[str]:
         return [] if self.sample is None else self.sample.names
 
-    def asked_in(self) -> str:
+    def sample_file(self) -> str:
         """The file of the sample."""
         return self.sample.file if self.sample else ""
 
     def targets(self, target: str, id_column: str | None) -> list[str]:
         """All columns to predict, if `target` is one: those of the sample that the training table has and the test
         table lacks, beside the ID. Otherwise `target` alone."""
-        found = [name for name in self.asked() if name != id_column and name in self.train and not self.in_test(name)]
+        asked = [name for name in self.sample_columns() if name != id_column]
+        found = [name for name in asked if name in self.train and not self.in_test(name)]
         return found if target in found else [target]
 
     def classes(self, target: str) -> list[str] | None:
@@ -95,7 +96,7 @@ class Folder:
 def class_places(asked: Sequence[str], classes: Sequence[str]) -> list[str | None] | None:
     """The class that each column is about by its name; None for one that no row has."""
     spelt = {canonical(one): one for one in classes}
-    found = columns.by_name(asked, list(spelt))
+    found = submission_columns.by_name(asked, list(spelt))
     return None if found is None else [spelt.get(one) for one in found]
 
 
@@ -116,16 +117,17 @@ def open_folder(path: Path, only: Sequence[str] | None = None, **known: Any) -> 
             folder.other_files.append(name)
     # Numbers to predict stay numbers, however long.
     new = {name for name in folder.train.names if folder.test is not None and name not in folder.test}
-    predicted = {name for name in folder.asked() if not folder.in_test(name)} | new
-    _keep(folder, {}, predicted - ({folder.asked()[0]} if folder.asked() and folder.test is None else set()))
+    asked = folder.sample_columns()
+    predicted = {name for name in asked if not folder.in_test(name)} | new
+    _use_words(folder, {}, predicted - set(asked[:1] if folder.test is None else ()))
     decided: list[dict[str, Any]] | None = known.pop("text_columns", None)
     if decided is None:
         # Read together: what words are looked for in, and what is predicted.
-        train, wanted = folder.train, {*predicted, *folder.asked()[:1]}
+        train, wanted = folder.train, {*predicted, *asked[:1]}
         train.select([name for name, one in train.facts.items() if one["kind"] not in NUMBERS or name in wanted])
         decided = TextColumns(folder, **known).decide()
     folder.text_columns = decided
-    _keep(folder, {one["column"]: one.get("words", []) for one in folder.text_columns}, None)
+    _use_words(folder, {one["column"]: one.get("words", []) for one in folder.text_columns}, None)
     folder.text_columns += _long(folder)
     return folder
 
@@ -170,10 +172,10 @@ def _roles(tables: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _keep(folder: Folder, words: Mapping[str, Collection[str]], exact: Collection[str] | None) -> None:
-    folder.train = folder.train.keeping(words, exact)
-    folder.test = folder.test and folder.test.keeping(words, exact)
-    folder.sample = folder.sample and folder.sample.keeping(words, exact)
+def _use_words(folder: Folder, words: Mapping[str, Collection[str]], exact: Collection[str] | None) -> None:
+    folder.train = folder.train.with_words(words, exact)
+    folder.test = folder.test and folder.test.with_words(words, exact)
+    folder.sample = folder.sample and folder.sample.with_words(words, exact)
 
 
 def _long(folder: Folder) -> list[dict[str, Any]]:
@@ -248,11 +250,11 @@ class TextColumns:
         """The given one, the first of the sample that the table to predict has, or one that is called an ID."""
         folder = self.folder
         predicted = {name.strip().lower(): name for name in reversed((folder.test or folder.train).names)}
-        for name in (self.id, *folder.asked()[:1]):
+        for name in (self.id, *folder.sample_columns()[:1]):
             if name is not None and (known := predicted.get(name.strip().lower())):
                 return known
-        rows = min(folder.train.rows, LOOKED_AT)
-        called = (folder.train.column(name) for name in folder.train.names if names.says_id(name.strip()))
+        rows = min(folder.train.rows, INSPECTED)
+        called = (folder.train.column(name) for name in folder.train.names if naming.says_id(name.strip()))
         return next((one.name for one in called if one.distinct + one.missing == rows), None)
 
     def _of_ids(self, name: str) -> dict[str, Any] | None:
@@ -271,8 +273,8 @@ class TextColumns:
         if not self.marks_missing:
             values = [value for value, _ in column.facts["top_values"]]
             of_sample = self._of_sample(column.name, present, values)
-            found = of_sample.union(word for word in present if is_said(self.description, word, values))
-            why = f"{self.folder.asked_in()} has it" if of_sample else "the description has it among the values"
+            found = of_sample.union(word for word in present if is_mentioned(self.description, word, values))
+            why = f"{self.folder.sample_file()} has it" if of_sample else "the description has it among the values"
         return _text_column(column.name, found, why) if found else None
 
     def _of_sample(self, name: str, present: list[str], values: list[str]) -> set[str]:
@@ -286,14 +288,14 @@ class TextColumns:
 
 def _words(column: Column) -> dict[str, int]:
     """The words that look missing, with the number of their rows."""
-    if column.missing == 0 and column.table.rows <= LOOKED_AT and not column.table.words.get(column.name):
+    if column.missing == 0 and column.table.rows <= INSPECTED and not column.table.words.get(column.name):
         return {}
     text = column.text.str.strip_chars()
     found = text.filter(text.is_in(list(MISSING - {""}))).value_counts()
     return dict(sorted(found.iter_rows()))
 
 
-def is_said(text: str, word: str, others: Sequence[str]) -> bool:
+def is_mentioned(text: str, word: str, others: Sequence[str]) -> bool:
     """Whether a sentence of a description has a word among `others`, values of the same column, and says nothing of
     missing ones."""
     # Numbers and single letters are everywhere.
@@ -310,13 +312,13 @@ def _hardly_any(part: int, whole: int) -> bool:
 def group(train: Column, test: Column) -> dict[str, Any] | None:
     """What is known of a column that groups rows: its values repeat in the training table, and hardly any test row has
     one of them. If rows had been drawn at random, values of several training rows would also be in the test table."""
-    rows, looked = train.table.rows, min(train.table.rows, LOOKED_AT)
+    rows, looked = train.table.rows, min(train.table.rows, INSPECTED)
     known = {value for value, _ in train.facts["top_values"]}
     shared = sum(rows for value, rows in test.facts["top_values"] if value in known)
     repeats = FEWEST_GROUPS <= train.distinct < looked and train.kind in ("integer", "category") and not train.missing
-    if not repeats or not _hardly_any(shared, min(test.table.rows, LOOKED_AT)):
+    if not repeats or not _hardly_any(shared, min(test.table.rows, INSPECTED)):
         return None
-    first = train.looked.head(REFUTING).drop_nulls().unique()
+    first = train.inspected.head(REFUTING).drop_nulls().unique()
     if not _hardly_any(int(test.values.is_in(first.implode()).sum()), test.table.rows):
         return None
     values, name = test.values.drop_nulls(), train.name
@@ -333,8 +335,8 @@ def group(train: Column, test: Column) -> dict[str, Any] | None:
 def group_by_name(name: str, kind: str, ordered: bool) -> dict[str, bool]:
     """Whether values name groups rather than times, which can both be numbers that continue in the test table; and
     whether they are texts, or the column is called like things."""
-    says_key = names.says(name, names.KEY)
-    is_other = names.says_time(name) or names.says(name, names.ROW)
+    says_key = naming.says(name, naming.KEY)
+    is_other = naming.says_time(name) or naming.says(name, naming.ROW)
     counts_groups = (says_key and not ordered) if is_other else (says_key or not ordered)
     return {"counts_groups": counts_groups, "is_name": kind == "category" or says_key}
 
@@ -374,8 +376,8 @@ def row_key(table: Table, train: Table) -> list[str]:
 
 
 def _is_in_role(one: Mapping[str, Any], table: Table, known: Sequence[Mapping[str, Any]]) -> bool:
-    said = names.plain(one["name"])
-    names_something = names.says(one["name"], names.CODE) or one["kind"] == "category"
-    repeats = one["distinct"] < min(table.rows, LOOKED_AT)
-    is_said = any(names.says_role(other["name"], of) for other in known for of in (f"{said}id", said))
-    return names_something and repeats and is_said
+    said = naming.plain(one["name"])
+    names_something = naming.says(one["name"], naming.CODE) or one["kind"] == "category"
+    repeats = one["distinct"] < min(table.rows, INSPECTED)
+    has_role = any(naming.says_role(other["name"], of) for other in known for of in (f"{said}id", said))
+    return names_something and repeats and has_role

@@ -29,7 +29,7 @@ SUBMITTED = re.compile("submissions?|entry|entries|answers?|results?|solution|pr
 
 
 @dataclass(frozen=True)
-class Found:
+class TableFile:
     """A table file, relative to the data folder, and the plain table as scripts see it."""
 
     file: str
@@ -53,7 +53,7 @@ class Found:
     def stem(self) -> str:
         return self.plain[: -len(".csv")]
 
-    def packs(self, other: Found) -> bool:
+    def packs(self, other: TableFile) -> bool:
         """Whether the other file is this one, packed: `train.csv.zip` or `train.zip` beside `train.csv`."""
         return unpacked(other.file) != other.file and unpacked(other.file) in (self.file, self.plain, self.stem)
 
@@ -69,8 +69,8 @@ class Files:
 
     folder: Path
     is_folder: bool = True
-    roles: dict[str, Found] = field(default_factory=dict)
-    others: list[Found] = field(default_factory=list)
+    roles: dict[str, TableFile] = field(default_factory=dict)
+    others: list[TableFile] = field(default_factory=list)
     copies: list[str] = field(default_factory=list)
     """Further files with the table of one of the above."""
 
@@ -78,14 +78,14 @@ class Files:
 def find(data: Path) -> Files:
     """The tables of a folder, or the table in a file."""
     if data.is_file():
-        return Files(data.parent, False, {"train": Found(data.name, "train.csv")})
+        return Files(data.parent, False, {"train": TableFile(data.name, "train.csv")})
     files = Files(data)
     try:
         names = sorted(name for name in os.listdir(data) if name[0] != "." and not ABOUT_THE_TASK.fullmatch(name))
     except OSError as error:
         raise Refused(f"cannot read the folder {data.name}: {error.strerror}", "check its permissions") from None
     tables = {name: found for name in names if (found := _candidate(data, name))}
-    for found in sorted(tables.values(), key=Found.rank):
+    for found in sorted(tables.values(), key=TableFile.rank):
         _place(files, found)
     are_all = all(name in tables or name.lower().endswith(".md") for name in names)
     _fill(files, are_all)
@@ -118,21 +118,21 @@ def likely(name: str) -> tuple[str, int] | None:
     return ("test", 0) if has({"test"}) and not has({"label", "labels"}) else None
 
 
-def _candidate(folder: Path, name: str) -> Found | None:
+def _candidate(folder: Path, name: str) -> TableFile | None:
     """The table that an entry of a folder is, if its name says that it is one."""
     if (folder / name).is_dir():
         if named(name) is None:
             return None
         inner = [one for one in os.listdir(folder / name) if named(one) and one[0] not in "._"]
-        return Found(f"{name}/{inner[0]}", f"{stem(name)}.csv") if len(inner) == 1 else None
+        return TableFile(f"{name}/{inner[0]}", f"{stem(name)}.csv") if len(inner) == 1 else None
     if name.lower().endswith(".csv"):
-        return Found(name, name)
+        return TableFile(name, name)
     if named(name) or (name.lower().endswith(".zip") and len(tables_in(folder / name)) == 1):
-        return Found(name, f"{stem(name)}.csv")
+        return TableFile(name, f"{stem(name)}.csv")
     return None
 
 
-def _place(files: Files, found: Found) -> None:
+def _place(files: Files, found: TableFile) -> None:
     role = usual(found.stem)
     if found.is_rare and (role is None or not _is_table(files.folder / found.file)):
         return
@@ -175,7 +175,7 @@ def _fill(files: Files, are_all: bool) -> None:
             files.roles[role] = best[0]
             files.others.remove(best[0])
     if are_all and not files.roles and len(files.others) == 1:
-        files.roles["train"] = Found(files.others.pop().file, "train.csv")
+        files.roles["train"] = TableFile(files.others.pop().file, "train.csv")
 
 
 def walk(folder: Path) -> Iterator[Path]:

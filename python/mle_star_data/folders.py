@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from .aliases import Array
 from .dates import DAY
 from .facts import table_of
 from .files import link
 from .frames import Table
 from .frames import read as read_table
-from .holdout import Plan, names_rows
+from .holdout import HoldoutPlan, names_rows
 from .periods import Timeline
-from .rows import Array, at, codes, copy, drawn, keys, numbered, write
+from .rows import at, codes, copy, drawn, keys, numbered, write
 from .split import Split, Tables, read, series
 from .tables import MISSING, Refused
 
@@ -65,7 +66,7 @@ def _remove(path: Path) -> None:
 # The data without held-out rows
 
 
-def search(tables: Tables, plan: Plan, folds: Array | None, into: Path, labels: Path) -> None:
+def search(tables: Tables, plan: HoldoutPlan, folds: Array | None, into: Path, labels: Path) -> None:
     """Writes the data that scripts of the search see, and the labels that they do not see. The training table lacks the
     held-out rows; the test table and the sample submission have them without labels: beside their own rows or, if they
     are a period, instead of them."""
@@ -90,12 +91,12 @@ def search(tables: Tables, plan: Plan, folds: Array | None, into: Path, labels: 
     complete(into, fill)
 
 
-def _write_labels(tables: Tables, plan: Plan, held: pl.DataFrame, into: Path) -> None:
+def _write_labels(tables: Tables, plan: HoldoutPlan, held: pl.DataFrame, into: Path) -> None:
     names = [tables.roles.id, *tables.roles.targets, plan.by, tables.roles.weight]
     _secret(held.select(name for name in dict.fromkeys(names) if name in held.columns), into)
 
 
-def _turns(plan: Plan, others: int) -> Array:
+def _turns(plan: HoldoutPlan, others: int) -> Array:
     """For each row of the test table of the search, whether it is held out. The sample submission has the same turns,
     so that the orders of both agree as before."""
     is_held = np.zeros(len(plan.held) + others, dtype=bool)
@@ -137,12 +138,12 @@ def link_all_rows(tables: Tables, folds: Array | None, into: Path) -> None:
     complete(into, fill)
 
 
-def write_folds(tables: Tables, folds: Array, plan: Plan | None, into: Path) -> None:
+def write_folds(tables: Tables, folds: Array, plan: HoldoutPlan | None, into: Path) -> None:
     """The ID and the fold of each row that is validated, in the order of the training table that scripts see."""
     _validated(tables, folds, plan, pl.Series("fold", folds), into)
 
 
-def _validated(tables: Tables, folds: Array, plan: Plan | None, cells: pl.Series, into: Path) -> None:
+def _validated(tables: Tables, folds: Array, plan: HoldoutPlan | None, cells: pl.Series, into: Path) -> None:
     kept = plan.kept(len(folds)) if plan else np.ones(len(folds), dtype=bool)
     name = tables.roles.id if plan is not None or names_rows(tables) else None
     id = tables.train.column(name).values if name and name != "fold" else pl.Series(np.cumsum(kept) - 1)
@@ -153,7 +154,7 @@ def _validated(tables: Tables, folds: Array, plan: Plan | None, cells: pl.Series
 # Seasonal naive forecasts
 
 
-def seasonal_naive(times: Timeline, plan: Plan | None, folds: Array, into: Path) -> bool:
+def seasonal_naive(times: Timeline, plan: HoldoutPlan | None, folds: Array, into: Path) -> bool:
     """What any forecast is to be compared with: the target that the series of a row had at the same time of the week,
     if times are a day apart or less, or of the year, if they are further apart. The value is the latest one that models
     of the row's period know; where there is none, the last known value of the series; for a new series the mean of all
@@ -162,7 +163,7 @@ def seasonal_naive(times: Timeline, plan: Plan | None, folds: Array, into: Path)
     if times.own or times.by_group or len(targets) != 1 or tables.train.kind(targets[0]) not in ("integer", "number"):
         return False
     columns = series(tables, times.column, lambda name: name in (tables.roles.id, *targets))
-    of = codes(tables.together(columns)[0])[0] if columns else np.zeros(tables.train.rows, dtype=int)
+    of = codes(tables.joint_keys(columns)[0])[0] if columns else np.zeros(tables.train.rows, dtype=int)
     value, at = tables.train.column(targets[0]).numbers, times.times
     kept = plan.kept(len(at)) if plan else True
     known = np.flatnonzero(tables.labelled & kept & np.isfinite(value) & ~np.isnan(at))

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from . import packing, workbooks
-from .notation import RARE, Notation, decide, translated
+from .number_notation import RARE, Notation, decide, translated
 from .packing import DAMAGED, Bytes, Content
 from .tables import LONGEST_ROW, Refused, shown
 from .text_table import BLANKS, HEADER, Table, check_names, times, without_empty_ends

@@ -23,10 +23,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import dates, kinds
+from . import column_kinds, dates
+from .aliases import Numbers
 from .tables import LONGEST_ROW, MISSING, Refused, undecodable
-
-Numbers = dates.Numbers
 
 LARGE = 1 << 27
 """Files of more bytes are read by columns."""
@@ -64,11 +63,11 @@ def _opened(path: Path, name: str, changed: int, size: int) -> Source:
 def _large(path: Path, names: list[str]) -> Source | None:
     """A table of many rows; None for one that has few, or empty lines."""
     lines = Lines(path, names)
-    looked_at = kinds.looked_at(len(lines))
-    if looked_at is None or lines.has_blank:
+    inspected_rows = column_kinds.inspected_rows(len(lines))
+    if inspected_rows is None or lines.has_blank:
         return None
     source = pl.scan_csv(path, infer_schema=False, empty_string_is_null=False, new_columns=names)
-    return Source(lines.frame(looked_at), source, len(lines), {}, path, lines)
+    return Source(lines.frame(inspected_rows), source, len(lines), {}, path, lines)
 
 
 class Lines:
@@ -159,7 +158,7 @@ def _has_blank_rows(frame: pl.DataFrame) -> bool:
 class Source:
     """Where the cells of a table are."""
 
-    looked: pl.DataFrame
+    inspected: pl.DataFrame
     """The rows that are looked at, or all."""
     lazy: pl.LazyFrame
     rows: int
@@ -178,7 +177,7 @@ class Table:
         """`words` that look missing, such as `NA`, are values of a column."""
         self._exact: frozenset[str] = frozenset()
         self._columns: dict[str, Column] = {}
-        self.names = source.looked.columns
+        self.names = source.inspected.columns
         self._known = frozenset(self.names)
 
     @property
@@ -214,13 +213,13 @@ class Table:
     def forget(self, kept: Collection[str]) -> None:
         """Frees the memory of other columns."""
         self._columns = {name: one for name, one in self._columns.items() if name in kept}
-        if self.rows > self.source.looked.height:
+        if self.rows > self.source.inspected.height:
             self.source.loaded = {name: one for name, one in self.source.loaded.items() if name in kept}
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
-    def keeping(self, words: Mapping[str, Collection[str]], exact: Collection[str] | None = None) -> Table:
+    def with_words(self, words: Mapping[str, Collection[str]], exact: Collection[str] | None = None) -> Table:
         """The same table, in which further words are values, and numbers of any length are numbers in some columns."""
         known = {name: one for name, one in words.items() if name in self and one}
         exact = self._exact if exact is None else frozenset(exact)
@@ -229,16 +228,16 @@ class Table:
         table = Table(self.file, self.source, self.words | known)
         table._exact = exact
         if "facts" in self.__dict__ and exact == self._exact:
-            new = kinds.describe(self.source.looked.select(list(known)), table.words, exact)
+            new = column_kinds.describe(self.source.inspected.select(list(known)), table.words, exact)
             table.facts = self.facts | {one["name"]: one for one in new}
         return table
 
     @cached_property
     def facts(self) -> dict[str, dict[str, Any]]:
-        """What is known of each column from the rows that are looked at: see `kinds.describe`."""
+        """What is known of each column from the rows that are looked at: see `column_kinds.describe`."""
         known, asked = self.source.described, repr((sorted(self.words.items()), sorted(self._exact)))
         if asked not in known:
-            described = kinds.describe(self.source.looked, self.words, self._exact)
+            described = column_kinds.describe(self.source.inspected, self.words, self._exact)
             known[asked] = {one["name"]: one for one in described}
         return known[asked]
 
@@ -270,9 +269,9 @@ class Column:
         return int(self.facts["distinct"])
 
     @property
-    def looked(self) -> pl.Series:
+    def inspected(self) -> pl.Series:
         """The values of the rows that are looked at."""
-        return self._values(self.table.source.looked[self.name])
+        return self._values(self.table.source.inspected[self.name])
 
     def cell(self, row: Any) -> str:
         """A cell for people: 1950 for the number 1950.0."""

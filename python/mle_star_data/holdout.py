@@ -20,9 +20,10 @@ import numpy as np
 import polars as pl
 
 from . import tables as texts
+from .aliases import Array, Keys
 from .files import walk
 from .periods import Timeline
-from .rows import Array, Keys, digest, drawn, in_classes, keys, numbered
+from .rows import digest, drawn, in_classes, keys, numbered
 from .split import Split, Tables, clock, listed
 from .tables import Refused
 
@@ -56,7 +57,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Plan:
+class HoldoutPlan:
     """The rows that are held out, as numbers of the training table."""
 
     held: Array
@@ -83,7 +84,7 @@ class Plan:
         return found
 
 
-def hold_out(tables: Tables, split: Split, times: Timeline | None, share: Share, seed: int) -> Plan:
+def hold_out(tables: Tables, split: Split, times: Timeline | None, share: Share, seed: int) -> HoldoutPlan:
     """The labelled rows that are held out: they differ from those that remain as test rows differ from training rows.
     For later times, they are the last period of the training time, and become the whole test table of the search."""
     checked(tables)
@@ -93,12 +94,12 @@ def hold_out(tables: Tables, split: Split, times: Timeline | None, share: Share,
     held, left_out = _period(tables, times, share, seed)
     by = cluster(split, len(times.folds(True)) + 1)
     labelled = len(times.ordered)
-    return Plan(held, left_out, labelled, seed, digest(tables.ids(tables.train)[held]), by, True, True)
+    return HoldoutPlan(held, left_out, labelled, seed, digest(tables.ids(tables.train)[held]), by, True, True)
 
 
-def _plan(tables: Tables, held: Array, left_out: Array, labelled: int, split: Split, seed: int) -> Plan:
+def _plan(tables: Tables, held: Array, left_out: Array, labelled: int, split: Split, seed: int) -> HoldoutPlan:
     of = digest(tables.ids(tables.train)[held])
-    return Plan(held, left_out, labelled, seed, of, cluster(split, 0), split["kind"] == "time")
+    return HoldoutPlan(held, left_out, labelled, seed, of, cluster(split, 0), split["kind"] == "time")
 
 
 def cluster(split: Split, periods: int) -> str | None:
@@ -287,7 +288,7 @@ def _check_places(tables: Tables) -> None:
     ]
     places = []
     for table in (tables.train, tables.test):
-        cells = [table.column(name).looked.head(NAMED_ROWS).drop_nulls() for name in may_name if name in table]
+        cells = [table.column(name).inspected.head(NAMED_ROWS).drop_nulls() for name in may_name if name in table]
         named = files.keys() & {value for values in cells for value in values}
         places.append(set[str]().union(*(files[name] for name in named if len(named) >= FEWEST_NAMED)))
     if places[0] and places[1] and places[0] != places[1]:
@@ -400,11 +401,11 @@ def _latest(tables: Tables, rows: Array, split: Split, share: Share) -> Array:
 def _times(tables: Tables, split: Split) -> Array | None:
     from .periods import _firsts
 
-    course = clock(tables, split["column"])
-    if course is None:
+    times = clock(tables, split["column"])
+    if times is None:
         return None
     group = split.get("groups")
-    return _firsts(course.train, tables.keys(group)[0], tables.labelled) if group else course.train
+    return _firsts(times.train, tables.keys(group)[0], tables.labelled) if group else times.train
 
 
 def _period(tables: Tables, times: Timeline, share: Share, seed: int) -> tuple[Array, Array]:
@@ -431,7 +432,7 @@ def _period(tables: Tables, times: Timeline, share: Share, seed: int) -> tuple[A
     return held, np.flatnonzero(out)
 
 
-def last_fold(tables: Tables, split: Split, times: Timeline | None, own: Array | None, seed: int) -> Plan:
+def last_fold(tables: Tables, split: Split, times: Timeline | None, own: Array | None, seed: int) -> HoldoutPlan:
     """Holds out the rows of the last fold, or the last period. Nothing depends on them but what is told of a script
     that is final, so they may be fewer than rows that decide."""
     if times is not None and own is None:
@@ -455,7 +456,7 @@ def last_fold(tables: Tables, split: Split, times: Timeline | None, own: Array |
 
 
 def folds(
-    tables: Tables, split: Split, times: Timeline | None, own: Array | None, plan: Plan | None, seed: int
+    tables: Tables, split: Split, times: Timeline | None, own: Array | None, plan: HoldoutPlan | None, seed: int
 ) -> Array:
     """The fold of each training row, from 0; -1 for rows that are not validated."""
     if own is not None:

@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from . import fits, intervals, measure, predictions, tables
+from . import intervals, measure, predictions, refit, tables
 from .labels import Labels
-from .measure import Measured, Rows
+from .measure import Estimate, Scoring
 from .predictions import Layout
 from .tables import Refused, Table
-
-Array = NDArray[Any]
 
 TOO_FAR = 3.0
 """A score that differs by more than so many standard errors of the paired difference is that of another prediction."""
@@ -24,7 +21,7 @@ NEGLIGIBLE = 0.25
 
 
 def importance(
-    known: Labels, rows: Rows, layout: Layout, predicted: str, before: str, copies: dict[str, Any], replicates: int
+    known: Labels, rows: Scoring, layout: Layout, predicted: str, before: str, copies: dict[str, Any], replicates: int
 ) -> dict[str, Any]:
     """How much worse the score of each column's copies is. `copies` has the IDs of the copied rows, the names of the
     columns, and how often each was permuted; the first copy has the rows as they are."""
@@ -39,15 +36,15 @@ def importance(
     if all(_same(copy, own, layout) for copy in permuted):
         raise Refused("the script predicts the same whatever the columns of the test table hold")
 
-    def scored(copy: Table) -> Measured:
-        return measure.together(rows.in_folds(predictions.of_table(copy, known, layout, "reject")), replicates)
+    def scored(copy: Table) -> Estimate:
+        return measure.mean_over_targets(rows.in_folds(predictions.of_table(copy, known, layout, "reject")), replicates)
 
     first = scored(own)
-    _is_as_known(first, own, before, layout, ids, known, scored)
+    _check_predictions(first, own, before, layout, ids, known, scored)
     found = []
     for at, column in enumerate(columns):
         after = [scored(copy) for copy in permuted[at * times : (at + 1) * times]]
-        found.append(_of_column(column, first, after, known.metric.sign()))
+        found.append(_column_importance(column, first, after, known.metric.sign()))
     found.sort(key=lambda one: -one["difference"])
     return {"rows": len(ids), "repetitions": times, "columns": found}
 
@@ -64,8 +61,8 @@ def _same(one: Table, other: Table, layout: Layout) -> bool:
     return all((one[name] == other[name]).all() for name in layout.predicted())
 
 
-def _is_as_known(
-    first: Measured, own: Table, before: str, layout: Layout, ids: tables.Text, known: Labels, scored: Any
+def _check_predictions(
+    first: Estimate, own: Table, before: str, layout: Layout, ids: tables.Text, known: Labels, scored: Any
 ) -> None:
     """Raises if the rows as they are were predicted otherwise in their own table."""
     table = tables.read(before)
@@ -82,12 +79,12 @@ def _is_as_known(
         )
 
     try:
-        alike = fits.compare(known.metric, same, own, layout)
+        alike = refit.compare(known.metric, same, own, layout)
     except Refused:
         alike = {"is_jump": False}
     if alike["is_jump"]:
         raise differs(alike["words"])
-    measured: Measured = scored(same)
+    measured: Estimate = scored(same)
     gap = first.minus(measured)
     if gap is None:
         return
@@ -96,7 +93,7 @@ def _is_as_known(
         raise differs(f"they score {first.score:.6f} instead of {measured.score:.6f}")
 
 
-def _of_column(column: str, before: Measured, after: list[Measured], sign: float) -> dict[str, Any]:
+def _column_importance(column: str, before: Estimate, after: list[Estimate], sign: float) -> dict[str, Any]:
     by = [-sign * (one.score - before.score) for one in after]
     difference, times = float(np.mean(by)), len(after)
     of_rows = intervals.deviation(np.mean([one.replicates - before.replicates for one in after], axis=0))

@@ -19,13 +19,12 @@ from typing import Any
 
 import polars as pl
 
-from . import formats, other_rows
-from .files import ROLES, Found, find, link
-from .notation import Ambiguous, Notation, Numbers, key
+from . import formats, new_rows
+from .aliases import Answer
+from .files import ROLES, TableFile, find, link
+from .number_notation import Ambiguous, Notation, Numbers, key
 from .tables import Refused
 from .text_table import Table, is_blank
-
-Answer = dict[str, Any]
 
 FURTHER = 256 << 20
 """The largest file beside the tables with a role that becomes CSV, in bytes. Scripts read larger ones as they are."""
@@ -35,10 +34,10 @@ NOTATION = "write numbers with a decimal point and without marks between thousan
 
 
 @dataclass
-class Taken:
+class InputTable:
     """A table with a role, and its columns as scripts see them."""
 
-    found: Found
+    found: TableFile
     path: Path
     given: list[str]
     """The names of the columns in the file."""
@@ -86,24 +85,24 @@ class Taken:
         return self.table.notation.numbers if self.table else []
 
 
-class Look:
+class InputData:
     """What a folder or a table file holds, and what has to change."""
 
     def __init__(self, data: Path, sheet: str | None, asked_id: str | None) -> None:
         self.files, self.sheet = find(data), sheet
-        self.tables: dict[str, Taken] = {}
-        self.told: list[str] = []
+        self.tables: dict[str, InputTable] = {}
+        self.notes: list[str] = []
         self.id_unknown: Refused | None = None
         for role in ROLES:
             if found := self.files.roles.get(role):
-                self.tables[role] = self._taken(found)
-        self.further = list(self._further())
+                self.tables[role] = self._input_table(found)
+        self.further = list(self._other_tables())
         for found, table in [
             *((one.found, one.table) for one in self.tables.values() if one.is_other_file),
             *self.further,
         ]:
-            self.told += [f"{found.file} is read as {found.plain}"] * found.is_renamed
-            self.told += [f"{found.file}: {note}" for note in (table.notes if table else [])]
+            self.notes += [f"{found.file} is read as {found.plain}"] * found.is_renamed
+            self.notes += [f"{found.file}: {note}" for note in (table.notes if table else [])]
         for one in self.tables.values():
             for column in one.table.notation.ambiguous if one.table else ():
                 raise ambiguous(one.found.file, column)
@@ -112,21 +111,21 @@ class Look:
         if (sample := self.tables.get("sample")) and (test := self.tables.get("test")):
             _find_ids(self, sample, test, asked_id)
 
-    def _taken(self, found: Found) -> Taken:
+    def _input_table(self, found: TableFile) -> InputTable:
         path, train = self.files.folder / found.file, self.tables.get("train")
         try:
             is_csv = found.file.lower().endswith(".csv")
             names = _named(found.file, lambda: formats.plain_names(path)) if is_csv else None
             if names is not None:
-                return Taken(found, path, names)
+                return InputTable(found, path, names)
             table = _read(path, found.file, self.sheet, train.table.notation if train and train.table else None)
-            return Taken(found, path, table.frame.columns, table)
+            return InputTable(found, path, table.frame.columns, table)
         except Refused as refused:
             if not found.is_plain_by_name:
                 raise
-            return Taken(found, path, _named(found.file, lambda: formats.header(path)), damaged=refused)
+            return InputTable(found, path, _named(found.file, lambda: formats.header(path)), damaged=refused)
 
-    def _further(self) -> Iterator[tuple[Found, Table]]:
+    def _other_tables(self) -> Iterator[tuple[TableFile, Table]]:
         """The tables without a role that are not plain and can become so."""
         for found in self.files.others:
             path = self.files.folder / found.file
@@ -151,7 +150,7 @@ class Look:
                 one.index, one.is_changed = (one.given[0], numbers), True
                 dropped.append(one.found.file)
         if dropped:
-            self.told.append(f"the unnamed first column of {', '.join(dropped)} numbers the rows; it is no feature")
+            self.notes.append(f"the unnamed first column of {', '.join(dropped)} numbers the rows; it is no feature")
 
     def _spell_alike(self) -> None:
         """Names that differ only in case and blanks become those of the training table, or else of the test table."""
@@ -165,7 +164,7 @@ class Look:
                     one.is_changed = True
                     are = "is" if len(renamed) == 1 else "are"
                     old, new = _listed(renamed), _listed(renamed.values())
-                    self.told.append(f"{old} of {one.found.file} {are} {new} of {other.found.file}")
+                    self.notes.append(f"{old} of {one.found.file} {are} {new} of {other.found.file}")
 
     def leave_out(self, targets: Sequence[str]) -> None:
         """Leaves out the columns of the test table that are to be predicted."""
@@ -176,7 +175,7 @@ class Look:
             is_empty = is_blank(test.plain()[name])
             test.names = {given: one for given, one in test.names.items() if one != name}
             test.is_changed = True
-            self.told.append(
+            self.notes.append(
                 f"{test.found.file} has the empty column `{name}`, which is to be predicted"
                 if is_empty
                 else f"{test.found.file} has the target `{name}`: the column is left out, and no script sees its values"
@@ -225,7 +224,7 @@ class Look:
             "marks_missing": bool(train and train.table and train.table.format in ("parquet", "arrow")),
             "name": train.found.file if train else "train.csv",
             "instead": [[found.plain, found.file] for found in every if found.is_renamed],
-            "told": self.told,
+            "told": self.notes,
             "submission": self.submission(),
             "reading": self.reading(),
             "id_unknown": _as_answer(self.id_unknown),
@@ -260,13 +259,13 @@ def take_in(
 ) -> Answer:
     """What a data folder or a table file holds. If it is not plain, plain tables are written to the new folder
     `into`."""
-    look = Look(Path(data), sheet, id)
-    look.leave_out(leave_out)
-    found = look.answer()
-    if into is not None and not found["is_plain"]:
+    found = InputData(Path(data), sheet, id)
+    found.leave_out(leave_out)
+    answer = found.answer()
+    if into is not None and not answer["is_plain"]:
         Path(into).mkdir(exist_ok=True)
-        look.write(Path(into))
-    return found
+        found.write(Path(into))
+    return answer
 
 
 def read_rows(
@@ -294,7 +293,7 @@ def read_rows(
         (named if (one := given[name]) in (None, own) else table.frame[str(one)]).alias(name)
         for name in layout["columns"]
     ]
-    frame, notes = other_rows.spelled(pl.DataFrame(cells), spellings or {})
+    frame, notes = new_rows.spelled(pl.DataFrame(cells), spellings or {})
     _write(frame, Path(into))
     return {"names": named.to_list(), "notes": notes}
 
@@ -348,16 +347,16 @@ def _counts_from(numbers: pl.Series) -> int | None:
     return first if (numbers == pl.int_range(first, first + numbers.len(), eager=True)).all() else None
 
 
-def _find_ids(look: Look, sample: Taken, test: Taken, asked: str | None) -> None:
+def _find_ids(data: InputData, sample: InputTable, test: InputTable, asked: str | None) -> None:
     """Finds the row IDs of the sample submission in the test table: in a column, or in two columns together, which get
     a column with them."""
     if len(sample.names) < 2:
         return
     name = (sample.find(asked) if asked else None) or sample.all()[0]
     if of_test := test.find(name) or (test.find(asked) if asked else None):
-        _check_shown(look, sample, test, name, of_test)
+        _check_shown(data, sample, test, name, of_test)
         return
-    train, ids = look.tables.get("train"), sample.plain()[name].fill_null("")
+    train, ids = data.tables.get("train"), sample.plain()[name].fill_null("")
     if not ids.len():
         return
     if joined := _joined(test.plain().select(list(test.names.values())[:MOST_PARTS]), ids):
@@ -366,16 +365,16 @@ def _find_ids(look: Look, sample: Taken, test: Taken, asked: str | None) -> None
             if table is not None and set(parts) <= set(table.names.values()):
                 table.add(name, _join(table.plain(), parts, between))
         by = f", joined by `{between}`" if between else ""
-        look.told.append(f"the ID `{name}`, such as `{ids[0]}`, is made of `{parts[0]}` and `{parts[1]}`{by}")
+        data.notes.append(f"the ID `{name}`, such as `{ids[0]}`, is made of `{parts[0]}` and `{parts[1]}`{by}")
     elif train is None or train.find(name) is None:
         message = (
             f"`{name}` of {sample.found.file} names rows, such as `{ids[0]}`, but {test.found.file} "
             "has no such column, and no columns that make it together"
         )
-        look.id_unknown = Refused(message, "give the ID of both tables the same name, or name it with --id-column")
+        data.id_unknown = Refused(message, "give the ID of both tables the same name, or name it with --id-column")
 
 
-def _check_shown(look: Look, sample: Taken, test: Taken, name: str, of_test: str) -> None:
+def _check_shown(data: InputData, sample: InputTable, test: InputTable, name: str, of_test: str) -> None:
     """Tells apart the IDs that a workbook shows as 0000221 and holds as 221."""
     if test.table is None or test.table.format == "text" or sample.find(name) is None:
         return
@@ -385,7 +384,7 @@ def _check_shown(look: Look, sample: Taken, test: Taken, name: str, of_test: str
         short = other.str.replace("^0+([0-9])", "$1")[0]
         message = f"`{name}` of {sample.found.file} has {other[0]} where {test.found.file} has {short}"
         hint = "a workbook may show zeros that its cells do not hold: format the column as text and write the zeros"
-        look.id_unknown = Refused(message, hint)
+        data.id_unknown = Refused(message, hint)
 
 
 def _join(frame: pl.DataFrame, parts: Sequence[str], between: str) -> pl.Series:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from .aliases import Array
 
 FEWEST_PERIODS = 3
 """The fewest periods whose scores tell how far that of another one may be from them."""
@@ -61,7 +60,7 @@ def deviation(values: Sequence[float] | Array) -> float | None:
     return 0.0 if (found == found[0]).all() else float(found.std(ddof=1))
 
 
-def of_replicates(score: float, error: float, replicates: Array, scale: Scale) -> list[float]:
+def percentile_interval(score: float, error: float, replicates: Array, scale: Scale) -> list[float]:
     """The interval by the percentiles of replicates."""
     if len(replicates) < FEW_REPLICATES:
         half = HALF_WIDTH * error
@@ -69,7 +68,7 @@ def of_replicates(score: float, error: float, replicates: Array, scale: Scale) -
     return [float(end) for end in np.percentile(replicates, [2.5, 97.5])]
 
 
-def widened(
+def widen(
     score: float, interval: list[float] | None, rows: int, others: int | None, scale: Scale
 ) -> list[float] | None:
     """The interval of a score on so many other rows, which have their own luck, so that the variances add up."""
@@ -89,7 +88,7 @@ def quantile(freedom: float) -> float | None:
     return float(stdtrit(freedom, 0.975))
 
 
-def of_one_more_period(scores: Sequence[float], scale: Scale) -> list[float] | None:
+def next_period(scores: Sequence[float], scale: Scale) -> list[float] | None:
     """The interval of the score of one more period, from those of at least three, the earliest first.
 
     It is the prediction interval of one more value by Student's distribution, with two changes. Errors are positive

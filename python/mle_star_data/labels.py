@@ -1,22 +1,19 @@
-"""Known labels of rows."""
+"""The true labels of rows, read from a CSV table with the IDs and weights of its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from . import tables
+from .aliases import Array, Keys
 from .metrics import Metric
 from .tables import Refused, Table, Text, canonical, listed, shown
-
-Keys = NDArray[np.uint64]
-Array = NDArray[Any]
 
 ONE_CLASS = "all labels are the same, so predictions cannot be told apart"
 FEWEST_UNITS = 8
@@ -97,7 +94,7 @@ class Labels:
     def halves(self) -> tuple[Labels, Labels]:
         """Two halves of the rows, drawn by the IDs alone. Rows of a cluster stay together if there are enough
         clusters."""
-        from .resampled import mixed, seed
+        from .bootstrap import mixed, seed
 
         for units in (drawn_units(self.keys, self.units), self.keys):
             distinct, place, sizes = np.unique(units, return_inverse=True, return_counts=True)
@@ -267,7 +264,7 @@ def read_per_class(file: str | Path, columns: Columns, classes: Sequence[str], m
 
 def _named_like(label: str, columns: Sequence[str]) -> str | None:
     """The class whose column is about this label, such as `p_yes` about `yes`."""
-    from .columns import by_name
+    from .submission_columns import by_name
 
     found = by_name(columns, [canonical(label)])
     return canonical(columns[found.index(canonical(label))]) if found else None

@@ -9,19 +9,17 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from . import dates, names
+from . import dates, naming
+from .aliases import Facts
+from .column_kinds import INSPECTED, NUMBERS
 from .facts import Folder, row_key
 from .frames import Table
-from .kinds import LOOKED_AT, NUMBERS
 
-Known = dict[str, Any]
-"""What is known of a column; see `kinds.describe`."""
-Fits = Callable[[Known, Known], bool]
+Fits = Callable[[Facts, Facts], bool]
 
 NAMEABLE = ("integer", "boolean", "date", "category", "empty")
 """Kinds of columns that may name something: neither measured numbers nor sentences."""
@@ -64,7 +62,7 @@ def letters(text: str) -> str:
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
-def same_type(one: Known, other: Known) -> bool:
+def same_type(one: Facts, other: Facts) -> bool:
     """Whether both columns hold numbers, or both texts; a day never equals a day with a time."""
     has_clock = [
         known["kind"] == "date" and any(":" in value for value, _ in known["top_values"]) for known in (one, other)
@@ -72,7 +70,7 @@ def same_type(one: Known, other: Known) -> bool:
     return (one["kind"] in NUMBERS) == (other["kind"] in NUMBERS) and has_clock[0] == has_clock[1]
 
 
-def could_be(one: Known, named: Known) -> bool:
+def could_be(one: Facts, named: Facts) -> bool:
     """Whether values of one column can be those of the other. Scripts read truth values unlike other words."""
     low, high = one["range"] or (-np.inf, np.inf)
     least, most = named["range"] or (-np.inf, np.inf)
@@ -91,14 +89,14 @@ class _Named:
         singular = [stem.removesuffix(end) + instead for end, instead in PLURALS if stem.endswith(end)]
         self.names = [name for name in (*singular, stem) if name]
         self.place = {name: at for at, name in enumerate(table.names)}
-        self.is_whole = table.rows <= LOOKED_AT
+        self.is_whole = table.rows <= INSPECTED
 
     @cached_property
     def row_key(self) -> list[str]:
         return row_key(self.table, self.train)
 
-    def names_its_rows(self, one: Known) -> bool:
-        return not one["missing"] and bool(one["distinct"] == min(self.table.rows, LOOKED_AT))
+    def names_its_rows(self, one: Facts) -> bool:
+        return not one["missing"] and bool(one["distinct"] == min(self.table.rows, INSPECTED))
 
     def are_key(self, columns: Sequence[str]) -> bool:
         """Whether these columns tell the rows apart."""
@@ -107,47 +105,47 @@ class _Named:
             return not known[0]["missing"]
         return bool(columns) and sorted(columns) == sorted(self.row_key)
 
-    def reference(self, other: _Named, fits: Fits) -> tuple[Known, Known] | None:
+    def reference(self, other: _Named, fits: Fits) -> tuple[Facts, Facts] | None:
         """A column that names the rows of the table, and one of another table that refers to it. Codes come first, and
         columns named like the table."""
         pairs = []
         for said, own in self.columns.items():
             if self.names_its_rows(own):
-                is_code = names.says(own["name"], names.CODE | names.COUNTER) or said in self.names
+                is_code = naming.says(own["name"], naming.CODE | naming.COUNTER) or said in self.names
                 found = [other.columns[one] for one in self.said(said, own) if one in other.columns]
                 pairs += [(not is_code, self.place[own["name"]], own, one) for one in found if _refers(one, own)]
         pairs = [pair for pair in pairs if fits(pair[2], pair[3])]
         return min(pairs, key=lambda pair: pair[:2])[2:] if pairs else None
 
-    def said(self, said: str, own: Known) -> list[str]:
+    def said(self, said: str, own: Facts) -> list[str]:
         """What other tables may call a column, such as `store_id` or `store` for `id` of `stores.csv`; letters only."""
         found = [f"{name}{said}" for name in self.names] + (self.names if said in NAMES else [])
         if said not in BARE:
-            parts = names.words(own["name"])
+            parts = naming.words(own["name"])
             found += [said, f"{said}id", *(["".join(parts[:-1])] if len(parts) > 1 and parts[-1] == "id" else [])]
         return found
 
-    def said_in_roles(self, said: str, own: Known) -> list[str]:
+    def said_in_roles(self, said: str, own: Facts) -> list[str]:
         """What columns in roles may end with. Numbers such as `num_stores` are no stores."""
         plural = self.names[-1] if len(self.names) > 1 and own["kind"] in NUMBERS else None
         return [one for one in self.said(said, own) if plural is None or not one.startswith(plural)]
 
-    def may_be_referred_to(self, said: str, own: Known) -> bool:
+    def may_be_referred_to(self, said: str, own: Facts) -> bool:
         """Whether a column names something: as its name says, or words, or each day."""
         if own["kind"] in ("boolean", "date"):
             return bool(own["kind"] == "date") and self.names_its_rows(own)
         if own["kind"] == "category" and not own["nearly_numbers"]:
-            return not names.says_time(own["name"])
+            return not naming.says_time(own["name"])
         # Several ratings may be equal, and then they name nothing.
-        return (self.names_its_rows(own) and said in self.names) or names.says(own["name"], names.CODE)
+        return (self.names_its_rows(own) and said in self.names) or naming.says(own["name"], naming.CODE)
 
     def is_of_times(self, link: Link) -> bool:
         """Whether a link joins several rows of a day, or another time, to every row of it."""
-        is_time = [names.says_time(name) or self.table.facts[name]["kind"] == "date" for name in link.own]
+        is_time = [naming.says_time(name) or self.table.facts[name]["kind"] == "date" for name in link.own]
         return not link.unique and all(is_time)
 
 
-def _refers(one: Known, own: Known) -> bool:
+def _refers(one: Facts, own: Facts) -> bool:
     return one["distinct"] > 1 and could_be(one, own)
 
 
@@ -241,7 +239,7 @@ class _Links:
         """Whether numbers of rows are those of the further table, too."""
         named, name = self.tables[link.table], link.columns[0]
         own = named.table.column(link.own[0])
-        is_small = all(table.rows <= LOOKED_AT for table in [*self.sides, named.table])
+        is_small = all(table.rows <= INSPECTED for table in [*self.sides, named.table])
         sides = [side for side in self.sides if name in side.facts]
         shares = [side.column(name).share_in(own) if is_small else None for side in sides]
         has_most = all(share is None or share >= FEW for share in shares)
@@ -250,7 +248,7 @@ class _Links:
     def by_similar_name(self, at: int) -> Link | None:
         test = self.folder.test
 
-        def fits(own: Known, one: Known) -> bool:
+        def fits(own: Facts, one: Facts) -> bool:
             twin = test is None or (one["name"] in test.facts and could_be(test.facts[one["name"]], own))
             return one["name"] != self.id and twin
 
@@ -262,7 +260,7 @@ class _Links:
         the days that are no holidays."""
         one, other = self.tables[at], self.tables[to]
 
-        def has_common(own: Known, column: Known) -> bool:
+        def has_common(own: Facts, column: Facts) -> bool:
             if not (one.is_whole and other.is_whole):
                 return True
             both = one.table.column(own["name"]), other.table.column(column["name"])
@@ -287,7 +285,7 @@ class _Links:
             tried = [self.in_role(at, role, natural, named) for role in self.roles(at, natural)]
             self.add([link for link in tried if link][: MOST_ROLES - (natural is not None)])
 
-    def in_role(self, at: int, role: tuple[Known, Known], natural: Link | None, named: _Named) -> Link | None:
+    def in_role(self, at: int, role: tuple[Facts, Facts], natural: Link | None, named: _Named) -> Link | None:
         """Teams of a season are found by `home_team` and `season`."""
         own, column = role
         if named.names_its_rows(own):
@@ -311,25 +309,25 @@ class _Links:
         self.by_roles += len(links)
         self.found += links
 
-    def roles(self, at: int, natural: Link | None) -> list[tuple[Known, Known]]:
+    def roles(self, at: int, natural: Link | None) -> list[tuple[Facts, Facts]]:
         """The columns of a table that others refer to beside those of a link, in the order of the training table."""
         named = self.tables[at]
         owns = [(own, named.said_in_roles(said, own)) for said, own in named.columns.items()
                 if named.may_be_referred_to(said, own)]  # fmt: skip
-        owns.sort(key=lambda one: (not named.names_its_rows(one[0]), not names.says(one[0]["name"], names.CODE),
+        owns.sort(key=lambda one: (not named.names_its_rows(one[0]), not naming.says(one[0]["name"], naming.CODE),
                                    named.place[one[0]["name"]]))  # fmt: skip
         used = {self.id, *self.targets, *(natural.columns if natural else ())}
         found = []
         for name, column in self.folder.train.facts.items() if owns else ():
-            if name in used or (column["kind"] in NUMBERS and names.says_measure(name)):
+            if name in used or (column["kind"] in NUMBERS and naming.says_measure(name)):
                 continue
             fits = [one for one in owns if self.has_most(column, one[0], named)]
-            by_name = [own for own, said in fits if any(names.says_role(name, one) for one in said)]
+            by_name = [own for own, said in fits if any(naming.says_role(name, one) for one in said)]
             by_values = [own for own, _ in fits if _has_names(column, own, named)]
             found += [(own, column) for own in (by_name or by_values)[:1]]
         return found
 
-    def has_most(self, column: Known, own: Known, named: _Named) -> bool:
+    def has_most(self, column: Facts, own: Facts, named: _Named) -> bool:
         """Whether a table has most values of a column of the training table and the test table."""
         name = column["name"]
         if name == own["name"] or not _refers(column, own):
@@ -342,11 +340,11 @@ class _Links:
         return True
 
 
-def _link(at: int, to: int | None, found: tuple[Known, Known], unique: bool) -> Link:
+def _link(at: int, to: int | None, found: tuple[Facts, Facts], unique: bool) -> Link:
     return Link(at, to, (found[0]["name"],), (found[1]["name"],), unique)
 
 
-def _has_names(column: Known, own: Known, named: _Named) -> bool:
+def _has_names(column: Facts, own: Facts, named: _Named) -> bool:
     """Whether words of a column name rows of a table, whatever it is called: `origin` has codes of airports."""
     are_words = all(one["kind"] == "category" and not one["nearly_numbers"] for one in (column, own))
     has_many = column["distinct"] >= FEWEST and own["distinct"] >= FEWEST_OF_TABLE
@@ -363,7 +361,7 @@ class Date:
 
 
 @dataclass(frozen=True)
-class Way:
+class BridgeTable:
     """A table between a further table and the training table: from payments, by accounts, to clients. Its columns that
     name its rows, and the same columns of the further table."""
 
@@ -380,7 +378,7 @@ class Cutoff:
     own_dates: tuple[Date, ...]
     own: tuple[str, ...]
     columns: tuple[str, ...]
-    way: Way | None
+    way: BridgeTable | None
     lag: float = 0.0
     """The days from the end of the table to the test rows, in the median. Training rows must not know what happened in
     so many days before them either."""
@@ -397,7 +395,7 @@ def cutoffs(
     if link.to is None:
         tried = [_cutoff(folder, link, link, None, time, but)]
     else:
-        way = Way(link.to, link.columns, link.own)
+        way = BridgeTable(link.to, link.columns, link.own)
         ways = [one for one in links if one.table == link.to and one.to is None]
         tried = [_cutoff(folder, one, link, way, time, but) for one in ways]
     found = [one for one in tried if one is not None]
@@ -405,7 +403,7 @@ def cutoffs(
 
 
 def _cutoff(
-    folder: Folder, direct: Link, link: Link, way: Way | None, time: str | None, but: Collection[str | None]
+    folder: Folder, direct: Link, link: Link, way: BridgeTable | None, time: str | None, but: Collection[str | None]
 ) -> tuple[Cutoff, bool] | None:
     table, test = folder.auxiliary[link.table], folder.test
     known = [one for one in table.facts.values() if one["kind"] == "date" and _have_numbers(one)]
@@ -443,7 +441,7 @@ def _cutoff(
     return Cutoff(date, own_dates, own, columns, way, max(0.0, float(middle - end) / dates.DAY)), is_needed
 
 
-def _have_numbers(known: Known) -> bool:
+def _have_numbers(known: Facts) -> bool:
     """Whether the dates have two numbers or more. Scripts read dates with one, such as `Feb-24`, in another way."""
     return all(len(re.findall("[0-9]+", value)) > 1 for value, _ in known["top_values"])
 

@@ -1,4 +1,4 @@
-"""Scores with their uncertainty."""
+"""Scores of predictions with their standard errors and 95 % intervals, by the bootstrap."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import intervals, resampled, tables
+from . import bootstrap, intervals, tables
+from .aliases import Array, Keys
 from .intervals import Scale, Target
-from .labels import Keys, clusters_if_few, drawn_units
-from .predictions import Predicted
+from .labels import clusters_if_few, drawn_units
+from .predictions import Predictions
 from .tables import Refused
-
-Array = NDArray[Any]
 
 ROW_REPLICATES = 100
 """Replicates that draw single rows, for the variance within groups."""
@@ -63,7 +62,7 @@ class Folds:
 
 
 @dataclass(frozen=True)
-class Rows:
+class Scoring:
     """What scores of rows depend on beside their labels."""
 
     target: Target = field(default_factory=Target)
@@ -75,13 +74,13 @@ class Rows:
     naive: tuple[Keys, Array] | None = None
     """Forecasts that a score stands beside, by the keys of the rows."""
 
-    def in_folds(self, predicted: Sequence[Predicted]) -> list[Predicted]:
+    def in_folds(self, predicted: Sequence[Predictions]) -> list[Predictions]:
         folds = self.folds.of_rows(predicted[0].keys) if self.averages else None
         return [replace(one, folds=folds) for one in predicted]
 
 
 @dataclass(frozen=True)
-class Measured:
+class Estimate:
     """The score of rows, with those of its replicates; not numbers where the metric is undefined."""
 
     score: float
@@ -101,7 +100,7 @@ class Measured:
         """The share of the replicates that have a score of their own."""
         return float(self.is_defined.mean()) if len(self.is_defined) else 1.0
 
-    def minus(self, other: Measured) -> dict[str, float] | None:
+    def minus(self, other: Estimate) -> dict[str, float] | None:
         """How much larger this score is than another one of the same rows, with the standard error of the
         difference."""
         count = min(len(self.replicates), len(other.replicates))
@@ -115,33 +114,33 @@ class Measured:
 @lru_cache(maxsize=8)
 def _draws(units: bytes, replicates: int) -> NDArray[np.uint8]:
     """The draws of these units, which scripts often share."""
-    found = list(resampled.draws(np.frombuffer(units, dtype=np.uint64), replicates))
+    found = list(bootstrap.draws(np.frombuffer(units, dtype=np.uint64), replicates))
     return np.stack(found) if found else np.empty((0, len(units) // 8), dtype=np.uint8)
 
 
-def drawn(units: Keys, replicates: int) -> NDArray[np.uint8]:
+def draw_counts(units: Keys, replicates: int) -> NDArray[np.uint8]:
     if len(units) * replicates > 50_000_000:
-        return np.stack(list(resampled.draws(units, replicates)))
+        return np.stack(list(bootstrap.draws(units, replicates)))
     return _draws(units.tobytes(), replicates)
 
 
-def of_target(predicted: Predicted, replicates: int, units: Keys | None = None) -> Measured:
+def target_score(predicted: Predictions, replicates: int, units: Keys | None = None) -> Estimate:
     """The score of one target with its replicates."""
     score = predicted.score()
-    counts = drawn(drawn_units(predicted.keys, predicted.units) if units is None else units, replicates)
+    counts = draw_counts(drawn_units(predicted.keys, predicted.units) if units is None else units, replicates)
     found = predicted.scores(counts if predicted.weights is None else counts * predicted.weights)
     is_defined = np.isfinite(found)
-    return Measured(score, np.where(is_defined, found, score), is_defined)
+    return Estimate(score, np.where(is_defined, found, score), is_defined)
 
 
-def together(predicted: Sequence[Predicted], replicates: int, alone: bool = False) -> Measured:
+def mean_over_targets(predicted: Sequence[Predictions], replicates: int, alone: bool = False) -> Estimate:
     """The mean score over the targets. With `alone`, each row is drawn by itself."""
-    each = [of_target(one, replicates, one.keys if alone else None) for one in predicted]
+    each = [target_score(one, replicates, one.keys if alone else None) for one in predicted]
     if len(each) == 1:
         return each[0]
     worst = min(each, key=lambda one: one.is_defined.sum())
     score = float(np.mean([one.score for one in each]))
-    return Measured(score, np.mean([one.replicates for one in each], axis=0), worst.is_defined, is_mean=True)
+    return Estimate(score, np.mean([one.replicates for one in each], axis=0), worst.is_defined, is_mean=True)
 
 
 def digest(keys: Keys) -> str:
@@ -149,15 +148,15 @@ def digest(keys: Keys) -> str:
     return hashlib.blake2b(np.sort(keys).tobytes(), digest_size=32).hexdigest()
 
 
-def measurement(predicted: Sequence[Predicted], rows: Rows, replicates: int) -> dict[str, Any]:
+def measurement(predicted: Sequence[Predictions], rows: Scoring, replicates: int) -> dict[str, Any]:
     """The score with its uncertainty. The interval is for the score on the test rows, as far as they are known."""
     metric = predicted[0].metric
-    measured = together(predicted, replicates)
+    measured = mean_over_targets(predicted, replicates)
     keys, units = predicted[0].keys, predicted[0].units
     scale, error = Scale(metric.least, metric.most, metric.is_error), measured.error()
     if error is None:
         raise Refused(f"{metric.name} has no standard error, since there are too few rows")
-    found = described(measured, keys, units, scale)
+    found = with_uncertainty(measured, keys, units, scale)
     found["mean_over_periods"] = predicted[0].folds is not None
     constants = [one for one in map(constant, predicted) if one is not None]
     if len(constants) == len(predicted):
@@ -171,7 +170,7 @@ def measurement(predicted: Sequence[Predicted], rows: Rows, replicates: int) -> 
 
     def by_rows() -> float | None:
         try:
-            return together(predicted, ROW_REPLICATES, alone=True).error()
+            return mean_over_targets(predicted, ROW_REPLICATES, alone=True).error()
         except Refused:
             return None
 
@@ -179,7 +178,7 @@ def measurement(predicted: Sequence[Predicted], rows: Rows, replicates: int) -> 
     return for_target(found, measured, units, rows.target, scale, periods, scores, by_rows)
 
 
-def described(measured: Measured, keys: Keys, units: Keys, scale: Scale) -> dict[str, Any]:
+def with_uncertainty(measured: Estimate, keys: Keys, units: Keys, scale: Scale) -> dict[str, Any]:
     """What is known of a score by its replicates."""
     error = measured.error()
     count = int(measured.is_defined.sum())
@@ -194,7 +193,7 @@ def described(measured: Measured, keys: Keys, units: Keys, scale: Scale) -> dict
         "clusters": clusters_if_few(keys, units),
         "rows_digest": digest(keys),
         "standard_error": error,
-        "interval": None if error is None else intervals.of_replicates(measured.score, error, values, scale),
+        "interval": None if error is None else intervals.percentile_interval(measured.score, error, values, scale),
         "bounds": scale.bounds(),
         "replicates": [float(one) for one in measured.replicates],
         "defined": count if count < len(measured.replicates) else None,
@@ -213,7 +212,7 @@ def without_empty(found: dict[str, Any]) -> dict[str, Any]:
 
 def for_target(
     found: dict[str, Any],
-    measured: Measured,
+    measured: Estimate,
     units: Keys,
     target: Target,
     scale: Scale,
@@ -224,12 +223,12 @@ def for_target(
     """What is known of a score with the interval for the target: by the scores of periods, each with its fold and its
     rows; or by the scores of the rows at some places, and the standard error of single rows."""
     if target.kind == "rows":
-        found["interval"] = intervals.widened(measured.score, found["interval"], found["rows"], target.rows, scale)
+        found["interval"] = intervals.widen(measured.score, found["interval"], found["rows"], target.rows, scale)
         return without_empty(found)
     why = found.pop("no_interval", None)
     if target.kind == "period":
         scored = periods()
-        found["interval"] = intervals.of_one_more_period([score for *_, score in scored], scale)
+        found["interval"] = intervals.next_period([score for *_, score in scored], scale)
         found["periods"] = [{"fold": fold, "rows": rows, "score": score} for fold, rows, score in scored]
         known = None if scored else why
         found["no_interval"] = None if found["interval"] else known or intervals.few_periods(len(scored))
@@ -244,7 +243,7 @@ def for_target(
     return without_empty(found | {"clusters": None})
 
 
-def score_at(predicted: Sequence[Predicted], places: Array | None = None) -> float | None:
+def score_at(predicted: Sequence[Predictions], places: Array | None = None) -> float | None:
     """The mean score over the targets, at these places; `None` if there is none."""
     if places is not None and not len(places):
         return None
@@ -254,7 +253,7 @@ def score_at(predicted: Sequence[Predicted], places: Array | None = None) -> flo
         return None
 
 
-def _naive(predicted: Predicted, rows: Rows) -> float | None:
+def _naive(predicted: Predictions, rows: Scoring) -> float | None:
     """The score of a seasonal naive forecast of the same rows."""
     if rows.naive is None or not predicted.is_numbers or predicted.cells.form != "number":
         return None
@@ -268,7 +267,7 @@ def _naive(predicted: Predicted, rows: Rows) -> float | None:
         return None
 
 
-def constant(predicted: Predicted) -> float | None:
+def constant(predicted: Predictions) -> float | None:
     """The score of the best of a few constants: mean, median (the upper of two) and geometric mean of numbers;
     shares of classes; the most frequent labels. `None` where a constant has no score."""
     scores = []
@@ -281,7 +280,7 @@ def constant(predicted: Predicted) -> float | None:
     return pick(scores) if scores else None
 
 
-def _constants(predicted: Predicted) -> list[list[float]]:
+def _constants(predicted: Predictions) -> list[list[float]]:
     truth, form = predicted.truth, predicted.cells.form
     if predicted.is_numbers:
         if form != "number":
@@ -302,7 +301,7 @@ def forecasts(file: str) -> tuple[Keys, Array]:
     return tables.keys(table.cells[0]), tables.numbers(table.cells[1])
 
 
-def on_common_rows(files: Sequence[Sequence[Predicted]], rows: Rows) -> list[list[Predicted]]:
+def on_common_rows(files: Sequence[Sequence[Predictions]], rows: Scoring) -> list[list[Predictions]]:
     """The predictions for the rows that all files have."""
     common = files[0][0].keys
     for file in files[1:]:

@@ -23,9 +23,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import IO, Any
 
+from .aliases import Answer
 from .tables import Refused
-
-Answer = dict[str, Any]
 
 FILE = "metric.py"
 MOST_SAID = 1 << 16
@@ -35,7 +34,7 @@ MOST_WRITTEN = 1 << 28
 NEITHER = "has neither score(solution, submission, row_id_column_name) nor grade(submission, answers)"
 
 
-class Wrong(Exception):
+class FileError(Exception):
     """A sentence about the file, with the line that it is about."""
 
     def __init__(self, text: str, line: int | None = None) -> None:
@@ -44,16 +43,16 @@ class Wrong(Exception):
 
 
 @dataclass(frozen=True)
-class Function:
+class MetricFunction:
     """The file's function, in the child."""
 
     call: Callable[[Any, Any], Any]
     line: int
-    heard: Callable[[], None]
+    on_score: Callable[[], None]
     """Says that there is one more score, so that the time for the next one begins."""
 
     @classmethod
-    def load(cls, folder: str, id_column: str, heard: Callable[[], None]) -> Function:
+    def load(cls, folder: str, id_column: str, on_score: Callable[[], None]) -> MetricFunction:
         package = types.ModuleType("metric_package")
         package.__path__ = [folder]
         sys.modules[package.__name__] = package
@@ -67,12 +66,12 @@ class Function:
         spec.loader.exec_module(module)
         name = next((name for name in ("score", "grade") if inspect.isfunction(getattr(module, name, None))), None)
         if name is None:
-            raise Wrong(NEITHER)
+            raise FileError(NEITHER)
         function = getattr(module, name)
         line = function.__code__.co_firstlineno
         if name == "score":
-            return cls(lambda truth, predicted: function(truth, predicted, id_column), line, heard)
-        return cls(lambda truth, predicted: function(predicted, truth), line, heard)
+            return cls(lambda truth, predicted: function(truth, predicted, id_column), line, on_score)
+        return cls(lambda truth, predicted: function(predicted, truth), line, on_score)
 
 
 def answer(name: str, limit: float, folder: str, work: Callable[[Callable[[], None]], Answer]) -> Answer:
@@ -151,14 +150,14 @@ def _run(
     sys.argv = [FILE]
     sys.modules["kaggle_metric_utilities"] = kaggle_metric_utilities
 
-    def heard() -> None:
+    def on_score() -> None:
         # Ends this process after a while, if nobody else does.
         signal.alarm(int(2 * limit) + 5)
         answers.send_bytes(b"null")
 
     signal.alarm(int(2 * limit) + 5)
     try:
-        found: Answer = {"answer": work(heard)}
+        found: Answer = {"answer": work(on_score)}
     except BaseException as error:
         found = {"error": _sentence(error, name, folder)}
     answers.send_bytes(json.dumps(found).encode())
@@ -170,13 +169,13 @@ def _sentence(error: BaseException, name: str, folder: str) -> str:
     frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename.startswith(folder)]
     file, line = (frames[-1].filename, frames[-1].lineno) if frames else (FILE, None)
     text = " ".join(str(error).split())
-    if isinstance(error, Wrong):
+    if isinstance(error, FileError):
         file, line = FILE, error.line
     elif isinstance(error, SyntaxError) and error.filename and error.filename.startswith(folder):
         file, line = error.filename, error.lineno
     if isinstance(error, ModuleNotFoundError) and error.name:
         text = f"imports {error.name}, which the Python interpreter lacks"
-    elif not isinstance(error, Wrong):
+    elif not isinstance(error, FileError):
         text = f"raised {type(error).__name__}" + (f": {text}" if text else "")
     file = name if os.path.basename(file) == FILE else os.path.basename(file)
     return f"{file} {text}" if line is None else f"{file}, line {line}, {text}"

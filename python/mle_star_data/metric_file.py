@@ -15,18 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from . import labels, measure, resampled, tables
+from . import bootstrap, labels, measure, tables
+from .aliases import Answer, Array, Keys
 from .intervals import Scale
-from .labels import Columns, Keys
-from .measure import Measured, Rows
-from .metric_child import FILE, Answer, Function, Wrong, answer
-from .metric_tables import Form, Known, Truth
+from .labels import Columns
+from .measure import Estimate, Scoring
+from .metric_child import FILE, FileError, MetricFunction, answer
+from .metric_tables import Form, LabelledRows, Truth
 from .predictions import Layout, Others
 from .tables import Refused, Table, Text
-
-Array = NDArray[Any]
 
 SECONDS, FEWEST, TRIES = 10.0, 2, 5
 """How long all replicates may take, unless the fewest take longer. After so many without a score, there is none."""
@@ -38,7 +36,7 @@ NO_REPLICATES = "the metric file has no score for resampled rows"
 class Scorer:
     """Scores of the rows of two tables, in the child."""
 
-    function: Function
+    function: MetricFunction
     frames: tuple[Any, Any]
     id: str
     keys: Keys
@@ -48,13 +46,13 @@ class Scorer:
         """The score of all rows, or of each as often as it counts."""
         pair = [self._drawn(frame, counts) for frame in self.frames]
         found = self.function.call(*pair)
-        self.function.heard()
+        self.function.on_score()
         try:
             score = float(found)
         except (TypeError, ValueError):
-            raise Wrong(f"returned {found!r:.60}, which is no number", self.function.line) from None
+            raise FileError(f"returned {found!r:.60}, which is no number", self.function.line) from None
         if not np.isfinite(score):
-            raise Wrong(f"returned {score}, which is no finite number", self.function.line)
+            raise FileError(f"returned {score}, which is no finite number", self.function.line)
         return score
 
     def _drawn(self, frame: Any, counts: Array | None) -> Any:
@@ -79,7 +77,7 @@ class Scorer:
                 scores.append(score(one))
             except (Exception, SystemExit):
                 scores.append(None)
-                self.function.heard()
+                self.function.on_score()
         return scores
 
     def at(self, places: Iterable[Array], fewest: int) -> list[float | None]:
@@ -89,13 +87,13 @@ class Scorer:
     def replicates(self, count: int, whole: float, of: Callable[[Array], float]) -> list[float | None]:
         """The scores of resampled rows."""
         units, count = labels.drawn_units(self.keys, self.units), max(count, FEWEST)
-        found = self.scores(resampled.draws(units, count), FEWEST, of)
+        found = self.scores(bootstrap.draws(units, count), FEWEST, of)
         if any(one is not None for one in found):
             return found
         # It may refuse other IDs. Drawn rows count once then; their share of all rows makes the spread too small.
         share = 1.0 - np.exp(-1.0)
         factor = float(np.sqrt(share / (1.0 - share)))
-        once = self.scores((np.minimum(one, 1) for one in resampled.draws(units, count)), FEWEST, of)
+        once = self.scores((np.minimum(one, 1) for one in bootstrap.draws(units, count)), FEWEST, of)
         return [None if one is None else whole + (one - whole) * factor for one in once]
 
 
@@ -115,7 +113,7 @@ def renamed(values: Array, copies: Array) -> Array:
     return values
 
 
-def resample(scorer: Scorer, rows: Rows, replicates: int) -> tuple[Measured, list[tuple[int, int, float]], bool]:
+def resample(scorer: Scorer, rows: Scoring, replicates: int) -> tuple[Estimate, list[tuple[int, int, float]], bool]:
     """The score with its replicates, the scores of periods with their rows, and whether the score is their mean."""
     score, folds = scorer.score(), rows.folds.places(scorer.keys)
     tried = list(zip(folds.items(), scorer.at(folds.values(), len(folds)), strict=True))
@@ -130,13 +128,13 @@ def resample(scorer: Scorer, rows: Rows, replicates: int) -> tuple[Measured, lis
     drawn = np.array(scorer.replicates(replicates, score, mean if is_mean else scorer.score), dtype=np.float64)
     is_defined = np.isfinite(drawn)
     periods = [(fold, len(places), found) for fold, places, found in scored]
-    return Measured(score, np.where(is_defined, drawn, score), is_defined), periods, is_mean
+    return Estimate(score, np.where(is_defined, drawn, score), is_defined), periods, is_mean
 
 
-def measured(scorer: Scorer, rows: Rows, replicates: int) -> Answer:
+def measured(scorer: Scorer, rows: Scoring, replicates: int) -> Answer:
     """The score with its uncertainty, as `measure.measurement` has it. Its bounds are not known."""
     whole, periods, is_mean = resample(scorer, rows, replicates)
-    found = measure.described(whole, scorer.keys, scorer.units, Scale()) | {"mean_over_periods": is_mean}
+    found = measure.with_uncertainty(whole, scorer.keys, scorer.units, Scale()) | {"mean_over_periods": is_mean}
     if found["standard_error"] is None:
         found |= {"replicates": [], "defined": None, "no_interval": NO_REPLICATES}
     scores: Callable[[Iterable[Array]], list[float | None]] = lambda parts: scorer.at(parts, FEWEST)  # noqa: E731
@@ -158,7 +156,7 @@ class MetricFile:
 
     def keys(self, table: Table, columns: Columns) -> Keys:
         """The keys of the labelled rows."""
-        return Known.of(table, columns).keys
+        return LabelledRows.of(table, columns).keys
 
     def measurement(
         self,
@@ -167,12 +165,12 @@ class MetricFile:
         layout: Layout,
         predictions: str,
         others: Others,
-        rows: Rows,
+        rows: Scoring,
         replicates: int,
         part: str = "whole",
     ) -> Answer:
         """The score of predictions for all rows, or for one of two halves: `choosing` or `reporting`."""
-        known = Known.of(table, columns)
+        known = LabelledRows.of(table, columns)
         places, found = known.paired(predictions, layout, others, known.part(part))
         truth = Truth(known, places, layout, self.text)
         predicted = {name: found[name] for name in truth.predicted()}
@@ -184,12 +182,12 @@ class MetricFile:
         columns: Columns,
         layout: Layout,
         files: tuple[str, str],
-        rows: Rows,
+        rows: Scoring,
         replicates: int,
         fewest: int,
     ) -> Answer:
         """The score of the first file minus that of the second on the rows of both; no difference for few rows."""
-        known = Known.of(table, columns)
+        known = LabelledRows.of(table, columns)
         pairs = [known.paired(file, layout, "reject", known.part("whole")) for file in files]
         common = np.intersect1d(pairs[0][0], pairs[1][0], assume_unique=True)
         if len(common) < max(fewest, 1):
@@ -218,7 +216,7 @@ class MetricFile:
     ) -> Answer:
         """Calls the file with labelled rows and predictions that are mostly right. It may want the true values in
         one of several forms. Raises the first reason why it gives no score."""
-        known = Known.of(tables.read(train), columns if isinstance(columns, Columns) else Columns(**columns))
+        known = LabelledRows.of(tables.read(train), columns if isinstance(columns, Columns) else Columns(**columns))
         places = np.arange(min(len(known.keys), TRIAL_ROWS))
         truth = Truth(known, places, Layout(header, id_column), self.text)
         forms: list[Form] = ["probabilities", "labels"] if with_probabilities else ["labels", "probabilities"]
@@ -259,8 +257,8 @@ class MetricFile:
             for name, text in [*self.modules.items(), (FILE, self.text)]:
                 Path(folder, name).write_text(text, encoding="utf-8")
 
-            def called(heard: Callable[[], None]) -> Answer:
-                function = Function.load(folder, truth.id, heard)
+            def called(on_score: Callable[[], None]) -> Answer:
+                function = MetricFunction.load(folder, truth.id, on_score)
                 return work(*(Scorer(function, pair, truth.id, keys, units) for pair in frames))
 
             return answer(self.name, self.limit, folder, called)

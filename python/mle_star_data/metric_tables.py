@@ -9,16 +9,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from . import columns as column_names
-from . import labels, tables
-from .labels import Columns, Keys, Labels
+from . import labels, submission_columns, tables
+from .aliases import Array, Keys
+from .labels import Columns, Labels
 from .metrics import TABLE
 from .predictions import Layout, Others, matched
 from .tables import Refused, Table, Text, canonical
-
-Array = NDArray[Any]
 
 Source = tuple[str, str | None]
 """A column of the known rows, or whether it has a class."""
@@ -32,7 +29,7 @@ NO_COLUMNS = "the columns of the sample submission are neither targets nor class
 
 
 @dataclass(frozen=True)
-class Known:
+class LabelledRows:
     """Labelled rows as text, in the order of their table."""
 
     table: Table
@@ -42,7 +39,7 @@ class Known:
     units: Keys
 
     @classmethod
-    def of(cls, table: Table, columns: Columns) -> Known:
+    def of(cls, table: Table, columns: Columns) -> LabelledRows:
         rows, keys, units = labels.labelled(table, columns)
         return cls(table.at(rows), columns, table.ids(columns.id)[rows], keys, units)
 
@@ -68,7 +65,7 @@ class Known:
 class Truth:
     """True values in the forms that a file may want."""
 
-    known: Known
+    known: LabelledRows
     places: Array
     layout: Layout
     text: str
@@ -112,7 +109,7 @@ class Truth:
             return {name: (name, None) for name in predicted}
         if len(predicted) == 1:
             return {predicted[0]: (targets[0], None)}
-        about = column_names.classes_of(predicted, self._classes(targets[0]))
+        about = submission_columns.classes_of(predicted, self._classes(targets[0]))
         if about is None:
             raise Refused(NO_COLUMNS)
         return {name: (targets[0], one) for name, one in zip(predicted, about, strict=True)}

@@ -29,11 +29,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .aliases import Array
+
 if TYPE_CHECKING:
     from sklearn import metrics
 else:
 
-    class _Late:
+    class _LazyModule:
         """`sklearn.metrics`, imported when a score needs it."""
 
         def __getattr__(self, name: str) -> Any:
@@ -41,9 +43,8 @@ else:
 
             return getattr(metrics, name)
 
-    metrics = _Late()
+    metrics = _LazyModule()
 
-Array = NDArray[Any]
 Weight = NDArray[np.float64] | None
 Kind = Literal["numbers", "labels", "probabilities", "order", "guesses", "sets", "intervals"]
 
@@ -300,34 +301,34 @@ def set_macro_f1(truth: Array, predicted: Array, weight: Weight = None) -> float
     return float(metrics.f1_score(truth, predicted, **options))
 
 
-Resampled = Callable[[Array], float]
+WeightedScore = Callable[[Array], float]
 """The score of the same rows by their weights."""
-Prepare = Callable[[Array, Array], Resampled]
+Factory = Callable[[Array, Array], WeightedScore]
 
 
-def of_means(rows: Callable[[Array, Array], Sequence[Array]], score: Callable[..., Any]) -> Prepare:
+def from_means(rows: Callable[[Array, Array], Sequence[Array]], score: Callable[..., Any]) -> Factory:
     """A score that follows from weighted means of what each row has."""
 
-    def prepare(truth: Array, predicted: Array) -> Resampled:
+    def prepare(truth: Array, predicted: Array) -> WeightedScore:
         values = np.stack(rows(truth, predicted)).astype(np.float64)
         return lambda weight: float(score(*(values @ weight / weight.sum())))
 
     return prepare
 
 
-def mean_of(rows: Callable[[Array, Array], Array], is_root: bool = False) -> Prepare:
+def row_mean(rows: Callable[[Array, Array], Array], is_root: bool = False) -> Factory:
     """The weighted mean of what each row has, or its root."""
-    return of_means(lambda truth, predicted: [rows(truth, predicted)], np.sqrt if is_root else float)
+    return from_means(lambda truth, predicted: [rows(truth, predicted)], np.sqrt if is_root else float)
 
 
-def mean_of_errors(name: str, is_root: bool = False, **options: float) -> Prepare:
+def mean_of_errors(name: str, is_root: bool = False, **options: float) -> Factory:
     """The same by a function of the library, to which each row is an output of its own."""
 
     def rows(truth: Array, predicted: Array) -> Array:
         found: Array = getattr(metrics, name)(truth[None], predicted[None], multioutput="raw_values", **options)
         return found
 
-    return mean_of(rows, is_root)
+    return row_mean(rows, is_root)
 
 
 def log_losses(truth: Array, predicted: Array) -> Array:
@@ -349,7 +350,7 @@ def hits_of_sets(truth: Array, predicted: Array) -> list[Array]:
     return [(truth & predicted).sum(axis=1), truth.sum(axis=1) + predicted.sum(axis=1)]
 
 
-def sets(truth: Array, predicted: Array) -> Resampled:
+def sets(truth: Array, predicted: Array) -> WeightedScore:
     """The mean F1 of the labels of sets."""
     both, sizes = (truth & predicted).astype(np.float64), truth.astype(np.float64) + predicted
 
@@ -389,48 +390,48 @@ def kappa_of(one: float, other: float, squares: float, others: float, product: f
     return 1.0 - right
 
 
-def counts(score: Callable[[Array, Array, Array], Any]) -> Prepare:
+def by_class(score: Callable[[Array, Array, Array], Any]) -> Factory:
     """A score by the weights of each class: of rows that are right, that have it, and for which it is predicted."""
 
-    def prepare(truth: Array, predicted: Array) -> Resampled:
+    def prepare(truth: Array, predicted: Array) -> WeightedScore:
         most, right = int(max(truth.max(), predicted.max())) + 1, truth == predicted
 
         def counted(weight: Array) -> float:
             of_right = np.bincount(truth, weights=weight * right, minlength=most)
-            own, told = (np.bincount(side, weights=weight, minlength=most) for side in (truth, predicted))
-            is_known = own + told > 0
-            return float(score(of_right[is_known], own[is_known], told[is_known]))
+            own, guessed = (np.bincount(side, weights=weight, minlength=most) for side in (truth, predicted))
+            is_known = own + guessed > 0
+            return float(score(of_right[is_known], own[is_known], guessed[is_known]))
 
         return counted
 
     return prepare
 
 
-def mcc_of(right: Array, own: Array, told: Array) -> float:
+def mcc_of(right: Array, own: Array, predicted: Array) -> float:
     total = own.sum()
-    spread = (own @ (total - own)) * (told @ (total - told))
-    return float((right.sum() * total - own @ told) / np.sqrt(spread)) if spread > 0 else 0.0
+    spread = (own @ (total - own)) * (predicted @ (total - predicted))
+    return float((right.sum() * total - own @ predicted) / np.sqrt(spread)) if spread > 0 else 0.0
 
 
-def medians(truth: Array, predicted: Array) -> Resampled:
+def medians(truth: Array, predicted: Array) -> WeightedScore:
     # To sort what is in order takes no time.
     order = np.argsort(np.abs(predicted - truth))
     truth, predicted = truth[order], predicted[order]
     return lambda weight: median_absolute_error(truth, predicted, weight[order])
 
 
-def spearmans(truth: Array, predicted: Array) -> Resampled:
+def spearmans(truth: Array, predicted: Array) -> WeightedScore:
     return partial(spearman_of_ties, ties(truth), ties(predicted))
 
 
-def ginis(truth: Array, predicted: Array) -> Resampled:
+def ginis(truth: Array, predicted: Array) -> WeightedScore:
     return partial(gini_of_ties, truth, ties(truth), ties(predicted))
 
 
-def areas(curve: Prepare, each: bool = False) -> Prepare:
+def areas(curve: Factory, each: bool = False) -> Factory:
     """The area under the curve of the second of two classes, else of each class with rows, averaged."""
 
-    def prepare(truth: Array, predicted: Array) -> Resampled:
+    def prepare(truth: Array, predicted: Array) -> WeightedScore:
         count = predicted.shape[1]
         classes = [1] if count == 2 and not each else range(count)
         curves = [curve((truth == one).astype(np.float64), predicted[:, one]) for one in classes]
@@ -439,12 +440,12 @@ def areas(curve: Prepare, each: bool = False) -> Prepare:
     return prepare
 
 
-def roc_curve(is_own: Array, scores: Array) -> Resampled:
+def roc_curve(is_own: Array, scores: Array) -> WeightedScore:
     of_order = ginis(is_own, scores)
     return lambda weight: (1.0 + of_order(weight)) / 2.0
 
 
-def precision_curve(is_own: Array, scores: Array) -> Resampled:
+def precision_curve(is_own: Array, scores: Array) -> WeightedScore:
     places = ties(-scores)
 
     def area(weight: Array) -> float:
@@ -463,7 +464,7 @@ class Metric:
     kind: Kind
     function: Function
     """The score of rows."""
-    resampled: Prepare | None = None
+    resampled: Factory | None = None
     """The same score for many weights of the same rows, if the function is too slow for that."""
     least: float = 0.0
     """The smallest possible score."""
@@ -553,7 +554,7 @@ INFINITE = float("inf")
 def _error(
     name: str,
     function: Function,
-    rows: Prepare,
+    rows: Factory,
     of_column: str | None = None,
     *,
     most: float = INFINITE,
@@ -563,44 +564,44 @@ def _error(
 
 
 TABLE: list[Metric] = [
-    Metric("accuracy", "labels", accuracy, mean_of(np.equal)),
+    Metric("accuracy", "labels", accuracy, row_mean(np.equal)),
     Metric(
         "balanced accuracy",
         "labels",
         balanced_accuracy,
-        counts(lambda right, own, _: np.mean(right[own > 0] / own[own > 0])),
+        by_class(lambda right, own, _: np.mean(right[own > 0] / own[own > 0])),
     ),
-    Metric("F1", "labels", f1, of_means(hits_of_second, ratio)),
-    Metric("macro F1", "labels", macro_f1, counts(lambda right, own, told: np.mean(2.0 * right / (own + told)))),
-    Metric("micro F1", "labels", micro_f1, mean_of(np.equal)),
+    Metric("F1", "labels", f1, from_means(hits_of_second, ratio)),
+    Metric("macro F1", "labels", macro_f1, by_class(lambda right, own, pred: np.mean(2.0 * right / (own + pred)))),
+    Metric("micro F1", "labels", micro_f1, row_mean(np.equal)),
     Metric(
         "weighted F1",
         "labels",
         weighted_f1,
-        counts(lambda right, own, told: own @ (2.0 * right / (own + told)) / own.sum()),
+        by_class(lambda right, own, pred: own @ (2.0 * right / (own + pred)) / own.sum()),
     ),
     Metric("ROC-AUC", "probabilities", roc_auc, areas(roc_curve), by_order=True),
     Metric("average precision", "probabilities", average_precision, areas(precision_curve), by_order=True),
-    _error("log loss", log_loss, mean_of(log_losses), kind="probabilities"),
-    _error("Brier score", brier, mean_of(squares_of_classes), most=2.0, kind="probabilities"),
-    Metric("MCC", "labels", mcc, counts(mcc_of), least=-1.0),
-    Metric("quadratic weighted kappa", "labels", quadratic_kappa, of_means(moments, kappa_of), least=-1.0),
+    _error("log loss", log_loss, row_mean(log_losses), kind="probabilities"),
+    _error("Brier score", brier, row_mean(squares_of_classes), most=2.0, kind="probabilities"),
+    Metric("MCC", "labels", mcc, by_class(mcc_of), least=-1.0),
+    Metric("quadratic weighted kappa", "labels", quadratic_kappa, from_means(moments, kappa_of), least=-1.0),
     _error("RMSE", rmse, mean_of_errors("mean_squared_error", is_root=True)),
     _error("MSE", mse, mean_of_errors("mean_squared_error")),
     _error("MAE", mae, mean_of_errors("mean_absolute_error")),
     _error("median absolute error", median_absolute_error, medians),
-    Metric("R2", "numbers", r2, of_means(moments, r2_of), least=-INFINITE),
+    Metric("R2", "numbers", r2, from_means(moments, r2_of), least=-INFINITE),
     _error("RMSLE", rmsle, mean_of_errors("mean_squared_log_error", is_root=True)),
     _error("MAPE", mape, mean_of_errors("mean_absolute_percentage_error")),
-    _error("SMAPE", smape, mean_of(symmetric_shares), most=200.0),
+    _error("SMAPE", smape, row_mean(symmetric_shares), most=200.0),
     Metric("Spearman correlation", "numbers", spearman, spearmans, least=-1.0, by_order=True),
     Metric("Pearson correlation", "numbers", pearson, least=-1.0),
     Metric("normalized Gini", "order", gini, ginis, least=-1.0, by_order=True),
-    Metric("sample-averaged F1", "sets", sample_f1, mean_of(f1_of_sets)),
-    Metric("micro F1 of sets", "sets", set_micro_f1, of_means(hits_of_sets, ratio)),
+    Metric("sample-averaged F1", "sets", sample_f1, row_mean(f1_of_sets)),
+    Metric("micro F1 of sets", "sets", set_micro_f1, from_means(hits_of_sets, ratio)),
     Metric("macro F1 of sets", "sets", set_macro_f1, sets),
     _error("MCRMSE", rmse, mean_of_errors("mean_squared_error", is_root=True), of_column="RMSE"),
-    _error("mean column-wise log loss", column_log_loss, mean_of(column_log_losses), "log loss", kind="probabilities"),
+    _error("mean column-wise log loss", column_log_loss, row_mean(column_log_losses), "log loss", kind="probabilities"),
 ]
 _COLUMNS_AUC = areas(roc_curve, each=True)
 TABLE.append(
@@ -618,7 +619,7 @@ PARAMETERS: dict[str, Callable[[str, float], Metric]] = {
         name, partial(pinball, share), mean_of_errors("mean_pinball_loss", alpha=share)
     ),
     r"interval score ([\d.]+)": lambda name, share: _error(
-        name, partial(interval_score, share), mean_of(partial(interval_costs, share)), kind="intervals"
+        name, partial(interval_score, share), row_mean(partial(interval_costs, share)), kind="intervals"
     ),
 }
 """Metrics with a parameter in their names."""

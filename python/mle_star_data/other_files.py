@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from . import shown
+from . import markdown as md
 from .facts import _members
 
 OPENED, FOLDERS, FEWEST_NAMED, OF_AN_ARCHIVE, ONE_BY_ONE, LINES, CHARACTERS = 5, 3, 2, 3, 8, 3, 60
@@ -32,12 +32,12 @@ def section(folder: Path, others: Sequence[str], named: Sequence[tuple[str, str]
         alone = len(group.files) <= ONE_BY_ONE and group.is_text
         parts = [_Group(folder, None, group.place, [file]) for file in group.files] if alone else [group]
         lines += [part.line(named) for part in parts]
-    return shown.section("Other files", lines, room)
+    return md.section("Other files", lines, room)
 
 
 def _of_archive(folder: Path, name: str, named: Sequence[tuple[str, str]]) -> list[str]:
     if not zipfile.is_zipfile(folder / name):
-        return [f"- {shown.path(name)}: {shown.size(os.path.getsize(folder / name))}; cannot be read as an archive"]
+        return [f"- {md.path(name)}: {md.size(os.path.getsize(folder / name))}; cannot be read as an archive"]
     groups = _grouped(folder, name, sorted(_members(folder / name)))
     return [group.line(named) for group in groups[:OF_AN_ARCHIVE]]
 
@@ -65,15 +65,15 @@ class _Group:
         return self.archive is None and self.place[1] in TEXTS
 
     def line(self, named: Sequence[tuple[str, str]]) -> str:
-        kind = f".{shown.plain(self.place[1], 12)} " if self.place[1] else ""
+        kind = f".{md.plain(self.place[1], 12)} " if self.place[1] else ""
         folders = sorted({str(PurePosixPath(file).parent) for file in self.files})
-        parts = [f"{shown.counted(len(self.files), f'{kind}file')}, {shown.size(self.size())}"]
+        parts = [f"{md.counted(len(self.files), f'{kind}file')}, {md.size(self.size())}"]
         if len(folders) > 1:
-            few = ", ".join(shown.path(one.removeprefix(".")) for one in folders[:FOLDERS])
+            few = ", ".join(md.path(one.removeprefix(".")) for one in folders[:FOLDERS])
             parts.append(f"in {len(folders):,} folders ({few}{', …' if len(folders) > FOLDERS else ''})")
-        parts += [f"such as {shown.path(self.files[0])}", *self.common_words(), *self.contents(), *self.named_by(named)]
-        place = shown.path(self.place[0]) if self.place[0] else ""
-        place = f"{shown.path(self.archive)} (archive)" if self.archive else place
+        parts += [f"such as {md.path(self.files[0])}", *self.common_words(), *self.contents(), *self.named_by(named)]
+        place = md.path(self.place[0]) if self.place[0] else ""
+        place = f"{md.path(self.archive)} (archive)" if self.archive else place
         return f"- {place}: {'; '.join(parts)}".replace("- : ", "- ", 1)
 
     def size(self) -> int:
@@ -92,7 +92,7 @@ class _Group:
             words = [found[0] for stem in stems if (found := re.search(word, stem))]
             counts = Counter(words)
             if len(words) == len(stems) and 1 < len(counts) <= MOST_WORDS and len(words) >= len(counts) * FILES_OF_WORD:
-                each = (f"{shown.value(word)} ({rows:,})" for word, rows in sorted(counts.items()))
+                each = (f"{md.value(word)} ({rows:,})" for word, rows in sorted(counts.items()))
                 yield f"names {told.format(' or '.join(each))}"
 
     def contents(self) -> Iterator[str]:
@@ -101,7 +101,7 @@ class _Group:
             with open(self.folder / self.files[0], encoding="utf-8", errors="replace") as file:
                 lines = [line.rstrip("\r\n") for line in islice(file, LINES)]
             if lines:
-                told = ", ".join(f"`{shown.plain(line, CHARACTERS)}`" for line in lines)
+                told = ", ".join(f"`{md.plain(line, CHARACTERS)}`" for line in lines)
                 yield f"begins with the lines {told}"
             return
         read = MEDIA.get(self.place[1])
@@ -135,7 +135,7 @@ class _Group:
             }
             hits.update((column, form) for form, text in forms.items() for column in columns.get(text, ()))
         if hits and (best := max(sorted(hits), key=lambda hit: (hits[hit], hit))) and hits[best] >= FEWEST_NAMED:
-            yield f"values of {shown.name(best[0])} {best[1]}"
+            yield f"values of {md.name(best[0])} {best[1]}"
 
 
 def _png(file: IO[bytes]) -> str:
@@ -184,7 +184,7 @@ def _chunks(file: IO[bytes], order: str) -> Iterator[tuple[bytes, int, bytes]]:
 
 
 def _sound(rate: float, channels: int, seconds: float) -> str:
-    return f"{rate:.0f} Hz, {shown.counted(channels, 'channel')}, {shown.number(round(seconds, 1))} s"
+    return f"{rate:.0f} Hz, {md.counted(channels, 'channel')}, {md.number(round(seconds, 1))} s"
 
 
 COLOURS_OF_JPEG = {1: " grey", 3: " RGB", 4: " CMYK"}

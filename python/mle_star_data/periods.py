@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from .aliases import Array, Keys, Numbers
 from .dates import ALL_UNITS, DAY
-from .rows import Array, Keys, codes
-from .split import Course, Split, Tables, clock, new_groups
+from .rows import codes
+from .split import Split, Tables, TimeColumn, clock, new_groups
 from .tables import Refused
-
-Numbers = NDArray[np.float64]
 
 SHORTEST_OF_DAYS = 5.0 * DAY
 """Periods that are at least so long have whole days: nights without rows do not shift them."""
@@ -48,7 +46,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Period:
     """The labelled rows of a period by their places in the order of time: those before `learn` are learnt from."""
 
     learn: int
@@ -81,19 +79,19 @@ class Shape:
         is_usual = alike >= FEWEST_USUAL and often
         return replace(shape, gap=gap) if gap > STEPS * shape.step and not is_usual else shape
 
-    def before(self, times: Numbers) -> Stretch | None:
+    def before(self, times: Numbers) -> Period | None:
         """The period that ends with the last of these times. Half a step, because months differ in length."""
         if not len(times):
             return None
         start = learn = int(np.searchsorted(times, times[-1] - self.span - self.step / 2))
         if self.gap > 0:
             learn = int(np.searchsorted(times, times[start] - self.gap + self.step / 2))
-        return Stretch(learn, start, len(times)) if learn > 0 else None
+        return Period(learn, start, len(times)) if learn > 0 else None
 
-    def folds(self, times: Numbers) -> list[Stretch]:
+    def folds(self, times: Numbers) -> list[Period]:
         """The periods that can be validated, the earliest first: the rows before one are a quarter of all and reach as
         far as a period does."""
-        found: list[Stretch] = []
+        found: list[Period] = []
         while len(found) < MOST_FOLDS and (fold := self.before(times[: found[-1].start] if found else times)):
             if times[fold.learn - 1] - times[0] < self.span - self.step / 2 or fold.learn * 4 < len(times):
                 break
@@ -119,7 +117,7 @@ class Timeline:
     """The days of these times where periods have whole days, else the same."""
     test: dict[str, Any]
     later: int = 0
-    own: OwnEnds | None = None
+    own: SeriesEnds | None = None
     by_group: bool = False
 
     def note(self) -> str | None:
@@ -129,22 +127,22 @@ class Timeline:
         return None
 
     @cached_property
-    def last(self) -> Stretch | None:
+    def last(self) -> Period | None:
         """The period that ends with the last labelled row, if another one is left before it."""
         last = self.shape.before(self.days)
         return last if last and self.shape.folds(self.days[: last.learn]) else None
 
-    def stretches(self, beside_held_out: bool) -> list[Stretch]:
+    def stretches(self, beside_held_out: bool) -> list[Period]:
         end = self.last.learn if beside_held_out and self.last else len(self.days)
         return self.shape.folds(self.days[:end])
 
-    def bounds(self, stretch: Stretch) -> Bounds:
+    def bounds(self, period: Period) -> Bounds:
         at = self.ordered
-        return Bounds(float(at[stretch.learn - 1]), float(at[stretch.start]), float(at[stretch.stop - 1]))
+        return Bounds(float(at[period.learn - 1]), float(at[period.start]), float(at[period.stop - 1]))
 
     def folds(self, beside_held_out: bool) -> list[Bounds]:
         """The periods that are validated, the earliest first. Beside a held-out period, they are earlier."""
-        return [self.bounds(stretch) for stretch in self.stretches(beside_held_out)]
+        return [self.bounds(period) for period in self.stretches(beside_held_out)]
 
     def held_out(self) -> Bounds:
         if self.last is not None:
@@ -166,7 +164,7 @@ class Timeline:
     def periods(self, held_out: int | None) -> dict[str, Any]:
         """The periods for people, with the number of held-out rows if the last period is held out."""
         folds, last = self.stretches(held_out is not None), self.last if held_out is not None else None
-        told = [self.told(stretch) for stretch in folds]
+        told = [self.for_people(period) for period in folds]
         gap = self.own.gap if self.own else max(self.shape.gap - self.shape.step, 0.0)
         size = gap
         if gap > 0 and self.clock not in ("number", "month-first", "day-first", *ALL_UNITS):
@@ -177,18 +175,18 @@ class Timeline:
             ]
             size = max((first - learn - 0.5 for first, learn in numbers), default=0.0)
         return {
-            "train": self.told(Stretch(0, 0, len(self.ordered))),
+            "train": self.for_people(Period(0, 0, len(self.ordered))),
             "test": self.test,
-            "held_out": self.told(last) | {"rows": held_out} if last else None,
+            "held_out": self.for_people(last) | {"rows": held_out} if last else None,
             "folds": told,
             "length": self.length(),
             "gap": self.words(gap) if gap > 0 else "",
             "gap_size": size,
         }
 
-    def told(self, stretch: Stretch) -> dict[str, Any]:
-        at = [float(self.ordered[stretch.start]), float(self.ordered[stretch.stop - 1])]
-        moments, rows = at, stretch.stop - stretch.start
+    def for_people(self, period: Period) -> dict[str, Any]:
+        at = [float(self.ordered[period.start]), float(self.ordered[period.stop - 1])]
+        moments, rows = at, period.stop - period.start
         if self.own:
             inside = self.cells[self.tables.labelled & (self.times >= at[0]) & (self.times <= at[1])]
             moments, at = [inside.min(), inside.max()], [max(at[0], -MOST_FOLDS - 2.0) - 1.0, at[1]]
@@ -245,7 +243,7 @@ def timeline(tables: Tables, split: Split) -> Timeline:
     return found
 
 
-def _test_period(course: Course, first: float, end: float, at: list[float]) -> dict[str, Any]:
+def _test_period(course: TimeColumn, first: float, end: float, at: list[float]) -> dict[str, Any]:
     assert course.tables.test is not None
     return {"from": course.cell(True, first), "to": course.cell(True, end), "at": at, "rows": course.tables.test.rows}
 
@@ -271,7 +269,7 @@ def _last_day(times: Numbers, first: float, end: float) -> float:
 # Series that each end at a time of their own
 
 
-class OwnEnds(NamedTuple):
+class SeriesEnds(NamedTuple):
     """Stretches of series that each end at a time of their own."""
 
     length: str
@@ -280,12 +278,12 @@ class OwnEnds(NamedTuple):
     step: float
 
 
-def _of_series(tables: Tables, course: Course, columns: Sequence[str]) -> Timeline:
+def _of_series(tables: Tables, course: TimeColumn, columns: Sequence[str]) -> Timeline:
     """Series that each end at a time of their own: the last stretch of each series, the stretch before it, and so on.
     A stretch has as many times as the test rows of its series, and the same gap before it. Rows have a place instead of
     a time: 0 in the last stretches, -1 in those before. Most of the series have to reach a stretch, and a quarter of
     the times of each are left to learn from."""
-    of_train, of_test = tables.together(columns)
+    of_train, of_test = tables.joint_keys(columns)
     timed, asked = (of_train != 0) & ~np.isnan(course.train), (of_test != 0) & ~np.isnan(course.test)
     at, both = pl.col("at"), pl.col("asked") + pl.col("between")
     rows = pl.DataFrame({"row": np.flatnonzero(timed), "of": of_train[timed], "at": course.train[timed]})
@@ -314,7 +312,7 @@ def _of_series(tables: Tables, course: Course, columns: Sequence[str]) -> Timeli
         length = words(course.clock, course.column, step, spans[0] + step)
     ends = course.test[asked]
     period = _test_period(course, ends.min(), ends.max(), [0.0, 1.0])
-    ordered, own = np.sort(times[tables.labelled & (times <= 0)]), OwnEnds(length, gap, step)
+    ordered, own = np.sort(times[tables.labelled & (times <= 0)]), SeriesEnds(length, gap, step)
     found = Timeline(
         tables, course.column, course.clock, course.train, times, Shape(0.0, 1.0), ordered, ordered, period, own=own
     )
@@ -330,7 +328,7 @@ def new_series(of: Timeline) -> dict[str, Any] | None:
     """The column whose series are new in clearly more rows of the test table than in earlier periods: where new series
     come all the time, earlier periods have as many."""
     one = new_groups(of.tables)
-    before = _natural(of, of.tables.together(one.columns)[0]) if one else 0.0
+    before = _natural(of, of.tables.joint_keys(one.columns)[0]) if one else 0.0
     if one is None or one.share < max(before + NEW_BY, before * NEW_FACTOR):
         return None
     why = "the rows of training series stay in the training table"

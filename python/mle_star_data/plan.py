@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from . import folders, frames, holdout, metrics, periods
+from .aliases import Answer, Array
+from .column_kinds import INSPECTED, NUMBERS
 from .describe import describe as describe_folder
 from .frames import Table
-from .holdout import Plan, Share
-from .kinds import LOOKED_AT, NUMBERS
+from .holdout import HoldoutPlan, Share
 from .metrics import Metric
 from .periods import Timeline
-from .rows import Array, digest
-from .split import Roles, Split, Tables, at_random, describe
+from .rows import digest
+from .split import Roles, Split, Tables, describe, random_split
 from .tables import Refused, as_number
 
-Answer = dict[str, Any]
 OTHER = "use the version of mle-star that started the run"
 NUMBERED = "leave --id-column out: rows are then named by their numbers"
 TOO_FEW = "give more rows, another --test-share, or a test table: a folder with train and test"
@@ -38,7 +38,7 @@ class Decision:
     split: Split | None
     times: Timeline | None
     new_series: dict[str, Any] | None
-    rows: Plan | None
+    rows: HoldoutPlan | None
     why: str
     """Why no rows are held out."""
     unverified: str | None
@@ -130,7 +130,7 @@ def _decide(question: Answer) -> Decision:
             why = (
                 f"the folds are given, so that test rows may be later in `{split['column']}` is not taken into account"
             )
-            split = at_random(tables, "") | {"why": why}
+            split = random_split(tables, "") | {"why": why}
     times = None
     if split and split["kind"] == "time" and roles.target in tables.train:
         try:
@@ -154,7 +154,7 @@ def _decide(question: Answer) -> Decision:
 
 def _held_out(
     tables: Tables, split: Split | None, times: Timeline | None, config: Answer, unverified: str | None
-) -> Plan:
+) -> HoldoutPlan:
     if config["holdout"] == "off":
         raise Refused("`holdout` is off")
     if split is None:
@@ -191,7 +191,7 @@ def _unverified(tables: Tables, facts: Answer) -> str | None:
     ):
         return f"{sample.file} asks for `{copied}`, which is no target"
     id = train.facts.get(roles.id or "")
-    if id and id["distinct"] + id["missing"] < min(train.rows, LOOKED_AT):
+    if id and id["distinct"] + id["missing"] < min(train.rows, INSPECTED):
         return f"a value of `{roles.id}` occurs twice in {train.file}"
     return None
 
@@ -261,13 +261,13 @@ def last_fold(question: Answer) -> Answer:
     return {"holdout": rows.holdout()}
 
 
-def _folds(found: Decision, rows: Plan | None) -> Array | None:
+def _folds(found: Decision, rows: HoldoutPlan | None) -> Array | None:
     if found.split is None or not found.has_folds:
         return None
     return holdout.folds(found.tables, found.split, found.times, found.own_folds, rows, found.seed)
 
 
-def _search(found: Decision, rows: Plan, into: Path) -> None:
+def _search(found: Decision, rows: HoldoutPlan, into: Path) -> None:
     folders.search(found.tables, rows, _folds(found, rows), into / "input", into / "labels.csv")
 
 
@@ -276,7 +276,7 @@ def draw(question: Answer) -> Answer:
     tables and of `labels.csv`, which only the program reads."""
     tables, facts = read(question), question["facts"]
     roles, name, seed = tables.roles, question["name"], int(question["seed"])
-    split = describe(tables) if roles.time or roles.group else at_random(tables, "")
+    split = describe(tables) if roles.time or roles.group else random_split(tables, "")
     split = {key: value for key, value in split.items() if key != "given" or value}
     if roles.id and not holdout.names_rows(tables):
         raise Refused(f"a value of `{roles.id}` occurs twice in {name}, so it does not name rows", NUMBERED)

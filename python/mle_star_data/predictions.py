@@ -1,4 +1,4 @@
-"""Files of predictions for rows with a known label."""
+"""Predictions of scripts, read from CSV files and matched with the true labels of their rows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import columns as column_names
-from . import metrics, tables
-from .labels import Keys, Labels, Truth, positive_of
+from . import metrics, submission_columns, tables
+from .aliases import Array, Keys
+from .labels import Labels, Truth, positive_of
 from .metrics import Metric
 from .tables import SEPARATORS, Refused, Table, Text, canonical, listed, shown
-
-Array = NDArray[Any]
 
 Others = Literal["reject", "ignore"]
 """What predictions for rows without a known label mean: an error, while some of the labelled rows are enough; or
@@ -66,7 +64,7 @@ def cells_of(metric: Metric, truth: Truth, columns: list[str], positive: str | N
     """What these columns stand for."""
     names = truth.names or []
     if metric.kind in ("labels", "probabilities", "guesses") and len(columns) > 1:
-        about = column_names.classes_of(columns, names)
+        about = submission_columns.classes_of(columns, names)
         if about is not None:
             extra = [name for name in about if name not in names]
             ordered = [columns[about.index(name)] for name in [*names, *extra]]
@@ -74,7 +72,7 @@ def cells_of(metric: Metric, truth: Truth, columns: list[str], positive: str | N
         if truth.target not in columns:
             raise Refused(f"the columns {listed(columns)} cannot be matched to the classes {listed(names)}")
     if metric.kind == "intervals":
-        found = column_names.bounds(columns)
+        found = submission_columns.bounds(columns)
         if found is None:
             needs = f"{metric.name} needs two columns, with the lower and the upper bound"
             raise Refused(f"{needs}, but there are {listed(columns)}")
@@ -95,7 +93,7 @@ def cells_of(metric: Metric, truth: Truth, columns: list[str], positive: str | N
 
 
 @dataclass(frozen=True)
-class Predicted:
+class Predictions:
     """Predictions for known rows of one target."""
 
     metric: Metric
@@ -121,7 +119,7 @@ class Predicted:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def at(self, places: Array) -> Predicted:
+    def at(self, places: Array) -> Predictions:
         """These rows."""
         return replace(
             self,
@@ -137,7 +135,7 @@ class Predicted:
         """The number of classes, if each value is a label."""
         return len(self.names) if self.cells.form in ("label", "guesses", "set") else None
 
-    def matches(self, other: Predicted) -> bool:
+    def matches(self, other: Predictions) -> bool:
         """Whether the same rows and columns are predicted, and only known classes."""
         is_known = all(len(one.names) == one.known or one.labels() is None for one in (self, other))
         return np.array_equal(self.keys, other.keys) and self.cells == other.cells and is_known
@@ -254,7 +252,7 @@ def _per_class(metric: Metric, truth: Array, values: Array, positive: int | None
     return metric, truth, values
 
 
-def read(file: str | Path, labels: Labels, layout: Layout, others: Others) -> list[Predicted]:
+def read(file: str | Path, labels: Labels, layout: Layout, others: Others) -> list[Predictions]:
     """The predictions of a file for each target.
 
     - One column holds numbers, labels, or the probability of the positive class, as the metric needs. It is about
@@ -283,7 +281,7 @@ def _columns_of(labels: Labels, layout: Layout, truth: Truth) -> list[str]:
     return [truth.target.strip()]
 
 
-def of_table(table: Table, labels: Labels, layout: Layout, others: Others) -> list[Predicted]:
+def of_table(table: Table, labels: Labels, layout: Layout, others: Others) -> list[Predictions]:
     """The predictions of a table for each target; see `read`."""
     table.needs(layout.needed())
     places, rows = matched(table, labels.keys, layout.id, others)
@@ -320,12 +318,12 @@ def matched(table: Table, keys: Keys, id_column: str | None, others: Others) -> 
     return places, rows
 
 
-def _of_target(table: Table, labels: Labels, truth: Truth, layout: Layout) -> Predicted:
+def _of_target(table: Table, labels: Labels, truth: Truth, layout: Layout) -> Predictions:
     cells = cells_of(labels.metric, truth, _columns_of(labels, layout, truth), labels.positive)
     reader = _Reader(table, cells, truth, labels.metric, layout)
     values, known = reader.values(), (len(truth.names or []), truth.names is None, labels.positive, truth.separator)
     rows = labels.keys, labels.units, labels.weights, truth.values
-    return Predicted(labels.metric, truth.target, *rows, cells, values, reader.names, *known)
+    return Predictions(labels.metric, truth.target, *rows, cells, values, reader.names, *known)
 
 
 class _Reader:

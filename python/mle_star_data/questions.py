@@ -15,21 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from . import agreement as alike
 from . import diagnose as diagnostics
-from . import fits, importances, labels, measure, metrics, predictions, selection, submission, tables
+from . import error_correlation as alike
+from . import importances, labels, measure, metrics, predictions, refit, selection, submission, tables
+from .aliases import Answer, Keys
 from .intervals import Target
-from .labels import Columns, Keys, Labels
-from .measure import Folds, Rows
+from .labels import Columns, Labels
+from .measure import Folds, Scoring
 from .metric_file import MetricFile
 from .metrics import Metric
-from .predictions import Layout, Others, Predicted
+from .predictions import Layout, Others, Predictions
 from .tables import Refused
-
-Array = NDArray[Any]
-Answer = dict[str, Any]
 
 REPLICATES = 200
 """Bootstrap replicates of a validation score. They are few, because each script has one."""
@@ -96,17 +93,17 @@ class Run:
         return Folds() if self.setup.folds is None else Folds.read(self.setup.folds)
 
     @cached_property
-    def rows(self) -> Rows:
+    def scoring(self) -> Scoring:
         """What scores of validation rows depend on."""
         naive = None if self.setup.seasonal_naive is None else measure.forecasts(self.setup.seasonal_naive)
         target = Target(**(self.setup.target or {}))
         folds = self.folds if target.kind == "period" and self.setup.has_periods else Folds()
         averages = target.kind == "period" and self.setup.mean_over_periods
-        return Rows(target, folds, averages, naive)
+        return Scoring(target, folds, averages, naive)
 
     @cached_property
-    def held_out_rows(self) -> Rows:
-        return Rows(self.rows.target)
+    def held_out_scoring(self) -> Scoring:
+        return Scoring(self.scoring.target)
 
     @cached_property
     def visible(self) -> Labels:
@@ -152,26 +149,26 @@ class Run:
             raise Refused(NO_HOLDOUT)
         return tables.read(self.setup.labels)
 
-    def validated(self, file: str) -> list[Predicted]:
+    def validated(self, file: str) -> list[Predictions]:
         """The validation predictions of a script."""
-        return self.rows.in_folds(predictions.read(file, self.search, self.layout, "reject"))
+        return self.scoring.in_folds(predictions.read(file, self.search, self.layout, "reject"))
 
-    def validation_of(self, kept: str) -> str:
+    def validation_of(self, stem: str) -> str:
         """The validation predictions that a script left."""
-        return str(Path(self.setup.folder, "validation", f"{kept}.csv"))
+        return str(Path(self.setup.folder, "validation", f"{stem}.csv"))
 
-    def submission_of(self, kept: str) -> str:
+    def submission_of(self, stem: str) -> str:
         """The whole submission as a script wrote it."""
         folder = "holdout/predictions" if self.setup.holds_out else "submissions"
-        return str(Path(self.setup.folder, folder, f"{kept}.csv"))
+        return str(Path(self.setup.folder, folder, f"{stem}.csv"))
 
-    def class_scores_of(self, kept: str) -> list[str]:
+    def class_scores_of(self, stem: str) -> list[str]:
         """The probability of each class that a script left for its validation rows and for the rows of its
         submission."""
         names = ("validation_class_scores.csv", "submission_class_scores.csv")
-        return [str(Path(self.setup.folder, "validation", f"{kept}.{name}")) for name in names]
+        return [str(Path(self.setup.folder, "validation", f"{stem}.{name}")) for name in names]
 
-    def computes_no(self, what: str) -> None:
+    def refuse_metric_file(self, what: str) -> None:
         """Raises with a metric file, for what a file does not compute."""
         if self.by_file is not None:
             raise Refused(f"the metric is that of {self.by_file.name}, so the program does not compute {what}")
@@ -184,7 +181,7 @@ def _metric(name: str) -> Metric:
     return metric
 
 
-def _few(replicates: int, rows: int) -> int:
+def _replicates(replicates: int, rows: int) -> int:
     return replicates // 4 if rows > MANY_ROWS else replicates
 
 
@@ -196,10 +193,10 @@ def validation(run: Run, file: str, printed: dict[str, float] | None = None) -> 
         if run.by_file is None:
             predictions.check_layout(run.search, run.layout)
         fewest = run.fewest_rows()
-        rows = run.rows
+        rows = run.scoring
     except Refused as error:
         return {"note": f"scores are not recomputed: {error}"}
-    predicted: list[Predicted] = []
+    predicted: list[Predictions] = []
     try:
         if run.by_file is not None:
             measured = run.by_file.measurement(
@@ -207,7 +204,7 @@ def validation(run: Run, file: str, printed: dict[str, float] | None = None) -> 
             )
         else:
             predicted = run.validated(file)
-            measured = measure.measurement(predicted, rows, _few(REPLICATES, len(run.keys)))
+            measured = measure.measurement(predicted, rows, _replicates(REPLICATES, len(run.keys)))
     except Refused as error:
         return {"mismatch": f"{name} cannot be scored: {error}"}
     if measured["rows"] < fewest:
@@ -226,14 +223,14 @@ def _agrees(printed: dict[str, float], score: float) -> bool:
 
 
 def _other_score(
-    run: Run, printed: dict[str, float], measured: Answer, predicted: Sequence[Predicted], file: str
+    run: Run, printed: dict[str, float], measured: Answer, predicted: Sequence[Predictions], file: str
 ) -> str | None:
     """The sentence about a script that printed another score than the program computed, with what it computed if
     that is known."""
     if not run.search.has_classes_of(run.visible):
         # A script cannot know classes that its rows lack.
         own = predictions.read(file, run.visible, run.layout, "reject")
-        if _agrees(printed, _mean(run.rows.in_folds(own))):
+        if _agrees(printed, _mean(run.scoring.in_folds(own))):
             return None
     metric, count, score = run.metric.name, measured["rows"], measured["score"]
     if len(predicted) > 1:
@@ -255,12 +252,12 @@ def _other_score(
     return f"{said}. The score that counts is the second one."
 
 
-def _mean(predicted: Sequence[Predicted]) -> float:
+def _mean(predicted: Sequence[Predictions]) -> float:
     """The mean score over the targets."""
     return float(np.mean([one.score() for one in predicted]))
 
 
-def _mean_over_folds(run: Run, predicted: Sequence[Predicted]) -> float:
+def _mean_over_folds(run: Run, predicted: Sequence[Predictions]) -> float:
     folds = run.folds.of(predicted[0].keys)
     scores = [measure.score_at(predicted, np.flatnonzero(folds == fold)) for fold in np.unique(folds)]
     return float(np.mean([score for score in scores if score is not None]))
@@ -270,7 +267,7 @@ def chance(run: Run, file: str, table: str, blocks: Sequence[int]) -> Answer:
     """The score of the validation predictions of a script that was trained on labels that were permuted within
     blocks, and what such predictions score by chance: with the labels permuted again. A script without a leak scores
     as if by chance."""
-    run.computes_no("the score by chance")
+    run.refuse_metric_file("the score by chance")
     try:
         columns = replace(run.columns, cluster=None)
         permuted = labels.read(table, columns, run.metric)
@@ -296,19 +293,19 @@ def chance(run: Run, file: str, table: str, blocks: Sequence[int]) -> Answer:
     return {"score": score, "mean": float(np.mean(by_chance)), "standard_deviation": float(np.std(by_chance, ddof=1))}
 
 
-def look(run: Run, kept: str, part: str) -> Answer:
+def held_out_score(run: Run, stem: str, part: str) -> Answer:
     """The score of the predictions for held-out rows in a submission: of all, or of one of two halves of them."""
-    file = run.submission_of(kept)
+    file = run.submission_of(stem)
     if not Path(file).exists():
         raise Refused("it left no valid submission")
-    rows = run.held_out_rows
+    rows = run.held_out_scoring
     if run.by_file is not None:
         columns, table = replace(run.columns, id=run.setup.id_column), run.table_of_held_out
         scored = run.by_file.measurement(table, columns, run.layout, file, "ignore", rows, HOLDOUT_REPLICATES, part)
         return {"measured": scored}
     known = run.held_out if part == "whole" else run.held_out.halves()[part != "choosing"]
     predicted = predictions.read(file, known, run.layout, "ignore")
-    return {"measured": measure.measurement(predicted, rows, _few(HOLDOUT_REPLICATES, len(known)))}
+    return {"measured": measure.measurement(predicted, rows, _replicates(HOLDOUT_REPLICATES, len(known)))}
 
 
 def compare(run: Run, one: str, other: str) -> Answer:
@@ -317,37 +314,37 @@ def compare(run: Run, one: str, other: str) -> Answer:
     one, other = run.validation_of(one), run.validation_of(other)
     if run.by_file is not None:
         return run.by_file.compare(
-            run.table_of_search, run.columns, run.layout, (one, other), run.rows, REPLICATES, run.fewest_rows()
+            run.table_of_search, run.columns, run.layout, (one, other), run.scoring, REPLICATES, run.fewest_rows()
         )
-    files = measure.on_common_rows([run.validated(one), run.validated(other)], run.rows)
+    files = measure.on_common_rows([run.validated(one), run.validated(other)], run.scoring)
     rows = len(files[0][0])
     if rows < max(run.fewest_rows(), 1):
         return {"rows": rows, "difference": None}
-    first, second = (measure.together(file, _few(REPLICATES, rows)) for file in files)
+    first, second = (measure.mean_over_targets(file, _replicates(REPLICATES, rows)) for file in files)
     return {"rows": rows, "difference": first.minus(second)}
 
 
 def agreement(run: Run, runs: Sequence[str]) -> Answer:
     """How alike the errors of several runs are on the validation rows that all of them have."""
-    run.computes_no("scores of the rows that several scripts predict")
-    found = measure.on_common_rows([run.validated(run.validation_of(one)) for one in runs], run.rows)
+    run.refuse_metric_file("scores of the rows that several scripts predict")
+    found = measure.on_common_rows([run.validated(run.validation_of(one)) for one in runs], run.scoring)
     if len(found[0][0]) < max(run.fewest_rows(), 1):
         raise Refused("they have too few rows in common")
-    return alike.agreement(found, _few(REPLICATES, len(found[0][0])))
+    return alike.agreement(found, _replicates(REPLICATES, len(found[0][0])))
 
 
 def select(run: Run, runs: Sequence[tuple[str, float]], seconds: float) -> Answer:
     """Weights for the predictions of several scripts, each with the seconds that it took, which run in `seconds`
     together."""
-    run.computes_no("the best weights of solutions")
+    run.refuse_metric_file("the best weights of solutions")
     is_one = len(run.layout.predicted()) == 1
     kind, durations = run.metric.kind, [took for _, took in runs]
-    files, scores = [run.validation_of(kept) for kept, _ in runs], [run.class_scores_of(kept) for kept, _ in runs]
-    if kind == "guesses" and _are_torn(run.search, files[0]):
+    files, scores = [run.validation_of(stem) for stem, _ in runs], [run.class_scores_of(stem) for stem, _ in runs]
+    if kind == "guesses" and _separates_inside_labels(run.search, files[0]):
         raise Refused("what separates guesses is inside a label, so they cannot be combined")
 
     def chosen(files: Sequence[str], layout: Layout) -> Answer:
-        found = selection.select(run.search, run.rows, files, durations, layout, seconds, REPLICATES)
+        found = selection.select(run.search, run.scoring, files, durations, layout, seconds, REPLICATES)
         if found is None:
             raise Refused(NO_COMBINATION)
         return found
@@ -371,7 +368,7 @@ def select(run: Run, runs: Sequence[tuple[str, float]], seconds: float) -> Answe
     return found | {"by": by}
 
 
-def _are_torn(known: Labels, file: str) -> bool:
+def _separates_inside_labels(known: Labels, file: str) -> bool:
     """Whether what separates the guesses at the beginning of this file is inside a label, too, so that labels would
     be torn."""
     with open(file, encoding="utf-8", errors="replace") as text:
@@ -387,26 +384,26 @@ def combine(run: Run, runs: Sequence[tuple[str, float]], by: Any, validation: st
     submission."""
     for at, out in enumerate((validation, submission)):
         if by == "class_scores":
-            files = [(weight, run.class_scores_of(kept)[at]) for kept, weight in runs]
+            files = [(weight, run.class_scores_of(stem)[at]) for stem, weight in runs]
             classes = Layout(selection.class_columns(files[0][1], run.layout.id), run.layout.id)
             selection.combine_classes(files, classes, run.layout, out)
         else:
             of = run.submission_of if at else run.validation_of
-            selection.combine(run.metric, [(weight, of(kept)) for kept, weight in runs], run.layout, out)
+            selection.combine(run.metric, [(weight, of(stem)) for stem, weight in runs], run.layout, out)
     return {}
 
 
 def compare_fits(run: Run, first: str, second: str) -> Answer:
     """How the predictions of two fits of one solution differ for the same rows of the test table."""
-    one, other = (str(Path(run.setup.folder, "submissions", f"{kept}.csv")) for kept in (first, second))
-    return fits.compare(None if run.by_file is not None else run.metric, one, other, run.layout)
+    one, other = (str(Path(run.setup.folder, "submissions", f"{stem}.csv")) for stem in (first, second))
+    return refit.compare(None if run.by_file is not None else run.metric, one, other, run.layout)
 
 
-def importance(run: Run, kept: str, known: str, copies: dict[str, Any], on: str, direction: str) -> Answer:
+def importance(run: Run, stem: str, known: str, copies: dict[str, Any], on: str, direction: str) -> Answer:
     """How much worse the score of copies of rows is, in each of which one column is permuted."""
-    run.computes_no("the importance of columns")
-    rows, of = (run.held_out, run.held_out_rows) if on == "held_out" else (run.search, run.rows)
-    predicted = str(Path(run.setup.folder, "submissions", f"{kept}.csv"))
+    run.refuse_metric_file("the importance of columns")
+    rows, of = (run.held_out, run.held_out_scoring) if on == "held_out" else (run.search, run.scoring)
+    predicted = str(Path(run.setup.folder, "submissions", f"{stem}.csv"))
     found = importances.importance(rows, of, run.layout, predicted, run.submission_of(known), copies, REPLICATES)
     return found | {"on": on}
 
@@ -420,14 +417,14 @@ def diagnose(
     periods: Sequence[Any] | None = None,
 ) -> Answer:
     """Where predictions are right and where they are wrong. `split` divides `folder`, the data of the search."""
-    from .divisions import Divided  # Only this question needs a library for frames.
+    from .partitions import PartitionedRows  # Only this question needs a library for frames.
 
     is_held_out = of != "validation"
-    known, rows = (run.held_out, run.held_out_rows) if is_held_out else (run.search, run.rows)
+    known, rows = (run.held_out, run.held_out_scoring) if is_held_out else (run.search, run.scoring)
     others: Others = "ignore" if is_held_out else "reject"
     assert files[0] is not None
     id = run.setup.id_column if is_held_out else run.columns.id
-    divided = Divided(folder, "test" if is_held_out else "train", id)
+    divided = PartitionedRows(folder, "test" if is_held_out else "train", id)
     divisions = divided.by(split, run.setup.folds, periods)
     found: Answer = diagnostics.diagnose(known, rows, files[0], files[1], run.layout, others, divisions)
     for parts in found["parts"]:
@@ -468,7 +465,7 @@ def score(
     try:
         predicted = predictions.read(submission, found, Layout(**layout), "reject" if is_part else "ignore")
         if replicates:
-            rows = Rows(Target(**(target or {})), Folds() if folds is None else Folds.read(folds))
+            rows = Scoring(Target(**(target or {})), Folds() if folds is None else Folds.read(folds))
             return {"measured": measure.measurement(predicted, rows, replicates)}
         return {"score": _mean(predicted)}
     except Refused as error:
@@ -501,7 +498,7 @@ def trial(metric_file: dict[str, Any], **rows: Any) -> Answer:
     return MetricFile(**metric_file).trial(**rows)
 
 
-def _later(module: str, name: str) -> Callable[..., Answer]:
+def _lazy(module: str, name: str) -> Callable[..., Answer]:
     """A question whose module, and the library for frames, is imported when it is asked first."""
 
     def asked(**question: Any) -> Answer:
@@ -512,10 +509,10 @@ def _later(module: str, name: str) -> Callable[..., Answer]:
     return asked
 
 
-OF_A_RUN: dict[str, Callable[..., Answer]] = {
+RUN_QUESTIONS: dict[str, Callable[..., Answer]] = {
     "validation": validation,
     "chance": chance,
-    "look": look,
+    "look": held_out_score,
     "compare": compare,
     "agreement": agreement,
     "select": select,
@@ -524,24 +521,24 @@ OF_A_RUN: dict[str, Callable[..., Answer]] = {
     "importance": importance,
     "diagnose": diagnose,
 }
-ANSWERS = {"compare": "comparison", "select": "selection", "fits": "refit"}
-ANSWERS |= {name: name for name in ("look", "agreement", "importance")}
+ANSWER_NAMES = {"compare": "comparison", "select": "selection", "fits": "refit"}
+ANSWER_NAMES |= {name: name for name in ("look", "agreement", "importance")}
 """What the program calls the answers that it keeps in its journal."""
-ALONE: dict[str, Callable[..., Answer]] = {
+OTHER_QUESTIONS: dict[str, Callable[..., Answer]] = {
     "score": score,
     "check": submission.check,
     "source": source,
     "trial": trial,
     "describe": describe,
 }
-LATER = {
+LAZY_QUESTIONS = {
     "roles": "inspect",
     "relations": "relations",
     "intake": "take_in read_rows",
     "plan": "plan same_rows materialise last_fold draw make_sample trim permuted shuffle_targets replace_test_rows",
-    "other_rows": "rows_to_predict shared_rows name_predictions sample_for other_order same_predictions",
+    "new_rows": "rows_to_predict shared_rows name_predictions sample_for other_order same_predictions",
 }
-ALONE |= {name: _later(module, name) for module, names in LATER.items() for name in names.split()}
+OTHER_QUESTIONS |= {name: _lazy(module, name) for module, names in LAZY_QUESTIONS.items() for name in names.split()}
 
 
 @cache
@@ -556,8 +553,8 @@ def answer(question: dict[str, Any]) -> Answer:
     arguments = dict(question)
     name, setup = arguments.pop("question"), arguments.pop("setup", None)
     if "run" in arguments:
-        arguments["kept"] = arguments.pop("run")
-    if name in ALONE:
-        return ALONE[name](**arguments)
-    found = OF_A_RUN[name](run_of(setup), **arguments)
-    return found | {"answer": ANSWERS[name]} if name in ANSWERS else found
+        arguments["stem"] = arguments.pop("run")
+    if name in OTHER_QUESTIONS:
+        return OTHER_QUESTIONS[name](**arguments)
+    found = RUN_QUESTIONS[name](run_of(setup), **arguments)
+    return found | {"answer": ANSWER_NAMES[name]} if name in ANSWER_NAMES else found

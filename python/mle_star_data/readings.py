@@ -1,4 +1,4 @@
-"""What is known of a task, and what is read from its description: a value with its reason, or a question."""
+"""What the program reads from tables and description of a task: a value with its reason, or a question to the user."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A value, and why it is taken."""
+class Value:
+    """A value of the task that is inferred, and why."""
 
     field: str
     value: str

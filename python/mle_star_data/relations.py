@@ -15,13 +15,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from . import facts, intervals, links, split
+from .aliases import Facts, Numbers
+from .column_kinds import INSPECTED, NUMBERS
 from .facts import Folder
 from .frames import Column, Source, Table
-from .kinds import LOOKED_AT, NUMBERS
-from .links import Known
 from .tables import Refused
 
-Numbers = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 DETERMINED_IN, FEWEST_ROWS, FEWEST_VALUES, ROWS_OF_CLASS = 20_000, 50, 12, 20
@@ -37,11 +36,11 @@ into so many parts with as many rows."""
 def relations(folder: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     """The links of the further tables with their cutoffs, and what relates columns; see `opened`."""
     data = opened(folder, facts)
-    target, id = data.target, data.told.get("id")
+    target, id = data.target, data.facts.get("id")
     found = links.find(data.folder, target, id)
     but = [*data.targets, *([id] if id else [])]
     time = data.later_in if data.later_in in data.folder.train.facts else None
-    roles = data.told.get("roles", {})
+    roles = data.facts.get("roles", {})
     # No model may use them.
     left_out = {*(roles.get("ignored") or ()), roles.get("weight"), data.split.get("groups")}
     used = [link for link in found if not left_out.intersection(link.columns)]
@@ -72,15 +71,15 @@ class Data:
     and the `period` of the rows to predict, which are the test table of this folder."""
 
     folder: Folder
-    told: Mapping[str, Any]
+    facts: Mapping[str, Any]
 
     @property
     def target(self) -> str | None:
-        return next(iter(self.told["targets"]), None)
+        return next(iter(self.facts["targets"]), None)
 
     @property
     def targets(self) -> list[str]:
-        return [] if self.target is None else self.folder.targets(self.target, self.told.get("id"))
+        return [] if self.target is None else self.folder.targets(self.target, self.facts.get("id"))
 
     @cached_property
     def tables(self) -> split.Tables:
@@ -91,12 +90,12 @@ class Data:
 
     @property
     def split(self) -> Mapping[str, Any]:
-        return self.told.get("split") or {}
+        return self.facts.get("split") or {}
 
     def role(self, name: str) -> str:
         """What part in the task a column that is no target has; `feature` for none."""
-        roles, split = self.told.get("roles", {}), self.split
-        if name == self.told.get("id"):
+        roles, split = self.facts.get("roles", {}), self.split
+        if name == self.facts.get("id"):
             return "id"
         for role in ("weight", "group", "time"):
             if name == roles.get(role):
@@ -113,19 +112,19 @@ class Data:
         return self.split.get("column") if self.split.get("kind") == "time" else None
 
 
-def opened(folder: str, told: Mapping[str, Any]) -> Data:
+def opened(folder: str, facts: Mapping[str, Any]) -> Data:
     """The data of a question. What is known of a table holds for one with as many rows, and for one of which it is
     known from a part; else held-out rows that a folder for scripts has in its test table are seen there."""
-    tables = {role: told[role] for role in ("train", "test", "sample") if told.get(role)}
+    tables = {role: facts[role] for role in ("train", "test", "sample") if facts.get(role)}
     if "train" not in tables:
         raise Refused("there is no training table")
-    words = [(one["column"], tuple(one.get("words", ())), one["why"]) for one in told.get("text_columns", ())]
-    known = {one["file"]: one for one in [*tables.values(), *told.get("auxiliary", ())]}
+    words = [(one["column"], tuple(one.get("words", ())), one["why"]) for one in facts.get("text_columns", ())]
+    known = {one["file"]: one for one in [*tables.values(), *facts.get("auxiliary", ())]}
     # The program's own file of folds is none of the data.
-    data = Data(_open(folder, tuple(words), (*known, *told.get("other_files", ()))), told)
+    data = Data(_open(folder, tuple(words), (*known, *facts.get("other_files", ()))), facts)
     for table in [*data.folder.tables(), *data.folder.auxiliary]:
         one = known.get(table.file)
-        is_same = one is not None and (one["rows"] == table.rows or min(one["rows"], table.rows) > LOOKED_AT)
+        is_same = one is not None and (one["rows"] == table.rows or min(one["rows"], table.rows) > INSPECTED)
         if one and is_same and [column["name"] for column in one["columns"]] == table.names:
             table.facts = {column["name"]: column for column in one["columns"]}
     return data
@@ -143,7 +142,7 @@ def _open(folder: str, words: tuple[tuple[str, tuple[str, ...], str], ...], tabl
 def determinants(train: Table, target: str, but: Sequence[str]) -> list[str]:
     """The columns from which the target follows in all of the first rows: equal values have equal targets, or the
     values sort the targets. Such a column may be made from the target, or recorded after it."""
-    head = of_frame(train, train.source.looked.head(DETERMINED_IN))
+    head = of_frame(train, train.source.inspected.head(DETERMINED_IN))
     labels = pl.DataFrame({"label": head.column(target).values, "y": head.column(target).numbers})
     counts = labels["label"].drop_nulls().value_counts()["count"]
     rows, classes = int(counts.sum()), len(counts)
@@ -210,7 +209,7 @@ def _normal(value: float, free: float) -> float:
     return float((np.cbrt(value / free) - (1.0 - spread)) / np.sqrt(spread))
 
 
-def grouped(column: Column, known: Known) -> Codes:
+def grouped(column: Column, known: Facts) -> Codes:
     """The groups of a column: levels, of which the rare ones are one; fifths of a number; else rows with and without a
     value."""
     values, rows = column.values, len(column.values)

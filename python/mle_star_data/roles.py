@@ -15,15 +15,13 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from . import dates, description, facts, labels, mentions, metrics, names, readings
+from . import dates, described_columns, description, facts, labels, metrics, naming, readings
+from .aliases import Facts
+from .column_kinds import HUGE, INSPECTED, NUMBERS
 from .facts import Folder
 from .frames import Column, Table
-from .kinds import HUGE, LOOKED_AT, NUMBERS
-from .readings import Question, Reading, Taken
+from .readings import Question, Reading, Value
 from .tables import Refused
-
-Known = dict[str, Any]
-"""What is known of a column; see `kinds.describe`."""
 
 USUAL_TARGETS = ("target", "label", "labels", "class", "y", "outcome")
 FEWEST_IDS = 20
@@ -151,7 +149,7 @@ class Task:
 
     def _class_columns(self) -> list[dict[str, Any]] | None:
         """The class that each column of the sample is about."""
-        asked = [name for name in self.folder.asked() if name != self.id and not self.folder.in_test(name)]
+        asked = [name for name in self.folder.sample_columns() if name != self.id and not self.folder.in_test(name)]
         return self.folder.class_columns(self.target, asked) if self.target is not None and len(asked) > 1 else None
 
     def _without_target(self) -> list[tuple[str, int]]:
@@ -168,7 +166,7 @@ class Task:
         self.guesses.append({"field": name, "value": value, "reason": reason})
         return value
 
-    def _take(self, taken: Taken | Question) -> Taken | None:
+    def _take(self, taken: Value | Question) -> Value | None:
         if isinstance(taken, Question):
             self.questions.append(taken)
             return None
@@ -212,7 +210,7 @@ class Task:
         name, rows = self.folder.train.names[0], sum(table.rows for table in tables)
         others = {*self.roles.values(), *self.ignored, *_listed(self.told.target)}
         fits = all(table.names[0] == name and _names_rows(table, rows) for table in tables)
-        if self.folder.sample is not None or name in others or names.says_time(name) or not fits:
+        if self.folder.sample is not None or name in others or naming.says_time(name) or not fits:
             return None
         return name, "the first column, and no two rows share a value"
 
@@ -244,16 +242,16 @@ class Task:
         return asked if sample is not None else given
 
     def _target_of_sample(self) -> tuple[str, str] | None:
-        others = [name for name in self.folder.asked() if name != self.id]
-        return (others[0], f"the column of {self.folder.asked_in()} beside the ID") if len(others) == 1 else None
+        others = [name for name in self.folder.sample_columns() if name != self.id]
+        return (others[0], f"the column of {self.folder.sample_file()} beside the ID") if len(others) == 1 else None
 
     def _guessed_target(self) -> tuple[str, str] | None:
-        folder, train, sample = self.folder, self.folder.train.file, self.folder.asked_in()
+        folder, train, sample = self.folder, self.folder.train.file, self.folder.sample_file()
         test = folder.test
         taken = {self.id, *self.roles.values(), *self.ignored}
         every = [name for name in folder.train.names if name not in taken]
         open_ = [name for name in every if not folder.in_test(name)]
-        asked = [name for name in folder.asked() if name != self.id]
+        asked = [name for name in folder.sample_columns() if name != self.id]
         wanted = set(asked)
         both, of_both = ([name for name in names if name in wanted] for names in (open_, every))
         in_order = sorted(both, key=asked.index)
@@ -263,7 +261,7 @@ class Task:
         # Of 20,000 names, hardly any begins with a word of the text.
         text = self.told.description
         begun = [name for name in open_ or every if _first_word(name) in text.lower()]
-        said = mentions.target_named(text, begun)
+        said = described_columns.target_named(text, begun)
         named, why = ([said.value], said.reason) if said else ([], "")
         empty = [name for name in every if test and name in test and not test.column(name).distinct]
         empty = [name for name in empty if folder.train.column(name).distinct]
@@ -284,7 +282,7 @@ class Task:
     def _with_classes(self, open_: Iterable[str], asked: list[str]) -> list[str]:
         """The columns whose values the sample has columns for."""
 
-        def holds(column: Known) -> bool:
+        def holds(column: Facts) -> bool:
             if column["distinct"] == len(asked):
                 return all(any(name.endswith(value) for name in asked) for value, _ in column["top_values"])
             return column["distinct"] < len(asked) and self.folder.class_columns(column["name"], asked) is not None
@@ -371,7 +369,7 @@ class Task:
         asked = readings.GivenMetric(told.metric, told.direction, has_weights, told.metric_file, is_regression)
         held = [_as_target(column) for name in self.targets if (column := self.column(name))]
         found = description.read_metric(told.description, asked, held)
-        self._chose = isinstance(found, Taken) and found.is_chosen
+        self._chose = isinstance(found, Value) and found.is_chosen
         if isinstance(found, Question):
             self.questions.append(found)
             return (told.metric if found.field == "metric_direction" else None), None
@@ -396,14 +394,14 @@ class Task:
                 "leave out --positive-class (positive_class in the task file)",
             )
         takes_a_side = metric is not None and (metric.kind in ("probabilities", "order") or metric.name == "F1")
-        asked = [name for name in self.folder.asked() if name != self.id]
+        asked = [name for name in self.folder.sample_columns() if name != self.id]
         asked = [name for name in asked if name == self.target or not self.folder.in_test(name)]
         if given is None and (not takes_a_side or len(asked) > 1):
             return None
         one, other = (value for value, _ in column.facts["top_values"])
-        are_numbers = mentions.as_number(one) is not None and mentions.as_number(other) is not None
+        are_numbers = described_columns.as_number(one) is not None and described_columns.as_number(other) is not None
         name = asked[0] if asked and not (are_numbers and asked[0] == self.target) else None
-        found = mentions.positive_class(self.told.description, (one, other), name, given, self._chose)
+        found = described_columns.positive_class(self.told.description, (one, other), name, given, self._chose)
         if takes_a_side or isinstance(found, Question):
             taken = self._take(found)
             return taken.value if taken else None
@@ -411,7 +409,7 @@ class Task:
 
     # ------------------------------------------------------------ kinds of data and task
 
-    def _features(self) -> list[Known]:
+    def _features(self) -> list[Facts]:
         """The columns that both tables have, beside the ID and the targets."""
         none = {self.id, self.roles.get("weight"), *self.ignored, *self.targets}
         test = self.folder.test
@@ -481,8 +479,8 @@ class Task:
             return None
         for one in self._features():
             if one["kind"] in ("category", "text") and one["distinct"] > MOST_CLASSES:
-                values = self.folder.train.column(one["name"]).looked
-                equal = (target.looked == values).drop_nulls()
+                values = self.folder.train.column(one["name"]).inspected
+                equal = (target.inspected == values).drop_nulls()
                 if equal.sum() * 2 > len(equal):
                     return f'"{target.name}" is "{one["name"]}" in most rows'
         return None
@@ -528,13 +526,13 @@ def _not_in(table: Table, name: str, role: str) -> Refused:
 
 def _is_id(table: Table, name: str) -> bool:
     column = table.column(name)
-    return names.says_id(name) and column.missing == 0 and column.distinct == min(table.rows, LOOKED_AT)
+    return naming.says_id(name) and column.missing == 0 and column.distinct == min(table.rows, INSPECTED)
 
 
 def _names_rows(table: Table, rows: int) -> bool:
     """Whether the first column holds codes without blanks, or whole numbers that lie close together, each once."""
     column = table.column(table.names[0])
-    if column.missing or table.rows < FEWEST_IDS or column.distinct < min(table.rows, LOOKED_AT):
+    if column.missing or table.rows < FEWEST_IDS or column.distinct < min(table.rows, INSPECTED):
         return False
     if column.kind == "integer":
         low, high = column.facts["range"]
@@ -542,8 +540,8 @@ def _names_rows(table: Table, rows: int) -> bool:
     return column.kind == "category" and not any(" " in value for value, _ in column.facts["top_values"])
 
 
-def _has_fractions(known: Known) -> bool:
-    numbers = (mentions.as_number(value) for value, _ in known["top_values"])
+def _has_fractions(known: Facts) -> bool:
+    numbers = (described_columns.as_number(value) for value, _ in known["top_values"])
     return any(number is not None and number % 1 != 0 for number in numbers)
 
 
@@ -562,7 +560,7 @@ def _as_target(column: Column) -> readings.Column:
     return readings.Column(column.name, kind, known["distinct"], labels, zeros, below, fractions)
 
 
-def _several_labels(known: Known) -> str | None:
+def _several_labels(known: Facts) -> str | None:
     """A cell with several labels, if the cells are sets of few labels rather than names of several words: more than
     half of the labels are in several cells, there are more sets than labels, and none holds a label twice. With blanks
     between labels, there are half as many more, and a label stands both first and after another one."""

@@ -5,19 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from .aliases import Array, Keys
+from .bootstrap import mixed
 from .frames import Table
-from .resampled import mixed
 from .tables import hashed
-
-Array = NDArray[Any]
-Keys = NDArray[np.uint64]
-"""A hash of each cell; 0 where it is missing."""
 
 
 def keys(texts: pl.Series, as_numbers: bool) -> Keys:
@@ -28,7 +23,7 @@ def keys(texts: pl.Series, as_numbers: bool) -> Keys:
     return np.where(texts.is_null().to_numpy(), np.uint64(0), hashed(texts.fill_null("")))
 
 
-def together(several: Sequence[Keys]) -> Keys:
+def joint_keys(several: Sequence[Keys]) -> Keys:
     """A hash of the cells of each row in several columns; 0 where one is missing."""
     found = several[0]
     for other in several[1:]:

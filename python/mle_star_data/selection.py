@@ -16,16 +16,14 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from . import measure, metrics, predictions, resampled, tables
-from .labels import Keys, Labels, drawn_units
-from .measure import Measured, Rows
+from . import bootstrap, measure, metrics, predictions, tables
+from .aliases import Array, Keys
+from .labels import Labels, drawn_units
+from .measure import Estimate, Scoring
 from .metrics import Metric
-from .predictions import Layout, Predicted
+from .predictions import Layout, Predictions
 from .tables import Refused, Text, shown
-
-Array = NDArray[Any]
 
 NO_IDS = pl.Series([], dtype=pl.String)
 ROUNDS = 25
@@ -58,7 +56,7 @@ votes, that of the earliest member is written, and counts in the search."""
 class _Target:
     """What the members predict for one target."""
 
-    rows: Predicted
+    rows: Predictions
     members: Array
     """The values of each member, a line for each row; labels as one value for each class."""
 
@@ -117,7 +115,7 @@ class _Library:
     durations: Array
     limit: float
 
-    def predicted(self, values: Sequence[Array]) -> list[Predicted]:
+    def predicted(self, values: Sequence[Array]) -> list[Predictions]:
         """What a file would hold with these values of each target."""
         pairs = zip(self.targets, values, strict=True)
         return [replace(target.rows, values=target.decide(one)) for target, one in pairs]
@@ -173,14 +171,14 @@ class _Library:
         lines, members = len(weights), len(self.durations)
         counts = np.zeros((lines, members), dtype=np.int64)
         best, best_counts, best_round = np.full(lines, -np.inf), counts.copy(), np.zeros(lines, dtype=np.int64)
-        own = self.tried(counts, np.ones(counts.shape, dtype=bool), weights)
+        own = self.goodness_with_each(counts, np.ones(counts.shape, dtype=bool), weights)
         places = np.argsort(np.argsort(-own, axis=1, kind="stable"), axis=1)
         known = np.isfinite(own) & (places < CANDIDATES)
         runs = np.ones(lines, dtype=bool)
         for at in range(1, ROUNDS + 1):
             used = (counts > 0) @ self.durations
             fits = known & runs[:, None] & ((counts > 0) | (used[:, None] + self.durations <= self.limit))
-            goodness = np.where(fits, own, -np.inf) if at == 1 else self.tried(counts, fits, weights)
+            goodness = np.where(fits, own, -np.inf) if at == 1 else self.goodness_with_each(counts, fits, weights)
             most = goodness.max(axis=1)
             runs &= np.isfinite(most)
             # Of equal ones, but for rounding, the one that was chosen least often: labels often need a third vote to
@@ -196,7 +194,7 @@ class _Library:
                 break
         return np.asarray(best_counts / np.maximum(best_counts.sum(axis=1, keepdims=True), 1))
 
-    def tried(self, counts: Array, fits: Array, weights: Array) -> Array:
+    def goodness_with_each(self, counts: Array, fits: Array, weights: Array) -> Array:
         """How good the mean is for each line and each member that fits, if it is chosen once more. Lines that have
         chosen the same members are worked on together."""
         lines, members = np.nonzero(fits)
@@ -221,12 +219,12 @@ def _bag(number: int, units: Keys, classes: Array) -> Array:
     steps = -(-sizes // share)
     is_kept = place % steps[group] == (number % steps)[group]
     stands_for = sizes / np.maximum(np.bincount(group, weights=is_kept), 1.0)
-    return np.asarray(next(resampled.draws(units, 1, BAGS_FROM + number)) * stands_for[group] * is_kept)
+    return np.asarray(next(bootstrap.draws(units, 1, BAGS_FROM + number)) * stands_for[group] * is_kept)
 
 
 def select(
     labels: Labels,
-    rows: Rows,
+    rows: Scoring,
     files: Sequence[str],
     seconds: Sequence[float],
     layout: Layout,
@@ -260,7 +258,7 @@ def select(
     if (chosen[0] > 0).sum() < 2 or not chosen.any(axis=1).all() or not best.any(axis=1).all():
         return None
     measured = measure.measurement(library.predicted(library.combined(chosen[1:], folds)), rows, replicates)
-    of_best = measure.together(library.predicted(library.combined(best, folds)), replicates)
+    of_best = measure.mean_over_targets(library.predicted(library.combined(best, folds)), replicates)
     scores = np.array(measured["replicates"])
     is_defined = np.arange(len(scores)) < measured.get("defined", len(scores))
     sign = labels.metric.sign()
@@ -269,17 +267,17 @@ def select(
     return {
         "weights": [float(one) for one in weights],
         "measured": measured,
-        "lead": Measured(measured["score"], scores, is_defined).minus(of_best),
+        "lead": Estimate(measured["score"], scores, is_defined).minus(of_best),
         "is_better": bool(sign * measured["score"] > sign * of_best.score),
     }
 
 
 def _members(
-    labels: Labels, rows: Rows, files: Sequence[str], layout: Layout
-) -> tuple[list[Predicted], list[list[Array]], list[int]]:
+    labels: Labels, rows: Scoring, files: Sequence[str], layout: Layout
+) -> tuple[list[Predictions], list[list[Array]], list[int]]:
     """The first file, the values of the files that match it for each target, and the numbers of these files."""
     first = rows.in_folds(predictions.read(files[0], labels, layout, "reject"))
-    members, used = [[_spread(one)] for one in first], [0]
+    members, used = [[_as_numbers(one)] for one in first], [0]
     most = max(MOST_VALUES // max(sum(values[0].size for values in members), 1), FEWEST)
     for at, file in enumerate(files[1:most], 1):
         with suppress(Refused):
@@ -287,11 +285,11 @@ def _members(
             if all(one.matches(other) for one, other in zip(found, first, strict=True)):
                 used.append(at)
                 for values, one in zip(members, found, strict=True):
-                    values.append(_spread(one))
+                    values.append(_as_numbers(one))
     return first, members, used
 
 
-def _spread(file: Predicted) -> Array:
+def _as_numbers(file: Predictions) -> Array:
     """Predictions as numbers that have a mean: a label becomes a one at its class, the second guess a half, and so
     on."""
     classes = file.labels()
@@ -327,7 +325,7 @@ def combine(metric: Metric, files: Sequence[tuple[float, str]], layout: Layout, 
     ids = aligned[0][1]
     if metric.kind == "guesses":
         between = tables.separator(pl.Series(np.concatenate(cells)))
-        known = {row: _guessed(row, weights, between, metric.guesses) for row in set(zip(*cells, strict=True))}
+        known = {row: _combined_guesses(row, weights, between, metric.guesses) for row in set(zip(*cells, strict=True))}
         _write(out, layout, ids, [[known[row] for row in zip(*cells, strict=True)]])
         return
     form: Callable[[str], str] = tables.canonical
@@ -402,7 +400,7 @@ def _places(first: Keys, ids: Text, keys: Keys, own: Text) -> Array:
     return place
 
 
-def _guessed(cells: Sequence[str], weights: Sequence[float], between: str, most: int) -> str:
+def _combined_guesses(cells: Sequence[str], weights: Sequence[float], between: str, most: int) -> str:
     """The guesses that count most in the cells of several files. Equal labels may be written in different forms."""
     sums: dict[str, float] = {}
     written: dict[str, str] = {}

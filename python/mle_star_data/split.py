@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from . import dates, names
+from . import dates, naming
+from .aliases import Array, Keys, Numbers
+from .column_kinds import EXACT, HUGE, INSPECTED, NUMBERS
 from .frames import Table
-from .kinds import EXACT, HUGE, LOOKED_AT, NUMBERS
-from .rows import Array, Keys, codes, keys, numbered, together
+from .rows import codes, joint_keys, keys, numbered
 
-Numbers = NDArray[np.float64]
 Split = dict[str, Any]
 
 WRITTEN = {"year-and-month": 100, "year-and-week": 100, "year-month-day": 10_000}
@@ -62,7 +61,7 @@ class Tables:
     roles: Roles
     groups: Sequence[dict[str, Any]] = ()
     """The columns whose values repeat in the training table, and of which at most one test row in a hundred has one."""
-    known: dict[str, tuple[Keys, Keys | None]] = field(default_factory=dict)
+    cached_keys: dict[str, tuple[Keys, Keys | None]] = field(default_factory=dict)
 
     def in_both(self, name: str) -> bool:
         return self.test is not None and name in self.test and name in self.train
@@ -75,10 +74,10 @@ class Tables:
 
     def keys(self, name: str) -> tuple[Keys, Keys | None]:
         """The keys of a column of both tables."""
-        if name not in self.known:
+        if name not in self.cached_keys:
             of_test = self.keys_of(self.test, name) if self.test and name in self.test else None
-            self.known[name] = self.keys_of(self.train, name), of_test
-        return self.known[name]
+            self.cached_keys[name] = self.keys_of(self.train, name), of_test
+        return self.cached_keys[name]
 
     def keys_of(self, table: Table, name: str) -> Keys:
         return keys(table.column(name).values, self.as_numbers(name))
@@ -87,20 +86,20 @@ class Tables:
         """The keys of the first rows of both tables."""
         assert self.test is not None
         as_numbers = self.as_numbers(name)
-        return keys(self.train.column(name).looked, as_numbers), keys(self.test.column(name).looked, as_numbers)
+        return keys(self.train.column(name).inspected, as_numbers), keys(self.test.column(name).inspected, as_numbers)
 
     def forget(self, kept: Iterable[str | None]) -> None:
         """Frees the memory of other columns."""
         left = {name for name in kept if name is not None}
-        self.known = {name: keys for name, keys in self.known.items() if name in left}
+        self.cached_keys = {name: keys for name, keys in self.cached_keys.items() if name in left}
         for table in (self.train, self.test):
             if table is not None:
                 table.forget(left)
 
-    def together(self, columns: Sequence[str]) -> tuple[Keys, Keys]:
+    def joint_keys(self, columns: Sequence[str]) -> tuple[Keys, Keys]:
         """The keys of rows of both tables by several columns."""
         both = [self.keys(name) for name in columns]
-        return together([one for one, _ in both]), together([other for _, other in both if other is not None])
+        return joint_keys([one for one, _ in both]), joint_keys([other for _, other in both if other is not None])
 
     def ids(self, table: Table) -> Keys:
         id = self.roles.id
@@ -125,7 +124,7 @@ class Tables:
 
 
 @dataclass
-class Course:
+class TimeColumn:
     """The times of a column in both tables, in one of the orders that its values may have."""
 
     tables: Tables
@@ -208,7 +207,7 @@ def describe(tables: Tables) -> Split:
     if roles.group:
         return _of_named_group(tables, roles.group)
     if tables.test is None:
-        return at_random(tables, "there is no test table to compare with")
+        return random_split(tables, "there is no test table to compare with")
     # In one go.
     codes = may_have_unseen(tables, tables.is_taken)
     for table in (tables.train, tables.test):
@@ -218,10 +217,10 @@ def describe(tables: Tables) -> Split:
     new = new_groups(tables)
     if new is not None and new.share >= MOST_NEW:
         return {"kind": "groups", "column": new.columns[0], "why": _new_words(tables, new)}
-    return at_random(tables, _told(tables, new))
+    return random_split(tables, _ambiguity(tables, new))
 
 
-def at_random(tables: Tables, why: str) -> Split:
+def random_split(tables: Tables, why: str) -> Split:
     keep = "; classes keep their shares" if tables.roles.classes else ""
     return {"kind": "stratified" if tables.roles.classes else "rows", "column": None, "why": why + keep}
 
@@ -230,17 +229,17 @@ def files(tables: Tables) -> tuple[str, str]:
     return tables.train.file, tables.test.file if tables.test else ""
 
 
-def clock(tables: Tables, column: str) -> Course | None:
+def clock(tables: Tables, column: str) -> TimeColumn | None:
     """The order of a column's values; of several, the one in which the test table is later. Numbers that are written
     dates everywhere are dates."""
-    found = courses(tables, [column])
+    found = time_columns(tables, [column])
     later = next((one for one in found if one.is_later()), None)
     written = next((one for one in found if one.clock in WRITTEN), None)
     return written or later or (found[0] if found else None)
 
 
 def by_time(tables: Tables) -> Split | None:
-    found = _courses_of_candidates(tables)
+    found = _candidate_time_columns(tables)
     for one in found:
         if one.is_later():
             return _later(one.column, one.evidence())
@@ -259,7 +258,7 @@ def _later(column: str, why: str) -> Split:
 
 def _of_named_time(tables: Tables, time: str) -> Split:
     split = _later(time, "as given") | {"given": True}
-    found = courses(tables, [time])
+    found = time_columns(tables, [time])
     if not any(one.is_later() or one.but_for_few() for one in found):
         for one in found:
             if own := _with_own_ends(one):
@@ -283,7 +282,7 @@ def _of_named_group(tables: Tables, group: str) -> Split:
     later = by_time(tables) if tables.test else None
     if later is None or later["column"] == group or not tables.in_both(group):
         return split
-    go_on, begin_together = _groups_in_time(tables, group, courses(tables, [later["column"]]))
+    go_on, begin_together = _groups_in_time(tables, group, time_columns(tables, [later["column"]]))
     if go_on:
         why = f"the groups of `{group}` go on in the test table, so they are series, not kept whole"
         return later | {"why": f"{later['why']}; {why}"}
@@ -292,7 +291,7 @@ def _of_named_group(tables: Tables, group: str) -> Split:
     return later | {"groups": group, "why": f"{later['why']}; whole groups of `{group}` as given"}
 
 
-def _groups_in_time(tables: Tables, group: str, found: Sequence[Course]) -> tuple[bool, bool]:
+def _groups_in_time(tables: Tables, group: str, found: Sequence[TimeColumn]) -> tuple[bool, bool]:
     """Whether more than half of the test rows have groups of the training table, and whether nearly all groups begin at
     the same time."""
     course = next((one for one in found if one.is_later()), found[0] if found else None)
@@ -308,14 +307,14 @@ def _groups_in_time(tables: Tables, group: str, found: Sequence[Course]) -> tupl
     return bool(known * 2 > asked.sum()), bool((firsts <= firsts.min(initial=np.inf)).sum() * 10 >= count * 9)
 
 
-def _with_own_ends(course: Course) -> Split | None:
+def _with_own_ends(course: TimeColumn) -> Split | None:
     """The split by series of which (nearly) each ends at a time of its own, before its test rows."""
     tables, roles = course.tables, course.tables.roles
     named = [roles.group] if roles.group and roles.group != course.column and tables.in_both(roles.group) else None
     columns = named or series(tables, course.column)
     if not columns or not course.overlaps():
         return None
-    of_train, of_test = tables.together(columns)
+    of_train, of_test = tables.joint_keys(columns)
     train, test = (
         pl.DataFrame({"of": of, "at": at}).filter((pl.col("of") != 0) & pl.col("at").is_not_nan())
         for of, at in ((of_train, course.train), (of_test, course.test))
@@ -354,26 +353,26 @@ def _candidates(tables: Tables) -> list[str]:
     free = [name for name in train.names if name in test and name not in (roles.target, roles.weight)]
     found = [name for name in free if train.kind(name) == test.kind(name) == "date"]
     for name in free:
-        says = names.says_time(name)
-        is_code = names.says(name, names.KEY | names.COUNTER)
+        says = naming.says_time(name)
+        is_code = naming.says(name, naming.KEY | naming.COUNTER)
         is_part = train.facts[name]["unit"] and test.facts[name]["unit"]
         if is_part and name != roles.id and (says or not is_code):
             found.append(name)
     for name in free:
         both = (train.kind(name), test.kind(name))
         is_like = name != roles.id and (_is_unix(train, name) or _is_written(train, name))
-        if all(kind in NUMBERS for kind in both) and (names.says_time(name) or is_like):
+        if all(kind in NUMBERS for kind in both) and (naming.says_time(name) or is_like):
             found.append(name)
     return found
 
 
-def _courses_of_candidates(tables: Tables) -> list[Course]:
+def _candidate_time_columns(tables: Tables) -> list[TimeColumn]:
     """Numbers that only look like written dates have to be such dates everywhere."""
-    is_sure = {name for name in tables.train.names if names.says_time(name) or _is_unix(tables.train, name)}
-    return [one for one in courses(tables, _candidates(tables)) if one.clock != "number" or one.column in is_sure]
+    is_sure = {name for name in tables.train.names if naming.says_time(name) or _is_unix(tables.train, name)}
+    return [one for one in time_columns(tables, _candidates(tables)) if one.clock != "number" or one.column in is_sure]
 
 
-def courses(tables: Tables, columns: Sequence[str]) -> list[Course]:
+def time_columns(tables: Tables, columns: Sequence[str]) -> list[TimeColumn]:
     """The times of these columns in every order in which all values are times."""
     found = []
     for name in columns:
@@ -383,7 +382,7 @@ def courses(tables: Tables, columns: Sequence[str]) -> list[Course]:
         for one in _clocks(tables.train, name):
             times = [read(one, text) for text in texts]
             if all((np.isnan(at) == text.is_null().to_numpy()).all() for at, text in zip(times, texts, strict=True)):
-                found.append(Course(tables, name, one, times[0], times[1] if len(times) > 1 else np.zeros(0)))
+                found.append(TimeColumn(tables, name, one, times[0], times[1] if len(times) > 1 else np.zeros(0)))
     return found
 
 
@@ -424,7 +423,7 @@ def _is_unix(table: Table, name: str) -> bool:
     """Whether all values are seconds, or thousandths and so on of them, since 1970, between 2001 and 2040."""
     low, high = _range(table, name)
     fits = any(1e9 <= low / scale < high / scale < 2.2e9 for scale in (1.0, 1e3, 1e6, 1e9))
-    return fits and not names.says(name, names.KEY | names.COUNTER)
+    return fits and not naming.says(name, naming.KEY | naming.COUNTER)
 
 
 def _is_written(table: Table, name: str) -> bool:
@@ -432,7 +431,7 @@ def _is_written(table: Table, name: str) -> bool:
     low, high = _range(table, name)
     months = low >= 190_001 and high <= 209_953 and low // 100 < high // 100
     days = low >= 19_000_101 and high <= 20_991_231 and low // 10_000 < high // 10_000
-    return table.kind(name) == "integer" and (months or days) and not names.says(name, names.KEY | names.COUNTER)
+    return table.kind(name) == "integer" and (months or days) and not naming.says(name, naming.KEY | naming.COUNTER)
 
 
 # Groups
@@ -455,7 +454,7 @@ def _by_groups(tables: Tables) -> Split | None:
 
 
 @dataclass(frozen=True)
-class Unseen:
+class UnseenValues:
     """What test rows have in some columns that no training row has."""
 
     columns: Sequence[str]
@@ -469,37 +468,37 @@ def may_have_unseen(tables: Tables, taken: Callable[[str], bool]) -> list[str]:
     """The columns whose values may name things, and of which the test table may have other ones."""
     found = []
     for name, about in tables.train.facts.items():
-        repeats = 1 < about["distinct"] <= min(tables.train.rows, LOOKED_AT) / 2
-        if about["kind"] not in ("category", "integer") or not repeats or taken(name) or names.says_time(name):
+        repeats = 1 < about["distinct"] <= min(tables.train.rows, INSPECTED) / 2
+        if about["kind"] not in ("category", "integer") or not repeats or taken(name) or naming.says_time(name):
             continue
         if tables.in_both(name) and tables.test and (tables.test.kind(name) in NUMBERS) == (about["kind"] in NUMBERS):
             train, test = tables.head(name)
-            if tables.train.rows > LOOKED_AT or not np.isin(test, train).all():
+            if tables.train.rows > INSPECTED or not np.isin(test, train).all():
                 found.append(name)
     return found
 
 
-def unseen(tables: Tables, columns: Sequence[str]) -> Unseen:
-    of_train, of_test = (pl.Series("of", of) for of in tables.together(columns))
+def unseen(tables: Tables, columns: Sequence[str]) -> UnseenValues:
+    of_train, of_test = (pl.Series("of", of) for of in tables.joint_keys(columns))
     known = of_train.filter(of_train != 0).value_counts()
     sizes = known["count"].to_numpy().astype(float)
     tested = len(of_test) / max(len(of_train) + len(of_test), 1)
     alone = float((sizes * tested ** (sizes - 1)).sum()) / max(len(of_train), 1)
     new = (~of_test.is_in(known["of"].implode()) & (of_test != 0)).sum()
-    return Unseen(columns, int(new) / max(len(of_test), 1), alone, len(known))
+    return UnseenValues(columns, int(new) / max(len(of_test), 1), alone, len(known))
 
 
-def says_what(tables: Tables, name: str) -> bool:
+def names_things(tables: Tables, name: str) -> bool:
     """Whether a column names things."""
     about = tables.train.facts[name]
     return bool(about["kind"] == "category" or about["says_code"] or about["names_things"])
 
 
-def new_groups(tables: Tables) -> Unseen | None:
+def new_groups(tables: Tables) -> UnseenValues | None:
     """The column with the most test rows of new groups, though not all; of several, the widest."""
     others = {*_candidates(tables), *(group["column"] for group in tables.groups)}
     may_name = may_have_unseen(tables, lambda name: name in others or tables.is_taken(name))
-    columns = [name for name in may_name if says_what(tables, name) and not names.says(name, names.ROW)]
+    columns = [name for name in may_name if names_things(tables, name) and not naming.says(name, naming.ROW)]
     for table in (tables.train, tables.test):
         if table is not None:
             table.load(columns)
@@ -510,7 +509,7 @@ def new_groups(tables: Tables) -> Unseen | None:
     return min((one for one in found if one.share >= AS_LARGE * largest), key=lambda one: one.known, default=None)
 
 
-def _new_words(tables: Tables, found: Unseen) -> str:
+def _new_words(tables: Tables, found: UnseenValues) -> str:
     train, test = files(tables)
     have = f"{found.share * 100:.0f} % of the rows of {test} have"
     return f"{have} a value of `{found.columns[0]}` that no row of {train} has"
@@ -519,10 +518,10 @@ def _new_words(tables: Tables, found: Unseen) -> str:
 # What may tell rows apart, although the program does not split by it
 
 
-def _told(tables: Tables, new: Unseen | None) -> str:
+def _ambiguity(tables: Tables, new: UnseenValues | None) -> str:
     """What may tell the rows of both tables apart, with the option that decides."""
     train, test = files(tables)
-    found = _courses_of_candidates(tables)
+    found = _candidate_time_columns(tables)
     for one in found:
         if why := one.earlier():
             return why
@@ -531,7 +530,7 @@ def _told(tables: Tables, new: Unseen | None) -> str:
             f"at most 1 in 100 rows of {test} has a value of `{other}` that is in {train}, but whether `{other}` "
             "counts time or names groups is unknown: name it with --time-column or --group-column"
         )
-    if columns := _later_together(tables):
+    if columns := _dates_in_parts(tables):
         return (
             f"the rows of {test} are later by {listed(columns)} together: write them in one column, such as 2024-01, "
             "and name it with --time-column"
@@ -541,7 +540,7 @@ def _told(tables: Tables, new: Unseen | None) -> str:
     return f"nothing tells the rows of {test} from those of {train}"
 
 
-def _later_together(tables: Tables) -> list[str]:
+def _dates_in_parts(tables: Tables) -> list[str]:
     """Columns of years, months and days that are later dates together."""
     assert tables.test is not None
 
@@ -551,7 +550,7 @@ def _later_together(tables: Tables) -> list[str]:
 
     columns: list[str] = []
     for word, least, most in PARTS:
-        both = [name for name in tables.train.names if name in tables.test and names.says(name, frozenset([word]))]
+        both = [name for name in tables.train.names if name in tables.test and naming.says(name, frozenset([word]))]
         found = [name for name in both if all(fits(one, name, least, most) for one in (tables.train, tables.test))]
         if not found:
             break
@@ -580,15 +579,15 @@ def series(tables: Tables, time: str, taken: Callable[[str], bool] | None = None
     if not candidates:
         return []
     assert tables.test is not None
-    times = keys(tables.train.column(time).looked, tables.as_numbers(time))
+    times = keys(tables.train.column(time).inspected, tables.as_numbers(time))
     timed = times != 0
     # A missing value is a value, too.
     heads = {name: [mixed_missing(one) for one in tables.head(name)] for name in candidates}
 
     def fits(columns: Sequence[str]) -> int | None:
-        of_train, of_test = (together([heads[name][side] for name in columns]) for side in (0, 1))
-        found = _is_series(of_train[timed], times[timed], all(names.says(name, names.KEY) for name in columns))
-        is_whole = tables.train.rows <= LOOKED_AT
+        of_train, of_test = (joint_keys([heads[name][side] for name in columns]) for side in (0, 1))
+        found = _is_series(of_train[timed], times[timed], all(naming.says(name, naming.KEY) for name in columns))
+        is_whole = tables.train.rows <= INSPECTED
         is_known = not is_whole or np.isin(of_test, of_train).sum() * 2 > len(of_test)
         return found if is_known else None
 
@@ -610,14 +609,14 @@ def _may_name_series(tables: Tables) -> list[str]:
 
     def can(name: str, about: dict[str, Any]) -> bool:
         nameable = about["kind"] not in ("number", "text", "date", "empty")
-        repeats = 1 < about["distinct"] <= min(tables.train.rows, LOOKED_AT) / FEWEST_ROWS and about["missing"] == 0
+        repeats = 1 < about["distinct"] <= min(tables.train.rows, INSPECTED) / FEWEST_ROWS and about["missing"] == 0
         same = (
             tables.in_both(name) and tables.test and (tables.test.kind(name) in NUMBERS) == (about["kind"] in NUMBERS)
         )
-        return bool(nameable and repeats and same and not names.says_time(name))
+        return bool(nameable and repeats and same and not naming.says_time(name))
 
     found = [name for name, about in tables.train.facts.items() if can(name, about)]
-    return sorted(found, key=lambda name: (not names.says(name, names.KEY), tables.train.kind(name) in NUMBERS))
+    return sorted(found, key=lambda name: (not naming.says(name, naming.KEY), tables.train.kind(name) in NUMBERS))
 
 
 def _is_series(of: Keys, times: Keys, named: bool) -> int | None:
@@ -629,7 +628,7 @@ def _is_series(of: Keys, times: Keys, named: bool) -> int | None:
         return len(sizes), float((sizes * (sizes - 1) / 2).sum())
 
     count, most = pairs(of)
-    cells, meetings = pairs(together([of, times]))
+    cells, meetings = pairs(joint_keys([of, times]))
     by_chance = most * pairs(times)[1] / max(len(of) * (len(of) - 1) / 2, 1.0)
     rarely = named and meetings <= by_chance if by_chance < FEWEST_MEETINGS else meetings * 4 <= by_chance
     return count if count > 1 and cells >= count * FEWEST_ROWS and rarely else None

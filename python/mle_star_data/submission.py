@@ -55,7 +55,7 @@ def check(file: str, sample: str | None, id_column: str | None) -> dict[str, obj
 
 
 @dataclass
-class _Wants:
+class _Expected:
     """What the sample requires of the values of a column."""
 
     numbers: bool = True
@@ -84,7 +84,7 @@ class _Sample:
     """The requirements of the sample submission."""
 
     names: list[str]
-    wants: list[_Wants]
+    wants: list[_Expected]
     rows: int
     id: int | None
     """The position of the ID column, if any: the named one, or else the first unless it is the only one or constant."""
@@ -105,7 +105,7 @@ def _read_sample(file: str, id_column: str | None, _time: int, _size: int) -> _S
     """The sample, read again only if the file has changed."""
     pieces = tables.pieces(file, None)
     names = next(pieces).names
-    wants, rows, ids = [_Wants() for _ in names], 0, []
+    wants, rows, ids = [_Expected() for _ in names], 0, []
     place = names.index(id_column) if id_column in names else 0
     for piece in pieces:
         for at, (want, cells) in enumerate(zip(wants, (cells.str.strip_chars() for cells in piece.cells), strict=True)):
@@ -118,7 +118,7 @@ def _read_sample(file: str, id_column: str | None, _time: int, _size: int) -> _S
 
 
 @dataclass
-class _Offenders:
+class _WrongRows:
     """The number of wrong rows and the first of them."""
 
     count: int = 0
@@ -140,7 +140,7 @@ def _compared(file: str, sample: _Sample) -> tuple[int, list[str]]:
     longest = LONGEST_HEADER + sum(len(name.encode()) + 3 for name in sample.names)
     pieces = tables.pieces(file, longest)
     names = next(pieces).names
-    checks = [(name, want, _Offenders(), _Offenders()) for name, want in zip(sample.names, sample.wants, strict=True)]
+    checks = [(name, want, _WrongRows(), _WrongRows()) for name, want in zip(sample.names, sample.wants, strict=True)]
     checks = [one for one in checks if one[0] in names]
     name = None if sample.id is None else sample.names[sample.id]
     rows, other = 0, None
@@ -171,7 +171,7 @@ def _compared(file: str, sample: _Sample) -> tuple[int, list[str]]:
     return rows, findings
 
 
-def _see(cells: Text, want: _Wants, missing: _Offenders, no_numbers: _Offenders, before: int) -> None:
+def _see(cells: Text, want: _Expected, missing: _WrongRows, no_numbers: _WrongRows, before: int) -> None:
     """Looks for wrong values in further cells."""
     are_numbers = want.are_numbers()
     words = NO_NUMBER if are_numbers else NO_TEXT
@@ -206,7 +206,7 @@ def _of_columns(found: Sequence[str], wanted: Sequence[str]) -> list[str]:
 
 def _of_ids(column: str, found: Iterator[str], wanted: Text, other: str | None) -> list[str]:
     """The IDs in which two columns differ, or the row from which their order differs."""
-    missing, unknown, repeated = _Offenders(), _Offenders(), _Offenders()
+    missing, unknown, repeated = _WrongRows(), _WrongRows(), _WrongRows()
     left = Counter(wanted)
     for row, one in enumerate(found, 1):
         if one not in left:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from .resampled import mixed
+from .bootstrap import mixed
 
 Text = pl.Series
 

@@ -1,4 +1,4 @@
-"""A table whose columns are text."""
+"""A table of text, as it is read from a file of any format, and how its numbers are written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from .notation import Notation
+from .number_notation import Notation
 from .tables import Refused, shown
 
 BLANKS = " \t\n\x0b\x0c\r"

@@ -1,5 +1,6 @@
 """`mle_star.check`."""
 
+import json
 from pathlib import Path
 
 import mle_star
@@ -30,6 +31,15 @@ def test_a_text_and_a_file_have_the_same_findings(tmp_path: Path) -> None:
 @pytest.mark.parametrize("script", ["import pandas\n", "print(1)", "", f"print({'1' * 300})"])
 def test_a_script_without_leaks_has_no_findings(script: str) -> None:
     assert mle_star.check(script) == []
+
+
+def test_a_cell_that_cannot_be_parsed_is_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "train.ipynb"
+    cells = [{"cell_type": "code", "source": source} for source in (LEAK, "model = (")]
+    file.write_text(json.dumps({"cells": cells}))
+    with pytest.warns(UserWarning, match="train.ipynb: cell 2 is left out: syntax error in line 1"):
+        found = mle_star.check(file)
+    assert [(finding["cell"], finding["line"]) for finding in found] == [(1, 7)]
 
 
 def test_a_path_may_look_like_an_option() -> None:

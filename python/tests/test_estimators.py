@@ -92,8 +92,6 @@ def test_what_does_not_fit_is_refused(fitted: Any, tumours: Any) -> None:
     unknown = mle_star.Classifier(agents="offline", quiet=True, sed=3)
     with pytest.raises(mle_star.Error, match="did you mean seed"):
         unknown.fit(features, labels)
-    with pytest.raises(mle_star.Error, match="give the target to `fit`"):
-        mle_star.Classifier(label="y").fit(features, labels)
     with pytest.raises(NotFittedError):
         unknown.predict(features)
     with pytest.raises(ValueError, match="one class"):

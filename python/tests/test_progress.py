@@ -10,10 +10,10 @@ import pytest
 from mle_star._progress import Progress
 
 EVENTS = [
-    {"event": "run_started", "elapsed": 0.0, "time_limit": 60, "metric": "log loss"},
-    {"event": "said", "text": "agents: offline (as requested)"},
-    {"event": "phase_started", "phase": "phase2"},
-    {"event": "best", "score": 0.123456789},
+    {"event": "run_started", "run_id": "a-name", "elapsed": 0.0, "time_limit": 60, "metric": "log loss"},
+    {"event": "said", "run_id": "a-name", "text": "agents: offline (as requested)"},
+    {"event": "phase_started", "run_id": "a-name", "phase": "phase2"},
+    {"event": "best", "run_id": "a-name", "score": 0.123456789},
     None,
 ]
 SHOW = f"""

@@ -17,7 +17,7 @@ use mle_star_domain::diagnostics::Diagnostics;
 use mle_star_domain::effects::{Purpose, ScriptEnd, ScriptOutcome, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
-use mle_star_domain::question::{Answer, Copies, ImportanceRows, Kept, Question};
+use mle_star_domain::question::{Answer, Copies, FileStem, ImportanceRows, Question};
 use mle_star_domain::slot::Host;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
@@ -30,12 +30,12 @@ use tokio::sync::OnceCell;
 use crate::runners::fleet::{Fleet, RunOnFleet};
 use crate::runners::protocol::{MOST_BYTES, RunSetup};
 use crate::script::environment::Environment;
-use crate::script::evaluation::{EvaluationSetup, Evaluator, Predicted};
-use crate::script::executor::{Executed, Executor, ExecutorSetup, Job};
+use crate::script::evaluation::{EvaluationSetup, Evaluator, PredictionFiles};
+use crate::script::executor::{Execution, Executor, ExecutorSetup, Job};
 use crate::script::plane::Plane;
 use crate::script::{in_background, watch};
 use finish::Outputs;
-use seen::{FoldData, ScriptData};
+use script_data::{FoldData, ScriptData};
 
 /// A script with this line keeps its fitted model where it finds an empty folder for it. Others may make the folder themselves, and
 /// fail if it exists.
@@ -47,7 +47,7 @@ const MOST_OF_A_SEARCH_MODEL: u64 = 32 << 20;
 
 mod combine;
 mod finish;
-mod seen;
+mod script_data;
 
 /// The settings of a [`ScriptBackend`].
 #[derive(Clone, Debug)]
@@ -114,15 +114,15 @@ impl ScriptBackend {
         let absolute = |path: &Path| path.canonicalize().map_err(|error| Trouble::io("read", path, &error));
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
         let rows = setup.evaluation.as_ref().and_then(|evaluation| evaluation.holdout.as_ref());
-        rows.map(|_| seen::create_predictions(&run_folder)).transpose()?;
-        let closed = seen::closed(&run_folder, setup.evaluation.as_ref())?;
+        rows.map(|_| script_data::create_predictions(&run_folder)).transpose()?;
+        let closed = script_data::closed(&run_folder, setup.evaluation.as_ref())?;
         let executor = Executor::new(setup.executor(&run_folder), &closed)?;
-        let seen = |folder: &Path, sample: Option<&PathBuf>| {
+        let data = |folder: &Path, sample: Option<&PathBuf>| {
             ScriptData::new(folder, sample.cloned(), &closed, &executor).map(Arc::new)
         };
-        let search = seen(&setup.data_dir, setup.sample_submission.as_ref())?;
-        let whole = rows.map(|rows| seen(&rows.data_dir, Some(&rows.sample))).transpose()?;
-        let compared = rows.map(|rows| seen(&rows.compared, None)).transpose()?;
+        let search = data(&setup.data_dir, setup.sample_submission.as_ref())?;
+        let whole = rows.map(|rows| data(&rows.data_dir, Some(&rows.sample))).transpose()?;
+        let compared = rows.map(|rows| data(&rows.compared, None)).transpose()?;
         let setup = Arc::new(ScriptSetup { run_folder, data_dir, ..setup });
         let elsewhere = setup.fleet.as_ref().map(|fleet| Arc::new(fleet.register(setup.elsewhere(&closed))));
         let (closed, executor): (Arc<[PathBuf]>, _) = (closed.into(), Arc::new(executor));
@@ -153,35 +153,35 @@ impl ScriptBackend {
 
     /// The submission that a run wrote; `None` if it wrote none, or predicted an earlier period instead of the rows of the test
     /// table.
-    pub fn submission(&self, run: &Kept) -> Option<PathBuf> {
+    pub fn submission(&self, run: &FileStem) -> Option<PathBuf> {
         Some(self.kept_submission(run)).filter(|file| file.exists())
     }
 
-    fn kept_submission(&self, run: &Kept) -> PathBuf {
+    fn kept_submission(&self, run: &FileStem) -> PathBuf {
         self.kept(Path::new(layout::SUBMISSIONS), run)
     }
 
     /// The predictions behind a script's score.
-    fn kept_validation(&self, run: &Kept) -> PathBuf {
+    fn kept_validation(&self, run: &FileStem) -> PathBuf {
         self.kept(Path::new(layout::VALIDATION), run)
     }
 
     /// A submission with predictions for held-out rows.
-    fn kept_predictions(&self, run: &Kept) -> PathBuf {
+    fn kept_predictions(&self, run: &FileStem) -> PathBuf {
         self.kept(&Path::new(layout::HOLDOUT).join(layout::PREDICTIONS), run)
     }
 
-    fn kept(&self, folder: &Path, run: &Kept) -> PathBuf {
+    fn kept(&self, folder: &Path, run: &FileStem) -> PathBuf {
         self.setup.run_folder.join(folder).join(format!("{}.csv", run.name()))
     }
 
     /// The file with the predictions for the rows whose labels are known to the program alone.
-    fn kept_held_out(&self, run: &Kept) -> PathBuf {
+    fn kept_held_out(&self, run: &FileStem) -> PathBuf {
         if self.whole.is_some() { self.kept_predictions(run) } else { self.kept_submission(run) }
     }
 
     /// The scores of the classes behind the predictions of a script.
-    fn kept_class_scores(&self, run: &Kept) -> [PathBuf; 2] {
+    fn kept_class_scores(&self, run: &FileStem) -> [PathBuf; 2] {
         let file = self.kept_validation(run);
         [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES]
             .map(|name| file.with_extension(name))
@@ -200,7 +200,7 @@ impl ScriptBackend {
         });
         let [scores, _] = self.kept_class_scores(&of.validation);
         let validation = [self.kept_validation(&of.validation), scores];
-        let files = Predicted { folder: self.setup.data_dir.clone(), held_out, validation };
+        let files = PredictionFiles { folder: self.setup.data_dir.clone(), held_out, validation };
         Ok(evaluation.diagnose(&files).await)
     }
 
@@ -223,7 +223,7 @@ impl ScriptBackend {
 
     /// Writes the script, and removes what an earlier process may have left at its place.
     async fn prepare(&self, request: &ScriptRequest) -> Result<(), Trouble> {
-        let run = Kept::new(&request.place, &request.script);
+        let run = FileStem::new(&request.place, &request.script);
         let kept = [Self::kept_submission, Self::kept_predictions, Self::kept_validation];
         let stale = kept.map(|kept| kept(self, &run)).into_iter().chain(self.kept_class_scores(&run));
         let (saved, script) = (self.saved(&request.place), request.script.clone());
@@ -250,12 +250,12 @@ impl ScriptBackend {
     }
 
     /// The fitted model that a run kept.
-    pub fn model(&self, run: &Kept) -> Option<PathBuf> {
+    pub fn model(&self, run: &FileStem) -> Option<PathBuf> {
         Some(self.kept_model(run)).filter(|folder| folder.exists())
     }
 
     /// Where the model is kept that a run leaves.
-    pub fn kept_model(&self, run: &Kept) -> PathBuf {
+    pub fn kept_model(&self, run: &FileStem) -> PathBuf {
         self.setup.run_folder.join(layout::WORK).join(layout::MODEL).join(run.name())
     }
 
@@ -279,22 +279,22 @@ impl ScriptBackend {
     async fn execute(
         &self,
         request: &ScriptRequest,
-        seen: &ScriptData,
-    ) -> Result<Result<(Box<Executed>, Outputs), String>, Trouble> {
+        data: &ScriptData,
+    ) -> Result<Result<(Box<Execution>, Outputs), String>, Trouble> {
         let (job, host) = (self.job(request), request.slot.host);
         let elsewhere = self.elsewhere.as_ref().filter(|_| host != Host::HERE);
         let Some(elsewhere) = elsewhere else {
-            let (executed, workplace) = self.executor.execute(&job, Arc::clone(&seen.shown)).await?;
+            let (executed, workplace) = self.executor.execute(&job, Arc::clone(&data.shown)).await?;
             return Ok(Ok((Box::new(executed), Outputs::Here(workplace))));
         };
         if job.script.len() > MOST_BYTES {
             let message = format!("a script has more than the {} MiB that a runner takes", MOST_BYTES >> 20);
             return Err(Trouble::resumable(message, "run scripts on this machine alone"));
         }
-        let source = seen.source().await?;
+        let source = data.source().await?;
         let logs = ["stdout", "stderr"].map(|stream| self.executor.log(&job.stem, stream));
         let folder = self.setup.run_folder.join(layout::WORK).join(format!("{}.received", job.stem));
-        let outputs = self.outputs(request, seen);
+        let outputs = self.outputs(request, data);
         let ran = elsewhere.run(host, &job, &source, &outputs, (logs, folder)).await;
         if let Some(left) = disk::left_if_full(&self.setup.run_folder).filter(|_| ran.is_err()) {
             // Its files could not be received.
@@ -376,15 +376,15 @@ impl ScriptSetup {
 impl ScriptRunner for ScriptBackend {
     async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop> {
         let ends = Instant::now() + request.time_left;
-        let seen = self.seen_by(request, ends).await?;
+        let data = self.data_for(request, ends).await?;
         self.prepare(request).await?;
-        let (executed, outputs) = match self.execute(request, &seen).await? {
+        let (executed, outputs) = match self.execute(request, &data).await? {
             Ok(ran) => ran,
             Err(reason) => return Ok(ScriptOutcome::lost(reason)),
         };
-        let (has_sample, submits) = (seen.sample.is_some(), request.purpose == Purpose::Submission);
-        let Executed { outcome, printed, lacked_room } = *executed;
-        let kept = self.finish(request, (outputs, seen), printed, ends).await?;
+        let (has_sample, submits) = (data.sample.is_some(), request.purpose == Purpose::Submission);
+        let Execution { outcome, printed, lacked_room } = *executed;
+        let kept = self.finish(request, (outputs, data), printed, ends).await?;
         if let Some(left) = kept.disk_left.filter(|_| lacked_room) {
             return Err(Stop::Outside(self.disk_is_full(&left)));
         }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, absolute};
 use std::sync::{Mutex, PoisonError};
 
-use mle_star::attempts::Patience;
+use mle_star::attempts::RetryPolicy;
 use mle_star_domain::effects::AgentRequest;
 use mle_star_domain::role::AgentType;
 use mle_star_domain::trouble::Trouble;
@@ -18,15 +18,14 @@ use crate::setup::ClaudeSetup;
 use crate::work_dir::WorkDirs;
 
 /// The hint if every `claude` process ends during a call.
-const KEEPS_DYING: &str =
-    "check that claude works with `mle-star doctor --probe-agents`, then resume the run";
+const KEEPS_DYING: &str = "check that claude works with `claude -p hello`, then resume the run";
 
 /// One run's connection to `claude`.
 pub(crate) struct Client {
     pub(crate) setup: ClaudeSetup,
     work_dirs: WorkDirs,
     tool_failures: ToolFailures,
-    pub(crate) patience: Patience,
+    pub(crate) retry_policy: RetryPolicy,
     pub(crate) cache: PromptCache,
 }
 
@@ -54,7 +53,7 @@ impl Client {
         let data = Data::new(setup.data_dir.clone(), &[]).map_err(cannot("read", &setup.data_dir))?;
         let work_dirs = WorkDirs::new(&setup.folder, data).map_err(cannot("create", &setup.folder))?;
         Ok(Self {
-            patience: Patience::new(setup.max_wait, fastrand::f64, KEEPS_DYING),
+            retry_policy: RetryPolicy::new(setup.max_wait, fastrand::f64, KEEPS_DYING),
             setup,
             cache: PromptCache::of_environment(),
             work_dirs,

@@ -54,6 +54,6 @@ impl ClaudeAgents {
 impl AgentBackend for ClaudeAgents {
     async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop> {
         let mut attempts = Conversations { client: &self.0, request, events, used: 0.0 };
-        attempts::ask(&mut attempts, &self.0.patience, request, events).await
+        attempts::ask(&mut attempts, &self.0.retry_policy, request, events).await
     }
 }

@@ -2,7 +2,6 @@
 
 mod check;
 mod finished;
-mod runs;
 mod steer;
 mod task;
 
@@ -10,18 +9,20 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::RunOptions;
 use mle_star_run::VERSION;
 use mle_star_run::resume::ResumeOptions;
+use mle_star_run::runs;
 use mle_star_run::settings::Setting;
 
+use crate::commands::runs_dir;
 use crate::exit::Exit;
 use crate::output;
 
 pub use check::CheckArgs;
 pub use finished::{ExportArgs, PredictArgs};
-pub use runs::{DeleteArgs, ListArgs};
 pub use steer::{ForkArgs, NoteArgs, StopArgs};
 pub use task::TaskArgs;
 
@@ -97,7 +98,7 @@ pub enum Command {
     /// are numbered from 0.
     Predict(PredictArgs),
     /// Write report.html for a run
-    Report(RunRef),
+    Report(ReportArgs),
     /// Write a finished run as a notebook, or log it to MLflow
     Export(ExportArgs),
     /// Delete runs
@@ -130,7 +131,7 @@ pub enum Command {
     /// Find leaks of validation data in Python scripts and notebooks
     ///
     /// Follows the data through the source without running it, and finds scores that saw their own answers. The exit
-    /// code is 1 if there is a leak, else 2 if a file cannot be checked, else 0. Warnings do not count.
+    /// code is 1 if there is a leak, else 2 if a file cannot be checked, else 0. Warnings count with --strict.
     Check(CheckArgs),
     /// Check Python, agents, credentials, hardware, isolation and runners
     ///
@@ -150,7 +151,7 @@ pub enum Command {
     Completions {
         /// Shell
         #[arg(value_enum)]
-        shell: CompletedShell,
+        shell: Shell,
     },
     /// Print the manual page, or write one page per command to a folder
     Man {
@@ -181,18 +182,11 @@ pub struct RunArgs {
     pub run_id: Option<String>,
     #[command(flatten)]
     pub task: TaskArgs,
-    /// Print the expected agent calls, script runs and cost, and exit
-    #[arg(long)]
+    /// Print the expected agent calls, script runs and cost, with --json as one document, and exit
+    #[arg(long, conflicts_with = "detach")]
     pub estimate: bool,
-    /// Start the run in a process of its own, and print its folder
-    #[arg(long, conflicts_with = "estimate")]
-    pub detach: bool,
-    /// Print events as JSON, one per line; with --estimate or --detach, one document
-    #[arg(long)]
-    pub json: bool,
-    /// Print only errors
-    #[arg(long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub view: ViewArgs,
 }
 
 /// Options of every run, whichever command makes it.
@@ -227,34 +221,25 @@ pub struct SettingsArgs {
 #[derive(Debug, Default, Args)]
 pub struct BenchArgs {
     /// Task folder, folder of task folders, one table, or task file (YAML, TOML or JSON)
-    #[arg(value_name = "TASK", required_unless_present = "file")]
+    #[arg(value_name = "TASK", required = true)]
     pub tasks: Vec<PathBuf>,
-    /// Read tasks, seeds, budgets, answers and settings from this YAML or TOML file
-    #[arg(long, value_name = "FILE", conflicts_with = "tasks")]
-    pub file: Option<PathBuf>,
-    /// Make runs with the seeds 1 to N [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub seeds: Option<u32>,
+    /// Make runs with the seeds 1 to N
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub seeds: u32,
     /// Make runs with each of these time limits, such as 240,600 [default: that of the settings]
     #[arg(long, value_name = "SECONDS", value_delimiter = ',')]
     pub budgets: Vec<u64>,
-    /// Use the budgets, seeds and settings of a benchmark; other options override them
-    #[arg(long, value_enum)]
-    pub preset: Option<BenchPreset>,
     /// Grade submissions with these hidden answers: a table, or a folder with TASK.csv, TASK/answers.csv or MLE-bench's
     /// TASK/prepared/private/test.csv
     #[arg(long, value_name = "PATH")]
     pub answers: Option<PathBuf>,
-    /// Store the bench in this folder [default: ./bench]
-    #[arg(long, value_name = "BENCH")]
-    pub out: Option<PathBuf>,
+    /// Store the bench in this folder
+    #[arg(long, value_name = "BENCH", default_value = "bench")]
+    pub out: PathBuf,
     #[command(flatten)]
     pub task: TaskArgs,
     #[command(flatten)]
     pub settings: SettingsArgs,
-    /// Print the longest time and the expected calls and cost, and exit
-    #[arg(long)]
-    pub estimate: bool,
     /// Print the results as JSON instead of the table
     #[arg(long)]
     pub json: bool,
@@ -263,21 +248,10 @@ pub struct BenchArgs {
     pub quiet: bool,
 }
 
-/// Benchmarks with fixed budgets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BenchPreset {
-    /// 240, 600 and 1200 s, five seeds, no network for scripts, no web search
-    TmlBench,
-}
-
 #[derive(Debug, Default, Args)]
 pub struct ResumeArgs {
-    /// Run ID, or path of the run folder
-    pub run: String,
-    /// Look for the run in this folder [default: ./runs]
-    #[arg(long, value_name = "DIR")]
-    pub runs_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: RunRef,
     /// Raise the time limit of the run
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<String>,
@@ -290,24 +264,14 @@ pub struct ResumeArgs {
     /// Use only this runner (repeatable), or `none` to use no runner
     #[arg(long, value_name = "NAME")]
     pub runner: Vec<String>,
-    /// Go on in a process of its own, and print the folder of the run
-    #[arg(long)]
-    pub detach: bool,
-    /// Print events as JSON, one per line; with --detach, one document
-    #[arg(long)]
-    pub json: bool,
-    /// Print only errors
-    #[arg(long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub view: ViewArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct WatchArgs {
-    /// Run ID, or path of the run folder
-    pub run: String,
-    /// Look for the run in this folder [default: ./runs]
-    #[arg(long, value_name = "DIR")]
-    pub runs_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: RunRef,
     /// Print the news of the run and its state, once there are news, and exit
     #[arg(long)]
     pub news: bool,
@@ -334,36 +298,75 @@ pub enum Until {
     End,
 }
 
-/// Shells with completion scripts.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub enum CompletedShell {
-    Bash,
-    Zsh,
-    Fish,
-}
-
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     #[command(flatten)]
-    pub of: RunRef,
+    pub run: RunRef,
     /// Print the script at this place instead, such as phase1/merge-1, phase2/path-0/t0/k1 or finalization
     #[arg(long, value_name = "PLACE", conflicts_with = "diff")]
     pub code: Option<String>,
     /// Print the diff between the script at this place and the one it was made from
     #[arg(long, value_name = "PLACE")]
     pub diff: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    pub run: RunRef,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The run that a command is about.
+#[derive(Debug, Default, Args)]
 pub struct RunRef {
     /// Run ID, or path of the run folder
     pub run: String,
     /// Look for the run in this folder [default: ./runs]
     #[arg(long, value_name = "DIR")]
     pub runs_dir: Option<PathBuf>,
+}
+
+/// Where a command works on a run, and what it prints of it.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ViewArgs {
+    /// Work on the run in a process of its own, and print its folder
+    #[arg(long)]
+    pub detach: bool,
+    /// Print events as JSON, one per line; with --detach, one document
+    #[arg(long)]
+    pub json: bool,
+    /// Print only errors
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// List the runs of this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DeleteArgs {
+    /// Run IDs, or paths of run folders
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+    /// Look for the runs in this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -406,22 +409,19 @@ pub struct InitArgs {
 #[derive(Debug, Default, Args)]
 pub struct DoctorArgs {
     /// Use the settings of this YAML or TOML file, and check its runners
-    #[arg(long, value_name = "FILE", conflicts_with = "e2e")]
+    #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Set a config key for the check, such as agents=openai (repeatable)
-    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "e2e")]
+    #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Ask the language model one small question instead (costs a little)
-    #[arg(long, conflicts_with = "e2e")]
-    pub probe_agents: bool,
-    /// Solve a small built-in task end to end instead
+    /// Solve a small built-in task end to end instead, with the offline agents unless settings name others
     #[arg(long, conflicts_with = "json")]
     pub e2e: bool,
     /// Check only this runner of the config file (repeatable)
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["e2e", "probe_agents"])]
+    #[arg(long, value_name = "NAME", conflicts_with = "e2e")]
     pub runner: Vec<String>,
     /// Use this interpreter for --e2e [default: the program's own environment]
     #[arg(long, value_name = "FILE", requires = "e2e")]
@@ -497,29 +497,30 @@ fn usage_trouble(error: &clap::Error) -> Trouble {
     let text = error.render().to_string();
     let whole = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
     let message = whole.split_whitespace().collect::<Vec<_>>().join(" ");
-    let suggested =
-        [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue]
-            .into_iter()
-            .find_map(|kind| error.get(kind).map(suggestion));
-    let hint = match suggested {
-        Some(word) => format!("did you mean {word}?"),
-        None if is_second_task(error) => "give one task; `mle-star bench` runs several".to_owned(),
-        None => "see `mle-star --help`, or `mle-star COMMAND --help`".to_owned(),
+    let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
+    let hint = match tip {
+        Some(tip) => tip,
+        None if is_second_task(error) => "give one task; `mle-star bench` runs several",
+        None => "see `mle-star --help`, or `mle-star COMMAND --help`",
     };
     Trouble::new(message, hint)
 }
 
+/// Whether `run` got a second value without an option.
 fn is_second_task(error: &clap::Error) -> bool {
-    let is_value = |value: &ContextValue| !suggestion(value).starts_with('-');
+    let is_value = |value: &ContextValue| !value.to_string().starts_with('-');
     error.kind() == ErrorKind::UnknownArgument
         && error.get(ContextKind::InvalidArg).is_some_and(is_value)
         && std::env::args_os().nth(1).is_some_and(|command| command == "run")
 }
 
-fn suggestion(value: &ContextValue) -> String {
-    match value {
-        ContextValue::Strings(words) => words.join(" or "),
-        other => other.to_string(),
+impl RunRef {
+    /// The folder of the run.
+    ///
+    /// # Errors
+    /// There is no such run.
+    pub fn find(&self) -> Result<PathBuf, Trouble> {
+        runs::find(&self.run, &runs_dir(self.runs_dir.clone()))
     }
 }
 
@@ -530,7 +531,7 @@ impl RunArgs {
     /// A `--set` without `=`.
     pub fn options(&self) -> Result<RunOptions, Trouble> {
         let config = self.settings.config.clone();
-        let say: fn(&str) = if self.quiet { |_| () } else { output::talk };
+        let say: fn(&str) = if self.view.quiet { |_| () } else { output::talk };
         let learn_from = self.learn_from.clone();
         Ok(RunOptions { settings: self.named_settings()?, config, learn_from, say: Some(say) })
     }
@@ -548,8 +549,8 @@ impl RunArgs {
             ("runs_dir", "--runs-dir", path(&self.runs_dir)),
             ("run_id", "--run-id", self.run_id.clone()),
             ("max_concurrent_scripts", "--jobs", shared.jobs.clone()),
-            ("json", "--json", self.json.then(|| "true".to_owned())),
-            ("quiet", "--quiet", self.quiet.then(|| "true".to_owned())),
+            ("json", "--json", self.view.json.then(|| "true".to_owned())),
+            ("quiet", "--quiet", self.view.quiet.then(|| "true".to_owned())),
         ];
         let pairs = shared.set.iter().map(|pair| Setting::from_pair(pair, "--set"));
         let mut settings = pairs.collect::<Result<Vec<_>, _>>()?;

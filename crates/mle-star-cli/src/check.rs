@@ -14,10 +14,9 @@ pub mod sarif;
 pub mod screen;
 pub mod text;
 
+use std::io;
 use std::num::NonZero;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::{Allowed, Facts, Finding, Reviewed};
@@ -30,7 +29,7 @@ const STACK: usize = 64 << 20;
 
 /// An input, and what was found in it.
 #[derive(Debug)]
-pub struct Checked {
+pub struct CheckedFile {
     /// The input's name, for people.
     pub name: String,
     /// Its code with the findings, or why it cannot be checked.
@@ -57,6 +56,8 @@ pub struct Counts {
     pub files: usize,
     /// Files that could not be checked.
     pub unreadable: usize,
+    /// Cells of notebooks that could not be parsed.
+    pub left_out: usize,
     /// Findings with which the score does not count.
     pub leaks: usize,
     /// Other findings.
@@ -68,36 +69,34 @@ pub struct Counts {
 }
 
 /// Checks all inputs, several at once. The order of the results is that of the inputs.
-pub fn check_all(inputs: &[Input], facts: &Facts) -> Vec<Checked> {
-    let outcomes: Vec<OnceLock<Checked>> = inputs.iter().map(|_| OnceLock::new()).collect();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some((input, outcome)) = inputs.get(index).zip(outcomes.get(index)) else { break };
-            outcome.get_or_init(|| checked(input, facts));
-        }
-    };
-    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(inputs.len());
+pub fn check_all(inputs: &[Input], facts: &Facts) -> Vec<CheckedFile> {
+    let all = |part: &[Input]| part.iter().map(|input| checked(input, facts)).collect::<Vec<_>>();
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let parts = inputs.chunks(inputs.len().div_ceil(workers).max(1));
     thread::scope(|scope| {
-        for _ in 0..workers {
-            // A thread that cannot start leaves its work to the others, and what remains to this one.
-            let _ = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
-        }
-    });
-    let pairs = inputs.iter().zip(outcomes);
-    pairs.map(|(input, outcome)| outcome.into_inner().unwrap_or_else(|| checked(input, facts))).collect()
+        let spawn = |part| {
+            let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || all(part));
+            (part, thread)
+        };
+        let threads: Vec<_> = parts.map(spawn).collect();
+        // What a thread that could not start has left, this one does.
+        let done = |(part, thread): (_, io::Result<ScopedJoinHandle<'_, Vec<CheckedFile>>>)| {
+            thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_else(|| all(part))
+        };
+        threads.into_iter().flat_map(done).collect()
+    })
 }
 
 impl Counts {
     /// Counts the findings.
-    pub fn of(all: &[Checked]) -> Self {
+    pub fn of(all: &[CheckedFile]) -> Self {
         all.iter().fold(Self::default(), |counts, checked| match &checked.outcome {
             Err(_) => Self { unreadable: counts.unreadable + 1, ..counts },
             Ok(findings) => {
                 let leaks = findings.found.iter().filter(|found| found.rule.blocks()).count();
                 Self {
                     files: counts.files + 1,
+                    left_out: counts.left_out + findings.code.left_out().len(),
                     leaks: counts.leaks + leaks,
                     warnings: counts.warnings + findings.found.len() - leaks,
                     allowed: counts.allowed + findings.allowed.len(),
@@ -109,8 +108,8 @@ impl Counts {
     }
 }
 
-fn checked(input: &Input, facts: &Facts) -> Checked {
-    Checked { name: input.to_string(), outcome: findings(input, facts) }
+fn checked(input: &Input, facts: &Facts) -> CheckedFile {
+    CheckedFile { name: input.to_string(), outcome: findings(input, facts) }
 }
 
 fn findings(input: &Input, facts: &Facts) -> Result<Findings, Trouble> {

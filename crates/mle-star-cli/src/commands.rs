@@ -11,7 +11,6 @@ pub mod list;
 pub mod manual;
 pub mod note;
 pub mod predict;
-mod probe;
 pub mod prompts;
 pub mod report;
 pub mod resume;
@@ -33,8 +32,9 @@ use mle_star_run::OpenRun;
 use mle_star_run::runs::argument;
 use mle_star_run::settings::process_environment;
 
+use crate::args::ViewArgs;
 use crate::exit::{Exit, Failure};
-use crate::foreground::{Listening, View};
+use crate::foreground::Listening;
 use crate::output;
 use crate::processes::detached::detached;
 
@@ -45,7 +45,7 @@ pub fn runs_dir(given: Option<PathBuf>) -> PathBuf {
 }
 
 /// Goes on with a run in a process of its own, and prints its folder.
-fn detach(run: OpenRun, view: View) -> Result<Exit, Failure> {
+fn detach(run: OpenRun, view: &ViewArgs) -> Result<Exit, Failure> {
     let (listening, name) = (Listening::start()?, argument(&run.folder));
     let detached = detached(run, &|| listening.stopped())?;
     let is_stopped = detached.state == State::Unfinished;

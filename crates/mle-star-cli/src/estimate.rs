@@ -7,7 +7,7 @@ use mle_star::money::{DEAREST, Prices, expected_tokens};
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::words::{agent_name, phase_title};
+use mle_star_report::words::phase_title;
 use mle_star_report::{money, usage::is_free};
 use mle_star_run::Prepared;
 use mle_star_run::prepare::Configured;
@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::exit::{Exit, Failure};
 use crate::output;
+use crate::table::Table;
 
 /// The estimate for a run.
 #[derive(Debug, Serialize)]
@@ -29,21 +30,7 @@ pub struct Estimate {
     /// Models whose prices are unknown.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub without_price: BTreeSet<String>,
-    /// The cost of one call, by role.
-    call_costs: BTreeMap<AgentType, CallCost>,
     max_budget_usd: Option<f64>,
-}
-
-/// The expected cost of one call of a role: an assumed number of tokens at list prices, halved and doubled.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct CallCost {
-    model: String,
-    /// US dollars, lowest and highest.
-    usd: (f64, f64),
-    tokens_in: u32,
-    tokens_out: u32,
-    usd_per_mtok_in: f64,
-    usd_per_mtok_out: f64,
 }
 
 /// Prints the estimate; creates no run folder.
@@ -79,22 +66,23 @@ pub fn of(prepared: &Prepared) -> Result<Estimate, Trouble> {
     let (mut calls, mut scripts) = (Count::default(), Count::default());
     phases.iter().for_each(|phase| scripts += phase.scripts);
     roles.values().for_each(|count| calls += *count);
+    let paid = roles.iter().filter(|_| !is_free(config.agents));
     let mut without_price = BTreeSet::new();
-    let mut call_costs: BTreeMap<AgentType, CallCost> = BTreeMap::new();
-    for role in roles.keys().filter(|_| !is_free(config.agents)) {
-        let model = model(config, *role);
-        match price(config, model) {
-            Some(price) => drop(call_costs.insert(*role, assumed(*role, model, price))),
-            None => drop(without_price.insert(model.to_owned())),
+    let mut cost_usd = None;
+    for (role, count) in paid {
+        let model = config.agent_models.get(role).unwrap_or(&config.model);
+        match cost(config, *role, model) {
+            Some(of_call) => {
+                let ((low, high), (least, most)) = (cost_usd.unwrap_or_default(), *count * of_call);
+                cost_usd = Some((low + least, high + most));
+            }
+            None => drop(without_price.insert(model.clone())),
         }
     }
-    let is_known = !call_costs.is_empty() && without_price.is_empty();
-    let dollars = call_costs.iter().filter_map(|(role, cost)| Some(*roles.get(role)? * cost.usd));
     Ok(Estimate {
         agents: config.agents,
-        cost_usd: is_known.then(|| dollars.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))),
+        cost_usd: cost_usd.filter(|_| without_price.is_empty()),
         without_price,
-        call_costs,
         max_budget_usd: config.max_budget_usd,
         phases,
         calls,
@@ -110,41 +98,31 @@ fn by_role(phases: &[PhaseEstimate]) -> BTreeMap<AgentType, Count> {
     roles
 }
 
-fn model(config: &Config, role: AgentType) -> &str {
-    config.agent_models.get(&role).unwrap_or(&config.model)
-}
-
-/// The price of a model, in US dollars per million tokens read and written; the dearest for an unknown model of `claude`.
-fn price(config: &Config, model: &str) -> Option<(f64, f64)> {
+/// The expected cost of one call, in US dollars, lowest and highest: an assumed number of tokens at the price of the model,
+/// halved and doubled. An unknown model of `claude` has the dearest price.
+fn cost(config: &Config, role: AgentType, model: &str) -> Option<(f64, f64)> {
     let is_priced = matches!(config.agents, AgentsChoice::OpenAi | AgentsChoice::Codex);
-    let known = Prices::of(config).known(model).or((!is_priced).then_some(DEAREST));
-    known.map(|price| (price.input, price.output))
-}
-
-fn assumed(role: AgentType, model: &str, (usd_per_mtok_in, usd_per_mtok_out): (f64, f64)) -> CallCost {
+    let price = Prices::of(config).known(model).or((!is_priced).then_some(DEAREST))?;
     let (tokens_in, tokens_out) = expected_tokens(role);
-    let usd = (f64::from(tokens_in) * usd_per_mtok_in + f64::from(tokens_out) * usd_per_mtok_out) / 1e6;
-    let (model, usd) = (model.to_owned(), (usd / 2.0, usd * 2.0));
-    CallCost { model, usd, tokens_in, tokens_out, usd_per_mtok_in, usd_per_mtok_out }
+    let usd = (f64::from(tokens_in) * price.input + f64::from(tokens_out) * price.output) / 1e6;
+    Some((usd / 2.0, usd * 2.0))
 }
 
 /// An estimate in lines; `repairs` is the most for each script.
 pub fn lines(estimate: &Estimate, repairs: u32) -> Vec<String> {
-    let mut lines = vec![format!("{:<28} {:>8} {:>8}", "", "fewest", "most")];
-    let row = |name: String, count: Count| format!("{name:<28} {:>8} {:>8}", count.fewest, count.most);
-    for phase in &estimate.phases {
+    let of_phase = |phase: &PhaseEstimate| {
         let mut calls = Count::default();
         phase.calls.values().for_each(|count| calls += *count);
-        lines.push(phase_title(phase.phase));
-        lines.push(row("  agent calls".to_owned(), calls));
-        lines.extend(
-            phase.calls.iter().map(|(role, count)| row(format!("    {}", agent_name(*role)), *count)),
-        );
-        lines.push(row("  script runs".to_owned(), phase.scripts));
-    }
-    lines.push("All".to_owned());
-    lines.push(row("  agent calls".to_owned(), estimate.calls));
-    lines.push(row("  script runs".to_owned(), estimate.scripts));
+        (phase_title(phase.phase), calls, phase.scripts)
+    };
+    let mut rows: Vec<(String, Count, Count)> = estimate.phases.iter().map(of_phase).collect();
+    rows.push(("All".to_owned(), estimate.calls, estimate.scripts));
+    let range = |count: Count| Some(format!("{} to {}", count.fewest, count.most));
+    let mut lines = Table::of(&rows)
+        .text("", 0, |(phase, ..)| Some(phase.clone()))
+        .number("agent calls", 0, |(_, calls, _)| range(*calls))
+        .number("script runs", 0, |(.., scripts)| range(*scripts))
+        .lines(None);
     lines.push(format!(
         "fewest: every script works at once; most: {repairs} repairs of every script, and a leakage fix before every run"
     ));
@@ -165,19 +143,10 @@ fn cost_lines(estimate: &Estimate) -> Vec<String> {
         };
         return vec![format!("cost: none, {why}")];
     };
-    let mut lines = vec![format!("cost: {} to {}", money::usd(low), money::usd(high))];
-    lines.extend(estimate.call_costs.iter().map(|(role, cost)| {
-        let (low, high) = (money::usd(cost.usd.0), money::usd(cost.usd.1));
-        format!(
-            "  {:<14} {} {low} to {high} a call (assumed: {} tokens in at ${} and {} out at ${} a million, half to double)",
-            agent_name(*role),
-            cost.model,
-            money::tokens(cost.tokens_in.into()),
-            cost.usd_per_mtok_in,
-            money::tokens(cost.tokens_out.into()),
-            cost.usd_per_mtok_out
-        )
-    }));
+    let (least, most) = (money::usd(low), money::usd(high));
+    let mut lines = vec![format!(
+        "cost: {least} to {most}, by list prices and the tokens of usual calls, half to double"
+    )];
     let over = estimate.max_budget_usd.filter(|max| *max < high);
     lines.extend(over.map(|max| {
         let how = if max < low { "will" } else { "may" };

@@ -90,17 +90,19 @@ impl Failure {
         };
         Self { exit, trouble: Trouble::new(message, hint) }
     }
-
-    /// A journal that cannot be used.
-    pub fn journal(error: &JournalError) -> Self {
-        Self::failed(error.trouble())
-    }
 }
 
 /// By default an error is a mistake in the input.
 impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
         Self { exit: Exit::Usage, trouble }
+    }
+}
+
+/// A journal that cannot be used.
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        Self::failed(error.trouble())
     }
 }
 

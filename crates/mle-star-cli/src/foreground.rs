@@ -10,10 +10,10 @@ use mle_star_run::runtime::{cannot_start, drive_with_threads};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::{Exit, Failure};
-use screen::{Around, supervise};
+use screen::{Session, supervise};
 use signals::Signals;
 
-pub use screen::{Seen, View};
+pub use screen::View;
 
 /// Called when a run has ended and its journal is unlocked, with its folder and its outcome.
 pub type Afterwards = fn(&Path, &Result<Exit, Failure>);
@@ -24,7 +24,7 @@ pub type Afterwards = fn(&Path, &Result<Exit, Failure>);
 /// # Errors
 /// What stopped the run.
 pub fn drive(run: OpenRun, view: View, afterwards: Afterwards) -> Result<Exit, Failure> {
-    drive_with_threads(async { shown(run, Seen::of(view), signals::listen()?, afterwards).await })
+    drive_with_threads(async { shown(run, view, signals::listen()?, afterwards).await })
 }
 
 /// Signals for several calls of [`drive_in_turn`], heard between them as well.
@@ -56,15 +56,15 @@ impl Listening {
 ///
 /// # Errors
 /// What stopped the run.
-pub fn drive_in_turn(listening: &Listening, seen: Seen, run: OpenRun) -> Result<Exit, Failure> {
-    drive_with_threads(shown(run, seen, listening.signals.clone(), |_, _| {}))
+pub fn drive_in_turn(listening: &Listening, view: View, run: OpenRun) -> Result<Exit, Failure> {
+    drive_with_threads(shown(run, view, listening.signals.clone(), |_, _| {}))
 }
 
-async fn shown(run: OpenRun, seen: Seen, signals: Signals, afterwards: Afterwards) -> Result<Exit, Failure> {
-    let around = Around::new(seen, signals, &run);
+async fn shown(run: OpenRun, view: View, signals: Signals, afterwards: Afterwards) -> Result<Exit, Failure> {
+    let session = Session::new(view, signals, &run);
     let folder = run.folder.clone();
-    let ended = supervise(run, &around, &around.terminal.only_run()).await;
+    let ended = supervise(run, &session).await;
     afterwards(&folder, &ended);
-    around.finish().await;
+    session.finish().await;
     ended
 }

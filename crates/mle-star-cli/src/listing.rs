@@ -1,12 +1,12 @@
-//! The runs of a directory in short.
+//! The runs of a directory in short, and which of them are the best.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
 use mle_star_domain::metric::Score;
-use mle_star_report::figures;
-use mle_star_report::run_summary::RunSummary;
+use mle_star_report::run_view::RunSummary;
+use mle_star_report::summary_file;
 use mle_star_run::runs::{self, is_hidden};
 
 /// A folder of the runs directory.
@@ -27,7 +27,7 @@ pub fn entries(runs_dir: &Path) -> Vec<Entry> {
     let folders = folders.filter(|folder| !is_hidden(folder) && runs::is_run(&folder.path()));
     let entry = |folder: fs::DirEntry| Entry {
         id: folder.file_name().to_string_lossy().into_owned(),
-        run: RunSummary::read(&folder.path()).map_err(|error| error.to_string()),
+        run: summary_file::read(&folder.path()).map_err(|error| error.to_string()),
     };
     let mut entries: Vec<Entry> = folders.map(entry).collect();
     entries.sort_by(|a, b| a.id.cmp(&b.id));
@@ -36,13 +36,7 @@ pub fn entries(runs_dir: &Path) -> Vec<Entry> {
 
 /// What makes the score of a run comparable with others.
 pub fn scale(run: &RunSummary) -> Scale<'_> {
-    let summary = &run.summary;
-    [&summary.task, &summary.run.metric, summary.run.direction.name(), &run.data]
-}
-
-/// The best score of a run, for people.
-pub fn best_score(run: &RunSummary) -> Option<String> {
-    run.summary.best_score.map(figures::number)
+    [&run.task, &run.run.metric, run.run.direction.name(), &run.data]
 }
 
 /// The runs with the best score among those with which they can be compared, if there are any; of equal ones the oldest.
@@ -50,9 +44,9 @@ pub fn best(entries: &[Entry]) -> BTreeSet<String> {
     let mut scales: HashMap<Scale<'_>, Vec<(&Entry, Score, &str)>> = HashMap::new();
     for entry in entries {
         let Ok(run) = &entry.run else { continue };
-        let score = run.summary.best_score.and_then(|score| Score::new(score, run.summary.run.direction));
+        let score = run.best_score.and_then(|score| Score::new(score, run.run.direction));
         if let Some(score) = score {
-            scales.entry(scale(run)).or_default().push((entry, score, &run.summary.created_at));
+            scales.entry(scale(run)).or_default().push((entry, score, &run.created_at));
         }
     }
     let several = scales.into_values().filter(|runs| runs.len() > 1);

@@ -15,10 +15,10 @@ use serde::Serialize;
 
 use crate::exit::Failure;
 
-pub use block::{Drawn, replaced};
+pub use block::{DrawnLine, replaced};
 
 /// The status lines at the bottom of the terminal.
-static STANDING: Mutex<Vec<Drawn>> = Mutex::new(Vec::new());
+static STANDING: Mutex<Vec<DrawnLine>> = Mutex::new(Vec::new());
 
 /// The first error of writing to stdout that matters.
 static LOST: Mutex<Option<String>> = Mutex::new(None);
@@ -69,7 +69,7 @@ pub fn talk(line: &str) {
 }
 
 /// Prints one message that is laid out and coloured already.
-pub fn drawn(line: &Drawn) {
+pub fn drawn(line: &DrawnLine) {
     above(&line.text);
 }
 
@@ -94,7 +94,7 @@ pub fn bytes(bytes: &[u8]) {
 }
 
 /// Replaces the status lines at the bottom of the terminal; an empty list removes them.
-pub fn stay(lines: Vec<Drawn>) {
+pub fn stay(lines: Vec<DrawnLine>) {
     let mut standing = STANDING.lock().unwrap_or_else(PoisonError::into_inner);
     if *standing != lines {
         write(&replaced(&standing, None, &lines, columns()));
@@ -168,7 +168,7 @@ fn of_trouble(trouble: &Trouble) -> String {
     plain(&format!("error: {}\nhint: {}", trouble.message.trim_end_matches('.'), trouble.hint))
 }
 
-fn write_above(standing: &[Drawn], text: &str) {
+fn write_above(standing: &[DrawnLine], text: &str) {
     // Without status lines the width does not matter.
     let columns = if standing.is_empty() { 0 } else { columns() };
     write(&replaced(standing, Some(text), standing, columns));

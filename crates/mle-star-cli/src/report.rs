@@ -7,10 +7,9 @@ use std::path::PathBuf;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::html;
-use mle_star_report::run_summary::RunSummary;
 use mle_star_report::run_view::RunView;
 
-use mle_star_run::runs::inputs::{unwritable, write_atomically, write_json};
+use mle_star_run::runs::inputs::{unwritable, write_atomically};
 
 /// Writes the report of a run; returns its path.
 ///
@@ -26,14 +25,12 @@ pub fn write(view: &RunView) -> Result<PathBuf, Trouble> {
     keep(view, &html)
 }
 
-/// Writes a rendered report, and the run in short for lists; returns the path of the report.
+/// Writes a rendered report; returns its path.
 ///
 /// # Errors
 /// The folder cannot be written.
 pub fn keep(view: &RunView, html: &str) -> Result<PathBuf, Trouble> {
     let path = view.folder.join(layout::REPORT);
-    let summary = || write_json(&view.folder.join(layout::SUMMARY), &RunSummary::of(view.clone()));
-    let written = write_atomically(&path, html.as_bytes()).and_then(|()| summary());
-    written.map_err(|error| unwritable(&view.folder, &error))?;
+    write_atomically(&path, html.as_bytes()).map_err(|error| unwritable(&view.folder, &error))?;
     Ok(path)
 }

@@ -6,8 +6,7 @@
 //! signal, resume and start create separate processes, and [`mod@delete`] deletes runs.
 
 mod access;
-mod act;
-mod answer;
+mod actions;
 mod delete;
 mod files;
 mod folder;
@@ -15,10 +14,11 @@ mod list;
 mod live;
 mod logs;
 mod pages;
+mod response;
 mod run;
 mod server;
 mod site;
 mod start;
 
-pub use server::{Bound, bind, serve};
+pub use server::{BoundServer, bind, serve};
 pub use site::Site;

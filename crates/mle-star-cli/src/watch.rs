@@ -8,7 +8,6 @@ mod log;
 mod news;
 mod queue;
 mod replay;
-mod runners;
 mod status;
 mod terminal;
 mod text;
@@ -21,8 +20,8 @@ use mle_star_report::progress::Progress;
 
 pub use json::{JsonLines, Recorder};
 pub use log::Log;
-pub use news::{Item, News};
-pub use terminal::{OfRun, Show, Terminal, TerminalStyle};
+pub use news::{News, NewsItem};
+pub use terminal::{Show, Terminal, TerminalStyle};
 
 /// An output for lines, which must not block.
 pub trait Watch: Send + Sync {

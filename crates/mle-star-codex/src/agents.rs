@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use mle_star::attempts::Patience;
+use mle_star::attempts::RetryPolicy;
 use mle_star_domain::trouble::Trouble;
 
 use crate::invocation::Files;
 use crate::setup::CodexSetup;
 
 /// The hint if every `codex` dies.
-const KEEPS_DYING: &str = "check that codex works with `mle-star doctor --probe-agents`, then resume the run";
+const KEEPS_DYING: &str = "check that codex works with `codex exec hello`, then resume the run";
 /// What stands for a key in texts.
 const HIDDEN: &str = "[key]";
 
@@ -20,7 +20,7 @@ pub struct CodexAgents {
     pub(crate) files: Files,
     /// Models whose service takes no schema.
     without_schema: Mutex<BTreeSet<String>>,
-    pub(crate) patience: Patience,
+    pub(crate) retry_policy: RetryPolicy,
 }
 
 impl CodexAgents {
@@ -31,8 +31,8 @@ impl CodexAgents {
     pub fn new(setup: CodexSetup) -> Result<Self, Trouble> {
         let files = Files::new(&setup.folder, setup.key.is_some());
         let files = files.map_err(|error| Trouble::io("create", &setup.folder, &error))?;
-        let patience = Patience::new(setup.max_wait, fastrand::f64, KEEPS_DYING);
-        Ok(Self { setup, files, without_schema: Mutex::default(), patience })
+        let retry_policy = RetryPolicy::new(setup.max_wait, fastrand::f64, KEEPS_DYING);
+        Ok(Self { setup, files, without_schema: Mutex::default(), retry_policy })
     }
 
     pub(crate) fn takes_schema(&self, model: &str) -> bool {

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::agents::CodexAgents;
 use crate::classify;
-use crate::transcript::{Retry, Said, Transcript, WEB_FETCH};
+use crate::transcript::{LineEffect, Retry, Transcript, WEB_FETCH};
 
 /// Retries after a refused login before it is permanent: a token may be renewed meanwhile.
 const LOGIN_RETRIES: u32 = 1;
@@ -122,13 +122,13 @@ impl<'a> Conversations<'a> {
                 Err(_) => return End::Silent(longest),
             };
             match transcript.read(&line) {
-                Said::Nothing => {}
-                Said::Lookup => {
+                LineEffect::Nothing => {}
+                LineEffect::Lookup => {
                     if let Some(outcome) = self.looked_up(transcript, deadline.elapsed()) {
                         return End::Decided(outcome);
                     }
                 }
-                Said::Retry(retry) => {
+                LineEffect::Retry(retry) => {
                     let outcome = classify::error(&retry.reason);
                     refused_logins += u32::from(classify::is_refused_login(&outcome));
                     transcript.broken += u32::from(matches!(outcome, Outcome::Died(_)));
@@ -137,7 +137,7 @@ impl<'a> Conversations<'a> {
                         return End::Decided(outcome);
                     }
                 }
-                Said::Ended(error) => return End::Turn(error),
+                LineEffect::Ended(error) => return End::Turn(error),
             }
         }
     }

@@ -30,6 +30,6 @@ pub use setup::CodexSetup;
 impl AgentBackend for CodexAgents {
     async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop> {
         let mut attempts = Conversations::new(self, request, events);
-        attempts::ask(&mut attempts, &self.patience, request, events).await
+        attempts::ask(&mut attempts, &self.retry_policy, request, events).await
     }
 }

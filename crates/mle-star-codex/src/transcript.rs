@@ -32,7 +32,7 @@ pub(crate) struct Transcript {
 
 /// What follows from a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum LineEffect {
     /// Nothing, so far.
     Nothing,
     /// A use of the web, which is the last of the lookups.
@@ -66,40 +66,40 @@ impl Retry {
 
 impl Transcript {
     /// Reads one line. What is no event is ignored.
-    pub(crate) fn read(&mut self, line: &str) -> Said {
+    pub(crate) fn read(&mut self, line: &str) -> LineEffect {
         let event: Value = serde_json::from_str(line).unwrap_or_default();
         let message = |value: &Value| value["message"].as_str().unwrap_or_default().to_owned();
         match event["type"].as_str().unwrap_or_default() {
             "turn.started" => {
                 self.is_requested = true;
-                Said::Nothing
+                LineEffect::Nothing
             }
             "item.completed" => self.item(&event["item"]),
             "error" => {
                 let message = message(&event);
                 if let Some(retry) = Retry::of(&message) {
-                    return Said::Retry(retry);
+                    return LineEffect::Retry(retry);
                 }
                 self.error = Some(message);
-                Said::Nothing
+                LineEffect::Nothing
             }
             "turn.completed" => {
                 self.tokens = tokens(&event["usage"]);
-                Said::Ended(None)
+                LineEffect::Ended(None)
             }
-            "turn.failed" => Said::Ended(Some(message(&event["error"]))),
-            _ => Said::Nothing,
+            "turn.failed" => LineEffect::Ended(Some(message(&event["error"]))),
+            _ => LineEffect::Nothing,
         }
     }
 
-    fn item(&mut self, item: &Value) -> Said {
+    fn item(&mut self, item: &Value) -> LineEffect {
         match item["type"].as_str().unwrap_or_default() {
             "agent_message" => {
                 let text = item["text"].as_str().unwrap_or_default();
                 if !text.trim().is_empty() {
                     text.clone_into(&mut self.text);
                 }
-                Said::Nothing
+                LineEffect::Nothing
             }
             "web_search" => {
                 let page = item["action"]["url"].as_str();
@@ -107,9 +107,9 @@ impl Transcript {
                     page.map_or((WEB_SEARCH, item["query"].as_str()), |page| (WEB_FETCH, Some(page)));
                 let what = what.unwrap_or_default().to_owned();
                 self.lookups.push(Lookup { tool: tool.to_owned(), what, failure: None });
-                Said::Lookup
+                LineEffect::Lookup
             }
-            _ => Said::Nothing,
+            _ => LineEffect::Nothing,
         }
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostics {
     /// Which rows they are.
-    pub of: RowsOf,
+    pub of: DiagnosedRows,
     /// The number of rows.
     pub rows: u64,
     /// The score of all of them; `None` if the program does not compute the metric.
@@ -14,7 +14,7 @@ pub struct Diagnostics {
     /// The score of parts of these rows, and of the rows that the search validates on; one entry for each way to divide them.
     pub parts: Vec<Parts>,
     /// What is found for each target.
-    pub targets: Vec<OfTarget>,
+    pub targets: Vec<TargetErrors>,
     /// The number of further targets.
     pub targets_left_out: u64,
 }
@@ -22,7 +22,7 @@ pub struct Diagnostics {
 /// Which rows are predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RowsOf {
+pub enum DiagnosedRows {
     /// Those that the search validates on.
     #[default]
     Validation,
@@ -34,7 +34,7 @@ pub enum RowsOf {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
     /// Which rows they are.
-    pub of: RowsOf,
+    pub of: DiagnosedRows,
     /// What divides them: `fold`, `period`, or the column of groups or of the time.
     pub by: String,
     /// The parts, in order.
@@ -56,7 +56,7 @@ pub struct PartScore {
 
 /// What is found for one target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct OfTarget {
+pub struct TargetErrors {
     /// Its column.
     pub target: String,
     /// For classes.
@@ -83,7 +83,7 @@ pub struct ClassErrors {
     /// rows.
     pub curves: Vec<ClassCurves>,
     /// How often predicted probabilities come true.
-    pub calibration: Vec<Calibrated>,
+    pub calibration: Vec<CalibrationBin>,
     /// The class that the calibration is about; `None` if it is about the most probable class of each row.
     pub calibrated: Option<String>,
 }
@@ -110,7 +110,7 @@ pub struct ClassCurves {
 
 /// Rows with similar probabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Calibrated {
+pub struct CalibrationBin {
     /// The number of rows.
     pub rows: u64,
     /// Their mean probability.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::role::{AgentType, Variant};
 
-pub use step::{Asked, BASELINES, Call, Expected, Line, Script, Step, StepKind, StepRow, Until};
+pub use step::{BASELINES, Call, Calls, Deadline, Expected, Script, Section, Step, StepKind, StepRow};
 
 /// A path of names in the algorithms, for example `phase1/candidate-0/init`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -216,13 +216,13 @@ impl Place {
             || matches!(names.as_slice(), [phase, END] if is_phase(phase))
     }
 
-    /// Where it is recorded which solutions a part of a phase starts from.
-    pub fn basis(phase: Phase, part: &str) -> Self {
+    /// The place that records the inputs of a part of a phase: the solutions that it starts from.
+    pub fn inputs_of(phase: Phase, part: &str) -> Self {
         Self::from(phase).join(BASIS).join(part)
     }
 
-    /// Whether it is recorded here what a part of a phase is made from.
-    pub fn is_basis(&self) -> bool {
+    /// Whether the place records the inputs of a part of a phase.
+    pub fn is_inputs(&self) -> bool {
         self.names().nth(1) == Some(BASIS)
     }
 

@@ -15,7 +15,7 @@ use crate::measure::interval::FEWEST_PERIODS;
 const NOTABLE: f64 = 0.6;
 
 /// How solutions are evaluated. Fixed when a run is created.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Protocol {
     /// How the test rows differ from the training rows, and so how validation rows should; `None` if there are no tables
     /// to compare.
@@ -194,6 +194,12 @@ pub enum Holdout {
         /// A digest of their IDs.
         digest: String,
     },
+}
+
+impl Default for Holdout {
+    fn default() -> Self {
+        Self::Off { why: String::new() }
+    }
 }
 
 /// The columns of a table with labels.

@@ -17,7 +17,7 @@ use crate::protocol::HoldoutPart;
 /// is resumed with a larger limit, another script may run at the same place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Kept(String);
+pub struct FileStem(String);
 
 /// A question about predictions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,37 +27,37 @@ pub enum Question {
     /// What is the score of the predictions for held-out rows?
     Look {
         /// The run that wrote them.
-        run: Kept,
+        run: FileStem,
         /// Which rows.
         part: HoldoutPart,
     },
     /// How do two runs compare on the validation rows that both predicted?
     Compare {
         /// A run.
-        one: Kept,
+        one: FileStem,
         /// The run that it is compared with.
-        other: Kept,
+        other: FileStem,
     },
     /// How alike are the errors of several runs on the validation rows that all of them predicted?
     Agreement {
         /// The runs.
-        runs: Vec<Kept>,
+        runs: Vec<FileStem>,
     },
     /// Which weights combine the predictions of several runs best?
     Select {
         /// The runs, best first, each with the seconds that it took.
-        runs: Vec<(Kept, f64)>,
+        runs: Vec<(FileStem, f64)>,
         /// How long the chosen scripts may run together, in seconds.
         seconds: f64,
     },
     /// What becomes of the predictions of several runs if a script combines them? It is kept, and not run.
     Combine {
         /// The runs with their weights.
-        runs: Vec<(Kept, f64)>,
+        runs: Vec<(FileStem, f64)>,
         /// How they are combined.
         by: CombinedBy,
         /// The name of the files that the script would leave.
-        to: Kept,
+        to: FileStem,
         /// The script.
         script: String,
         /// The score.
@@ -66,9 +66,9 @@ pub enum Question {
     /// How do two fits of a solution differ in their predictions for the same rows of the test table?
     Fits {
         /// The run that had seen fewer rows.
-        first: Kept,
+        first: FileStem,
         /// The run on the original files.
-        second: Kept,
+        second: FileStem,
     },
     /// Why can copies of these rows with permuted columns not be made?
     Copies {
@@ -78,9 +78,9 @@ pub enum Question {
     /// How much worse does a script predict labelled rows if a column is permuted?
     Importance {
         /// The run on copies of the rows, in each of which one column is permuted.
-        run: Kept,
+        run: FileStem,
         /// The run that predicted the same rows in the table that they come from.
-        known: Kept,
+        known: FileStem,
         /// The rows.
         on: ImportanceRows,
         /// Whether higher scores are better.
@@ -278,7 +278,7 @@ pub struct ColumnImportance {
     pub interval: Option<[f64; 2]>,
 }
 
-impl Kept {
+impl FileStem {
     /// What the run of this script at this place left.
     pub fn new(place: &Place, script: &str) -> Self {
         let digest = blake3::hash(script.as_bytes()).to_hex();
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_question_and_its_answer_are_readable_json() {
-        let run = Kept::new(&Place::from("phase2/path-0/t1/k2/run"), "print(1)\n");
+        let run = FileStem::new(&Place::from("phase2/path-0/t1/k2/run"), "print(1)\n");
         assert!(run.name().starts_with("phase2.path-0.t1.k2.run."), "{run:?}");
         let question = Question::Look { run: run.clone(), part: HoldoutPart::Whole };
         let json = format!(r#"{{"question":"look","run":"{}","part":"whole"}}"#, run.name());
@@ -392,7 +392,7 @@ mod tests {
     #[test]
     fn the_time_that_is_left_is_no_part_of_what_is_compared() {
         let select = |seconds, own| {
-            let run = Kept::new(&Place::from("phase1/candidate-0/run"), "");
+            let run = FileStem::new(&Place::from("phase1/candidate-0/run"), "");
             Question::Select { runs: vec![(run, own)], seconds }.input()
         };
         assert_eq!(select(10.0, 1.0), select(20.0, 1.0));

@@ -118,7 +118,7 @@ mod windows;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use machine::Machine;
-use ruff_python_ast::ModModule;
+use ruff_python_ast::{ModModule, Stmt};
 use ruff_python_parser::Parsed;
 use targets::Targets;
 
@@ -169,9 +169,16 @@ fn found(source: &str, parsed: &Parsed<ModModule>, facts: &Facts) -> Vec<Finding
     // What models get as their target is the target, before that place as well.
     let targets = Targets::named(&facts.targets);
     let mut first = Machine::new(source, facts, targets.clone());
-    first.run(parsed.suite());
+    run(&mut first, parsed.suite());
     let targets = targets.after(first.seen.targets);
     let mut machine = Machine::new(source, facts, targets);
-    machine.run(parsed.suite());
+    run(&mut machine, parsed.suite());
     report::findings(&mut machine)
+}
+
+/// Runs the script. An exception ends a cell of a notebook, but not those below it.
+fn run<'a>(machine: &mut Machine<'a>, script: &'a [Stmt]) {
+    for part in script.split_inclusive(Stmt::is_raise_stmt) {
+        machine.run(part);
+    }
 }

@@ -1,9 +1,12 @@
 //! The source of a script: limits, parsing, and positions.
 
 use ruff_python_ast::ModModule;
-use ruff_python_parser::{ParseError, Parsed, parse_module};
+use ruff_python_ast::token::{TokenKind, Tokens};
+use ruff_python_parser::lexer::lex;
+use ruff_python_parser::{Mode, ParseError, ParseOptions, Parsed};
 use ruff_text_size::{Ranged, TextRange};
 
+use crate::caught;
 use crate::unreadable::Unreadable;
 
 /// The largest source that is checked.
@@ -11,15 +14,65 @@ const LARGEST: usize = 4 << 20;
 /// The deepest nesting that is checked. Syntax trees are dropped recursively.
 const DEEPEST: usize = 1000;
 
-/// The syntax tree of a script.
+/// Magics that run the statement behind them.
+const WATCHES: [&str; 9] =
+    ["debug", "lprun", "memit", "mprun", "prun", "pyinstrument", "snakeviz", "time", "timeit"];
+/// How many words may be options of such a magic.
+const OPTIONS: usize = 12;
+
+/// The syntax tree of a script, which may have commands of IPython.
 pub(crate) fn parse(source: &str) -> Result<Parsed<ModModule>, Unreadable> {
     if source.len() > LARGEST {
         return Err(Unreadable::TooLarge { bytes: source.len(), limit: LARGEST });
     }
-    if let Some(offset) = too_deep(source) {
-        return Err(Unreadable::TooDeep { line: Lines::new(source).position(offset).0 });
+    let parsed = tree(source)?;
+    let watched = with_watched(source, parsed.tokens());
+    if watched == source { Ok(parsed) } else { tree(&watched).or(Ok(parsed)) }
+}
+
+fn tree(source: &str) -> Result<Parsed<ModModule>, Unreadable> {
+    if is_too_deep(source) {
+        return Err(Unreadable::TooDeep);
     }
-    parse_module(source).map_err(|error| unreadable(source, &error))
+    let parsed = |mode: Mode| ruff_python_parser::parse(source, ParseOptions::from(mode));
+    // In the mode of IPython, the parser panics on some texts that are no Python either.
+    let parsed = caught(|| Ok(parsed(Mode::Ipython))).unwrap_or_else(|_| parsed(Mode::Module));
+    parsed.map_err(|error| unreadable(source, &error))?.try_into_module().ok_or(Unreadable::Defect)
+}
+
+/// The source without the magics before statements: `%time fit()` runs `fit()`. What is left keeps its place.
+fn with_watched(source: &str, tokens: &Tokens) -> String {
+    let (mut text, mut done) = (String::new(), 0);
+    for token in tokens.iter().filter(|token| token.kind() == TokenKind::IpyEscapeCommand) {
+        let command = token.range().to_std_range();
+        let line = source[..command.start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        let before = &source[line..command.start];
+        let Some(length) = before_statement(before.trim_start(), &source[command]) else { continue };
+        // A form feed begins the indentation anew.
+        let blank = if before.trim().is_empty() {
+            format!("{}\x0c{before}", " ".repeat(length - 1))
+        } else {
+            format!("{before}{}", " ".repeat(length))
+        };
+        text.extend([&source[done..line], &blank]);
+        done = line + blank.len();
+    }
+    text + &source[done..]
+}
+
+/// How long a magic and its options are, before the statement that it runs.
+fn before_statement(assigned: &str, command: &str) -> Option<usize> {
+    let mut words = command.split(|letter: char| letter.is_ascii_whitespace());
+    let name = words.next()?.strip_prefix('%')?;
+    let mut length = name.len() + 2;
+    for word in words.take(OPTIONS).filter(|_| WATCHES.contains(&name)) {
+        let is_option = word.is_empty() || word.starts_with('-');
+        if !is_option && tree(&format!("{assigned}{}", &command[length..])).is_ok() {
+            return Some(length);
+        }
+        length += word.len() + 1;
+    }
+    None
 }
 
 /// Where lines begin.
@@ -84,146 +137,30 @@ fn is_python_2(line: &str) -> bool {
         || code.contains(" <> ")
 }
 
-/// Where brackets, blocks and chains of operators are nested too deeply.
+/// Whether brackets, blocks and chains of operators are nested too deeply.
 ///
-/// It is an upper bound of the depth of the syntax tree: every operator since the last comma counts.
-fn too_deep(source: &str) -> Option<usize> {
-    let mut scan = Scan { bytes: source.as_bytes(), at: 0, operators: vec![0], open: 0, indents: Vec::new() };
-    scan.run()
-}
-
-/// A cheap scan over the source, without a tree.
-struct Scan<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    /// Operators since the last comma, for each open bracket.
-    operators: Vec<usize>,
-    /// The sum of `operators`.
-    open: usize,
-    /// The indentations of the open blocks.
-    indents: Vec<usize>,
-}
-
-impl Scan<'_> {
-    fn run(&mut self) -> Option<usize> {
-        self.indent();
-        while let Some(&byte) = self.bytes.get(self.at) {
-            self.step(byte);
-            if self.open + self.operators.len() + self.indents.len() > DEEPEST {
-                return Some(self.at.min(self.bytes.len()));
+/// It counts an upper bound of the depth of the syntax tree: every operator since the last comma.
+fn is_too_deep(source: &str) -> bool {
+    let mut lexer = lex(source, Mode::Ipython);
+    // Operators since the last comma, for each open bracket.
+    let (mut open, mut here) = (Vec::new(), 0);
+    let (mut depth, mut blocks) = (0, 0_usize);
+    while depth + here + open.len() + blocks <= DEEPEST {
+        match lexer.next_token() {
+            TokenKind::EndOfFile => return false,
+            TokenKind::Indent => blocks += 1,
+            TokenKind::Dedent => blocks = blocks.saturating_sub(1),
+            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => {
+                depth += here + 1;
+                open.push(std::mem::take(&mut here) + 1);
             }
-        }
-        None
-    }
-
-    fn step(&mut self, byte: u8) {
-        match byte {
-            b'#' => return self.skip_comment(),
-            b'"' | b'\'' => return self.skip_string(byte),
-            b'(' | b'[' | b'{' => {
-                self.count(1);
-                self.operators.push(0);
+            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => {
+                here = open.pop().unwrap_or(here);
+                depth = depth.saturating_sub(here);
             }
-            b')' | b']' | b'}' if self.operators.len() > 1 => {
-                self.open -= self.operators.pop().unwrap_or_default();
-            }
-            b',' | b';' => self.reset(),
-            b'\n' | b'\r' if self.operators.len() == 1 => return self.end_line(),
-            b'\\' => self.at += 1,
-            b'.' if self.bytes.get(self.at + 1).is_some_and(u8::is_ascii_digit) => {}
-            b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<' | b'>' | b'.'
-            | b':' | b'=' => {
-                self.count(1);
-            }
-            // Keywords are operators: `not`, `if`, `else`, `lambda`, `await`, `and`, `or`, `for`.
-            b' ' | b'\t' if self.bytes.get(self.at + 1).is_some_and(u8::is_ascii_lowercase) => self.count(1),
-            _ => {}
-        }
-        self.at += 1;
-    }
-
-    fn count(&mut self, number: usize) {
-        self.open += number;
-        if let Some(last) = self.operators.last_mut() {
-            *last += number;
+            TokenKind::Comma | TokenKind::Semi | TokenKind::Newline => here = 0,
+            kind => here += usize::from(kind.is_operator() || kind.is_keyword()),
         }
     }
-
-    fn reset(&mut self) {
-        if let Some(last) = self.operators.last_mut() {
-            self.open -= std::mem::take(last);
-        }
-    }
-
-    fn end_line(&mut self) {
-        self.reset();
-        self.at += 1;
-        self.indent();
-    }
-
-    /// Opens or closes blocks by the indentation of a line.
-    fn indent(&mut self) {
-        let start = self.at;
-        while self.bytes.get(self.at).is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\x0c')) {
-            self.at += 1;
-        }
-        let width = self.at - start;
-        if self.bytes.get(self.at).is_none_or(|byte| matches!(byte, b'\n' | b'\r' | b'#')) {
-            return;
-        }
-        while self.indents.last().is_some_and(|last| *last > width) {
-            self.indents.pop();
-        }
-        if width > self.indents.last().copied().unwrap_or_default() {
-            self.indents.push(width);
-        }
-    }
-
-    fn skip_comment(&mut self) {
-        while self.bytes.get(self.at).is_some_and(|byte| !matches!(byte, b'\n' | b'\r')) {
-            self.at += 1;
-        }
-    }
-
-    /// Skips a string. Expressions in f-strings count by their brackets and operators.
-    fn skip_string(&mut self, quote: u8) {
-        let triple = self.bytes[self.at..].starts_with(&[quote; 3]);
-        let formatted = self.prefix().any(|byte| matches!(byte, b'f' | b'F' | b't' | b'T'));
-        self.at += if triple { 3 } else { 1 };
-        let before = self.operators.last().copied().unwrap_or_default();
-        let mut braces = 0_usize;
-        while let Some(&byte) = self.bytes.get(self.at) {
-            match byte {
-                b'\\' => self.at += 1,
-                b'\n' | b'\r' if !triple => break,
-                b'{' if formatted => braces += 1,
-                b'}' if formatted => {
-                    braces = braces.saturating_sub(1);
-                    if braces == 0 && self.open < DEEPEST {
-                        self.reset();
-                        self.count(before);
-                    }
-                }
-                _ => {}
-            }
-            if braces > 0 && !byte.is_ascii_alphanumeric() {
-                self.count(1);
-            }
-            if byte == quote && (!triple || self.bytes[self.at..].starts_with(&[quote; 3])) {
-                self.at += if triple { 3 } else { 1 };
-                break;
-            }
-            self.at += 1;
-        }
-        // A string is one operand; strings in a row are one, too.
-        if self.open < DEEPEST {
-            self.reset();
-            self.count(before);
-        }
-    }
-
-    /// The letters before a string.
-    fn prefix(&self) -> impl Iterator<Item = u8> {
-        self.bytes[..self.at].iter().rev().take(3).copied().take_while(u8::is_ascii_alphabetic)
-    }
+    true
 }

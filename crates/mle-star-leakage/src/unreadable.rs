@@ -23,10 +23,7 @@ pub enum Unreadable {
         column: u32,
     },
     /// Brackets, blocks or operators are nested too deeply.
-    TooDeep {
-        /// The line where it is too deep, from 1.
-        line: u32,
-    },
+    TooDeep,
     /// The source is too large.
     TooLarge {
         /// Its size.
@@ -36,7 +33,7 @@ pub enum Unreadable {
     },
     /// The checker itself has a defect.
     Defect,
-    /// The file is no notebook.
+    /// The file is no notebook with cells of Python.
     Notebook {
         /// What is wrong with it.
         message: String,
@@ -52,12 +49,12 @@ impl fmt::Display for Unreadable {
             Self::Python2 { line, column } => {
                 write!(formatter, "line {line}, column {column} is Python 2; only Python 3 can be checked")
             }
-            Self::TooDeep { line } => write!(formatter, "line {line} is nested too deeply"),
+            Self::TooDeep => formatter.write_str("the source is nested too deeply"),
             Self::TooLarge { bytes, limit } => {
                 write!(formatter, "the source has {bytes} bytes; at most {limit} can be checked")
             }
             Self::Defect => formatter.write_str("the checker failed"),
-            Self::Notebook { message } => write!(formatter, "the file is no notebook: {message}"),
+            Self::Notebook { message } => write!(formatter, "the notebook cannot be read: {message}"),
         }
     }
 }

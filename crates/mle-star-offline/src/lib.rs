@@ -46,6 +46,7 @@ use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use serde_json::{Value, json};
 
+use finalization::{contamination, submission_script, subsampling, unused_tables};
 use inputs::{Inputs, fenced};
 use joins::Join;
 use mle_star_tables::profile::Profile;
@@ -171,12 +172,12 @@ impl OfflineAgents {
                 fenced(inputs.text("code_block"))
             }
             AgentType::Leakage => leakage::detection(problem.targets(), inputs),
-            AgentType::Data => finalization::data(problem, inputs)?,
+            AgentType::Data => unused_tables::use_unused_tables(problem, inputs)?,
             AgentType::Test => match request.variant {
-                Some(Variant::SubsamplingExtract) => finalization::subsampling_extract(inputs),
-                Some(Variant::SubsamplingRemove) => finalization::subsampling_remove(problem, inputs),
-                Some(Variant::Contamination) => finalization::contamination(inputs),
-                _ => finalization::test(problem, inputs)?,
+                Some(Variant::SubsamplingExtract) => subsampling::extract(inputs),
+                Some(Variant::SubsamplingRemove) => subsampling::remove(problem, inputs),
+                Some(Variant::Contamination) => contamination::check(inputs),
+                _ => submission_script::submission_script(problem, inputs)?,
             },
         })
     }

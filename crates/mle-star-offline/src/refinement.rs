@@ -7,7 +7,7 @@ use crate::inputs::{Inputs, fenced};
 use crate::problem::Problem;
 
 /// A plan that was tried on the block, with its score.
-struct Tried<'a> {
+struct TriedPlan<'a> {
     strategies: Vec<&'static Strategy>,
     plan: &'a str,
     score: Option<Score>,
@@ -33,11 +33,11 @@ pub(crate) fn planner(problem: &Problem, direction: Direction, inputs: Inputs<'_
     }
 }
 
-fn history(direction: Direction, inputs: Inputs<'_>) -> Vec<Tried<'_>> {
+fn history(direction: Direction, inputs: Inputs<'_>) -> Vec<TriedPlan<'_>> {
     let scores = inputs.scores("scores");
     let plans = inputs.texts("plans").into_iter().enumerate();
     plans
-        .map(|(position, plan)| Tried {
+        .map(|(position, plan)| TriedPlan {
             strategies: catalogue::named(plan),
             plan,
             score: scores.get(position).copied().flatten().and_then(|value| Score::new(value, direction)),
@@ -46,7 +46,7 @@ fn history(direction: Direction, inputs: Inputs<'_>) -> Vec<Tried<'_>> {
 }
 
 /// The two best single strategies together, if both edits fit.
-fn best_pair(block: &Block<'_>, history: &[Tried<'_>]) -> Option<String> {
+fn best_pair(block: &Block<'_>, history: &[TriedPlan<'_>]) -> Option<String> {
     let mut single: Vec<(&'static Strategy, Score)> = history
         .iter()
         .filter_map(|tried| match tried.strategies.as_slice() {
@@ -68,8 +68,8 @@ fn best_pair(block: &Block<'_>, history: &[Tried<'_>]) -> Option<String> {
     (is_new && !is_repeat && together != block.text).then_some(plan)
 }
 
-fn lesson(history: &[Tried<'_>]) -> String {
-    let names = |tried: &Tried<'_>| {
+fn lesson(history: &[TriedPlan<'_>]) -> String {
+    let names = |tried: &TriedPlan<'_>| {
         let names: Vec<String> =
             tried.strategies.iter().map(|strategy| format!("\"{}\"", strategy.name)).collect();
         (!names.is_empty()).then(|| names.join(" with "))
@@ -81,7 +81,7 @@ fn lesson(history: &[Tried<'_>]) -> String {
     }
 }
 
-fn nothing_left(history: &[Tried<'_>]) -> String {
+fn nothing_left(history: &[TriedPlan<'_>]) -> String {
     let tried = history.len();
     format!(
         "Keep the block as it is. All known strategies for it have been tried ({tried} plans). Nothing else is changed."

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mle_star::attempts::Patience;
+use mle_star::attempts::RetryPolicy;
 use mle_star_domain::config::Price;
 use mle_star_domain::trouble::Trouble;
 
@@ -12,7 +12,7 @@ use crate::http::Http;
 use crate::question::Refused;
 
 /// The hint if every connection breaks off.
-const KEEPS_DYING: &str = "check the endpoint with `mle-star doctor --probe-agents`, then resume the run";
+const KEEPS_DYING: &str = "check the endpoint with `mle-star doctor`, then resume the run";
 
 /// What [`OpenAiAgents`] need.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct OpenAiAgents {
     /// What the endpoint refused before, and is not sent again.
     pub(crate) refused: Refused,
     /// How long, and how often, calls are repeated.
-    pub(crate) patience: Patience,
+    pub(crate) retry_policy: RetryPolicy,
 }
 
 impl OpenAiAgents {
@@ -52,7 +52,7 @@ impl OpenAiAgents {
     /// # Errors
     /// The system offers no secure connections.
     pub fn new(setup: OpenAiSetup) -> Result<Self, Trouble> {
-        let patience = Patience::new(setup.max_wait, fastrand::f64, KEEPS_DYING);
-        Ok(Self { http: Http::new(&setup.endpoint)?, refused: Refused::default(), patience, setup })
+        let retry_policy = RetryPolicy::new(setup.max_wait, fastrand::f64, KEEPS_DYING);
+        Ok(Self { http: Http::new(&setup.endpoint)?, refused: Refused::default(), retry_policy, setup })
     }
 }

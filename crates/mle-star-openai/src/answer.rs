@@ -6,7 +6,7 @@ use mle_star::tokens::Tokens;
 
 /// The parts of an answer so far.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Collected {
+pub(crate) struct PartialAnswer {
     pub(crate) text: String,
     /// The words with which the model refused.
     pub(crate) refusal: String,
@@ -31,7 +31,7 @@ pub(crate) enum End {
     Other(String),
 }
 
-impl Collected {
+impl PartialAnswer {
     /// How the attempt ended, now that nothing more will come.
     pub(crate) fn outcome(self, wants_structure: bool) -> Outcome {
         let text = self.text;

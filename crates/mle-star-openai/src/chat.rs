@@ -3,14 +3,14 @@
 use mle_star::tokens::Tokens;
 use serde_json::{Value, json};
 
-use crate::answer::{Collected, End};
-use crate::question::{Asked, Question};
+use crate::answer::{End, PartialAnswer};
+use crate::question::{Question, QuestionParts};
 
 /// The service below the base address.
 pub(crate) const SERVICE: &str = "chat/completions";
 
 /// The body of a request.
-pub(crate) fn body(question: &Question<'_>, asked: &Asked) -> Value {
+pub(crate) fn body(question: &Question<'_>, asked: &QuestionParts) -> Value {
     let Question { model, system, .. } = question;
     let prompt = question.prompt(asked);
     let messages = match asked.system {
@@ -36,12 +36,12 @@ pub(crate) fn body(question: &Question<'_>, asked: &Asked) -> Value {
 }
 
 /// Takes one event of a stream.
-pub(crate) fn event(collected: &mut Collected, event: &Value) {
+pub(crate) fn event(collected: &mut PartialAnswer, event: &Value) {
     take(collected, event, "delta");
 }
 
 /// Takes a whole answer.
-pub(crate) fn document(collected: &mut Collected, document: &Value) {
+pub(crate) fn document(collected: &mut PartialAnswer, document: &Value) {
     take(collected, document, "message");
     // Not every server tells the end.
     if collected.end.is_none() && document["choices"].get(0).is_some() {
@@ -49,7 +49,7 @@ pub(crate) fn document(collected: &mut Collected, document: &Value) {
     }
 }
 
-fn take(collected: &mut Collected, value: &Value, part: &str) {
+fn take(collected: &mut PartialAnswer, value: &Value, part: &str) {
     if let Some(tokens) = tokens(&value["usage"]) {
         collected.tokens = Some(tokens);
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::time::{timeout, timeout_at};
 
 use crate::agents::OpenAiAgents;
-use crate::answer::Collected;
+use crate::answer::PartialAnswer;
 use crate::failure::{self, At, Failure};
 use crate::http::{Broken, Response};
 use crate::question::{Part, Question, texts};
@@ -214,7 +214,7 @@ impl<'a> Conversations<'a> {
             kind if kind.ends_with("json") => match timeout(setup.stall, response.body()).await {
                 Err(_) => Err(self.stalled()),
                 Ok(Err(why)) => Err(failure::broken(why, self.at())),
-                Ok(Ok(body)) => Collected::whole(format, &body)
+                Ok(Ok(body)) => PartialAnswer::whole(format, &body)
                     .map_err(|line| Outcome::Died(format!("the endpoint sent an unreadable answer: {line}"))),
             },
             kind => {
@@ -234,9 +234,9 @@ impl<'a> Conversations<'a> {
         (self.hidden(outcome), usage)
     }
 
-    async fn stream(&self, response: &mut Response) -> Result<Collected, Outcome> {
+    async fn stream(&self, response: &mut Response) -> Result<PartialAnswer, Outcome> {
         let format = self.agents.setup.endpoint.format();
-        let (mut reader, mut collected) = (sse::Reader::default(), Collected::default());
+        let (mut reader, mut collected) = (sse::Reader::default(), PartialAnswer::default());
         let unreadable = |line: String| {
             Outcome::Died(format!("the endpoint sent an unreadable event: {}", self.hide(&line)))
         };

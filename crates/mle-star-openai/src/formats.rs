@@ -3,9 +3,9 @@
 use mle_star_domain::config::Format;
 use serde_json::Value;
 
-use crate::answer::{Collected, End};
+use crate::answer::{End, PartialAnswer};
 use crate::failure::{Failure, beginning};
-use crate::question::{Asked, Question};
+use crate::question::{Question, QuestionParts};
 use crate::{chat, responses};
 
 impl Question<'_> {
@@ -18,7 +18,7 @@ impl Question<'_> {
     }
 
     /// The body of a request.
-    pub(crate) fn body(&self, format: Format, asked: &Asked) -> Value {
+    pub(crate) fn body(&self, format: Format, asked: &QuestionParts) -> Value {
         match format {
             Format::Chat => chat::body(self, asked),
             Format::Responses => responses::body(self, asked),
@@ -26,7 +26,7 @@ impl Question<'_> {
     }
 }
 
-impl Collected {
+impl PartialAnswer {
     /// Takes the data of one event. `Err` is an event that cannot be read.
     pub(crate) fn take(&mut self, format: Format, data: &str) -> Result<(), String> {
         if data.trim() == "[DONE]" {

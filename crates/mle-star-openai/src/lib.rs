@@ -39,6 +39,6 @@ pub use look::{EndpointStatus, look};
 impl AgentBackend for OpenAiAgents {
     async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop> {
         let mut attempts = Conversations::new(self, request, events);
-        attempts::ask(&mut attempts, &self.patience, request, events).await
+        attempts::ask(&mut attempts, &self.retry_policy, request, events).await
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Question<'a> {
 
 /// The parts that a question is asked with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct QuestionParts {
     pub(crate) schema: bool,
     pub(crate) usage: bool,
     pub(crate) stream: bool,
@@ -50,7 +50,7 @@ pub(crate) struct Refused(Mutex<BTreeSet<(String, Part)>>);
 
 impl Question<'_> {
     /// The prompt, with the schema if the server does not take it.
-    pub(crate) fn prompt(&self, asked: &Asked) -> String {
+    pub(crate) fn prompt(&self, asked: &QuestionParts) -> String {
         match self.schema {
             Some(schema) if !asked.schema => schema::in_prompt(self.prompt, schema),
             _ => self.prompt.to_owned(),
@@ -58,7 +58,7 @@ impl Question<'_> {
     }
 
     /// The schema, if the server takes it.
-    pub(crate) fn served_schema(&self, asked: &Asked) -> Option<Value> {
+    pub(crate) fn served_schema(&self, asked: &QuestionParts) -> Option<Value> {
         self.schema.filter(|_| asked.schema).map(schema::strict)
     }
 }
@@ -88,10 +88,10 @@ impl Part {
 
 impl Refused {
     /// The parts that a question to a model is asked with.
-    pub(crate) fn asked(&self, model: &str) -> Asked {
+    pub(crate) fn asked(&self, model: &str) -> QuestionParts {
         let refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = |part| !refused.contains(&(model.to_owned(), part));
-        Asked {
+        QuestionParts {
             schema: is_known(Part::Schema),
             usage: is_known(Part::Usage),
             stream: is_known(Part::Stream),

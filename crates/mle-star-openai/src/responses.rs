@@ -3,14 +3,14 @@
 use mle_star::tokens::Tokens;
 use serde_json::{Value, json};
 
-use crate::answer::{Collected, End};
-use crate::question::{Asked, Question};
+use crate::answer::{End, PartialAnswer};
+use crate::question::{Question, QuestionParts};
 
 /// The service below the base address.
 pub(crate) const SERVICE: &str = "responses";
 
 /// The body of a request.
-pub(crate) fn body(question: &Question<'_>, asked: &Asked) -> Value {
+pub(crate) fn body(question: &Question<'_>, asked: &QuestionParts) -> Value {
     let Question { model, system, .. } = question;
     let prompt = question.prompt(asked);
     let mut body = json!({"model": model, "store": false});
@@ -34,7 +34,7 @@ pub(crate) fn body(question: &Question<'_>, asked: &Asked) -> Value {
 }
 
 /// Takes one event of a stream.
-pub(crate) fn event(collected: &mut Collected, event: &Value) {
+pub(crate) fn event(collected: &mut PartialAnswer, event: &Value) {
     match event["type"].as_str().unwrap_or_default() {
         "response.output_text.delta" => {
             collected.text.push_str(event["delta"].as_str().unwrap_or_default());
@@ -49,7 +49,7 @@ pub(crate) fn event(collected: &mut Collected, event: &Value) {
 }
 
 /// Takes a whole answer, or the end of a stream, which repeats its text.
-pub(crate) fn document(collected: &mut Collected, response: &Value) {
+pub(crate) fn document(collected: &mut PartialAnswer, response: &Value) {
     let usage = &response["usage"];
     if let Some(input) = usage["input_tokens"].as_u64() {
         collected.tokens = Some(Tokens {
@@ -101,7 +101,7 @@ mod tests {
             json!({"type": format!("response.{status}"), "response": response})
         };
         let check = |last: Value, end: Option<End>| {
-            let mut collected = Collected::default();
+            let mut collected = PartialAnswer::default();
             let says = |text: &str| json!({"type": "response.output_text.delta", "delta": text});
             for value in [json!({"type": "response.created"}), says("a"), says("b"), last] {
                 event(&mut collected, &value);

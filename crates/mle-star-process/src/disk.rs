@@ -62,7 +62,7 @@ pub(crate) async fn exceeded(folder: PathBuf, limits: Limits) -> Excess {
 }
 
 fn excess(folder: &Path, limits: Limits) -> Option<Excess> {
-    let taken = Taken::by(folder, limits);
+    let taken = DiskUse::by(folder, limits);
     let of_files = |message| Some(Excess { message, resource: Resource::Files });
     let (mib, limit) = (taken.bytes >> 20, limits.disk_mib);
     if mib > limit {
@@ -128,7 +128,7 @@ fn number(count: impl Into<u64>) -> u64 {
 
 /// The findings so far.
 #[derive(Default)]
-struct Taken {
+struct DiskUse {
     bytes: u64,
     files: u64,
     /// A folder that cannot be read.
@@ -136,7 +136,7 @@ struct Taken {
     is_too_deep: bool,
 }
 
-impl Taken {
+impl DiskUse {
     /// Counts below `folder`, up to the limits. Links are not followed. Permissions are not changed in order to read a
     /// folder: a child that is quicker could make the path lead elsewhere.
     fn by(folder: &Path, limits: Limits) -> Self {

@@ -56,7 +56,7 @@ enum Supervisor {
 }
 
 /// What a worker needs to fork a child: the child's streams, and the supervisor's ends of the pipes.
-pub(crate) struct Ends {
+pub(crate) struct Pipes {
     pub(crate) stdout: PipeWriter,
     pub(crate) stderr: PipeWriter,
     pub(crate) control: PipeReader,
@@ -123,11 +123,11 @@ impl ProcessTree {
     ///
     /// # Errors
     /// There are too many open files.
-    pub(crate) fn forked(worker: Self, root: u32) -> io::Result<(Self, Streams, Ends)> {
+    pub(crate) fn forked(worker: Self, root: u32) -> io::Result<(Self, Streams, Pipes)> {
         let (orders, control) = io::pipe()?;
         let (report, status) = io::pipe()?;
         let ((out, stdout), (err, stderr)) = (io::pipe()?, io::pipe()?);
-        let ends = Ends { stdout, stderr, control: orders, report: status };
+        let ends = Pipes { stdout, stderr, control: orders, report: status };
         let stdout = ChildStdout::from_std(OwnedFd::from(out).into())?;
         let stderr = ChildStderr::from_std(OwnedFd::from(err).into())?;
         let (mark, supervisor) = (worker.mark.clone(), Supervisor::OfWorker(Some(Box::new(worker))));

@@ -100,7 +100,7 @@ impl Sandbox {
     /// A sandbox for Python scripts that run with the interpreter `python`. `removed` names the variables that they do
     /// not inherit.
     pub fn new(isolation: Isolation, python: &Path, removed: &[&str], machine: &Machine) -> Self {
-        let mut access = Access::of_python(python, removed, machine, isolation.network);
+        let mut access = Access::python(python, removed, machine, isolation.network);
         access.writable.extend_from_slice(&isolation.writable);
         access.opens_proc = probe::opens_proc(&isolation.layers, machine);
         let hidden = probe::hidden_folders(&access);

@@ -19,7 +19,7 @@ mod supervisor;
 
 pub use confine::{Confinement, Namespaces};
 pub(crate) use confine::{OOM_SCORE_ADJ, Rules, landlock_version};
-pub(crate) use mounts::{Mounts, Shown, TMP};
+pub(crate) use mounts::{Mounts, ShownPath, TMP};
 pub use session::{handle_child_signals, in_own_session};
 pub(crate) use supervisor::{REPORT, TERMINATE, arrange};
 

@@ -17,7 +17,7 @@ pub use failure::Failure;
 use modules::{DEFAULT, TORCH, packages, worth_importing};
 pub use worker::{BusyWorker, Worker, WorkerSetup, remove_left};
 
-mod bounds;
+mod confinement_fields;
 mod failure;
 mod modules;
 pub(crate) mod stall;
@@ -62,7 +62,7 @@ impl WarmStart {
 
 /// The workers of all slots.
 #[derive(Debug)]
-pub struct Warm {
+pub struct WarmWorkers {
     state: Mutex<State>,
 }
 
@@ -91,7 +91,7 @@ struct Slot {
 #[derive(Debug)]
 struct Starting(JoinHandle<Result<Worker, Failure>>);
 
-impl Warm {
+impl WarmWorkers {
     /// Workers that import `modules` at first.
     pub fn new(modules: &[String]) -> Self {
         let wanted = modules.iter().cloned().collect();

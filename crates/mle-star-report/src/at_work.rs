@@ -1,4 +1,4 @@
-//! What only the events of a run tell: which agent calls and scripts have a slot, and what its runners do.
+//! The work in progress of a run, from its events: which agent calls and scripts have a slot, and what its runners do.
 //!
 //! A journal record begins when its step requests the call or script. Only the events show when it gets a slot.
 

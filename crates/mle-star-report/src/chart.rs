@@ -62,7 +62,7 @@ pub struct About<'a> {
 /// A script that has a score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scored {
-    /// Its run.
+    /// The place of the script's run.
     pub place: Place,
     /// When it ended, in seconds since the start of the run.
     pub ended: f64,
@@ -90,7 +90,7 @@ pub struct Dot {
     pub column: usize,
     /// Row, from the top.
     pub row: usize,
-    /// Its outcome.
+    /// The outcome of the solution.
     pub fate: Fate,
     /// Whether it led to the best solution.
     pub on_way: bool,
@@ -101,13 +101,13 @@ pub struct Dot {
 /// The outcome of a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It was kept.
+    /// The solution was kept.
     Kept,
-    /// It was not kept.
+    /// The solution was not kept.
     Dropped,
-    /// It has no score.
+    /// The solution has no score.
     Failed,
-    /// It is in progress.
+    /// The solution is in progress.
     Open,
 }
 
@@ -120,7 +120,7 @@ pub struct Spot {
     pub says: String,
 }
 
-/// Where the dots of a chart are, in its pixels, with their indices.
+/// The positions of the dots of a chart, in its pixels, with their indices.
 type Places = Vec<(usize, (i32, i32))>;
 type Drawn<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

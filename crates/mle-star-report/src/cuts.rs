@@ -1,4 +1,4 @@
-//! What limits cut, and what a larger limit goes on with, in words.
+//! Limits of a run in words: what it used of them, the steps that they cut off, and what a larger one goes on with.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub fn used(result: &FinalResult) -> Option<String> {
     Some(format!("{used} ({} of {} steps)", steps.len() - left, steps.len()))
 }
 
-/// That a run used a limit: `used its $2.00`.
+/// The note on a limit that a run used: `used its $2.00`.
 pub fn used_up(limit: StoppedBy, config: &Config) -> String {
     match (limit, config.max_budget_usd) {
         (StoppedBy::Budget, Some(budget)) => format!("used its {}", money::usd(budget)),

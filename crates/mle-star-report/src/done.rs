@@ -1,6 +1,6 @@
 //! How far a run is: the one number that terminal, page, lists and tools show.
 
-use mle_star::event::{Done, DoneOf, Outline, Planned};
+use mle_star::event::{Done, Outline, Planned, ProgressMeasure};
 use mle_star::journal::{EffectRecord, Kind, Snapshot};
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::Phase;
@@ -26,9 +26,9 @@ pub fn done(outline: &Outline, used: Used, ended: impl Fn(Phase) -> u64) -> Done
     #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]
     let time = used.seconds / outline.time_limit as f64;
     let money = outline.max_budget_usd.zip(used.usd).map_or(0.0, |(limit, usd)| usd / limit);
-    let shares = [(time, DoneOf::Time), (money, DoneOf::Money)];
+    let shares = [(time, ProgressMeasure::Time), (money, ProgressMeasure::Money)];
     let shares = shares.map(|(share, of)| (percent(100.0 * share), of));
-    let steps = (of_steps(&outline.planned, used, ended), DoneOf::Steps);
+    let steps = (of_steps(&outline.planned, used, ended), ProgressMeasure::Steps);
     let most = shares.into_iter().chain([steps]).max_by_key(|(percent, _)| *percent);
     let (percent, of) = most.unwrap_or(steps);
     Done { percent, of }
@@ -84,7 +84,7 @@ mod tests {
             "spent": spent, "paths": 2, "outer_steps": 2, "inner_steps": 2, "rounds": 1, "time_limit": 100,
             "max_budget_usd": 2.0, "planned": planned});
         let outline: Outline = serde_json::from_value(outline).unwrap();
-        let check = |seconds: f64, usd: f64, leaves_out: bool, expected: (u64, DoneOf)| {
+        let check = |seconds: f64, usd: f64, leaves_out: bool, expected: (u64, ProgressMeasure)| {
             let used = Used { seconds, usd: Some(usd), phase: Some(Phase::Phase2), leaves_out };
             let ended = |phase| match phase {
                 Phase::Phase1 => 5,
@@ -95,11 +95,11 @@ mod tests {
             assert_eq!((percent, of), expected, "{seconds} s, ${usd}");
         };
         // All of the first phase, 20 of 50 steps of the second.
-        check(10.0, 0.0, false, (30, DoneOf::Steps));
-        check(30.0, 0.0, false, (30, DoneOf::Steps));
-        check(31.5, 0.0, false, (31, DoneOf::Time));
-        check(10.0, 1.0, false, (50, DoneOf::Money));
-        check(28.0, 0.0, true, (28, DoneOf::Time));
-        check(500.0, 0.0, true, (99, DoneOf::Time));
+        check(10.0, 0.0, false, (30, ProgressMeasure::Steps));
+        check(30.0, 0.0, false, (30, ProgressMeasure::Steps));
+        check(31.5, 0.0, false, (31, ProgressMeasure::Time));
+        check(10.0, 1.0, false, (50, ProgressMeasure::Money));
+        check(28.0, 0.0, true, (28, ProgressMeasure::Time));
+        check(500.0, 0.0, true, (99, ProgressMeasure::Time));
     }
 }

@@ -1,4 +1,4 @@
-//! Events of a run as lines of text.
+//! The line of text for each event of a run, as terminal and log show it.
 
 use mle_star::diagnostics::Diagnostics;
 use mle_star::event::{Event, RunnerState, RunnerStatus};
@@ -11,7 +11,7 @@ use mle_star_domain::trust::Severity;
 use crate::figures::{duration, number};
 use crate::progress::StepSummary;
 use crate::sanitize::first_line;
-use crate::words::{Models, agent_name, in_line, on_runner, phase_title};
+use crate::words::{Models, in_line, on_runner, phase_title};
 
 /// The most characters of a reason in the line of a runner.
 const LONGEST_REASON: usize = 400;
@@ -90,12 +90,12 @@ fn effect_line(event: &Event, ended: StepSummary, models: &Models) -> Option<(We
     let at = |place: &Place| format!("  {:<28}", models.place(place));
     let line = match event {
         Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
-            let (agent, failure) = (agent_name(*agent), in_line(failure));
+            let (agent, failure) = (agent.name(), in_line(failure));
             (Weight::Warning, format!("{} {agent} failed: {failure}", at(place)))
         }
         Event::AgentEnded { place, agent, seconds, replayed, .. } => {
             let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
-            (Weight::Detail, format!("{} {} answered ({how})", at(place), agent_name(*agent)))
+            (Weight::Detail, format!("{} {} answered ({how})", at(place), agent.name()))
         }
         Event::AgentWaits { place, seconds, reason, .. } => {
             let (reason, wait) = (in_line(reason), duration(*seconds));
@@ -103,7 +103,7 @@ fn effect_line(event: &Event, ended: StepSummary, models: &Models) -> Option<(We
         }
         Event::ToolUsed { place, agent, tool, about, failure, .. } => {
             let failed = failure.iter().map(|why| format!(" failed: {}", in_line(why))).collect::<String>();
-            let (who, about) = (agent_name(*agent), in_line(about));
+            let (who, about) = (agent.name(), in_line(about));
             (Weight::Detail, format!("{} {who} used {tool}: {about}{failed}", at(place)))
         }
         // The user gave the run so much time.

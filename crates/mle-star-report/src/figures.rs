@@ -83,6 +83,12 @@ pub fn interval([low, high]: [f64; 2]) -> String {
     }
 }
 
+/// A score with its 95 % interval, if one is known: `0.81230 [0.801, 0.823]`.
+pub fn with_interval(score: f64, bounds: Option<[f64; 2]>) -> String {
+    let bounds = bounds.map(|bounds| format!(" {}", interval(bounds)));
+    number(score) + &bounds.unwrap_or_default()
+}
+
 /// A size with two significant digits: `0.011`, `350`.
 pub fn rounded(size: f64) -> String {
     match decimals(size).filter(|_| size < LARGE) {

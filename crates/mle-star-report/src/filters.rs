@@ -1,4 +1,4 @@
-//! How templates format what they are given. Each filter is one function of this crate, so that a number looks the same in
+//! The filters by which templates format values. Each filter is one function of this crate, so that a number looks the same in
 //! the terminal and on the page.
 
 use minijinja::value::{Serde, Value};

@@ -1,10 +1,11 @@
-//! What people are told about a run: during it, at its end and later.
+//! The report of a run for people: sentences, tables, charts and a page, during the run, at its end and later.
 //!
 //! Everything here is a function of what a run leaves behind: its journal, its result and its events. [`run_view`] reads
-//! a run folder and writes nothing; [`progress`] is the state after the events so far.
+//! a run folder and writes nothing, [`run_report`] is what is told about the run, and [`progress`] is the state after the
+//! events so far.
 //!
-//! With the feature `html`, `views` makes the parts of a page from a run, `chart` draws them, and `html` renders the
-//! report.
+//! With the feature `html`, `views` makes the parts of a page from a run, `chart` draws them, `html` renders the report,
+//! `text` is a run in lines, and `export` writes it for other tools.
 
 pub mod at_work;
 #[cfg(feature = "html")]
@@ -31,12 +32,13 @@ pub mod pace;
 mod page;
 pub mod progress;
 pub mod run_report;
-pub mod run_summary;
 pub mod run_view;
 pub mod runners;
 pub mod sanitize;
 pub mod score_report;
 pub mod script_output;
+pub mod step_rows;
+pub mod summary_file;
 #[cfg(feature = "html")]
 pub mod text;
 pub mod usage;

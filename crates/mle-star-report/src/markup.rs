@@ -1,4 +1,4 @@
-//! Turns text into markup.
+//! Escapes text for markup.
 //!
 //! Text from models, scripts and users is untrusted: characters that mean something in markup are escaped, and those
 //! that would hide or reorder text are made visible.

@@ -1,4 +1,4 @@
-//! What predicts other rows, in words.
+//! The model of a finished run, which predicts other rows, in words.
 
 use mle_star::result::{ModelKind, ModelRecord};
 
@@ -21,7 +21,7 @@ pub fn words(model: &ModelRecord) -> Option<String> {
     }
 }
 
-/// Whose fitted model it is, if it is not that of the submission, and why.
+/// The solution whose fitted model is kept, and why, if it is not that of the submission.
 pub fn other(model: &ModelRecord) -> Option<String> {
     let is_other = model.kind == ModelKind::Fitted && !model.why.is_empty();
     is_other.then(|| first_line(&model.why, LONGEST))

@@ -14,13 +14,15 @@ const SHARE_NEEDED: f64 = 0.1;
 /// Counts and times of completed effects.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
-    calls: Effects,
-    scripts: Effects,
+    /// Agent calls.
+    pub calls: Effects,
+    /// Scripts.
+    pub scripts: Effects,
 }
 
 /// Effects of one kind.
 #[derive(Clone, Debug, Default)]
-struct Effects {
+pub struct Effects {
     /// Completed effects per phase, including those of earlier processes.
     ended: BTreeMap<Phase, u64>,
     /// Their total time in seconds.
@@ -56,16 +58,6 @@ pub struct Moment<'a> {
 }
 
 impl Pace {
-    /// An agent call ended.
-    pub fn call(&mut self, effect: EndedEffect) {
-        self.calls.take(effect);
-    }
-
-    /// A script ended.
-    pub fn script(&mut self, effect: EndedEffect) {
-        self.scripts.take(effect);
-    }
-
     /// How many calls and scripts of a phase have ended.
     pub fn ended(&self, phase: Phase) -> u64 {
         self.calls.in_phase(phase) + self.scripts.in_phase(phase)
@@ -92,7 +84,8 @@ impl Pace {
 }
 
 impl Effects {
-    fn take(&mut self, effect: EndedEffect) {
+    /// Counts an effect that ended.
+    pub fn take(&mut self, effect: EndedEffect) {
         *self.ended.entry(effect.phase).or_default() += 1;
         self.seconds += effect.seconds;
         if !effect.replayed {

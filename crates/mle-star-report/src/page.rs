@@ -6,52 +6,22 @@
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
-use serde::Serialize;
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, context};
 
 use crate::filters;
 use crate::markup::escaped;
-use crate::run_report::RunReport;
+use crate::views::{PARTS, Part};
 
 /// The style sheet of the parts and of the report.
 pub const STYLE: &str = include_str!("../templates/style.css");
 /// The script of the parts. The parts are readable without it.
 pub const SCRIPT: &str = include_str!("../templates/page.js");
 
-/// The templates of these files.
-macro_rules! templates {
-    ($($name:literal)*) => { [$(($name, include_str!(concat!("../templates/", $name)))),*] };
-}
-
-const TEMPLATES: [(&str, &str); 17] = templates!(
-    "parts/pieces.html" "parts/overview.html" "parts/now.html" "parts/trust.html" "parts/importance.html"
-    "parts/diagnostics.html" "parts/scores.html" "parts/tree.html" "parts/ledger.html" "parts/ablation.html"
-    "parts/leakage.html" "parts/models.html" "parts/failures.html" "parts/runners.html" "parts/costs.html"
-    "parts/script.html" "show.txt"
-);
-
-/// A part of a page.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Part<'a> {
-    /// Its name, which is that of its template.
-    pub name: &'a str,
-    /// Its title.
-    pub title: &'a str,
-    /// Whether the run has ended, so that nothing changes any more.
-    pub is_over: bool,
-    /// The address below which files of `logs/` are served, if they are.
-    pub logs: Option<&'a str>,
-    /// The report of the run.
-    pub report: Option<&'a RunReport>,
-}
-
-/// What a template reads.
-#[derive(Serialize)]
-struct Context<'a> {
-    #[serde(flatten)]
-    part: &'a Part<'a>,
-    v: &'a serde_json::Value,
-}
+/// Templates beside those of the parts.
+const OTHERS: [(&str, &str); 2] = [
+    ("parts/pieces.html", include_str!("../templates/parts/pieces.html")),
+    ("show.txt", include_str!("../templates/show.txt")),
+];
 
 /// The compiled templates of the parts. Templates of the surrounding page can be added.
 ///
@@ -66,23 +36,23 @@ pub fn environment() -> Result<Environment<'static>, Error> {
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_formatter(print);
     filters::add(&mut environment);
-    for (name, text) in TEMPLATES {
-        environment.add_template(name, text)?;
-    }
+    let parts = PARTS.iter().map(|part| (part.path, part.template));
+    parts.chain(OTHERS).try_for_each(|(name, text)| environment.add_template(name, text))?;
     Ok(environment)
 }
 
-/// Renders a part of a page: a `<section>` whose id is the part's name.
+/// Renders a part of a page, a `<section>` whose ID is the part's name, from its values and those that `more` has.
 ///
 /// # Errors
-/// There is no such part, or its template is broken.
+/// The template is broken.
 pub fn section(
     environment: &Environment<'_>,
-    part: &Part<'_>,
+    part: &Part,
     values: &serde_json::Value,
+    more: Value,
 ) -> Result<String, Error> {
-    let template = environment.get_template(&format!("parts/{}.html", part.name))?;
-    template.render(Serde(&Context { part, v: values }))
+    let Part { name, title, path, .. } = *part;
+    environment.get_template(path)?.render(context! { name, title, v => Serde(values), ..more })
 }
 
 /// Prints a value: markup unchanged, nothing for `None`, and text escaped, unless the template is one of plain text.

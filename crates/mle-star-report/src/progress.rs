@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use mle_star::event::{Done, Event, Line, Outline, RunnerState};
-use mle_star::verdict::Verdict;
 use mle_star_domain::effects::{ScriptEnd, Usage};
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Phase, Place, Step};
@@ -13,29 +12,25 @@ use mle_star_domain::place::{Phase, Place, Step};
 use crate::done::{Used, done};
 use crate::pace::{EndedEffect, Moment, Pace, seconds};
 use crate::runners::Runners;
-use crate::words::{Models, agent_name, in_line};
+use crate::words::{Models, in_line};
 
 /// The state of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    /// Its outline.
+    /// The outline of the run.
     pub outline: Option<Outline>,
     /// The current phase.
     pub phase: Option<Phase>,
     /// The best score.
     pub best: Option<Best>,
-    /// The best score after each step, oldest first.
-    pub history: Vec<f64>,
     /// Agent calls and scripts that have a slot.
     pub running: BTreeMap<Place, RunningCall>,
     /// Runners, those of earlier processes included.
     pub runners: Runners,
     /// The models that steps try.
     pub models: Models,
-    /// Steps in progress.
-    pub steps: BTreeMap<Step, StepState>,
-    /// Refinement paths that have begun.
-    pub paths: BTreeMap<usize, PathState>,
+    /// Steps in progress, with the seconds of their agent calls and scripts that ended, without their wait for a slot.
+    pub steps: BTreeMap<Step, f64>,
     /// Completed scripts, and how many of them failed, without those that used their time.
     pub scripts: (u64, u64),
     /// Completed agent calls.
@@ -50,12 +45,8 @@ pub struct Progress {
     ended: Option<Timestamp>,
     /// The time of the last line.
     last: Option<Timestamp>,
-    /// The score of the solution that the last phase ended with.
-    phase_best: Option<f64>,
     /// Whether a limit left steps out.
     leaves_out: bool,
-    /// The score of s_0, with which every refinement path begins.
-    score_before_paths: Option<f64>,
     pace: Pace,
 }
 
@@ -87,12 +78,12 @@ pub struct Best {
 #[derive(Clone, Debug)]
 pub struct RunningCall {
     /// The agent's name, or `script`.
-    pub name: String,
+    pub name: &'static str,
     /// Whether it is a script.
     pub is_script: bool,
     /// When it got its slot.
     pub began: Timestamp,
-    /// Its timeout in seconds; 0 if unknown.
+    /// The timeout in seconds; 0 if unknown.
     pub timeout: f64,
     /// The tool that an agent used last, with its argument.
     pub tool: Option<String>,
@@ -137,28 +128,6 @@ impl RunningCall {
     }
 }
 
-/// A step in progress.
-#[derive(Clone, Copy, Debug)]
-pub struct StepState {
-    /// How many steps of this kind the run has, for "3 of 8".
-    pub of: u32,
-    /// Seconds of its agent calls and scripts that ended, without their wait for a slot.
-    pub worked: f64,
-}
-
-/// The position of a refinement path.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PathState {
-    /// Outer step and how many there are, counted from 1.
-    pub outer: Option<(u32, u32)>,
-    /// Attempt and how many there are, counted from 1.
-    pub inner: Option<(u32, u32)>,
-    /// Its best score.
-    pub best: Option<f64>,
-    /// Whether it has ended.
-    pub is_over: bool,
-}
-
 impl Progress {
     /// Processes a line. If it ends a step, returns what is known about the step.
     pub fn take(&mut self, line: &Line) -> StepSummary {
@@ -169,15 +138,10 @@ impl Progress {
             Event::RunStarted(outline) => self.start(outline),
             Event::RunEnded { exit_code, .. } => self.end(*exit_code, time),
             Event::PhaseStarted { phase } => self.begin_phase(*phase, time),
-            Event::StepStarted { place, of } => {
-                self.steps.insert(*place, StepState { of: *of, worked: 0.0 });
-                self.move_path(*place, *of);
+            Event::StepStarted { place, .. } => {
+                self.steps.insert(*place, 0.0);
             }
-            Event::StepEnded { place, verdict } => return self.end_step(*place, verdict),
-            Event::PhaseEnded { best, .. } => self.phase_best = best.as_ref().map(|best| best.score),
-            Event::PathEnded { path, .. } => {
-                self.paths.entry(*path as usize).and_modify(|path| path.is_over = true);
-            }
+            Event::StepEnded { place, .. } => return self.end_step(*place),
             Event::Skipped { place, .. } => {
                 self.leaves_out = true;
                 self.running.remove(place);
@@ -201,11 +165,11 @@ impl Progress {
     fn take_effect(&mut self, event: &Event, time: Timestamp) {
         match event {
             Event::AgentStarted { place, agent, timeout, .. } => {
-                self.begin(place, agent_name(*agent), *timeout, time);
+                self.begin(place, agent.name(), *timeout, time);
             }
             Event::AgentWaits { place, agent, seconds, reason } => {
                 if !self.running.contains_key(place) {
-                    self.begin(place, agent_name(*agent), 0.0, time);
+                    self.begin(place, agent.name(), 0.0, time);
                 }
                 let wait = SignedDuration::try_from_secs_f64(*seconds).unwrap_or_default();
                 let until = time.checked_add(wait).unwrap_or(time);
@@ -230,7 +194,7 @@ impl Progress {
                     self.spent = Some(self.spent.unwrap_or_else(Usage::free) + *usage);
                 }
                 if let Some(phase) = place.phase() {
-                    self.pace.call(EndedEffect { phase, seconds, replayed: *replayed });
+                    self.pace.calls.take(EndedEffect { phase, seconds, replayed: *replayed });
                 }
             }
             Event::ScriptEnded { place, seconds, failure, replayed, end, .. } => {
@@ -240,7 +204,7 @@ impl Progress {
                 let is_late = *end == ScriptEnd::TimedOut.words();
                 self.scripts.1 += u64::from(failure.is_some() && !is_late);
                 if let Some(phase) = place.phase() {
-                    self.pace.script(EndedEffect { phase, seconds: *seconds, replayed: *replayed });
+                    self.pace.scripts.take(EndedEffect { phase, seconds: *seconds, replayed: *replayed });
                 }
             }
             Event::ToolUsed { place, tool, about, .. } => {
@@ -298,11 +262,6 @@ impl Progress {
         Score::new(value, self.outline.as_ref()?.direction)
     }
 
-    /// The runners on which scripts are in progress.
-    pub fn busy(&self) -> impl Iterator<Item = &str> {
-        self.running.values().filter_map(|effect| effect.runner.as_deref())
-    }
-
     /// The numbers of agent calls and scripts in progress.
     pub fn at_work(&self) -> (usize, usize) {
         let scripts = self.running.values().filter(|effect| effect.is_script).count();
@@ -326,19 +285,9 @@ impl Progress {
     fn begin_phase(&mut self, phase: Phase, time: Timestamp) {
         self.began.get_or_insert(time);
         self.phase = Some(phase);
-        if phase == Phase::Phase2 {
-            // The score of s_0.
-            self.score_before_paths = self.phase_best;
-            let paths = self.outline.as_ref().map_or(0, |outline| outline.paths as usize);
-            self.paths = (0..paths).map(|path| (path, self.new_path())).collect();
-        }
     }
 
-    fn new_path(&self) -> PathState {
-        PathState { best: self.score_before_paths, ..PathState::default() }
-    }
-
-    fn begin(&mut self, place: &Place, name: String, timeout: f64, began: Timestamp) {
+    fn begin(&mut self, place: &Place, name: &'static str, timeout: f64, began: Timestamp) {
         let (tool, last_wait, runner) = (None, None, None);
         let effect = RunningCall { name, is_script: false, began, timeout, tool, last_wait, runner };
         self.running.insert(place.clone(), effect);
@@ -352,31 +301,14 @@ impl Progress {
             _ => None,
         };
         for step in [Some(step), outer].into_iter().flatten() {
-            self.steps.entry(step).and_modify(|step| step.worked += seconds);
+            self.steps.entry(step).and_modify(|worked| *worked += seconds);
         }
     }
 
-    /// A step of a path begins.
-    fn move_path(&mut self, step: Step, of: u32) {
-        let Some(path) = step.path() else { return };
-        let new = self.new_path();
-        let state = self.paths.entry(path as usize).or_insert(new);
-        match step {
-            Step::Outer { outer, .. } => (state.outer, state.inner) = (Some((outer + 1, of)), None),
-            Step::Attempt { inner, .. } => state.inner = Some((inner + 1, of)),
-            _ => {}
-        }
-    }
-
-    fn end_step(&mut self, step: Step, verdict: &Verdict) -> StepSummary {
-        let began = self.steps.remove(&step);
-        self.history.extend(self.best.as_ref().map(|best| best.score));
-        if let (Some(path), Some(best)) = (step.path(), &verdict.best) {
-            let new = self.new_path();
-            self.paths.entry(path as usize).or_insert(new).best = Some(best.score);
-        }
+    fn end_step(&mut self, step: Step) -> StepSummary {
+        let seconds = self.steps.remove(&step);
         let is_best = self.best.as_ref().is_some_and(|best| best.place == step.place());
-        StepSummary { seconds: began.map(|began| began.worked), is_best, failure_is_known: false }
+        StepSummary { seconds, is_best, failure_is_known: false }
     }
 
     /// Seconds that this process has worked on the run, without those of earlier processes.
@@ -385,16 +317,18 @@ impl Progress {
     }
 }
 
-fn script_name(place: &Place) -> String {
+fn script_name(place: &Place) -> &'static str {
     match place.step() {
-        Some(Step::Outer { .. }) => "ablation script".to_owned(),
-        _ => "script".to_owned(),
+        Some(Step::Outer { .. }) => "ablation script",
+        _ => "script",
     }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+
+    use mle_star::verdict::Verdict;
 
     use super::*;
 
@@ -499,7 +433,13 @@ mod tests {
         let check = |events: &[(i64, Value)], places: &[&str], busy: &[&str]| {
             let progress = progress(events);
             let running: Vec<&str> = progress.running.keys().map(Place::as_str).collect();
-            assert_eq!((running, progress.busy().collect::<Vec<_>>()), (places.to_vec(), busy.to_vec()));
+            assert_eq!(
+                (
+                    running,
+                    progress.running.values().filter_map(|call| call.runner.as_deref()).collect::<Vec<_>>()
+                ),
+                (places.to_vec(), busy.to_vec())
+            );
         };
         check(&events, &[first, second], &["far-1"]);
         events.push((4, runner("lost")));

@@ -1,30 +1,26 @@
-//! What is told about a run, in one value.
+//! The report of a run: the one value that terminal, `show`, page, `report.html`, exports and benches ask, so that they
+//! say the same in the same words.
 //!
-//! The last lines of the terminal, `show`, the page, the report, the tools for agents and benches ask a [`RunReport`], so
-//! they say the same thing in the same words. It is a function of the run's journal and result. Sentences are fragments:
-//! lower case, no full stop. [`sentence`] makes a sentence of one.
+//! Sentences are fragments: lower case, no full stop. [`sentence`] makes a sentence of one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use mle_star::journal::{EffectRecord, EffectState, Kind, Snapshot};
+use mle_star::journal::{EffectRecord, Kind, Snapshot};
 use mle_star::result::{FinalResult, StoppedBy};
 use mle_star::spending::Spending;
 use mle_star_domain::effects::DATA_CHANGED;
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
 use mle_star_domain::trust::Trust;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cut::sentence;
 use crate::cuts;
 use crate::figures::{duration, number};
 use crate::model::words;
-use crate::run_view::{
-    FailedPath, Identity, RunView, SoFar, Spent, State, Submissions, argument, name, resume_command,
-};
+use crate::run_view::{RunSummary, RunView, SoFar, State, argument, resume_command, stands};
 use crate::sanitize::first_line;
-use crate::score_report::{ScoreReport, leak};
+use crate::score_report::ScoreReport;
 use crate::usage;
 use crate::words::Models;
 
@@ -33,36 +29,32 @@ const LONGEST_CAUSE: usize = 300;
 /// What a run without a valid submission lacks.
 pub const NO_SUBMISSION: &str = "no valid submission";
 
-/// What is to be told about a run, at any stage.
+/// The report of a run at any stage.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
-    /// Which run it is.
-    pub run: Identity,
-    /// Its folder.
+    /// The run in short.
+    pub summary: RunSummary,
+    /// The run's folder.
     pub folder: PathBuf,
-    /// Whether it has its final result.
+    /// Whether the run has its final result.
     pub is_final: bool,
-    /// How good its solution is; the best score so far without a result.
+    /// The scores of the solution; the best score so far without a result.
     pub score: ScoreReport,
-    /// What was checked, and why the score may be too good.
+    /// The checks of the solution, and why its score may be too good.
     pub checks: Checks,
-    /// What it used of its limits, and what went wrong.
+    /// What the run used of its limits, and what went wrong.
     pub ending: Ending,
-    /// Its submission.
-    pub answer: Submissions,
-    /// The models that its steps tried.
+    /// The models that steps tried.
     #[serde(skip)]
     pub tried: Models,
     /// What predicts other rows, in words.
     pub model: Option<String>,
-    /// Time and money.
-    pub spent: Spent,
-    /// The calls of its agents.
+    /// The calls of agents.
     pub calls: Spending,
 }
 
-/// What was checked, and what was found.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+/// The checks of a solution.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Checks {
     /// Why the score may be too good.
     pub suspect: Option<String>,
@@ -73,7 +65,7 @@ pub struct Checks {
 /// What a run used of its limits, and what went wrong.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Ending {
-    /// What it used of its limit, if that left steps undone.
+    /// What the run used of its limit, if that left steps undone.
     pub used: Option<String>,
     /// The option that raises this limit; `None` if a larger one would change nothing.
     pub larger: Option<&'static str>,
@@ -85,64 +77,25 @@ pub struct Ending {
     pub not_best: Option<String>,
     /// Whether the data changed while the run lasted.
     pub data_changed: bool,
-    /// Whether it ended without a result.
-    pub is_unfinished: bool,
-    /// The error that stopped it.
+    /// The error that stopped an unfinished run.
     pub error: Option<String>,
-    /// The refinement paths that failed.
-    pub failed_paths: Vec<FailedPath>,
-    /// What is wrong with its journal.
-    pub damage: Option<String>,
 }
 
 impl RunReport {
-    /// The report of a run at any stage.
+    /// The report of a run.
     pub fn of(view: &RunView) -> Self {
-        let (summary, result) = (&view.summary, view.result.as_ref());
+        let (summary, result) = (view.summary.clone(), view.result.as_ref());
         let best = || ScoreReport { validation_score: summary.best_score, ..ScoreReport::default() };
         Self {
-            run: summary.run.clone(),
             folder: view.folder.clone(),
             is_final: result.is_some(),
             score: result.map_or_else(best, ScoreReport::of),
             checks: result.map(Checks::of).unwrap_or_default(),
-            ending: Ending::of_run(view),
-            answer: summary.answer.clone(),
+            ending: Ending::of(view),
             tried: Models::of(&view.snapshot.verdicts()),
             model: result.and_then(|result| words(&result.model)),
-            spent: summary.spent,
             calls: view.spending.clone(),
-        }
-    }
-
-    /// The report of a finished run, from its result alone, which tells of no failed paths and no changed data.
-    pub fn of_result(folder: &Path, result: &FinalResult) -> Self {
-        let calls = usage::of_result(result);
-        let used = calls.total().usage;
-        Self {
-            run: Identity {
-                run_id: name(folder).unwrap_or_default(),
-                state: State::Finished,
-                metric: result.task.evaluation_metric.clone(),
-                direction: result.task.metric_direction,
-            },
-            folder: folder.to_owned(),
-            is_final: true,
-            score: ScoreReport::of(result),
-            checks: Checks::of(result),
-            ending: Ending::of(result),
-            tried: Models::default(),
-            answer: Submissions {
-                submission: Some(result.submission_path.clone()).filter(|path| !path.is_empty()),
-                so_far: None,
-            },
-            model: words(&result.model),
-            spent: Spent {
-                elapsed_seconds: result.total_duration_seconds,
-                cost_usd: used.cost_usd,
-                estimated_usd: used.estimated_usd,
-            },
-            calls,
+            summary,
         }
     }
 
@@ -152,70 +105,56 @@ impl RunReport {
             let best = self.score.validation_score.map_or_else(|| "none".to_owned(), number);
             return vec![format!("no final result yet; best validation score so far: {best}")];
         }
-        let mut lines: Vec<String> = self.score.expected_line(&self.run.metric).into_iter().collect();
-        lines.extend(self.score.line(&self.run.metric));
-        lines.extend(self.score.reported_part());
-        lines.extend(self.score.by_period());
-        lines.extend(self.score.beside_naive());
-        lines.extend(self.score.without_interval());
-        lines.extend(self.score.not_held_out());
-        lines.extend(self.score.few().first().map(|few| format!("note: {few}")));
-        lines
-    }
-
-    /// How other rows are predicted, with the command.
-    fn predicts(&self) -> Option<String> {
-        let words = self.model.as_ref()?;
-        Some(format!("predict other rows: mle-star predict {} TABLE ({words})", argument(&self.folder)))
+        self.score.lines(&self.summary.run.metric)
     }
 
     /// What to read first, as sentences.
     pub fn notes(&self) -> Vec<String> {
-        let ending = &self.ending;
-        let told = |is_so: bool, words: &str| is_so.then(|| words.to_owned());
+        let (summary, ending) = (&self.summary, &self.ending);
+        let is_unfinished = summary.run.state == State::Unfinished;
+        let is_told = |is_so: bool, words: &str| is_so.then(|| words.to_owned());
         let changed = "the data changed while the run lasted: scores from before and after do not compare";
         let notes = [
             ending.used.clone(),
-            self.checks.leak().map(str::to_owned),
-            told(ending.data_changed, changed),
-            told(ending.is_unfinished, "the run did not come to its end; it can be resumed"),
-            ending.earlier(),
-            ending.not_best(),
-            ending.unwritten(),
-            self.checks.suspicion(),
-            self.score.no_better_than_naive(self.run.direction),
+            self.leak(),
+            is_told(ending.data_changed, changed),
+            is_told(is_unfinished, "the run did not come to its end; it can be resumed"),
+            self.earlier_answer(),
+            self.not_best(),
+            self.not_run(),
+            self.suspicion(),
+            self.score.no_better_than_naive(summary.run.direction),
             ending.error.as_ref().map(|error| format!("it was stopped: {error}")),
-            self.answer.so_far.as_ref().map(|so_far| so_far.words(&self.tried)),
+            summary.answer.so_far.as_ref().map(|so_far| so_far.words(&self.tried)),
         ];
-        let failed = ending.failed_paths.iter();
+        let failed = summary.failed_paths.iter();
         let failed = failed.map(|failed| format!("path {} failed: {}", failed.path + 1, failed.cause));
-        let damage = ending.damage.as_ref().map(|damage| format!("the journal is damaged: {damage}"));
+        let damage = summary.damage.as_ref().map(|damage| format!("the journal is damaged: {damage}"));
         notes.into_iter().flatten().chain(failed).chain(damage).map(|note| sentence(&note)).collect()
     }
 
     /// The last lines of a finished run.
     pub fn last_lines(&self) -> Vec<String> {
-        let ending = &self.ending;
         let mut lines = self.score_lines();
-        lines.push(format!("time: {}", duration(self.spent.elapsed_seconds)));
+        lines.push(format!("time: {}", duration(self.summary.spent.elapsed_seconds)));
         lines.extend(self.cost().map(|cost| format!("cost: {cost}")));
-        lines.extend(ending.earlier());
-        lines.extend(self.goes_on());
-        let leak = self.checks.leak().map(str::to_owned);
-        let naive = self.score.no_better_than_naive(self.run.direction);
-        let notes = [leak, self.checks.suspicion(), naive, ending.not_best(), ending.unwritten()];
-        let notes = notes.into_iter().flatten();
-        lines.extend(notes.map(|note| format!("note: {note}")));
-        let folder = &self.folder;
-        lines.push(match &self.answer.submission {
+        lines.extend(self.earlier_answer());
+        lines.extend(self.used_and_more());
+        let naive = self.score.no_better_than_naive(self.summary.run.direction);
+        let notes = [self.leak(), self.suspicion(), naive, self.not_best(), self.not_run()];
+        lines.extend(notes.into_iter().flatten().map(|note| format!("note: {note}")));
+        lines.push(match &self.summary.answer.submission {
             Some(submission) => format!("submission: {submission}"),
             None => {
-                let solution = folder.join(layout::FINAL).join(layout::SOLUTION);
+                let solution = self.folder.join(layout::FINAL).join(layout::SOLUTION);
                 format!("{NO_SUBMISSION}; the best solution is {}", solution.display())
             }
         });
-        lines.extend(self.predicts());
-        lines.push(format!("report: {}", folder.join(layout::REPORT).display()));
+        let predict = |model: &String| {
+            format!("predict other rows: mle-star predict {} TABLE ({model})", argument(&self.folder))
+        };
+        lines.extend(self.model.as_ref().map(predict));
+        lines.push(format!("report: {}", self.folder.join(layout::REPORT).display()));
         lines
     }
 
@@ -224,12 +163,46 @@ impl RunReport {
         usage::line(&self.calls)
     }
 
+    /// Why the score may be too good, for a table.
+    pub fn doubt(&self) -> Option<String> {
+        self.checks.suspect.clone().or_else(|| self.leak())
+    }
+
     /// What the run used of its limit, with the command that goes on.
-    fn goes_on(&self) -> Option<String> {
+    fn used_and_more(&self) -> Option<String> {
         let used = self.ending.used.clone()?;
         let command = resume_command(&self.folder);
         let more = self.ending.larger.map(|option| format!("; continue with: {command} {option} N"));
         Some(used + &more.unwrap_or_default())
+    }
+
+    /// The warning that the solution may leak, if the agent that looks for leaks found one that it could not correct.
+    pub fn leak(&self) -> Option<String> {
+        let words = "the solution may leak the answers it is scored on";
+        self.checks.leakage_suspected.then(|| words.to_owned())
+    }
+
+    /// The warning that the score may be too good, with the reason.
+    fn suspicion(&self) -> Option<String> {
+        let why = self.checks.suspect.as_deref()?;
+        Some(format!("this score is suspect: {}", first_line(why, LONGEST_CAUSE)))
+    }
+
+    /// The note that a larger limit found nothing better.
+    fn earlier_answer(&self) -> Option<String> {
+        let words = "nothing better was found since the limit was raised: the earlier answer stays";
+        self.ending.answer_is_earlier.then(|| words.to_owned())
+    }
+
+    /// The note that another solution than the best one is submitted, with the reason.
+    fn not_best(&self) -> Option<String> {
+        self.ending.not_best.as_deref().map(|words| first_line(words, LONGEST_CAUSE))
+    }
+
+    /// The note that the delivered script did not write the submission, with the reason.
+    fn not_run(&self) -> Option<String> {
+        let why = first_line(self.ending.not_run.as_deref()?, LONGEST_CAUSE);
+        Some(format!("`{}/{}` did not write the submission: {why}", layout::FINAL, layout::SOLUTION))
     }
 }
 
@@ -238,26 +211,27 @@ impl Checks {
         let suspicion = result.trust.as_ref().and_then(Trust::suspicion);
         Self { suspect: suspicion.map(str::to_owned), leakage_suspected: result.leakage_suspected }
     }
-
-    /// That the agent that looks for leaks found one that it could not correct.
-    pub fn leak(&self) -> Option<&'static str> {
-        leak(self.leakage_suspected)
-    }
-
-    /// That the score may be too good, and why.
-    pub fn suspicion(&self) -> Option<String> {
-        let why = self.suspect.as_deref()?;
-        Some(format!("this score is suspect: {}", first_line(why, LONGEST_CAUSE)))
-    }
-
-    /// Why the score may be too good, for a table.
-    pub fn doubt(&self) -> Option<String> {
-        self.suspect.clone().or_else(|| self.leak().map(str::to_owned))
-    }
 }
 
 impl Ending {
-    fn of(result: &FinalResult) -> Self {
+    fn of(view: &RunView) -> Self {
+        let snapshot = &view.snapshot;
+        let data_changed = data_changed(snapshot);
+        if let Some(result) = &view.result {
+            return Self { data_changed, ..Self::of_result(result) };
+        }
+        let is_unfinished = view.summary.run.state == State::Unfinished;
+        let limit = snapshot.first_limit().and_then(StoppedBy::of).filter(|_| is_unfinished);
+        let stopped = snapshot.stopped.as_ref().filter(|_| is_unfinished);
+        Self {
+            used: limit.map(|limit| cuts::used_up(limit, &snapshot.frozen.config)),
+            error: stopped.map(|stopped| stopped.error.clone()),
+            data_changed,
+            ..Self::default()
+        }
+    }
+
+    fn of_result(result: &FinalResult) -> Self {
         let is_open = result.stopped_by.is_some() || result.cuts.iter().any(|cut| cut.open);
         let option = match result.stopped_by {
             Some(StoppedBy::Budget) => "--max-budget-usd",
@@ -272,43 +246,10 @@ impl Ending {
             ..Self::default()
         }
     }
-
-    fn of_run(view: &RunView) -> Self {
-        let (snapshot, is_unfinished) = (&view.snapshot, view.summary.run.state == State::Unfinished);
-        let limit = snapshot.first_limit().and_then(StoppedBy::of).filter(|_| is_unfinished);
-        let used = limit.map(|limit| cuts::used_up(limit, &snapshot.frozen.config));
-        let begun = || Self { used, ..Self::default() };
-        let error = snapshot.stopped.as_ref().filter(|_| is_unfinished);
-        Self {
-            data_changed: data_changed(snapshot),
-            is_unfinished,
-            error: error.map(|stopped| stopped.error.clone()),
-            failed_paths: view.summary.failed_paths.clone(),
-            damage: snapshot.damage.clone(),
-            ..view.result.as_ref().map_or_else(begun, Self::of)
-        }
-    }
-
-    /// That a larger limit found nothing better.
-    fn earlier(&self) -> Option<String> {
-        let words = "nothing better was found since the limit was raised: the earlier answer stays";
-        self.answer_is_earlier.then(|| words.to_owned())
-    }
-
-    /// That another solution than the best one is submitted, and why.
-    fn not_best(&self) -> Option<String> {
-        self.not_best.as_deref().map(|words| first_line(words, LONGEST_CAUSE))
-    }
-
-    /// That the delivered script did not write the submission, and why.
-    fn unwritten(&self) -> Option<String> {
-        let why = first_line(self.not_run.as_deref()?, LONGEST_CAUSE);
-        Some(format!("`{}/{}` did not write the submission: {why}", layout::FINAL, layout::SOLUTION))
-    }
 }
 
 impl SoFar {
-    /// Where it is and how good, as a fragment.
+    /// The submission with its path and its score, as a fragment.
     pub fn words(&self, tried: &Models) -> String {
         let (place, score) = (tried.place(&Place::from(self.place.as_str())), number(self.score));
         format!("a checked submission so far: {} ({place}, from a solution that scored {score})", self.path)
@@ -322,16 +263,12 @@ fn data_changed(snapshot: &Snapshot) -> bool {
         let mut notes = notes.into_iter().flatten().filter_map(|note| note.as_str());
         notes.any(|note| note.starts_with(DATA_CHANGED))
     };
-    let is_script = |record: &&EffectRecord| {
-        let counts = matches!(record.state, EffectState::Begun | EffectState::Ended);
-        record.kind == Kind::Script && counts
-    };
+    let is_script = |record: &&EffectRecord| record.kind == Kind::Script && stands(record);
     snapshot.effects.iter().filter(is_script).any(is_told)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use mle_star_domain::metric::Direction;
     use serde_json::{Value, json};
 
     use super::*;
@@ -345,12 +282,7 @@ pub(crate) mod tests {
         trust.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let trust: Trust = serde_json::from_value(trust).unwrap();
         RunReport {
-            run: Identity {
-                run_id: "r".to_owned(),
-                state: State::Finished,
-                metric: "ROC-AUC".to_owned(),
-                direction: Direction::Maximize,
-            },
+            summary: summary(),
             folder: PathBuf::from("runs/r"),
             is_final: true,
             checks: Checks { suspect: trust.suspicion().map(str::to_owned), ..Checks::default() },
@@ -360,12 +292,21 @@ pub(crate) mod tests {
                 ..ScoreReport::default()
             },
             ending: Ending::default(),
-            answer: Submissions::default(),
             tried: Models::default(),
             model: None,
-            spent: Spent { elapsed_seconds: 75.0, cost_usd: None, estimated_usd: 0.0 },
             calls: Spending::default(),
         }
+    }
+
+    /// A finished run in short.
+    fn summary() -> RunSummary {
+        let told = json!({
+            "run_id": "r", "state": "finished", "metric": "ROC-AUC", "direction": "maximize", "task": "t",
+            "phase": null, "best_score": 0.8123, "created_at": "2026-01-02T03:04:05Z", "elapsed_seconds": 75.0,
+            "cost_usd": null, "estimated_usd": 0.0, "tokens": 0, "interrupted_calls": 0, "submission": null,
+            "so_far": null, "failed_paths": [], "done": {"percent": 100, "of": "steps"}, "used": null,
+        });
+        serde_json::from_value(told).unwrap()
     }
 
     #[test]

@@ -1,24 +1,20 @@
-//! Reads a run folder, also of a live run, for `list`, `show` and the report. Writes nothing.
+//! A run as its folder has it, also while the run goes on: its journal, its result, and the run in short. Nothing is written.
 
 use std::path::{Path, PathBuf};
 
 use mle_star::event::Done;
-use mle_star::journal::{self, EffectRecord, EffectState, JournalError, Kind, Outcome, Snapshot};
+use mle_star::journal::{self, EffectRecord, EffectState, JournalError, Snapshot};
 use mle_star::result::FinalResult;
 use mle_star::shell;
 use mle_star::spending::Spending;
-use mle_star::verdict::{Best, Verdicts};
+use mle_star::verdict::Best;
 use mle_star_domain::config::Config;
-use mle_star_domain::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
 use mle_star_domain::layout;
-use mle_star_domain::measure::Measurement;
 use mle_star_domain::metric::{Direction, Score, last_best};
-use mle_star_domain::place::{Phase, Step};
-use mle_star_domain::question::{HoldoutScore, Selection};
-use schemars::JsonSchema;
+use mle_star_domain::place::Phase;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use crate::step_rows::{self, StepRow};
 use crate::words::phase_title;
 use crate::{cuts, done, files, money, usage};
 
@@ -30,11 +26,11 @@ pub const DEFAULT_DIR: &str = "runs";
 /// A run at one moment.
 #[derive(Clone, Debug)]
 pub struct RunView {
-    /// Its folder.
+    /// The run's folder.
     pub folder: PathBuf,
-    /// Its summary.
-    pub summary: Summary,
-    /// Its records, oldest first.
+    /// The run in short.
+    pub summary: RunSummary,
+    /// The rows of its records, oldest first.
     pub steps: Vec<StepRow>,
     /// The usage of its agents.
     pub spending: Spending,
@@ -44,10 +40,10 @@ pub struct RunView {
     pub result: Option<FinalResult>,
 }
 
-/// The summary of a run. Scores are in the metric's unit, times in seconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Summary {
-    /// Which run it is.
+/// A run in short, for lists and for `summary.json`. Scores are in the metric's unit, times in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// The run, its state and its metric.
     #[serde(flatten)]
     pub run: Identity,
     /// The task's name.
@@ -56,7 +52,7 @@ pub struct Summary {
     pub phase: Option<Phase>,
     /// The best score that counts.
     pub best_score: Option<f64>,
-    /// When it started, RFC 3339.
+    /// When the run started, RFC 3339.
     pub created_at: String,
     /// Time and money.
     #[serde(flatten)]
@@ -65,23 +61,35 @@ pub struct Summary {
     pub tokens: u64,
     /// Interrupted calls, whose cost is estimated.
     pub interrupted_calls: u64,
-    /// Its submission.
+    /// The submission.
     #[serde(flatten)]
     pub answer: Submissions,
     /// The refinement paths that failed, each with its cause.
     pub failed_paths: Vec<FailedPath>,
-    /// How far it is.
+    /// How far the run is.
     pub done: Done,
     /// What a finished run used of its limit, if that left steps undone: `used its 40 s (5 of 12 steps)`.
     pub used: Option<String>,
+    /// The digest of the data. The JSON that commands print lacks this field and those below.
+    #[serde(skip)]
+    pub data: String,
+    /// The score on held-out rows.
+    #[serde(skip)]
+    pub held_out: Option<f64>,
+    /// The 95 % interval of the score on held-out rows.
+    #[serde(skip)]
+    pub held_out_interval: Option<[f64; 2]>,
+    /// Why only a part of the journal could be read.
+    #[serde(skip)]
+    pub damage: Option<String>,
 }
 
 /// A run, its state and its metric.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
     /// The run ID.
     pub run_id: String,
-    /// Its state.
+    /// The run's state.
     pub state: State,
     /// The metric's name.
     pub metric: String,
@@ -90,7 +98,7 @@ pub struct Identity {
 }
 
 /// What a run used so far.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
     /// Time so far.
     pub elapsed_seconds: f64,
@@ -101,7 +109,7 @@ pub struct Spent {
 }
 
 /// The submission of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Submissions {
     /// The path of the submission.
     pub submission: Option<String>,
@@ -110,9 +118,9 @@ pub struct Submissions {
 }
 
 /// A checked submission of a run that is not finished.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SoFar {
-    /// Its path.
+    /// The path of the submission.
     pub path: String,
     /// The run of the script that wrote it.
     pub place: String,
@@ -125,7 +133,7 @@ pub struct SoFar {
 pub struct Provisional {
     /// The run of the script that wrote the submission.
     pub place: String,
-    /// Its validation score.
+    /// The validation score of that script.
     pub score: f64,
     /// The 95 % interval of that score. No version of the program has written one so far.
     pub interval: Option<[f64; 2]>,
@@ -134,49 +142,24 @@ pub struct Provisional {
 }
 
 /// A refinement path that failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedPath {
     /// From 0.
     pub path: usize,
-    /// Its error.
+    /// The error that ended the path.
     pub cause: String,
 }
 
 /// The state of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// A process works on it.
     Running,
-    /// It has a result.
+    /// The run has a result.
     Finished,
-    /// It was interrupted or failed; it can be resumed.
+    /// The run was interrupted or failed; it can be resumed.
     Unfinished,
-}
-
-/// One record of the journal.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct StepRow {
-    /// Where.
-    pub place: String,
-    /// Agent, script or decision.
-    #[schemars(with = "String")]
-    pub kind: Kind,
-    /// Its outcome in words.
-    pub outcome: String,
-    /// Did it succeed?
-    pub ok: bool,
-    /// The score of a script.
-    pub score: Option<f64>,
-    /// Can the score be the best one?
-    pub counts: bool,
-    /// Time; of a script without its wait for a slot. `None` while it runs.
-    pub seconds: Option<f64>,
-    /// When it ended, in seconds since the start of the run.
-    pub ended: Option<f64>,
-    /// When it ended, RFC 3339; for exports.
-    #[serde(skip)]
-    pub ended_at: Option<String>,
 }
 
 /// Reads a run folder.
@@ -184,32 +167,31 @@ pub struct StepRow {
 /// # Errors
 /// The journal is missing, damaged or of another format.
 pub fn read(folder: &Path) -> Result<RunView, JournalError> {
+    read_with(folder, is_held(folder))
+}
+
+/// Reads a run folder as it is if the process that works on the run ends now.
+///
+/// # Errors
+/// The journal is missing, damaged or of another format.
+pub fn read_as_left(folder: &Path) -> Result<RunView, JournalError> {
+    read_with(folder, false)
+}
+
+fn read_with(folder: &Path, is_held: bool) -> Result<RunView, JournalError> {
     let snapshot = journal::read(folder)?;
     let any = read_result(folder);
     let submission =
         any.as_ref().map(|result| result.submission_path.clone()).filter(|path| !path.is_empty());
     let (has_result, known) = (any.is_some(), any.as_ref().map(FinalResult::search_score));
     let result = any.filter(|result| is_current(result, &snapshot.frozen.config));
-    let (corrected, verdicts) = (snapshot.corrected(), snapshot.verdicts());
-    let leaking = replaced_by_leakage_check(&verdicts);
-    let row = |record: &EffectRecord| {
-        let (row, step) = (row(record), record.place.step());
-        let verdict = step.and_then(|step| verdicts.get(&step));
-        let is_dropped = row.counts && verdict.is_some_and(|verdict| verdict.score != row.score);
-        let has_correction = step.is_some_and(|step| corrected.contains(&step));
-        let leaks = has_correction && !record.place.is_corrected();
-        if leaks || step.is_some_and(|step| leaking.contains(&step)) {
-            without_leaking_score(row)
-        } else {
-            StepRow { counts: row.counts && !is_dropped, ..row }
-        }
-    };
-    let steps: Vec<StepRow> = snapshot.effects.iter().filter(|record| is_shown(record)).map(row).collect();
+    let steps = step_rows::rows(&snapshot);
     let task = &snapshot.frozen.task;
-    let state = State::of(is_held(folder), result.is_some());
+    let state = State::of(is_held, result.is_some());
     let spending = usage::of_run(&snapshot, state == State::Running);
     let used = spending.total().usage;
-    let summary = Summary {
+    let trust = result.as_ref().and_then(|result| result.trust.as_ref());
+    let summary = RunSummary {
         run: Identity {
             run_id: name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
             state,
@@ -231,27 +213,26 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         failed_paths: failed_paths(&snapshot),
         done: done::of_run(&snapshot, &used, state),
         used: result.as_ref().and_then(cuts::used),
+        data: snapshot.frozen.data_id.clone(),
+        held_out: trust.and_then(|trust| trust.holdout_score),
+        held_out_interval: trust.and_then(|trust| trust.holdout_interval),
+        damage: snapshot.damage.clone(),
     };
     Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
 }
 
-/// The steps whose solution the last check of Phase 1 found to leak, if it is replaced by one without the leak.
-fn replaced_by_leakage_check(verdicts: &Verdicts) -> &[Step] {
-    let check = verdicts.get(&Step::LeakageCheck).filter(|check| check.score.is_some());
-    check.map_or(&[], |check| &check.from)
-}
-
-/// The latest phase. Records that a longer time limit set aside do not count.
+/// The latest phase.
 pub(crate) fn phase(snapshot: &Snapshot) -> Option<Phase> {
-    let current = snapshot
-        .effects
-        .iter()
-        .filter(|effect| matches!(effect.state, EffectState::Begun | EffectState::Ended));
-    current.filter_map(|effect| effect.place.phase()).max()
+    snapshot.effects.iter().filter(|record| stands(record)).filter_map(|record| record.place.phase()).max()
 }
 
-impl Summary {
-    /// What it does now, or what it did.
+/// Whether a record stands: neither a longer limit nor a repetition has set it aside.
+pub(crate) fn stands(record: &EffectRecord) -> bool {
+    matches!(record.state, EffectState::Begun | EffectState::Ended)
+}
+
+impl RunSummary {
+    /// The stage: the phase that the run is in, or what a finished run used.
     pub fn stage(&self) -> String {
         match self.run.state {
             State::Finished => self.used.clone().unwrap_or_else(|| "done".to_owned()),
@@ -377,97 +358,4 @@ impl State {
 pub fn is_held(folder: &Path) -> bool {
     let lock = files::open(folder, layout::LOCK);
     lock.is_ok_and(|lock| journal::is_locked(&lock, &folder.join(layout::LOCK)))
-}
-
-fn is_shown(record: &EffectRecord) -> bool {
-    use EffectState::{Begun, Ended};
-    // A decision without a limit only marks the start or end of a phase.
-    let is_effect = match record.kind {
-        Kind::Agent | Kind::Script | Kind::Look | Kind::Selection => true,
-        Kind::Decision => record.limit.is_some(),
-        Kind::Gate | Kind::Probe | Kind::Verdict | Kind::Failure => false,
-    };
-    matches!(record.state, Begun | Ended) && is_effect
-}
-
-fn row(record: &EffectRecord) -> StepRow {
-    let row = StepRow {
-        place: record.place.to_string(),
-        kind: record.kind,
-        outcome: "unreadable".to_owned(),
-        ok: false,
-        score: None,
-        counts: false,
-        seconds: record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0)),
-        ended: record.elapsed_ended,
-        ended_at: record.ended_at.clone(),
-    };
-    let Some(outcome) = &record.outcome else {
-        let not_ended = || "not ended".to_owned();
-        return StepRow { outcome: record.limit.map_or_else(not_ended, skipped), ..row };
-    };
-    let known = match record.kind {
-        Kind::Agent => AgentReply::deserialize(outcome).map(|reply| of_agent(reply, row.clone())),
-        Kind::Script => ScriptOutcome::deserialize(outcome)
-            .map(|outcome| of_script(&outcome, &record.request, row.clone())),
-        Kind::Look => HoldoutScore::deserialize(outcome)
-            .map(|look| of_question(look.measured, "scored".to_owned(), look.failure, row.clone())),
-        Kind::Selection => Selection::deserialize(outcome).map(|selection| {
-            let chosen = selection.weights.iter().filter(|weight| **weight > 0.0).count();
-            of_question(
-                selection.measured,
-                format!("{chosen} solutions chosen"),
-                selection.failure,
-                row.clone(),
-            )
-        }),
-        Kind::Decision | Kind::Gate | Kind::Probe | Kind::Verdict | Kind::Failure => {
-            let outcome = record.limit.map_or_else(|| "skipped: a limit".to_owned(), skipped);
-            Ok(StepRow { outcome, ..row.clone() })
-        }
-    };
-    known.unwrap_or(row)
-}
-
-fn skipped(limit: Limit) -> String {
-    format!("skipped: {}", limit.name())
-}
-
-/// The row of a run whose script was found to leak, and ran again without the leak.
-fn without_leaking_score(row: StepRow) -> StepRow {
-    let outcome = if row.counts { "ran with a leak".to_owned() } else { row.outcome };
-    StepRow { outcome, counts: false, ..row }
-}
-
-fn of_agent(reply: AgentReply, row: StepRow) -> StepRow {
-    match reply.answer {
-        Answer::Text { .. } => StepRow { outcome: "answered".to_owned(), ok: true, ..row },
-        Answer::Failed { reason } => StepRow { outcome: reason, ..row },
-        Answer::Refused { limit } => StepRow { outcome: skipped(limit), ..row },
-    }
-}
-
-fn of_script(outcome: &ScriptOutcome, request: &Value, row: StepRow) -> StepRow {
-    if let Some(limit) = outcome.limit() {
-        return StepRow { outcome: skipped(limit), ..row };
-    }
-    let purpose = request.get("purpose").and_then(|name| Purpose::deserialize(name).ok());
-    let ok = !outcome.is_error();
-    let failure = outcome.traceback.as_deref().and_then(|text| text.lines().last());
-    let words = match (ok, failure, outcome.submission.as_ref()) {
-        (true, ..) if outcome.mismatch.is_some() => outcome.mismatch.clone().unwrap_or_default(),
-        (true, _, Some(submission)) if !submission.findings.is_empty() => submission.findings.join("; "),
-        (true, _, _) => "ran".to_owned(),
-        (false, Some(failure), _) => failure.to_owned(),
-        (false, None, _) => outcome.headline(),
-    };
-    let counts = ok && purpose == Some(Purpose::Score) && outcome.mismatch.is_none();
-    let (score, seconds) = (outcome.value(), Some(outcome.duration_seconds));
-    StepRow { outcome: words, ok, score, counts, seconds, ..row }
-}
-
-/// The answer to a question about predictions.
-fn of_question(measured: Option<Measurement>, words: String, failure: String, row: StepRow) -> StepRow {
-    let score = measured.map(|measured| measured.score);
-    StepRow { outcome: if score.is_some() { words } else { failure }, ok: score.is_some(), score, ..row }
 }

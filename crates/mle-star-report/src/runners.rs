@@ -18,7 +18,7 @@ pub struct Runners {
 /// One runner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Runner {
-    /// Its last state, with its machine.
+    /// The runner's last state, with its machine.
     pub status: RunnerStatus,
     /// Whether the current process has it. Processes that ended have none.
     pub is_current: bool,

@@ -1,41 +1,28 @@
-//! How good the solution of a run is, and how sure that is.
+//! The scores of a run's solution, with their intervals and what makes them doubtful, as sentences.
 //!
 //! Sentences are fragments: lower case, no full stop. [`sentence`](crate::cut::sentence) makes a sentence of one.
-
-use std::fmt;
 
 use mle_star::result::FinalResult;
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::trust::{ExpectedScore, Trust};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::figures::{count, grouped, interval, number};
+use crate::figures::{count, grouped, interval, number, with_interval};
 use crate::sanitize::first_line;
 
 /// The longest cause in a sentence, in characters.
 const LONGEST_CAUSE: usize = 300;
 
 /// The scores of a run's solution, in the metric's unit.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ScoreReport {
     /// The one score to expect on the rows of the test table.
     pub expected: Option<ExpectedScore>,
     /// The score that guided the search: optimistic. Without a result, the best one so far.
     pub validation_score: Option<f64>,
     /// How far the scores can be trusted, as the result has it.
-    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub trust: Option<Trust>,
-}
-
-/// A score with its 95 % interval.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Figure {
-    /// The score.
-    pub score: String,
-    /// Its interval, if known.
-    pub interval: Option<String>,
 }
 
 impl ScoreReport {
@@ -50,10 +37,42 @@ impl ScoreReport {
         }
     }
 
-    /// The validation score.
-    pub fn validated(&self) -> Option<Figure> {
-        let interval = self.trust.as_ref().and_then(|trust| trust.validation_interval);
-        self.validation_score.map(|score| Figure::of(score, interval))
+    /// The scores with what makes them doubtful, as lines.
+    pub fn lines(&self, metric: &str) -> Vec<String> {
+        let lines = [
+            self.expected_line(metric),
+            self.line(metric),
+            self.reported_part(),
+            self.by_period(),
+            self.beside_naive(),
+            self.without_interval(),
+            self.not_held_out(),
+            self.few().first().map(|few| format!("note: {few}")),
+        ];
+        lines.into_iter().flatten().collect()
+    }
+
+    /// The score to expect: `expect ROC-AUC 0.812 [0.801, 0.823]; a constant has 0.500`.
+    fn expected_line(&self, metric: &str) -> Option<String> {
+        let expected = self.expected.as_ref()?;
+        let constant = expected.constant.map(|constant| format!("; a constant has {}", number(constant)));
+        let score = with_interval(expected.score, expected.interval);
+        Some(format!("expect {metric} {score}{}", constant.unwrap_or_default()))
+    }
+
+    /// Both scores: `ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out [0.790, 0.829]`.
+    fn line(&self, metric: &str) -> Option<String> {
+        let told = |score: f64, of: &str, bounds: Option<[f64; 2]>| {
+            let bounds = bounds.map(|bounds| format!(" {}", interval(bounds)));
+            format!("{} {of}{}", number(score), bounds.unwrap_or_default())
+        };
+        let trust = self.trust.as_ref();
+        let bounds = trust.and_then(|trust| trust.validation_interval);
+        let validated = told(self.validation_score?, "validated", bounds);
+        let held_out =
+            trust.and_then(|trust| Some(told(trust.holdout_score?, "held out", trust.holdout_interval)));
+        let held_out = held_out.map(|held_out| format!(", {held_out}"));
+        Some(format!("{metric}: {validated}{}", held_out.unwrap_or_default()))
     }
 
     /// The score on rows that no script saw before: the one to report.
@@ -61,15 +80,9 @@ impl ScoreReport {
         self.trust.as_ref()?.holdout_score
     }
 
-    /// The same with its interval.
-    pub fn held_out(&self) -> Option<Figure> {
-        let trust = self.trust.as_ref()?;
-        trust.holdout_score.map(|score| Figure::of(score, trust.holdout_interval))
-    }
-
     /// The scores by period in one line, and what the interval is for: `by period, the last one held out: 12.25, 13.50,
     /// 12.75; the interval is for one more period`. `None` for other splits than those by time.
-    pub fn by_period(&self) -> Option<String> {
+    fn by_period(&self) -> Option<String> {
         let trust = self.trust.as_ref().filter(|trust| !trust.periods.is_empty())?;
         let scores: Vec<String> = trust.periods.iter().map(|period| number(period.score)).collect();
         let last = if trust.holdout_score.is_some() { ", the last one held out" } else { "" };
@@ -84,7 +97,7 @@ impl ScoreReport {
     }
 
     /// What to compare the score of a forecast with.
-    pub fn beside_naive(&self) -> Option<String> {
+    fn beside_naive(&self) -> Option<String> {
         let score = self.trust.as_ref()?.seasonal_naive_score?;
         Some(format!("seasonal naive: {} on the validated rows", number(score)))
     }
@@ -100,13 +113,13 @@ impl ScoreReport {
     }
 
     /// Why there is no interval.
-    pub fn without_interval(&self) -> Option<String> {
+    fn without_interval(&self) -> Option<String> {
         let why = self.trust.as_ref()?.no_interval.as_ref()?;
         Some(format!("no interval: {}", first_line(why, LONGEST_CAUSE)))
     }
 
-    /// That the held-out score is of some of the held-out rows; `None` if it is of all.
-    pub fn reported_part(&self) -> Option<String> {
+    /// The note that the held-out score is of some of the held-out rows; `None` if it is of all.
+    fn reported_part(&self) -> Option<String> {
         let trust = self.trust.as_ref()?;
         Some(format!(
             "the held-out score is of {} of {} held-out rows, because the others took part in a decision",
@@ -154,50 +167,4 @@ impl ScoreReport {
         };
         known.into_iter().filter_map(words).collect()
     }
-
-    /// The score to expect in one line: `expect ROC-AUC 0.812 [0.801, 0.823]; a constant has 0.500`.
-    pub fn expected_line(&self, metric: &str) -> Option<String> {
-        let expected = self.expected.as_ref()?;
-        let constant = expected.constant.map(|constant| format!("; a constant has {}", number(constant)));
-        let figure = Figure::of(expected.score, expected.interval);
-        Some(format!("expect {metric} {figure}{}", constant.unwrap_or_default()))
-    }
-
-    /// Both scores in one line: `ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out [0.790, 0.829]`.
-    pub fn line(&self, metric: &str) -> Option<String> {
-        let told = |figure: Figure, kind: &str| {
-            let interval = figure.interval.map_or_else(String::new, |interval| format!(" {interval}"));
-            format!("{} {kind}{interval}", figure.score)
-        };
-        let held_out = self.held_out().map(|figure| format!(", {}", told(figure, "held out")));
-        let validated = told(self.validated()?, "validated");
-        Some(format!("{metric}: {validated}{}", held_out.unwrap_or_default()))
-    }
-}
-
-impl Figure {
-    /// A score with its bounds.
-    pub fn of(score: f64, bounds: Option<[f64; 2]>) -> Self {
-        Self { score: number(score), interval: bounds.map(interval) }
-    }
-
-    /// `0.81230, 95 % interval [0.801, 0.823]`.
-    pub fn in_words(&self) -> String {
-        let interval = self.interval.as_ref().map(|interval| format!(", 95 % interval {interval}"));
-        format!("{}{}", self.score, interval.unwrap_or_default())
-    }
-}
-
-impl fmt::Display for Figure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.interval {
-            Some(interval) => write!(f, "{} {interval}", self.score),
-            None => f.write_str(&self.score),
-        }
-    }
-}
-
-/// That the solution may leak, if it is suspected to.
-pub fn leak(is_suspected: bool) -> Option<&'static str> {
-    is_suspected.then_some("the solution may leak the answers it is scored on")
 }

@@ -17,17 +17,12 @@ const STREAMS: [&str; 2] = ["stdout", "stderr"];
 /// The end of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Output {
-    /// Its name in `logs/`.
+    /// The file's name in `logs/`.
     pub file: String,
-    /// Its end, as a terminal would show it.
+    /// The end of the file, as a terminal would show it.
     pub text: String,
     /// Whether the file has more before it.
     pub is_cut: bool,
-}
-
-/// Changes when the script at this place has printed something.
-pub fn stamp(folder: &Path, place: &Place) -> String {
-    format!("{:?}", names(place).map(|name| files::stamp(folder, &in_logs(&name))))
 }
 
 /// The end of each stream that a script has printed to since it began (RFC 3339).

@@ -1,4 +1,4 @@
-//! A run as lines of text.
+//! `show`: a run as lines of text, from the template `show.txt`.
 
 use minijinja::value::Serde;
 use minijinja::{Error, context};
@@ -19,11 +19,9 @@ pub fn lines(run: &Context<'_>) -> Result<Vec<String>, Trouble> {
 }
 
 fn rendered(run: &Context<'_>) -> Result<String, Error> {
-    let part = |name: &str| Serde(views::part(run, name));
+    let part = |name: &str| Serde(views::part(name).and_then(|part| (part.values)(run)));
     environment()?.get_template("show.txt")?.render(context! {
         report => Serde(&run.report),
-        task => &run.run.summary.task,
-        is_finished => run.run.result.is_some(),
         overview => part("overview"),
         importance => part("importance"),
         ledger => part("ledger"),

@@ -1,7 +1,6 @@
 //! What the agents of a run used and cost, as a line and as tables; empty for a run without a language model.
 
 use mle_star::journal::{EffectState, Snapshot};
-use mle_star::result::FinalResult;
 use mle_star::spending::{Calls, Spending, spending};
 use mle_star_domain::config::AgentsChoice;
 use mle_star_domain::place::{Phase, path_of_session};
@@ -10,14 +9,14 @@ use serde::Serialize;
 
 use crate::figures::count;
 use crate::money;
-use crate::words::{agent_name, phase_title};
+use crate::words::phase_title;
 
 /// The calls of one phase, path or role.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostRow {
-    /// Its name for people.
+    /// The name of the phase, path or role for people.
     pub name: String,
-    /// Its calls.
+    /// The calls.
     #[serde(flatten)]
     pub calls: Calls,
     /// `$1.23`, `~$1.23` if a part of it is estimated, or `unknown`. Stored calls do not tell that some have no known price.
@@ -31,7 +30,7 @@ pub struct CostRow {
 pub struct CostTable {
     /// `phase`, `path` or `role`.
     pub title: &'static str,
-    /// Its rows.
+    /// The rows.
     pub rows: Vec<CostRow>,
 }
 
@@ -45,11 +44,6 @@ pub fn of_run(snapshot: &Snapshot, is_running: bool) -> Spending {
         spending(effects, config)
     };
     without_free_calls(spending, config.agents)
-}
-
-/// The usage of a finished run.
-pub fn of_result(result: &FinalResult) -> Spending {
-    without_free_calls(result.usage.clone(), result.config.agents)
 }
 
 /// Whether no call of these agents costs anything.
@@ -108,7 +102,7 @@ pub fn tables(spending: &Spending) -> Vec<CostTable> {
     let paths = paths.into_iter().map(|(path, calls)| row(format!("path {}", path + 1), calls)).collect();
     let mut roles: Vec<(&AgentType, &Calls)> = spending.by_role.iter().collect();
     roles.sort_by(|(_, one), (_, other)| weight(**other, total).total_cmp(&weight(**one, total)));
-    let roles = roles.into_iter().map(|(role, calls)| row(agent_name(*role), calls)).collect();
+    let roles = roles.into_iter().map(|(role, calls)| row(role.name().to_owned(), calls)).collect();
     [("phase", phases), ("path", paths), ("role", roles)]
         .into_iter()
         .filter(|(_, rows): &(_, Vec<CostRow>)| !rows.is_empty())

@@ -1,8 +1,8 @@
-//! What the templates of a page read, beside the report of the run: functions of the run's journal and result.
+//! The parts of a page, one file each: what the template of a part reads beside the report of the run.
 //!
-//! [`part`] makes it for each part of the page, at any stage of the run: plain values of the domain's types, and charts.
-//! Filters format them. The parts start from `steps`, the records grouped by step of the algorithm, and `descent`, which
-//! solution was made from which. Nothing here reads the clock: the same run gives the same bytes.
+//! A part is a function of the run's journal and result, at any stage of the run. It makes plain values of the domain's types,
+//! and charts; filters format them. The parts start from `steps`, the records grouped by step of the algorithm, and `descent`,
+//! which solution was made from which. Nothing here reads the clock: the same run gives the same bytes.
 
 mod ablation;
 pub mod code;
@@ -22,39 +22,67 @@ mod outcome;
 mod overview;
 mod plans;
 mod runners;
-mod scores;
+pub(crate) mod scores;
 mod script;
-mod solutions;
 mod spots;
 pub(crate) mod steps;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod trust;
 
 use serde_json::Value;
 
 pub use context::Context;
-pub use ledger::{Edit, edits};
-pub use runners::{Figures, figures};
+pub use runners::{RunnerRow, runner_rows};
 
-/// What the template of a part reads, scores in the metric's unit and times in seconds; `None` if the run has no such part.
-pub fn part(context: &Context<'_>, name: &str) -> Option<Value> {
-    match name {
-        "overview" => Some(overview::overview(context)),
-        "now" => now::now(context.run, context.at_work),
-        "trust" => trust::trust(context),
-        "importance" => importance::importance(context),
-        "diagnostics" => diagnostics::diagnostics(context),
-        "scores" => Some(scores::scores(context)),
-        "tree" => Some(solutions::tree(context)),
-        "ledger" => Some(ledger::ledger(context)),
-        "ablation" => Some(ablation::ablation(context)),
-        "leakage" => Some(leakage::leakage(context)),
-        "models" => Some(models::models(context)),
-        "failures" => Some(failures::failures(context)),
-        "runners" => runners::runners(context),
-        "costs" => Some(costs::costs(context)),
-        "script" => Some(script::script(context)),
-        _ => None,
-    }
+/// A part of a page.
+pub struct Part {
+    /// The name, which is that of the part's file and of the section's ID.
+    pub name: &'static str,
+    /// The heading.
+    pub title: &'static str,
+    /// The path of the template among the templates.
+    pub path: &'static str,
+    /// The template.
+    pub template: &'static str,
+    /// What the template reads, scores in the metric's unit and times in seconds; `None` if the run has no such part.
+    pub values: fn(&Context<'_>) -> Option<Value>,
+}
+
+/// The parts with these names and titles.
+macro_rules! parts {
+    ($($name:ident $title:literal)*) => {
+        [$(Part {
+            name: stringify!($name),
+            title: $title,
+            path: concat!("parts/", stringify!($name), ".html"),
+            template: include_str!(concat!("../templates/parts/", stringify!($name), ".html")),
+            values: $name::$name,
+        }),*]
+    };
+}
+
+/// The parts in the order of the page.
+pub static PARTS: [Part; 15] = parts! {
+    overview "Overview"
+    now "Now"
+    trust "How far to trust this score"
+    importance "What matters"
+    diagnostics "Diagnostics"
+    scores "Scores"
+    tree "Solutions"
+    ledger "Accepted changes"
+    ablation "Ablation studies"
+    leakage "Leakage"
+    models "Models"
+    failures "Failures"
+    runners "Runners"
+    costs "Cost and time"
+    script "Script and inputs"
+};
+
+/// The part with this name.
+pub fn part(name: &str) -> Option<&'static Part> {
+    PARTS.iter().find(|part| part.name == name)
 }

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::event::{Done, DoneOf, Event};
+use mle_star::event::{Done, Event, ProgressMeasure};
 use mle_star::verdict::{Verdict, Verdicts};
 use mle_star_domain::place::{Phase, Place, Step};
-use mle_star_domain::role::AgentType;
 
 use crate::sanitize::first_line;
 
 /// How far a run is: `42 % of the time`.
 pub fn done_words(done: Done) -> String {
     let of = match done.of {
-        DoneOf::Time => "time",
-        DoneOf::Money => "money",
-        DoneOf::Steps => "steps",
+        ProgressMeasure::Time => "time",
+        ProgressMeasure::Money => "money",
+        ProgressMeasure::Steps => "steps",
     };
     format!("{} % of the {of}", done.percent)
 }
@@ -24,7 +23,7 @@ pub fn done_words(done: Done) -> String {
 pub struct Models(BTreeMap<Step, String>);
 
 impl Models {
-    /// Those of the steps that ended with a score.
+    /// The models of the steps that ended with a score.
     pub fn of(verdicts: &Verdicts) -> Self {
         Self(verdicts.iter().filter_map(|(step, verdict)| Self::tried(*step, verdict)).collect())
     }
@@ -83,11 +82,6 @@ pub fn phase_title(phase: Phase) -> String {
         Some(number) => format!("Phase {number}: {}", phase.title()),
         None => "Finalization".to_owned(),
     }
-}
-
-/// An agent's name as in files: `retriever`, `ens_planner`.
-pub fn agent_name(agent: AgentType) -> String {
-    serde_json::to_value(agent).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// ` on near-1`; nothing for this machine.

@@ -1,4 +1,4 @@
-//! Questions to the data plane outside a run.
+//! Clients of the data plane outside a run: a Python process that opens tables and answers questions about them.
 
 use std::io;
 use std::path::{self, Path, PathBuf};
@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mle_star_backends::script::executor::{Executor, ExecutorSetup};
-use mle_star_backends::script::network;
-use mle_star_backends::script::plane::{Plane, Unanswered};
-use mle_star_domain::config::{Config, Switch};
+use mle_star_backends::script::plane::{Plane, PlaneError};
+use mle_star_domain::config::Config;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::machine;
-use mle_star_process::sandbox::Isolation;
+use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_tables::walk::walk;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -22,17 +21,17 @@ use crate::error::RunError;
 use crate::python_environment::{Say, environment_of_plane};
 use crate::runtime::cannot_start;
 
-/// How long an answer may take.
+/// The most time that an answer may take.
 const ANSWERING: Duration = Duration::from_secs(900);
 
-/// The process that answers questions outside a run. It starts with the first one.
+/// A client of the data plane, whose process starts with the first question.
 #[derive(Debug)]
-pub struct Asker {
+pub struct PlaneClient {
     plane: Plane,
 }
 
-impl Asker {
-    /// What works in `folder` and may read these files, too, with the settings of a run.
+impl PlaneClient {
+    /// A client whose process works in `folder` and may read these files, too, with the settings of a run.
     ///
     /// # Errors
     /// There is no usable Python.
@@ -43,15 +42,9 @@ impl Asker {
         say: Say<'_>,
     ) -> Result<Self, RunError> {
         let environment = environment_of_plane(config.python.as_ref(), say).await?;
-        let setup = ExecutorSetup {
-            folder: folder.to_owned(),
-            environment: environment.clone(),
-            machine: machine().await,
-            slots: 1,
-            memory_limit_mib: config.memory_limit_mb,
-            isolation: Isolation::new(network(Switch::Off)),
-            warm_start: None,
-        };
+        let isolation = Isolation::new(Network::Denied);
+        let setup = ExecutorSetup::single(folder.to_owned(), environment.clone(), machine().await, isolation);
+        let setup = ExecutorSetup { memory_limit_mib: config.memory_limit_mb, ..setup };
         let executor = Arc::new(Executor::new(setup, &[]).map_err(RunError::failed)?);
         let plane = Plane::new(executor, environment, folder, files).map_err(RunError::failed)?;
         Ok(Self { plane })
@@ -60,11 +53,11 @@ impl Asker {
     /// Asks one question. The inner error says why there is no answer.
     ///
     /// # Errors
-    /// What was asked about is wrong.
+    /// The data is wrong in the way that the answer says.
     pub async fn try_ask<T: DeserializeOwned>(&self, question: Value) -> Result<Result<T, String>, RunError> {
         match self.plane.ask(question, ends()).await {
             Ok(answer) => Ok(Ok(answer)),
-            Err(Unanswered::Refused(trouble)) => Err(trouble.into()),
+            Err(PlaneError::Refused(trouble)) => Err(trouble.into()),
             Err(unanswered) => Ok(Err(unanswered.reason()?)),
         }
     }
@@ -77,11 +70,11 @@ impl Asker {
         self.plane.ask(question, ends()).await.map_err(failed)
     }
 
-    /// As [`Asker::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system of
+    /// As [`PlaneClient::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system of
     /// the folder.
     ///
     /// # Errors
-    /// As [`Asker::ask`], or `into` cannot be written.
+    /// As [`PlaneClient::ask`], or `into` cannot be written.
     pub async fn ask_for<T: DeserializeOwned>(&self, question: Value, into: &Path) -> Result<T, RunError> {
         self.plane.ask_for(question, into, ends()).await.map_err(failed)
     }
@@ -91,8 +84,8 @@ fn ends() -> Instant {
     Instant::now() + ANSWERING
 }
 
-fn failed(unanswered: Unanswered) -> RunError {
-    if let Unanswered::Refused(trouble) = unanswered {
+fn failed(unanswered: PlaneError) -> RunError {
+    if let PlaneError::Refused(trouble) = unanswered {
         return trouble.into();
     }
     let why = unanswered.reason();
@@ -101,15 +94,15 @@ fn failed(unanswered: Unanswered) -> RunError {
     })
 }
 
-/// The same for those who do not run in a runtime.
+/// A [`PlaneClient`] for synchronous code.
 #[derive(Debug)]
-pub struct Questions {
-    asker: Asker,
+pub struct BlockingPlaneClient {
+    plane: PlaneClient,
     runtime: Runtime,
 }
 
-impl Questions {
-    /// As [`Asker::open`].
+impl BlockingPlaneClient {
+    /// As [`PlaneClient::open`].
     ///
     /// # Errors
     /// There is no usable Python.
@@ -121,32 +114,32 @@ impl Questions {
     ) -> Result<Self, RunError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| cannot_start(&error))?;
-        let asker = runtime.block_on(Asker::open(config, folder, files, say))?;
-        Ok(Self { asker, runtime })
+        let plane = runtime.block_on(PlaneClient::open(config, folder, files, say))?;
+        Ok(Self { plane, runtime })
     }
 
-    /// As [`Asker::ask`].
+    /// As [`PlaneClient::ask`].
     ///
     /// # Errors
     /// What was asked about is wrong, or there is no answer.
     pub fn ask<T: DeserializeOwned>(&self, question: Value) -> Result<T, RunError> {
-        self.runtime.block_on(self.asker.ask(question))
+        self.runtime.block_on(self.plane.ask(question))
     }
 
-    /// As [`Asker::try_ask`].
+    /// As [`PlaneClient::try_ask`].
     ///
     /// # Errors
-    /// As [`Asker::try_ask`].
+    /// As [`PlaneClient::try_ask`].
     pub fn try_ask<T: DeserializeOwned>(&self, question: Value) -> Result<Result<T, String>, RunError> {
-        self.runtime.block_on(self.asker.try_ask(question))
+        self.runtime.block_on(self.plane.try_ask(question))
     }
 
-    /// As [`Asker::ask_for`].
+    /// As [`PlaneClient::ask_for`].
     ///
     /// # Errors
-    /// As [`Asker::ask_for`].
+    /// As [`PlaneClient::ask_for`].
     pub fn ask_for<T: DeserializeOwned>(&self, question: Value, into: &Path) -> Result<T, RunError> {
-        self.runtime.block_on(self.asker.ask_for(question, into))
+        self.runtime.block_on(self.plane.ask_for(question, into))
     }
 }
 
@@ -161,13 +154,13 @@ pub async fn ask<T: DeserializeOwned>(
     say: Say<'_>,
 ) -> Result<Result<T, String>, RunError> {
     let folder = TempDir::new().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
-    Asker::open(config, folder.path(), files, say).await?.try_ask(question).await
+    PlaneClient::open(config, folder.path(), files, say).await?.try_ask(question).await
 }
 
 /// A table file or a folder, and what links in it lead to.
 ///
 /// # Errors
-/// It cannot be read.
+/// The data cannot be read.
 pub fn readable(data: &Path) -> Result<Vec<PathBuf>, Trouble> {
     let read = || -> io::Result<Vec<PathBuf>> {
         // The path itself may lead through a link.

@@ -79,10 +79,10 @@ pub fn drive_with<'run>(
     observer: &'run dyn Observer,
     cancel: &'run watch::Receiver<bool>,
 ) -> BoxFuture<'run, Result<FinalResult, RunError>> {
-    Box::pin(driven(run, runners, observer, cancel))
+    Box::pin(drive_run(run, runners, observer, cancel))
 }
 
-async fn driven(
+async fn drive_run(
     run: &OpenRun,
     runners: &Runners,
     observer: &dyn Observer,
@@ -94,12 +94,11 @@ async fn driven(
     let emit = |message| observer.emit(message);
     let backends = tokio::select! {
         backends = Backends::make(run, runners, &emit) => backends?,
-        () = wanted(cancel) => return Err(interrupted(run)),
+        () = cancelled(cancel) => return Err(interrupted(run)),
     };
     note_versions(run, &backends, &say)?;
-    let agents = answering(run, &backends.data_dir, &say)?;
-    let answers = provisional::Writer::start(&run.folder, run.frozen.task.metric_direction, &backends);
-    let events = answers.beside(observer);
+    let agents = make_agents(run, &backends.data_dir, &say).map_err(RunError::failed)?;
+    let events = provisional::AnswerWriter::start(run, &backends, observer);
     let outside = Outside {
         agents: &ObservedAgents { agents: agents.as_ref(), observer },
         scripts: &backends.scripts,
@@ -111,9 +110,9 @@ async fn driven(
     };
     let finished = tokio::select! {
         finished = pipeline::run(&run.frozen, &run.prompts, &run.journal, outside) => finished,
-        trouble = stranded(backends.fleet.as_ref(), &events) => Err(Stop::Outside(trouble)),
+        trouble = no_machine_left(backends.fleet.as_ref(), &events) => Err(Stop::Outside(trouble)),
     };
-    answers.end().await.iter().for_each(|note| say(note));
+    events.end().await.iter().for_each(|note| say(note));
     // Removes their folder.
     drop(agents);
     match finished {
@@ -124,6 +123,7 @@ async fn driven(
             Ok(result)
         }
         Err(stop) => {
+            results::keep_summary(&run.folder);
             observer.stopped(&run.folder).await.iter().for_each(|note| say(note));
             let tried =
                 journal::read(&run.folder).map(|read| Models::of(&read.verdicts())).unwrap_or_default();
@@ -136,7 +136,7 @@ async fn driven(
 }
 
 /// Waits until `cancel` becomes true.
-async fn wanted(cancel: &watch::Receiver<bool>) {
+async fn cancelled(cancel: &watch::Receiver<bool>) {
     let mut cancel = cancel.clone();
     if cancel.wait_for(|wanted| *wanted).await.is_err() {
         std::future::pending::<()>().await;
@@ -144,7 +144,7 @@ async fn wanted(cancel: &watch::Receiver<bool>) {
 }
 
 /// Reports what runners do, until no script can run anywhere.
-async fn stranded(fleet: Option<&Fleet>, events: &dyn EventSink) -> Trouble {
+async fn no_machine_left(fleet: Option<&Fleet>, events: &dyn EventSink) -> Trouble {
     let Some(fleet) = fleet else { return std::future::pending().await };
     let (known, mut changes) = fleet.watch();
     known.into_iter().for_each(|runner| events.emit(Event::Runner { runner }));
@@ -166,19 +166,18 @@ async fn stranded(fleet: Option<&Fleet>, events: &dyn EventSink) -> Trouble {
 
 /// Records the versions that the run uses; notes when they differ from those of earlier processes.
 fn note_versions(run: &OpenRun, backends: &Backends, say: &(dyn Fn(&str) + Sync)) -> Result<(), RunError> {
+    let (claude, codex) = match &run.chosen {
+        Chosen::Claude(claude) => (Some(claude.executable.version.to_string()), None),
+        Chosen::Codex(codex) => (None, Some(codex.executable.version.to_string())),
+        Chosen::Offline | Chosen::Files | Chosen::OpenAi(_) => (None, None),
+    };
     let now = MadeWith {
         at: jiff::Timestamp::now().to_string(),
         mle_star: VERSION.to_owned(),
         python: backends.environment.version.clone(),
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        claude: match &run.chosen {
-            Chosen::Claude(claude) => Some(claude.executable.version.to_string()),
-            _ => None,
-        },
-        codex: match &run.chosen {
-            Chosen::Codex(codex) => Some(codex.executable.version.to_string()),
-            _ => None,
-        },
+        claude,
+        codex,
         kept_from: backends.kept_from,
         resumed: false,
     };
@@ -192,35 +191,27 @@ fn note_versions(run: &OpenRun, backends: &Backends, say: &(dyn Fn(&str) + Sync)
     Ok(())
 }
 
-/// Makes the agents.
-fn answering(
+/// Makes the agents that were chosen.
+fn make_agents(
     run: &OpenRun,
     data_dir: &Path,
     say: &(dyn Fn(&str) + Sync),
-) -> Result<Box<dyn AgentBackend>, RunError> {
-    let folder = run.folder.join(layout::WORK).join(layout::AGENTS);
-    match (&run.chosen, &run.rules) {
-        (Chosen::Claude(claude), _) => {
+) -> Result<Box<dyn AgentBackend>, Trouble> {
+    let (config, folder) = (&run.frozen.config, run.folder.join(layout::WORK).join(layout::AGENTS));
+    Ok(match &run.chosen {
+        Chosen::Claude(claude) => {
             let at = Workplace { run_id: &run.frozen.run_id, folder: &folder, data_dir };
-            let agents =
-                ask_claude(claude, &run.frozen.config, &run.frozen.prompts, at).map_err(RunError::failed)?;
-            Ok(Box::new(agents))
+            Box::new(ask_claude(claude, config, &run.frozen.prompts, at)?)
         }
-        (Chosen::Files, _) => Ok(Box::new(through_files(run, data_dir, say)?)),
-        (Chosen::OpenAi(endpoint), _) => {
-            let agents = ask_openai(endpoint, &run.frozen.config).map_err(RunError::failed)?;
-            Ok(Box::new(agents))
-        }
-        (Chosen::Codex(codex), _) => {
-            let agents = ask_codex(codex, &run.frozen.config, &folder).map_err(RunError::failed)?;
-            Ok(Box::new(agents))
-        }
-        (Chosen::Offline, Some(rules)) => Ok(Box::new(rules.clone())),
-        (Chosen::Offline, None) => {
+        Chosen::Files => Box::new(through_files(run, data_dir, say)?),
+        Chosen::OpenAi(endpoint) => Box::new(ask_openai(endpoint, config)?),
+        Chosen::Codex(codex) => Box::new(ask_codex(codex, config, &folder)?),
+        Chosen::Offline => {
             let hint = "this is a bug in mle-star, please report it";
-            Err(RunError::failed(Trouble::new("the offline agents were not made", hint)))
+            let missing = || Trouble::new("the offline agents were not made", hint);
+            Box::new(run.rules.clone().ok_or_else(missing)?)
         }
-    }
+    })
 }
 
 /// Agents that are asked through files; says where and how.

@@ -1,4 +1,4 @@
-//! What ends a run without a result.
+//! Errors: the kind, cause and hint of what ends a run without a result.
 
 use mle_star::journal::JournalError;
 use mle_star_domain::trouble::Trouble;
@@ -13,7 +13,7 @@ pub struct RunError {
     pub trouble: Trouble,
 }
 
-/// What kind of error it is.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// A mistake in settings, task or data.

@@ -1,4 +1,4 @@
-//! Makes a new run from a place of another one.
+//! Forks: makes a new run that shares the records of another run before a place.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,6 +6,13 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use crate::error::RunError;
+use crate::prepare::{absolute_paths, check_outputs, fix_agents};
+use crate::provider;
+use crate::resume::{frozen_prompts, replayed};
+use crate::runs::{self, inputs};
+use crate::runtime::wait_for;
+use crate::settings::{Setting, Settings, process_environment, resolve_over};
 use mle_star::journal::{self, Frozen, Journal, JournalError, Opening};
 use mle_star::prompts::{Prompts, is_built_in};
 use mle_star_domain::config::Config;
@@ -14,15 +21,6 @@ use mle_star_domain::nearest::nearest;
 use mle_star_domain::place::Place;
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
-use serde_json::Value;
-
-use crate::error::RunError;
-use crate::prepare::{absolute_paths, check_outputs, fix_agents};
-use crate::provider;
-use crate::resume::{frozen_prompts, replayed};
-use crate::runs::{self, inputs};
-use crate::runtime::wait_for;
-use crate::settings::{Setting, process_environment, resolve};
 
 /// Keys that decide which rows scripts see, or what was asked from the first call on, and the log file, which is the
 /// parent's.
@@ -40,7 +38,7 @@ const FIXED: [&str; 8] = [
 const OF_DATA: [&str; 5] =
     [layout::FACTS, layout::INTAKE, layout::DATA, layout::TEST_LABELS, layout::RUNNERS];
 
-/// What a fork changes.
+/// The options of a fork.
 #[derive(Clone, Debug, Default)]
 pub struct ForkOptions {
     /// The first place that is not shared.
@@ -119,44 +117,25 @@ fn not_reached(place: &Place, places: &BTreeSet<String>) -> Trouble {
 
 /// The configuration with these settings, which are resolved as those of a run.
 fn changed(config: &Config, settings: &[Setting]) -> Result<Config, RunError> {
-    let wanted = serde_json::to_value(resolve(settings.iter().cloned())?.config).unwrap_or_default();
-    let mut values = serde_json::to_value(config).unwrap_or_default();
+    let Settings { config: mut changed, mut given, .. } = resolve_over(config, settings.iter().cloned())?;
     for setting in settings {
-        let mut names = setting.key.split('.');
-        let first = names.next().unwrap_or_default();
-        if FIXED.contains(&first) || wanted.get(first).is_none() {
+        let first = setting.key.split('.').next().unwrap_or_default();
+        if FIXED.contains(&first) || Config::KEYS.iter().all(|key| key.name != first) {
             let message = format!(
                 "{} cannot be changed in a fork ({}): it stands for the whole run, or is no setting of one",
                 first, setting.origin
             );
             return Err(Trouble::new(message, "start a new run with `mle-star run`").into());
         }
-        put(&mut values, &wanted, &setting.key.split('.').collect::<Vec<_>>());
     }
-    let unfit = |why: String| Trouble::new(why, "set it to an allowed value");
-    let before = config.agents;
-    let mut config: Config = serde_json::from_value(values).map_err(|error| unfit(error.to_string()))?;
-    absolute_paths(&mut config)?;
-    let mut given: BTreeSet<String> =
-        settings.iter().filter_map(|setting| Some(setting.key.split('.').next()?.to_owned())).collect();
+    absolute_paths(&mut changed)?;
     if given.contains("agents") {
-        let chosen = wait_for(provider::choose(&config, &process_environment))??.chosen;
-        // What the parent was given stands.
-        given.extend((chosen.name() == before).then(|| "model".to_owned()));
-        fix_agents(&mut config, &given, &chosen)?;
+        let chosen = wait_for(provider::choose(&changed, &process_environment))??.chosen;
+        // The model that the parent was given is one of the same agents.
+        given.extend((chosen.name() == config.agents).then(|| "model".to_owned()));
+        fix_agents(&mut changed, &given, &chosen)?;
     }
-    config.validate().map_err(|error| unfit(error.to_string()))?;
-    Ok(config)
-}
-
-/// Copies the value at a path of names.
-fn put(values: &mut Value, wanted: &Value, names: &[&str]) {
-    let Some((first, rest)) = names.split_first() else { return };
-    let Some((fields, new)) = values.as_object_mut().zip(wanted.get(first)) else { return };
-    match fields.get_mut(*first).filter(|value| value.is_object() && !rest.is_empty()) {
-        Some(inner) => put(inner, new, rest),
-        None => drop(fields.insert((*first).to_owned(), new.clone())),
-    }
+    Ok(changed)
 }
 
 /// Copies what the program made of the data.

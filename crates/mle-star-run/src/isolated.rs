@@ -1,4 +1,4 @@
-//! Runs one script as a run does, outside a run.
+//! Isolated scripts outside a run, such as those that predict new rows.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use mle_star::traceback::fails_while_saving;
 use mle_star_backends::backend::{KEEPS_MODEL, MOST_OF_A_MODEL};
 use mle_star_backends::script::environment::Environment;
-use mle_star_backends::script::executor::{Executed, Executor, ExecutorSetup, Job, Workplace};
+use mle_star_backends::script::executor::{Execution, Executor, ExecutorSetup, Job, Workplace};
 use mle_star_backends::script::network;
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
@@ -23,13 +23,13 @@ use crate::error::RunError;
 pub const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Runs scripts with the settings of a run.
-pub struct Isolated {
+pub struct IsolatedScripts {
     executor: Executor,
     folder: PathBuf,
     closed: Vec<PathBuf>,
 }
 
-impl Isolated {
+impl IsolatedScripts {
     /// Scripts run below `folder`, and cannot read the `closed` folders.
     ///
     /// # Errors
@@ -40,15 +40,9 @@ impl Isolated {
         closed: &[PathBuf],
         environment: Environment,
     ) -> Result<Self, RunError> {
-        let setup = ExecutorSetup {
-            folder: folder.to_owned(),
-            environment,
-            machine: machine().await,
-            slots: 1,
-            memory_limit_mib: config.memory_limit_mb,
-            isolation: Isolation::new(network(config.network)),
-            warm_start: None,
-        };
+        let isolation = Isolation::new(network(config.network));
+        let setup = ExecutorSetup::single(folder.to_owned(), environment, machine().await, isolation);
+        let setup = ExecutorSetup { memory_limit_mib: config.memory_limit_mb, ..setup };
         let executor = Executor::new(setup, closed).map_err(RunError::failed)?;
         Ok(Self { executor, folder: folder.to_owned(), closed: closed.to_vec() })
     }
@@ -102,7 +96,7 @@ impl Isolated {
         data: &Path,
         longest: Duration,
         keeps_model: bool,
-    ) -> Result<(Executed, Workplace), RunError> {
+    ) -> Result<(Execution, Workplace), RunError> {
         let shown = self.executor.show(data, &self.closed).map_err(RunError::failed)?;
         let job = Job {
             stem: "predict".to_owned(),

@@ -35,6 +35,7 @@
 //! [`mle_star_process::handle_child_signals`] first.
 
 pub mod columns;
+mod data_folders;
 pub mod data_plane;
 pub mod drive;
 pub mod error;
@@ -52,7 +53,6 @@ mod python_environment;
 pub mod resume;
 pub mod runs;
 pub mod runtime;
-mod seen;
 pub mod settings;
 mod version;
 

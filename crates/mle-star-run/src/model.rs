@@ -1,4 +1,4 @@
-//! The fitted model of a run: what its last script kept, with the record of its files.
+//! The fitted model of a run: what its last script kept, with a manifest of its files.
 
 mod check;
 
@@ -35,21 +35,21 @@ const NEEDED: [&str; 9] = [
 ];
 /// What models of scripts consist of beside these: their own script says how they predict.
 const NEEDED_BY_SCRIPTS: [&str; 4] = ["joblib", "skops", "tensorflow", "torch"];
-/// What a combination of solutions says about its members.
+/// The file in which a combination of solutions names its members.
 const MEMBERS: &str = "members.json";
 /// The file with everything that is not in files of its own.
 const PICKLE: &str = "model.pickle";
 
-/// `model.json`: what a fitted model is, and the digests of its files.
+/// The manifest of a fitted model, `model.json`: its columns and versions, and the checksums of its files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ModelManifest {
     /// The columns that it needs, and those that it predicts.
     #[serde(flatten)]
     pub layout: Layout,
-    /// What the training table has in them.
+    /// The spellings of the cells of these columns in the training table.
     #[serde(default)]
     pub spellings: Value,
-    /// Its parts.
+    /// The members of the model.
     #[serde(flatten)]
     pub members: Members,
     /// The version of Python.
@@ -65,14 +65,14 @@ pub struct Record {
 pub struct Member {
     /// The folder; `.` for the whole model.
     pub folder: String,
-    /// Its weight among the others.
+    /// The weight of the part among the others.
     pub weight: f64,
 }
 
 /// The members of a model, and how they are combined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Members {
-    /// How they are combined.
+    /// The rule that combines them.
     pub by: String,
     /// The folders of their models.
     pub members: Vec<Member>,
@@ -88,11 +88,11 @@ impl Members {
     }
 }
 
-impl Record {
-    /// The record of a model in this folder; the error says why it is none.
+impl ModelManifest {
+    /// The manifest of the model in this folder; the error says why there is no model.
     ///
     /// # Errors
-    /// It has members without a model, or cannot be read.
+    /// The model has members without a fitted model, or cannot be read.
     pub fn of(model: &Path, tables: &TestTables, environment: &Environment) -> Result<Self, String> {
         let unreadable = |error: io::Error| error.to_string();
         let members = match fs::read(model.join(MEMBERS)) {
@@ -111,7 +111,7 @@ impl Record {
             });
         }
         let mut files = BTreeMap::new();
-        digests(model, "", &mut files).map_err(unreadable)?;
+        checksums(model, "", &mut files).map_err(unreadable)?;
         Ok(Self {
             layout: tables.layout.clone(),
             spellings: tables.spellings.clone(),
@@ -122,10 +122,10 @@ impl Record {
         })
     }
 
-    /// The record of the model in the folder `final/`; `None` if there is no model.
+    /// The manifest of the model in the folder `final/`; `None` if there is no model.
     ///
     /// # Errors
-    /// The record cannot be read, or a file of the model has changed since.
+    /// The manifest cannot be read, or a file of the model has changed since.
     pub fn read(folder: &Path) -> Result<Option<Self>, Trouble> {
         let file = folder.join(layout::MODEL_RECORD);
         let text = match fs::read(&file) {
@@ -140,7 +140,7 @@ impl Record {
             if !path.is_file() {
                 return Err(changed(name, "is missing"));
             }
-            let found = digest_of(&path).map_err(|error| Trouble::io("read", &path, &error))?;
+            let found = checksum(&path).map_err(|error| Trouble::io("read", &path, &error))?;
             if found != *digest {
                 return Err(changed(name, "has changed since it was made"));
             }
@@ -148,13 +148,19 @@ impl Record {
         Ok(Some(record))
     }
 
-    /// Writes the record, and the script that predicts, beside the model.
+    /// Writes the manifest, and the script that predicts, beside the model.
     ///
     /// # Errors
     /// The folder cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         write_json(&folder.join(layout::MODEL_RECORD), self)?;
         write_atomically(&folder.join(layout::PREDICT), predict_script().as_bytes())
+    }
+
+    /// The size of the files of the model in the folder `final/`, in bytes.
+    pub fn bytes(&self, folder: &Path) -> u64 {
+        let files = self.files.keys().map(|name| folder.join(layout::MODEL).join(name));
+        files.filter_map(|file| Some(fs::metadata(file).ok()?.len())).sum()
     }
 
     /// Why the model cannot be used with this environment; `None` if it can.
@@ -181,23 +187,9 @@ impl Record {
     }
 }
 
-/// That other rows are predicted by fitting again.
+/// The record of a run that predicts other rows by fitting again.
 pub fn refit(why: impl Into<String>) -> ModelRecord {
     ModelRecord { kind: ModelKind::Refit, why: why.into(), ..ModelRecord::default() }
-}
-
-/// The size of a folder in bytes.
-pub fn size(folder: &Path) -> u64 {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .map(|entry| {
-            if entry.path().is_dir() {
-                size(&entry.path())
-            } else {
-                entry.metadata().map_or(0, |about| about.len())
-            }
-        })
-        .sum()
 }
 
 fn changed(name: &str, how: &str) -> Trouble {
@@ -207,22 +199,22 @@ fn changed(name: &str, how: &str) -> Trouble {
     )
 }
 
-fn digests(folder: &Path, below: &str, files: &mut BTreeMap<String, String>) -> io::Result<()> {
+fn checksums(folder: &Path, below: &str, files: &mut BTreeMap<String, String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let (path, name) = {
             let entry = entry?;
             (entry.path(), format!("{below}{}", entry.file_name().to_string_lossy()))
         };
         if path.is_dir() {
-            digests(&path, &format!("{name}/"), files)?;
+            checksums(&path, &format!("{name}/"), files)?;
         } else {
-            files.insert(name, digest_of(&path)?);
+            files.insert(name, checksum(&path)?);
         }
     }
     Ok(())
 }
 
-fn digest_of(file: &Path) -> io::Result<String> {
+fn checksum(file: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     let mut file = File::open(file)?;
     let mut block = vec![0; 1 << 20];
@@ -235,7 +227,7 @@ fn digest_of(file: &Path) -> io::Result<String> {
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Where a model and its record are.
+/// The paths of a model, its manifest and its script.
 pub fn parts(folder: &Path) -> [PathBuf; 3] {
     [layout::MODEL, layout::MODEL_RECORD, layout::PREDICT].map(|name| folder.join(name))
 }

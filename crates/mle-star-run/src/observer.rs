@@ -1,4 +1,4 @@
-//! Who watches a run from outside.
+//! Observers of a run, which see its events, prompts and replies.
 
 use std::path::Path;
 
@@ -49,9 +49,9 @@ impl Observer for Unobserved {}
 
 /// Agents whose prompts and replies an observer sees.
 pub(crate) struct ObservedAgents<'a> {
-    /// Who answers.
+    /// The agents that answer.
     pub agents: &'a dyn AgentBackend,
-    /// Who watches.
+    /// The observer of prompts and replies.
     pub observer: &'a dyn Observer,
 }
 

@@ -1,4 +1,4 @@
-//! A run between its inputs and its work.
+//! An open run: its inputs are frozen, its journal is open, and its work can begin.
 
 use std::path::{Path, PathBuf};
 
@@ -16,19 +16,19 @@ use mle_star_report::usage;
 
 /// A run whose inputs are frozen and whose journal is open, locked by this process.
 pub struct OpenRun {
-    /// Its folder.
+    /// The folder of the run.
     pub folder: PathBuf,
-    /// Its inputs.
+    /// The inputs of the run.
     pub frozen: Frozen,
-    /// Its templates.
+    /// The prompt templates.
     pub prompts: Prompts,
-    /// Its journal.
+    /// The journal.
     pub journal: Journal,
     /// The agents.
     pub chosen: Chosen,
     /// The offline agents, if they were chosen.
     pub rules: Option<OfflineAgents>,
-    /// What is known of the data.
+    /// The facts about the data.
     pub data: Data,
     /// Runners on other machines.
     pub runners: Vec<RunnerEntry>,
@@ -36,7 +36,7 @@ pub struct OpenRun {
     pub opening: Vec<Event>,
 }
 
-/// What the first process of a run says before it works.
+/// The first messages of a new run, and of one that was only frozen so far.
 pub(crate) fn first_opening(folder: &Path, frozen: &Frozen) -> Vec<Event> {
     let run = Event::said(format!("run: {}", folder.display()));
     let Opening { said, details } = &frozen.opening;

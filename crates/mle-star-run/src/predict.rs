@@ -23,16 +23,16 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::data_plane::{Asker, readable};
+use crate::data_plane::{PlaneClient, readable};
 use crate::drive::delivery::write_submission;
 use crate::error::RunError;
-use crate::isolated::{Isolated, LONGEST};
-use crate::model::{self, Record};
+use crate::isolated::{IsolatedScripts, LONGEST};
+use crate::model::{self, ModelManifest};
 use crate::prepare::intake::MadeData;
 use crate::python_environment::environment;
 use crate::runs::{self, name};
 
-pub(crate) use rows::{Layout, Names, TestTables, name_predictions, read_rows};
+pub(crate) use rows::{Layout, RowNames, TestTables, name_predictions, read_rows};
 pub use score::Scored;
 
 /// Predicted rows.
@@ -46,8 +46,8 @@ pub struct Predicted {
     pub notes: Vec<String>,
 }
 
-/// A run with a solution, maybe that of an answer so far.
-struct Answered {
+/// A run with a solution, which may be that of the answer so far.
+struct SolvedRun {
     folder: PathBuf,
     task: Task,
     config: Config,
@@ -66,17 +66,17 @@ pub fn predict<'run>(
     scores: bool,
     say: &'run (dyn Fn(&str) + Sync),
 ) -> BoxFuture<'run, Result<Predicted, RunError>> {
-    Box::pin(predicted(run, given, into, scores, say))
+    Box::pin(predict_rows(run, given, into, scores, say))
 }
 
-async fn predicted(
+async fn predict_rows(
     run: &Path,
     given: &Path,
     into: &Path,
     scores: bool,
     say: &(dyn Fn(&str) + Sync),
 ) -> Result<Predicted, RunError> {
-    let run = Answered::read(run)?;
+    let run = SolvedRun::read(run)?;
     if !run_view::is_finished(&run.folder) {
         say("note: the run is not finished; its answer so far predicts");
     }
@@ -85,21 +85,21 @@ async fn predicted(
     let model = run.fitted(say).await?;
     let data = run.data_folder();
     let files = [given, &data].into_iter().flat_map(|path| readable(path).unwrap_or_default());
-    let asker = Asker::open(&run.config, folder.path(), files, say).await?;
+    let plane = PlaneClient::open(&run.config, folder.path(), files, say).await?;
     let tables = match (&model, scores) {
         (Some(_), false) => None,
-        (Some(_), true) => run.tables(&asker).await.ok(),
-        (None, _) => Some(run.tables(&asker).await?),
+        (Some(_), true) => run.tables(&plane).await.ok(),
+        (None, _) => Some(run.tables(&plane).await?),
     };
     let (layout, spellings) = match (&model, &tables) {
         (Some((record, _)), _) => (record.layout.clone(), record.spellings.clone()),
         (None, tables) => tables.clone().map(|tables| (tables.layout, tables.spellings)).unwrap_or_default(),
     };
     let reading = run.reading();
-    let read = read_rows(&asker, (&layout, &spellings), (given, &reading), Names::Own, &rows).await?;
+    let read = read_rows(&plane, (&layout, &spellings), (given, &reading), RowNames::Own, &rows).await?;
     let (names, mut notes) = (read.names, read.notes);
     let labels = match scores {
-        true => Some(score::labels(&run.task, &layout, (given, &reading), folder.path(), &asker).await?),
+        true => Some(score::labels(&run.task, &layout, (given, &reading), folder.path(), &plane).await?),
         false => None,
     };
     match (&model, &tables) {
@@ -108,11 +108,11 @@ async fn predicted(
             written.map_err(|error| Trouble::io("write", &predicted, &error))?;
         }
         (Some((_, environment)), _) => {
-            let written = run.by_model(environment.clone(), &rows, folder.path()).await?;
-            name_predictions(&asker, &layout, &written, (&names, Names::Order), &predicted).await?;
+            let written = run.predict_with_model(environment.clone(), &rows, folder.path()).await?;
+            name_predictions(&plane, &layout, &written, (&names, RowNames::Order), &predicted).await?;
         }
         (None, Some(tables)) => {
-            run.fit_again(&asker, tables, given, (&rows, &names), &predicted, (folder.path(), say)).await?;
+            run.fit_again(&plane, tables, given, (&rows, &names), &predicted, (folder.path(), say)).await?;
         }
         (None, None) => {}
     }
@@ -121,13 +121,13 @@ async fn predicted(
         let is_numbered = names.iter().enumerate().all(|(at, name)| *name == at.to_string());
         let but = layout.id.as_ref().filter(|_| is_numbered);
         let question = json!({ "question": "shared_rows", "train": train, "rows": rows, "but": but });
-        let shared: Shared = asker.ask(question).await?;
+        let shared: Shared = plane.ask(question).await?;
         let shared = shared.shared.filter(|shared| *shared > 0);
         notes.extend(shared.map(|shared| of_training(shared, names.len())));
     }
     notes.iter().for_each(|note| say(&format!("note: {note}")));
     let score = match labels {
-        Some(labels) => Some(labels.score(&predicted, &layout, train.as_deref(), &asker).await?),
+        Some(labels) => Some(labels.score(&predicted, &layout, train.as_deref(), &plane).await?),
         None => None,
     };
     let delivered = write_submission(&run.folder, &predicted, into);
@@ -135,7 +135,7 @@ async fn predicted(
     Ok(Predicted { rows: names.len() as u64, score, notes })
 }
 
-/// That rows with a score are rows that the solution was fitted on.
+/// The note that rows with a score are rows that the solution was fitted on.
 fn of_training(shared: usize, rows: usize) -> String {
     format!(
         "{shared} of these {rows} rows are rows of the training table; their score says little about new rows"
@@ -150,7 +150,7 @@ struct Shared {
 
 const OUTPUT: &str = "choose another file with --output";
 
-impl Answered {
+impl SolvedRun {
     fn read(folder: &Path) -> Result<Self, RunError> {
         let solution = folder.join(layout::FINAL).join(layout::SOLUTION);
         let solution = fs::read_to_string(&solution).map_err(|_| {
@@ -168,8 +168,11 @@ impl Answered {
     }
 
     /// The fitted model and the interpreter that it was made with; `None` if it is to be fitted again.
-    async fn fitted(&self, say: &(dyn Fn(&str) + Sync)) -> Result<Option<(Record, Environment)>, RunError> {
-        let Some(record) = Record::read(&self.folder.join(layout::FINAL))? else { return Ok(None) };
+    async fn fitted(
+        &self,
+        say: &(dyn Fn(&str) + Sync),
+    ) -> Result<Option<(ModelManifest, Environment)>, RunError> {
+        let Some(record) = ModelManifest::read(&self.folder.join(layout::FINAL))? else { return Ok(None) };
         let environment = environment(self.config.python.as_ref(), say).await?;
         if let Some(why) = record.other_versions(&environment) {
             say(&format!("note: the fitted model is not used: {why}; the solution fits again"));
@@ -181,14 +184,14 @@ impl Answered {
     }
 
     /// Predicts with the fitted model, which can read nothing else of the run.
-    async fn by_model(
+    async fn predict_with_model(
         &self,
         environment: Environment,
         rows: &Path,
         folder: &Path,
     ) -> Result<PathBuf, RunError> {
         let closed = [self.folder.clone(), self.task.data_dir.clone()];
-        let isolated = Isolated::new(folder, &self.config, &closed, environment).await?;
+        let isolated = IsolatedScripts::new(folder, &self.config, &closed, environment).await?;
         let model = self.folder.join(layout::FINAL);
         let (written, _) = model::call(&isolated, &model, rows, folder, LONGEST).await?;
         Ok(written)
@@ -200,9 +203,9 @@ impl Answered {
         if linked.is_dir() { linked } else { runs::data_dir(&self.folder, &self.task) }
     }
 
-    async fn tables(&self, asker: &Asker) -> Result<TestTables, RunError> {
+    async fn tables(&self, plane: &PlaneClient) -> Result<TestTables, RunError> {
         let data = self.data_folder();
-        TestTables::of(asker, &data, self.task.roles.id.as_deref()).await.map_err(|error| {
+        TestTables::of(plane, &data, self.task.roles.id.as_deref()).await.map_err(|error| {
             let made = MadeData::of_run(&self.folder).map(|record| record.given);
             let given = made.unwrap_or_else(|| self.task.data_dir.clone());
             let message = format!("the data of the run is no longer at {}", given.display());
@@ -215,29 +218,29 @@ impl Answered {
     /// Runs the script of the solution with these rows as its test table.
     async fn fit_again(
         &self,
-        asker: &Asker,
+        plane: &PlaneClient,
         tables: &TestTables,
         given: &Path,
         (rows, names): (&Path, &[String]),
         predicted: &Path,
         (folder, say): (&Path, &(dyn Fn(&str) + Sync)),
     ) -> Result<(), RunError> {
-        let by = if are_unique(names) { Names::Own } else { Names::Numbers };
+        let by = if are_unique(names) { RowNames::Own } else { RowNames::Numbers };
         let numbered = match by {
             // Scripts look rows up by their names.
-            Names::Numbers => {
+            RowNames::Numbers => {
                 let like = (&tables.layout, &tables.spellings);
-                read_rows(asker, like, (given, &self.reading()), by, rows).await?.names
+                read_rows(plane, like, (given, &self.reading()), by, rows).await?.names
             }
             _ => names.to_vec(),
         };
         let data = folder.join("data");
-        tables.replace(asker, rows, &numbered, &data).await?;
+        tables.replace(plane, rows, &numbered, &data).await?;
         self.keep_folds(&data).map_err(|error| RunError::failed(Trouble::io("write", &data, &error)))?;
         let environment = environment(self.config.python.as_ref(), say).await?;
-        let isolated = Isolated::new(folder, &self.config, &[], environment).await?;
+        let isolated = IsolatedScripts::new(folder, &self.config, &[], environment).await?;
         let (written, _) = isolated.submission(&self.solution, &data, LONGEST, true).await?;
-        name_predictions(asker, &tables.layout, &written, (names, by), predicted).await
+        name_predictions(plane, &tables.layout, &written, (names, by), predicted).await
     }
 
     /// The folds of a run whose data moved lie beside its solution.

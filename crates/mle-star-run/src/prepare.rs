@@ -40,7 +40,7 @@ use crate::runs::DEFAULT_DIR;
 use crate::runtime::wait_for;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
 use infer_task::infer_for_run;
-use intake::{Intake, Place, Reader};
+use intake::{Intake, Location, Reader};
 use metric_file::own_metric;
 use task_source::TaskSource;
 
@@ -95,7 +95,7 @@ pub struct Prepared {
     pub configured: Configured,
     /// The agents.
     pub chosen: Chosen,
-    /// What is known of the data.
+    /// The facts about the data.
     pub data: Data,
     /// How solutions are evaluated; `None` for the paper's way.
     pub protocol: Option<Protocol>,
@@ -133,7 +133,7 @@ impl Prepared {
     }
 }
 
-/// What inputs are prepared for.
+/// The purpose that inputs are prepared for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intent {
     /// A run that follows.
@@ -177,8 +177,8 @@ pub fn prepare_for(
         Intent::Begin | Intent::Estimate => configured.config.clone(),
     };
     let reader = Reader { config: &reading, say: options.say() };
-    let place = place(intent, &configured.invocation);
-    let mut folder = infer_for_run(&source, own.as_ref(), place, reader, is_offline)?;
+    let location = location(intent, &configured.invocation);
+    let mut folder = infer_for_run(&source, own.as_ref(), location, reader, is_offline)?;
     configured.config.search_blocked_domains = blocked_domains(&configured, &folder.task);
     let config = &configured.config;
     check_outputs(&source.data_dir, folder.task.output_dir.as_deref(), config, intent == Intent::Begin)?;
@@ -209,10 +209,10 @@ pub fn prepare_for(
 }
 
 /// Where the folder of plain tables is made, if one is needed.
-fn place(intent: Intent, invocation: &Invocation) -> Place<'_> {
+fn location(intent: Intent, invocation: &Invocation) -> Location<'_> {
     match intent {
-        Intent::Begin => Place::Runs(invocation.runs_dir.as_deref().unwrap_or(Path::new(DEFAULT_DIR))),
-        Intent::Estimate | Intent::Preview => Place::Temporary,
+        Intent::Begin => Location::Runs(invocation.runs_dir.as_deref().unwrap_or(Path::new(DEFAULT_DIR))),
+        Intent::Estimate | Intent::Preview => Location::Temporary,
     }
 }
 
@@ -259,7 +259,7 @@ fn task_line(source: &TaskSource, task: &Task, inferred: &Inferred) -> String {
     line
 }
 
-/// What the settings lead to that a user may not expect.
+/// Notes about consequences of the settings that a user may not expect.
 fn notes(configured: &Configured, data: &Data) -> Vec<String> {
     let models = configured.retrieved_models.as_deref();
     let mut lines: Vec<String> = given_models::opening(&configured.config, models).into_iter().collect();

@@ -56,8 +56,7 @@ pub fn decide(
     };
     let drawn = drawn.map(|drawn| json!({ "split": drawn.split, "holdout": drawn.holdout }));
     let is_drawn = drawn.is_some();
-    let plan: Plan =
-        intake.questions.ask(question_of_rows("plan", task, config, &data.facts, drawn.as_ref()))?;
+    let plan: Plan = intake.plane.ask(question_of_rows("plan", task, config, &data.facts, drawn.as_ref()))?;
     Ok(Some(if is_papers { papers(plan) } else { protocol(task, (profile, is_drawn), plan) }))
 }
 
@@ -132,8 +131,6 @@ fn protocol(task: &Task, (profile, is_drawn): (&Profile, bool), plan: Plan) -> P
         by_order: metric.is_some_and(Metric::is_by_order),
         comparison: comparison.unwrap_or_default(),
         like_rows: has_folds_file,
-        is_papers: false,
-        baselines: Vec::new(),
         split,
         holdout,
         rows,
@@ -143,6 +140,7 @@ fn protocol(task: &Task, (profile, is_drawn): (&Profile, bool), plan: Plan) -> P
         has_folds_file,
         own_folds,
         targets,
+        ..Protocol::default()
     }
 }
 
@@ -154,25 +152,8 @@ fn papers(plan: Plan) -> Protocol {
 
 /// The protocol of a run whose scores the program does not compute, for the reason `why`.
 fn without_scores(why: &str) -> Protocol {
-    Protocol {
-        split: None,
-        holdout: Holdout::Off { why: why.to_owned() },
-        rows: 0,
-        verifies: false,
-        unverified: Some(why.to_owned()),
-        formula: String::new(),
-        by_order: false,
-        class_scores: false,
-        periods: None,
-        has_folds_file: false,
-        own_folds: None,
-        like_rows: false,
-        mean_over_periods: false,
-        comparison: String::new(),
-        baselines: Vec::new(),
-        is_papers: false,
-        targets: Vec::new(),
-    }
+    let holdout = Holdout::Off { why: why.to_owned() };
+    Protocol { holdout, unverified: Some(why.to_owned()), ..Protocol::default() }
 }
 
 /// The metric of a task, if the program has its formula.

@@ -9,6 +9,8 @@ pub mod credentials;
 pub mod executable;
 pub mod openai;
 
-pub use choice::{Choice, Chosen, Workplace, ask_claude, choose, claude, name, own_rules, presume, rules};
+pub use choice::{
+    Choice, Chosen, Workplace, ask_claude, baseline_agents, choose, claude, name, presume, rules,
+};
 pub use codex::ask_codex;
 pub use openai::ask_openai;

@@ -17,6 +17,7 @@ use mle_star_domain::place::Place;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::digest::digest;
 
+use crate::data_folders::DataFolders;
 use crate::error::RunError;
 use crate::open_run::{OpenRun, first_opening};
 use crate::prepare::intake::MadeData;
@@ -24,16 +25,15 @@ use crate::prepare::{Data, given_models};
 use crate::provider;
 use crate::runs::{self, inputs};
 use crate::runtime::wait_for;
-use crate::seen::Seen;
 use crate::settings::document::Document;
-use crate::settings::{Setting, check_machines, from_file, process_environment, resolve};
+use crate::settings::{Setting, check_machines, from_file, process_environment, resolve, resolve_over};
 use crate::version::VERSION;
 use mle_star_report::cuts::{self, More};
 use mle_star_report::figures::count;
 use mle_star_report::run_view;
 use mle_star_report::{money, usage};
 
-/// What changes when a run goes on.
+/// The options of a resume.
 #[derive(Clone, Debug, Default)]
 pub struct ResumeOptions {
     /// Larger limits: `time_limit_seconds`, `max_budget_usd`.
@@ -46,9 +46,9 @@ pub struct ResumeOptions {
 
 /// A run that was opened again.
 pub enum Reopened {
-    /// It is finished.
+    /// The run is finished.
     Finished(Box<FinalResult>),
-    /// It can go on.
+    /// The run can go on.
     Unfinished(Box<OpenRun>),
 }
 
@@ -113,7 +113,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     };
     let chosen = choice.chosen;
     let folder = folder.to_owned();
-    Seen { folder: &folder, frozen: &frozen }.make(&data.facts, None, None, &|_| ())?;
+    DataFolders { folder: &folder, frozen: &frozen }.make(&data.facts, None, None, &|_| ())?;
     let run = OpenRun { folder, frozen, prompts, journal, chosen, rules, data, runners, opening };
     Ok(Reopened::Unfinished(Box::new(run)))
 }
@@ -157,7 +157,7 @@ pub(crate) fn replayed(
 /// The templates of a run.
 ///
 /// # Errors
-/// They are of another version.
+/// The templates are of another version.
 pub(crate) fn frozen_prompts(frozen: &Frozen) -> Result<Prompts, Trouble> {
     Prompts::new(frozen.config.context, frozen.prompts.clone())
         .map_err(|error| Trouble::new(error.to_string(), "use the version of mle-star that started the run"))
@@ -227,24 +227,19 @@ fn open_failure(folder: &Path, error: &JournalError) -> RunError {
 /// # Errors
 /// A mistake in a limit, or a limit that is smaller than before.
 pub fn raise_limits(limits: &[Setting], config: &mut Config) -> Result<More, Trouble> {
-    let wanted = resolve(limits.iter().cloned())?.config;
-    let before = config.clone();
-    if limits.iter().any(|limit| limit.key == "time_limit_seconds") {
-        not_smaller("time_limit_seconds", wanted.time_limit_seconds >= config.time_limit_seconds)?;
-        config.time_limit_seconds = wanted.time_limit_seconds;
+    let raised = resolve_over(config, limits.iter().cloned())?.config;
+    if config.max_budget_usd.is_none() && raised.max_budget_usd.is_some() {
+        let message = "the run has no max_budget_usd, and a resume can only raise one";
+        return Err(Trouble::new(message, "leave the option out"));
     }
-    if let Some(budget) = wanted.max_budget_usd {
-        let Some(before) = config.max_budget_usd else {
-            let message = "the run has no max_budget_usd, and a resume can only raise one";
-            return Err(Trouble::new(message, "leave the option out"));
-        };
-        not_smaller("max_budget_usd", budget >= before)?;
-        config.max_budget_usd = Some(budget);
-    }
-    Ok(More {
-        time: config.time_limit_seconds != before.time_limit_seconds,
-        money: config.max_budget_usd != before.max_budget_usd,
-    })
+    not_smaller("time_limit_seconds", raised.time_limit_seconds >= config.time_limit_seconds)?;
+    not_smaller("max_budget_usd", raised.max_budget_usd >= config.max_budget_usd)?;
+    let more = More {
+        time: raised.time_limit_seconds != config.time_limit_seconds,
+        money: raised.max_budget_usd != config.max_budget_usd,
+    };
+    *config = raised;
+    Ok(more)
 }
 
 fn not_smaller(key: &str, holds: bool) -> Result<(), Trouble> {

@@ -43,7 +43,7 @@ const BEGINNINGS: [&str; 17] = [
 pub struct NewRun {
     /// The run ID.
     pub id: String,
-    /// Its folder, locked.
+    /// The folder of the run, locked.
     pub hold: RunLock,
 }
 

@@ -29,9 +29,9 @@ use mle_star_domain::nearest::nearest;
 pub struct Setting {
     /// The key; a nested one is written `phase_time_budget.phase1_pct`.
     pub key: String,
-    /// Its value.
+    /// The value.
     pub value: Value,
-    /// Its origin, for messages: `--time-limit`, `MLE_STAR_MODEL`, `config.yaml:3:1`.
+    /// The origin, for messages: `--time-limit`, `MLE_STAR_MODEL`, `config.yaml:3:1`.
     pub origin: String,
 }
 
@@ -83,22 +83,22 @@ fn form(name: &str) -> Form {
     key(name).map_or(Form::Plain, |key| key.form)
 }
 
-/// Values of keys, apart by what the keys belong to.
+/// Values of keys, in one map for each struct that the keys belong to.
 struct Layers {
     config: Map<String, Value>,
     invocation: Map<String, Value>,
     task: Map<String, Value>,
 }
 
-/// Reads values as those of a struct, to see what is wrong with them.
-type Reads = fn(Map<String, Value>) -> Option<serde_json::Error>;
+/// A check that values fit the fields of a struct; returns what is wrong.
+type FitCheck = fn(Map<String, Value>) -> Option<serde_json::Error>;
 
 impl Layers {
-    /// The values beside which a key stands, and their struct; `None` for an unknown key.
-    fn of(&mut self, key: &str) -> Option<(&mut Map<String, Value>, Reads)> {
-        let of_invocation: Reads = |only| serde_json::from_value::<Invocation>(Value::Object(only)).err();
-        let of_task: Reads = |only| serde_json::from_value::<TaskKeys>(Value::Object(only)).err();
-        let of_config: Reads = |only| Config::from_layer(only).err();
+    /// The map that a key belongs to, with the check for its values; `None` for an unknown key.
+    fn with_key(&mut self, key: &str) -> Option<(&mut Map<String, Value>, FitCheck)> {
+        let of_invocation: FitCheck = |only| serde_json::from_value::<Invocation>(Value::Object(only)).err();
+        let of_task: FitCheck = |only| serde_json::from_value::<TaskKeys>(Value::Object(only)).err();
+        let of_config: FitCheck = |only| Config::from_layer(only).err();
         let layers =
             [(&mut self.config, of_config), (&mut self.invocation, of_invocation), (&mut self.task, of_task)];
         layers.into_iter().find(|(layer, _)| layer.contains_key(key))
@@ -108,23 +108,36 @@ impl Layers {
 /// Layers settings over the defaults; later ones win.
 ///
 /// # Errors
-/// An unknown key (the message suggests the nearest one), a value of the wrong type, or a value out of range.
+/// As [`resolve_over`], or scripts have no machine to run on.
 pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, Trouble> {
+    let resolved = resolve_over(&Config::default(), settings)?;
+    check_machines(&resolved.config, &resolved.invocation.runners)?;
+    Ok(resolved)
+}
+
+/// Layers settings over a configuration; later ones win.
+///
+/// # Errors
+/// An unknown key (the message suggests the nearest one), a value of the wrong type, or a value out of range.
+pub fn resolve_over(
+    config: &Config,
+    settings: impl IntoIterator<Item = Setting>,
+) -> Result<Settings, Trouble> {
     let settings: Vec<Setting> = settings.into_iter().collect();
     let mut layers = Layers {
-        config: defaults::<Config>(),
-        invocation: defaults::<Invocation>(),
-        task: defaults::<TaskKeys>(),
+        config: fields(config),
+        invocation: fields(&Invocation::default()),
+        task: fields(&TaskKeys::default()),
     };
     layers.config.extend(preset(&settings));
     let mut origins = BTreeMap::new();
     for setting in settings {
         let mut names: Vec<&str> = setting.key.split('.').collect();
         names[0] = key(names[0]).map_or(names[0], |key| key.name);
-        let Some((layer, reads)) = layers.of(names[0]) else { return Err(unknown_key(&setting)) };
+        let Some((layer, fits)) = layers.with_key(names[0]) else { return Err(unknown_key(&setting)) };
         let before = layer.clone();
         put(layer, &names, checked_value(&setting.key, &setting.value));
-        check(&setting, (layer, reads), &names, &before)?;
+        check(&setting, (layer, fits), &names, &before)?;
         origins.insert(names[0].to_owned(), setting.origin.clone());
     }
     let config = Config::from_layer(layers.config).map_err(|error| unfit(&error))?;
@@ -138,7 +151,6 @@ pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, 
         Trouble::new(format!("{error}{origin}"), format!("set {} to an allowed value", error.field))
     })?;
     check_choice(&config, &origins)?;
-    check_machines(&config, &invocation.runners)?;
     Ok(Settings { config, invocation, task, given: origins.into_keys().collect() })
 }
 
@@ -155,8 +167,8 @@ fn check_choice(config: &Config, origins: &BTreeMap<String, String>) -> Result<(
         return Ok(());
     }
     let origin = |key: &str| origins.get(key).map(|origin| format!(" ({origin})"));
-    // Otherwise, the preset turned it off.
-    let off = origin("holdout").unwrap_or_else(|| " (preset: paper)".to_owned());
+    let by_preset = if config.preset == Preset::Paper { " (preset: paper)" } else { "" };
+    let off = origin("holdout").unwrap_or_else(|| by_preset.to_owned());
     let chosen = origin("final_choice").unwrap_or_default();
     let message = format!("holdout is off{off}, but final_choice is holdout{chosen}");
     Err(Trouble::new(message, "set holdout to auto or a share, or final_choice to auto"))
@@ -181,8 +193,8 @@ fn unknown_key(setting: &Setting) -> Trouble {
     Trouble::new(message, format!("did you mean {nearest}?"))
 }
 
-fn defaults<T: Default + Serialize>() -> Map<String, Value> {
-    match serde_json::to_value(T::default()) {
+fn fields(of: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(of) {
         Ok(Value::Object(map)) => map,
         _ => Map::new(),
     }
@@ -214,14 +226,16 @@ fn checked_value(key: &str, value: &Value) -> Value {
         Value::String(level) if key == "log_level" => Value::from(level.to_uppercase()),
         Value::String(names) if form(key) == Form::List => names.split(',').map(str::trim).collect(),
         // Columns may be named by years.
-        Value::Array(names) if form(key) == Form::List => names.iter().map(number_as_text).collect(),
+        Value::Array(names) if form(key) == Form::List => names.iter().map(as_text).collect(),
+        // `run_id: 2026` is meant as a text.
+        value if form(key) == Form::Text => as_text(value),
         Value::String(text) if is_time(key) => whole_seconds(text).map_or_else(|| value.clone(), Value::from),
         other => other.clone(),
     }
 }
 
-fn number_as_text(value: &Value) -> Value {
-    if value.is_number() { Value::from(value.to_string()) } else { value.clone() }
+fn as_text(value: &Value) -> Value {
+    if value.is_number() || value.is_boolean() { Value::from(value.to_string()) } else { value.clone() }
 }
 
 fn is_time(key: &str) -> bool {
@@ -237,23 +251,16 @@ fn whole_seconds(text: &str) -> Option<u64> {
 /// Checks the type of one setting, whose key has these names; `before` has the known nested keys.
 fn check(
     setting: &Setting,
-    (layer, reads): (&mut Map<String, Value>, Reads),
+    (layer, fits): (&mut Map<String, Value>, FitCheck),
     names: &[&str],
     before: &Map<String, Value>,
 ) -> Result<(), Trouble> {
     let name = names[0];
     let only = Map::from_iter([(name.to_owned(), layer.get(name).cloned().unwrap_or_default())]);
-    let Some(error) = reads(only) else { return Ok(()) };
-    // `model: 4` is meant as a text.
-    if let Value::Number(_) | Value::Bool(_) = setting.value {
-        let mut as_text = Map::new();
-        put(&mut as_text, names, Value::from(setting.value.to_string()));
-        if reads(as_text).is_none() {
-            put(layer, names, Value::from(setting.value.to_string()));
-            return Ok(());
-        }
+    match fits(only) {
+        Some(error) => Err(wrong_value(setting, &error.to_string(), before.get(name))),
+        None => Ok(()),
     }
-    Err(wrong_value(setting, &error.to_string(), before.get(name)))
 }
 
 fn wrong_value(setting: &Setting, error: &str, known: Option<&Value>) -> Trouble {
@@ -313,7 +320,7 @@ pub fn check_keys<T: Default + Serialize + DeserializeOwned>(
     document: &Document,
     what: &str,
 ) -> Result<(), Trouble> {
-    let known = defaults::<T>();
+    let known = fields(&T::default());
     for (key, value) in &document.values {
         let at = document.position(&[key]);
         let name = self::key(key).map_or(key.as_str(), |key| key.name);

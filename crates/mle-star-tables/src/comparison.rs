@@ -17,7 +17,7 @@ const PROGRAM: &str = include_str!("../python/comparison.py");
 struct Facts<'a> {
     train: File,
     test: File,
-    columns: Vec<Compared<'a>>,
+    columns: Vec<ComparedColumn<'a>>,
     target: &'a str,
     id: Option<&'a str>,
     split: &'a Split,
@@ -33,7 +33,7 @@ struct File {
 
 /// A column of the training table and its positions in both tables.
 #[derive(Serialize)]
-struct Compared<'a> {
+struct ComparedColumn<'a> {
     name: &'a str,
     kind: String,
     train: usize,
@@ -56,7 +56,7 @@ pub fn script(
     columns.retain(|column| {
         column.name == target || !(left_out.contains(&column.name) || targets.contains(&column.name))
     });
-    let is_feature = |column: &Compared<'_>| column.test.is_some() && Some(column.name) != id;
+    let is_feature = |column: &ComparedColumn<'_>| column.test.is_some() && Some(column.name) != id;
     if !columns.iter().any(is_feature) {
         return None;
     }
@@ -81,14 +81,14 @@ impl File {
 }
 
 /// The columns of the training table. The test table's target, if there is one, is not compared.
-fn compared<'a>(train: &'a Table, test: &Table, target: &str) -> Vec<Compared<'a>> {
+fn compared<'a>(train: &'a Table, test: &Table, target: &str) -> Vec<ComparedColumn<'a>> {
     let compared = |(position, column): (usize, &'a Column)| {
         let twin = test.columns.iter().position(|twin| twin.name == column.name && column.name != target);
         let kind = match twin {
             Some(twin) if column.kind == ColumnKind::Empty => test.columns[twin].kind,
             _ => column.kind,
         };
-        Compared { name: &column.name, kind: format!("{kind:?}"), train: position, test: twin }
+        ComparedColumn { name: &column.name, kind: format!("{kind:?}"), train: position, test: twin }
     };
     train.columns.iter().enumerate().map(compared).collect()
 }

@@ -88,7 +88,7 @@ pub struct Inferred {
 
 /// The part of the facts that is about the task.
 #[derive(Deserialize)]
-struct OfTask {
+struct TaskFacts {
     task_type: TaskType,
     data_modality: DataModality,
     metric: Option<String>,
@@ -117,7 +117,7 @@ impl Inferred {
     /// # Errors
     /// They are of another build.
     pub fn with_questions(facts: &Value) -> Result<Self, Trouble> {
-        let found = OfTask::deserialize(facts).map_err(|error| unreadable(&error))?;
+        let found = TaskFacts::deserialize(facts).map_err(|error| unreadable(&error))?;
         let of_target = found.questions.iter().find(|question| is_of_target(question)).cloned();
         Ok(Self {
             task_type: found.task_type,

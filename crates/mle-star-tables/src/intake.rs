@@ -19,7 +19,7 @@ pub use submission::Submission;
 
 /// What a data folder or a table file holds.
 #[derive(Clone, Debug, Deserialize)]
-pub struct TakenIn {
+pub struct InputData {
     /// Whether it is a folder with plain tables, which scripts can use as it is.
     pub is_plain: bool,
     /// Whether it is one table, without test rows.
@@ -41,31 +41,31 @@ pub struct TakenIn {
     /// How files with rows to predict are read.
     pub reading: Reading,
     /// Why the rows of the sample submission are not found in the test table.
-    id_unknown: Option<Refused>,
+    id_unknown: Option<Refusal>,
     /// Why a table cannot be read that agents may still explore by themselves.
-    damaged: Option<Refused>,
+    damaged: Option<Refusal>,
 }
 
 /// A refusal of the data plane.
 #[derive(Clone, Debug, Deserialize)]
-struct Refused {
+struct Refusal {
     message: String,
     hint: String,
 }
 
-impl TakenIn {
+impl InputData {
     /// Why the rows of the sample submission are not found in the test table.
     pub fn id_unknown(&self) -> Option<Trouble> {
-        self.id_unknown.as_ref().map(Refused::trouble)
+        self.id_unknown.as_ref().map(Refusal::trouble)
     }
 
     /// Why a table cannot be read that agents may still explore by themselves.
     pub fn damaged(&self) -> Option<Trouble> {
-        self.damaged.as_ref().map(Refused::trouble)
+        self.damaged.as_ref().map(Refusal::trouble)
     }
 }
 
-impl Refused {
+impl Refusal {
     fn trouble(&self) -> Trouble {
         Trouble::new(self.message.as_str(), self.hint.as_str())
     }

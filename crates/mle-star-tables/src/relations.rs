@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mle_star_domain::measure::interval::Grouped;
+use mle_star_domain::measure::interval::Groups;
 use serde::Deserialize;
 
 /// What relates the tables of a folder, and columns of its training table.
@@ -17,7 +17,7 @@ pub struct Relations {
     pub series: Vec<String>,
     /// The rows of the test table in groups, by the columns that may name groups.
     #[serde(default)]
-    pub test_groups: BTreeMap<String, Grouped>,
+    pub test_groups: BTreeMap<String, Groups>,
 }
 
 /// An auxiliary table that joins another table.

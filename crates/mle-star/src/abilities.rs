@@ -1,4 +1,4 @@
-//! What those who answer prompts can do, by the configuration.
+//! The abilities of agents, by the configuration: search, tools, models that are kept.
 
 use mle_star_domain::config::{AgentsChoice, Config, Context};
 use mle_star_domain::role::AgentType;

@@ -1,4 +1,4 @@
-//! Agents' inputs and replies in one line, for events.
+//! Summaries of agents' inputs and replies in one line, for events.
 
 use serde_json::{Map, Value};
 

@@ -29,18 +29,18 @@ const DEAD_CALLS: u32 = 3;
 /// The longest wait between two requests to a busy service, unless the service asks for a longer one.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// What one attempt came to.
+/// The result of one attempt.
 #[derive(Debug)]
 pub struct Attempt {
-    /// How it ended.
+    /// The end of the attempt.
     pub outcome: Outcome,
-    /// What it used.
+    /// The tokens and money that it used.
     pub usage: Usage,
-    /// Its web searches and fetches.
+    /// The web searches and fetches of the call.
     pub lookups: Vec<Lookup>,
 }
 
-/// How an attempt ended.
+/// The end of an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// With an answer.
@@ -59,7 +59,7 @@ pub enum Outcome {
         /// The shortest wait that the service asks for.
         advised: Duration,
     },
-    /// It used up the money of the call without an answer.
+    /// The attempt used up the money of the call without an answer.
     OverBudget,
     /// The conversation broke off without an answer.
     Died(String),
@@ -74,21 +74,21 @@ pub trait Attempts: Send {
     async fn attempt(&mut self, deadline: &mut Deadline) -> Attempt;
 }
 
-/// How the calls of a run are repeated.
+/// The retry policy for the calls of a run.
 #[derive(Debug)]
-pub struct Patience {
-    /// How long one call may wait for a busy service.
+pub struct RetryPolicy {
+    /// The most time that one call may wait for a busy service.
     pub max_wait: Duration,
     /// The next random number from 0 to 1, which spreads the waits of concurrent calls.
     pub random: fn() -> f64,
-    /// What to do if every conversation breaks off.
+    /// The hint for calls of which every conversation breaks off.
     pub hint: &'static str,
     /// Consecutive calls for which every conversation broke off.
     dead_calls: AtomicU32,
 }
 
-impl Patience {
-    /// The patience of a run without calls so far.
+impl RetryPolicy {
+    /// The policy of a run without calls so far.
     pub fn new(max_wait: Duration, random: fn() -> f64, hint: &'static str) -> Self {
         Self { max_wait, random, hint, dead_calls: AtomicU32::new(0) }
     }
@@ -119,11 +119,11 @@ impl Patience {
 /// A permanent error, or too many calls in a row without any answer.
 pub async fn ask(
     attempts: &mut dyn Attempts,
-    patience: &Patience,
+    retry_policy: &RetryPolicy,
     request: &AgentRequest,
     events: &dyn EventSink,
 ) -> Result<AgentReply, Stop> {
-    let mut deadline = Deadline::new(request.timeout, request.time_left, patience.max_wait);
+    let mut deadline = Deadline::new(request.timeout, request.time_left, retry_policy.max_wait);
     let (mut usage, mut lookups) = (Usage::free(), Vec::new());
     let (mut busy, mut restarts) = (0, 0);
     loop {
@@ -131,7 +131,7 @@ pub async fn ask(
         usage = usage + attempt.usage;
         lookups.extend(attempt.lookups);
         if !matches!(attempt.outcome, Outcome::Died(_)) {
-            patience.dead_calls.store(0, Ordering::Relaxed);
+            retry_policy.dead_calls.store(0, Ordering::Relaxed);
         }
         match attempt.outcome {
             Outcome::Answered { text, structured } => {
@@ -143,7 +143,7 @@ pub async fn ask(
                 return Ok(AgentReply { lookups, ..AgentReply::refused(Limit::Budget, usage) });
             }
             Outcome::Busy { reason, advised } => {
-                let Some(wait) = deadline.extend(patience.backoff(busy).max(advised)) else {
+                let Some(wait) = deadline.extend(retry_policy.backoff(busy).max(advised)) else {
                     let waited = deadline.waited().as_secs();
                     return Ok(failed(format!("{reason}; gave up after waiting {waited} s"), usage, lookups));
                 };
@@ -158,10 +158,10 @@ pub async fn ask(
                 return Ok(failed(reason, usage, lookups));
             }
             // If every conversation of the previous call broke off, waiting again would only delay the run.
-            Outcome::Died(reason) if restarts == RESTARTS || patience.dead_calls() > 0 => {
-                return match patience.count_dead_call() {
+            Outcome::Died(reason) if restarts == RESTARTS || retry_policy.dead_calls() > 0 => {
+                return match retry_policy.count_dead_call() {
                     DEAD_CALLS.. => {
-                        Err(Stop::Agents { trouble: Box::new(patience.keeps_dying(&reason)), usage })
+                        Err(Stop::Agents { trouble: Box::new(retry_policy.keeps_dying(&reason)), usage })
                     }
                     _ => Ok(failed(reason, usage, lookups)),
                 };
@@ -195,8 +195,9 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_a_minute_and_are_never_less_than_half() {
-        let wait =
-            |random: fn() -> f64, busy| Patience::new(Duration::ZERO, random, "").backoff(busy).as_secs_f64();
+        let wait = |random: fn() -> f64, busy| {
+            RetryPolicy::new(Duration::ZERO, random, "").backoff(busy).as_secs_f64()
+        };
         for (busy, longest) in [(0, 1.0), (1, 2.0), (5, 32.0), (6, 60.0), (1000, 60.0)] {
             let waits = [wait(|| 0.0, busy), wait(|| 0.5, busy), wait(|| 1.0, busy)];
             assert_eq!(waits, [longest / 2.0, longest * 0.75, longest], "{busy}");

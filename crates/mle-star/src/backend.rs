@@ -1,4 +1,4 @@
-//! What performs the three effects: asking an agent, running a script, and answering a question about predictions.
+//! The backends, which perform the three effects: asking an agent, running a script, and answering a question about predictions.
 //!
 //! The algorithms do not call a backend directly but use [`Ctx`](crate::ctx::Ctx).
 

@@ -1,4 +1,4 @@
-//! How the steps of the algorithms are closed: what a step came to becomes the value that its algorithm goes on with, and
+//! The ends of steps: the outcome of a step becomes the value that its algorithm goes on with, and
 //! the verdict that is recorded and told.
 
 use mle_star_domain::config::Acceptance;

@@ -3,7 +3,7 @@
 use crate::solution::{Solution, SolutionPhase};
 use mle_star_domain::question::CombinedBy;
 
-/// What surrounds the members.
+/// The Python text that surrounds the members.
 const SCRIPT: &str = include_str!("../python/composition.py");
 /// The line of [`SCRIPT`] that the members replace.
 const MEMBERS: &str = "# MEMBERS\n";

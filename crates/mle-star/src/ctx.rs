@@ -35,7 +35,7 @@ use mle_star_domain::effects::{
     ScriptRequest, Usage,
 };
 use mle_star_domain::metric::Score;
-use mle_star_domain::place::{Line, Name, Place, Step};
+use mle_star_domain::place::{Name, Place, Section, Step};
 use mle_star_domain::protocol::{Holdout, Period, Protocol, Shift};
 use mle_star_domain::question::{Answer as Measured, Question};
 use mle_star_domain::role::AgentType;
@@ -166,10 +166,10 @@ impl<'a> Ctx<'a> {
         self.config().context == Context::Full
     }
 
-    /// Declares the texts that a line is made from, before its first step. If they are others than before a larger limit, the
-    /// records of the line are set aside.
-    pub(crate) fn rest_on(&self, line: Line, texts: &[&str]) -> Result<(), Stop> {
-        if self.run.journal.rest_on(line, texts)? {
+    /// Declares the inputs of a section of the run, as texts, before its first step. If they differ from those before a larger
+    /// limit, the records of the section are set aside.
+    pub(crate) fn declare_inputs(&self, section: Section, texts: &[&str]) -> Result<(), Stop> {
+        if self.run.journal.declare_inputs(section, texts)? {
             self.history().failures = self.run.journal.failures()?;
             self.info("what this part was made from has changed with the larger limit, so it is made again");
         }

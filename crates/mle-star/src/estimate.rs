@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::abilities::are_rules;
 use mle_star_domain::config::{Config, Context, LeakageCheck, MOST_KEPT_MODELS, Switch};
-use mle_star_domain::place::{Asked, Call, Phase, Script, Step};
+use mle_star_domain::place::{Call, Calls, Phase, Script, Step};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
 
@@ -119,20 +119,20 @@ impl Tally {
         let unless_spared = Count { fewest: u64::from(!self.spares), most: 1 };
         for Call { agent, variant, asked } in row.calls {
             let count = match asked {
-                Asked::Once => Count::exactly(steps),
-                Asked::UpTo(most) => Count { fewest: steps, most: most * steps },
-                Asked::UnlessFirst => Count::exactly(steps - rows.min(steps)),
-                Asked::Perhaps => Count { fewest: 0, most: steps },
+                Calls::Once => Count::exactly(steps),
+                Calls::UpTo(most) => Count { fewest: steps, most: most * steps },
+                Calls::UnlessFirst => Count::exactly(steps - rows.min(steps)),
+                Calls::Perhaps => Count { fewest: 0, most: steps },
                 // The check of a solution that is evaluated is counted there.
-                Asked::UnlessSpared if row.script == Script::Perhaps => Count { most: 0, ..unless_spared },
-                Asked::UnlessSpared
+                Calls::UnlessSpared if row.script == Script::Perhaps => Count { most: 0, ..unless_spared },
+                Calls::UnlessSpared
                     if self.model_calls > 0 && *agent == AgentType::Test && variant.is_none() =>
                 {
                     self.phase.scripts += Count { fewest: 0, most: 1 };
                     Count { fewest: 1, most: self.model_calls }
                 }
-                Asked::UnlessSpared => unless_spared,
-                Asked::ForEachReference => Count::exactly(references(task)),
+                Calls::UnlessSpared => unless_spared,
+                Calls::ForEachReference => Count::exactly(references(task)),
             };
             self.ask(*agent, count);
         }

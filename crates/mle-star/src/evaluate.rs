@@ -25,7 +25,7 @@ use mle_star_domain::config::LeakageCheck;
 use mle_star_domain::effects::{Purpose, ScriptOutcome};
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Name, Place};
-use mle_star_domain::question::{CombinedBy, Comparison, Kept, Question};
+use mle_star_domain::question::{CombinedBy, Comparison, FileStem, Question};
 
 /// h(s) of the paper: checks the solution for leakage, runs it, and lets the debugger repair it while it fails.
 ///
@@ -166,7 +166,7 @@ pub(crate) async fn combine(
     let seconds = members.iter().map(|(member, _)| member.facts().seconds).sum();
     let (place, script) = (ctx.place().named(Name::Run), solution.text().to_owned());
     let runs = members.iter().map(|(member, weight)| (member.kept(), *weight)).collect();
-    let to = Kept::new(&place, &script);
+    let to = FileStem::new(&place, &script);
     let outcome =
         ctx.measure::<Box<ScriptOutcome>>(Question::Combine { runs, by, to, script, measured }).await?;
     let outcome = *outcome.value;

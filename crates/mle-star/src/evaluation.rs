@@ -10,7 +10,7 @@ use mle_star_domain::effects::{AgentReply, Answer, Limit, ScriptOutcome};
 pub(crate) struct Failure {
     /// The error as the debugger sees it.
     pub error: String,
-    /// Its main line, if that is not the last one that is neither indented nor a note.
+    /// The main line of the error, if that is not the last one that is neither indented nor a note.
     pub headline: Option<String>,
     /// The limit that prevented the run.
     pub limit: Option<Limit>,
@@ -36,13 +36,13 @@ pub(crate) struct Script {
     pub blocked: Option<String>,
 }
 
-/// How the work of a step ended.
+/// The end of a step's work.
 pub(crate) enum StepEnd<T> {
-    /// It was done.
+    /// The work was done.
     Done(T),
-    /// A limit left it out.
+    /// A limit left the work out.
     LeftOut(Limit),
-    /// A defect of the program ended it.
+    /// A defect of the program ended the work.
     Broken(String),
 }
 

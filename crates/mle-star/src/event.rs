@@ -39,24 +39,24 @@ pub struct Line {
     pub event: Event,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Done {
     /// In percent. Only a run that has ended has 100.
     pub percent: u64,
     /// Of what: its time or its money, where they end it, otherwise its steps.
-    pub of: DoneOf,
+    pub of: ProgressMeasure,
 }
 
-/// What ends a run.
+/// The limit or plan that ends a run, by which progress is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum DoneOf {
-    /// Its time limit.
+pub enum ProgressMeasure {
+    /// The time limit of the run.
     Time,
-    /// Its money limit.
+    /// The money limit of the run.
     Money,
-    /// The end of its steps.
+    /// The end of the steps.
     Steps,
 }
 
@@ -237,7 +237,7 @@ pub enum Event {
 /// The state of a runner, a process on another machine that runs scripts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunnerStatus {
-    /// Its name: that of its entry in `runners`, with a number.
+    /// The name of the runner: that of its entry in `runners`, with a number.
     pub runner: String,
     /// What it does.
     pub state: RunnerState,
@@ -254,19 +254,19 @@ pub struct RunnerStatus {
     pub detail: String,
 }
 
-/// What a runner does.
+/// The state of a runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunnerState {
-    /// Its command has been started, and it has not answered yet. It may wait in an engine's queue.
+    /// The command of the runner has been started, and the runner has not answered yet. It may wait in an engine's queue.
     Waiting,
-    /// It runs scripts.
+    /// The runner runs scripts.
     Ready,
-    /// It had nothing to do and was ended. It is started again when scripts wait.
+    /// The runner had nothing to do and was ended. It is started again when scripts wait.
     GivenBack,
-    /// It was lost. Its scripts run elsewhere.
+    /// The runner was lost. Its scripts run elsewhere.
     Lost,
-    /// It could not be started, or is not accepted.
+    /// The runner could not be started, or is not accepted.
     Failed,
 }
 

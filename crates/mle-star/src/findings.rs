@@ -1,4 +1,4 @@
-//! What the program finds in the source of a script, as journals store it, and what its checker has to know.
+//! Findings: leaks and doubts in the source of a script, as journals store them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::journal::Outcome;
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::trust::Severity;
 
-/// What the program finds in a script.
+/// The findings in a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Findings {
     /// The findings in the order of their lines.
@@ -18,13 +18,13 @@ pub struct Findings {
 pub struct CodeFinding {
     /// The name of the rule.
     pub rule: String,
-    /// Its severity.
+    /// The severity of the finding.
     pub severity: Severity,
     /// The line of the script, from 1.
     pub line: u64,
     /// What leaks, and how it reaches the score.
     pub text: String,
-    /// What to do instead.
+    /// The advice for a correction.
     pub instead: String,
     /// The source text of the statements to correct.
     pub block: String,

@@ -35,7 +35,7 @@ use tokio::time::Instant;
 
 pub use crate::forked::ForkedFrom;
 use continuation::Continuation;
-pub use continuation::{Standing, cuts_of};
+pub use continuation::{Age, cuts_of};
 pub use error::JournalError;
 pub use lock::{Lock, RunLock, hold, is_locked, is_unsupported, lock_file, try_lock, wait_for_lock};
 pub use notes::{LONGEST_NOTE, MOST_NOTES, Note, NoteRow, leave_note};
@@ -185,9 +185,8 @@ impl<'a> Entry<'a> {
         input: &impl Serialize,
         request: &impl Serialize,
     ) -> Result<Self, JournalError> {
-        let json = |error| JournalError::from(tables::json_error(error));
-        let digest = hash(&serde_json::to_string(input).map_err(json)?);
-        Ok(Self { place, kind, digest, request: serde_json::to_string(request).map_err(json)? })
+        let digest = hash(&tables::to_json(input)?);
+        Ok(Self { place, kind, digest, request: tables::to_json(request)? })
     }
 }
 
@@ -357,11 +356,10 @@ impl Journal {
             Err(error) => Err(error),
             Ok(Some(_)) => Ok(()),
             Ok(None) => {
-                let outcome =
-                    serde_json::to_string(verdict).map_err(tables::json_error).map_err(JournalError::from)?;
+                let outcome = tables::to_json(verdict)?;
                 let (kind, digest, limit) = (Kind::Verdict, entry.digest.as_str(), verdict.limit);
                 let record = Inserted { place: &place, kind, digest, outcome: &outcome, limit };
-                Ok(self.store().insert(&record, self.elapsed()).map_err(JournalError::from)?)
+                Ok(self.store().insert(&record, self.elapsed())?)
             }
         }
     }
@@ -379,7 +377,7 @@ impl Journal {
     /// # Errors
     /// When the journal cannot be written.
     pub fn fail(&self, place: &Place, cause: &str) -> Result<(), JournalError> {
-        let outcome = serde_json::to_string(cause).map_err(tables::json_error)?;
+        let outcome = tables::to_json(&cause)?;
         let record = Inserted { kind: Kind::Failure, outcome: &outcome, ..Inserted::at(place) };
         let mut store = self.store();
         store.void_unfinished_below(place)?;
@@ -495,16 +493,15 @@ impl Journal {
             return Ok(None);
         }
         let store = self.store();
-        let found = store.recorded(entry.place, entry.kind, &entry.digest).map_err(JournalError::from)?;
-        match found {
+        match store.recorded(entry.place, entry.kind, &entry.digest)? {
             // With a larger limit, what came before may have become something else.
             Some(found) if found.digest != entry.digest && found.seq <= self.continued_after() => {
-                store.set_state(found.seq, EffectState::Aside).map_err(JournalError::from)?;
+                store.set_state(found.seq, EffectState::Aside)?;
                 // An older record that was set aside may be of just this input.
-                store.recorded(entry.place, entry.kind, &entry.digest).map_err(JournalError::from)
+                Ok(store.recorded(entry.place, entry.kind, &entry.digest)?)
             }
             Some(found) if found.digest != entry.digest => {
-                let what = store.differs_in(found.seq, &entry.request).map_err(JournalError::from)?;
+                let what = store.differs_in(found.seq, &entry.request)?;
                 Err(JournalError::OtherInput { place: entry.place.clone(), what })
             }
             found => Ok(found),

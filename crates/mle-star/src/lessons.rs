@@ -1,4 +1,4 @@
-//! What a run tried, and with what effect: one line each, for the agents of all paths and phases.
+//! Lessons: the changes that a run tried, each with its effect in a line, for the agents of all paths and phases.
 //!
 //! The lines come from the verdicts of the steps and from ablation studies. They are few and short, so that every prompt can
 //! afford them.
@@ -14,21 +14,21 @@ use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::Step;
 use mle_star_domain::task::Task;
 
-/// What an earlier run tried.
+/// The lessons of an earlier run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierRun {
-    /// Its ID.
+    /// The ID of the run.
     pub run_id: String,
-    /// Its task.
+    /// The task of the run.
     pub task: String,
-    /// Its metric, in whose unit the effects are.
+    /// The metric of the run, in whose unit the effects are.
     pub metric: String,
     /// What was tried, in lines for prompts. Attempts at one block share a line.
     pub lines: Vec<String>,
 }
 
 impl EarlierRun {
-    /// How many solutions the lines are about.
+    /// The number of solutions that the lines are about.
     pub fn changes(&self) -> usize {
         self.lines.iter().map(|line| of_line(line)).sum()
     }
@@ -47,7 +47,7 @@ const MOST_FOUND: usize = 8;
 const OF_STUDY: usize = 4;
 /// What lines about attempts begin with; the number of the path follows.
 const OF_PATH: &str = "path ";
-/// What stands before each of several attempts at one block.
+/// The text before each of several attempts at one block.
 const BELOW: &str = "\n  - ";
 
 /// What earlier runs tried, by their IDs, tasks and verdicts: the most useful lines of each run, as many of each; runs after the
@@ -130,9 +130,9 @@ fn of_block(group: &[Line<'_>]) -> String {
     }
 }
 
-/// What is told of a step.
+/// The lesson of a step.
 struct Line<'a> {
-    /// Its number among all lines, in the order of the algorithms.
+    /// The number of the line among all, in the order of the algorithms.
     index: usize,
     step: Step,
     verdict: &'a Verdict,

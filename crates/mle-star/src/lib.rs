@@ -22,6 +22,7 @@ pub mod findings;
 mod forked;
 mod history;
 pub mod journal;
+mod late_solutions;
 pub mod lessons;
 mod library;
 mod limits;
@@ -42,7 +43,6 @@ pub mod shell;
 pub mod slots;
 pub mod solution;
 pub mod spending;
-mod standing;
 pub mod stop;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -1,4 +1,4 @@
-//! Time and budget: what may still begin, and for how long it may run.
+//! Limits of time and money: whether work may still begin, and for how long it may run.
 //!
 //! [`Limits`] only answers questions, based on the elapsed time; its [`Purse`] holds the money. The context records every
 //! refusal, so that a resume decides the same.
@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::verdict::Verdict;
 use mle_star_domain::config::{Config, Switch};
 use mle_star_domain::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
-use mle_star_domain::place::{Expected, Phase, Place, Step, Until};
+use mle_star_domain::place::{Deadline, Expected, Phase, Place, Step};
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::role::AgentType;
 
@@ -370,13 +370,13 @@ impl Limits {
         if place.phase() == Some(Phase::Phase1) && !state.has_solution {
             return self.search_ends(state, place);
         }
-        match place.step().map_or(Until::Share, |step| step.row().until) {
-            Until::Share => state.phase_ends,
-            Until::FirstSolutions => {
+        match place.step().map_or(Deadline::Share, |step| step.row().until) {
+            Deadline::Share => state.phase_ends,
+            Deadline::FirstSolutions => {
                 state.phase_ends.max(self.total * FIRST_SOLUTIONS).min(self.search_ends(state, place))
             }
-            Until::Search => self.search_ends(state, place),
-            Until::Run => self.total,
+            Deadline::Search => self.search_ends(state, place),
+            Deadline::Run => self.total,
         }
     }
 
@@ -403,7 +403,7 @@ impl State {
     }
 }
 
-/// What the script of the step at this place is expected to take.
+/// The expected time of the script of the step at this place, as its row says.
 fn expected(place: &Place) -> Expected {
     place.step().map_or(Expected::Shortest, |step| step.row().expected)
 }

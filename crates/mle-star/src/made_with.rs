@@ -1,4 +1,4 @@
-//! What a run was made with, for each process that worked on it: versions of programs, and what scripts were kept from.
+//! The versions of programs that made a run, for each process that worked on it, with what scripts were kept from.
 
 use std::fmt;
 

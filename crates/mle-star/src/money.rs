@@ -1,7 +1,7 @@
 //! What agent calls cost: prices of models, the longest answers, and estimates where a service reports no cost.
 //!
-//! An unknown cost counts as much as the dearest call of its agent so far, or by price and tokens. A [`Book`] holds what
-//! the calls of a run have cost; the limits and the sums of a run use the same one.
+//! An unknown cost counts as much as the dearest call of its agent so far, or by price and tokens. A [`CostEstimator`] knows
+//! what the calls of a run have cost; the limits and the sums of a run use the same one.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -31,20 +31,20 @@ pub struct Prices {
     is_limited: bool,
 }
 
-/// What the calls of a run have cost, by agent.
+/// An estimator of unknown costs, which knows what the calls of a run have cost, by agent.
 #[derive(Clone, Debug)]
-pub struct Book {
+pub struct CostEstimator {
     prices: Prices,
     /// The most that a call of each agent is known to have cost.
     dearest: HashMap<AgentType, f64>,
 }
 
-/// A call, as far as its cost depends on it.
+/// What the cost of a call depends on.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct CallKey<'a> {
     /// The agent.
     pub agent: AgentType,
-    /// Its model.
+    /// The model that is asked.
     pub model: &'a str,
     /// The length of its prompts in bytes; 0 if that is not known any more.
     pub prompt_bytes: usize,
@@ -83,7 +83,7 @@ impl Prices {
     }
 }
 
-impl Book {
+impl CostEstimator {
     /// Without any call.
     pub fn new(prices: Prices) -> Self {
         Self { prices, dearest: HashMap::new() }
@@ -100,7 +100,7 @@ impl Book {
 
     /// What a call is expected to cost: the most that one of its agent did; before the first, what its agent usually
     /// needs at the price of the model, but at most what the dearest call of the run cost.
-    pub fn expected(&self, call: &Asked<'_>) -> f64 {
+    pub fn expected(&self, call: &CallKey<'_>) -> f64 {
         let usual = || usual(call, self.prices.known(call.model).unwrap_or(DEAREST));
         let at_most = self.dearest_of_all().unwrap_or(f64::INFINITY);
         self.dearest(call.agent).unwrap_or_else(|| usual().min(at_most))
@@ -117,7 +117,7 @@ impl Book {
 
     /// The most that a call costs which gets one answer, in US dollars: its prompt and the longest answer, or what a call
     /// of its agent has cost.
-    pub fn most(&self, call: &Asked<'_>) -> f64 {
+    pub fn most(&self, call: &CallKey<'_>) -> f64 {
         let price = self.prices.known(call.model).unwrap_or(DEAREST);
         #[expect(clippy::cast_precision_loss, reason = "no answer is that long")]
         let answer = self.prices.longest_answer as f64 * price.output;
@@ -125,7 +125,7 @@ impl Book {
     }
 
     /// What a call cost of whose answer nothing is known, estimated upwards; `None` without any price.
-    pub fn estimate(&self, call: &Asked<'_>) -> Option<f64> {
+    pub fn estimate(&self, call: &CallKey<'_>) -> Option<f64> {
         let known = self.dearest(call.agent).filter(|usd| *usd > 0.0);
         let by_price = || Some(usual(call, self.prices.counted(call.model)?));
         let of_all = || self.dearest_of_all().filter(|usd| *usd > 0.0);
@@ -134,7 +134,7 @@ impl Book {
 
     /// The usage of a call, with an estimate for the part of its cost that is unknown.
     #[must_use]
-    pub fn completed(&self, call: &Asked<'_>, usage: Usage) -> Usage {
+    pub fn completed(&self, call: &CallKey<'_>, usage: Usage) -> Usage {
         let missing = usage.unpriced();
         // Where something is known, it is not known which tokens it paid for.
         let by_tokens = usage.cost_usd.is_none().then(|| self.price_of_tokens(call.model, &usage)).flatten();
@@ -166,13 +166,13 @@ impl Book {
 }
 
 /// What a call usually costs at a price, with an answer that is longer than most.
-fn usual(call: &Asked<'_>, price: Price) -> f64 {
+fn usual(call: &CallKey<'_>, price: Price) -> f64 {
     let written = 2.0 * f64::from(expected_tokens(call.agent).1);
     (read(call) * price.input + written * price.output) / 1e6
 }
 
 /// The tokens that a call reads: those of its prompts, and what its agent usually reads with its tools.
-fn read(call: &Asked<'_>) -> f64 {
+fn read(call: &CallKey<'_>) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "no prompt is that long")]
     let prompt = call.prompt_bytes as f64 / BYTES_PER_TOKEN;
     prompt.max(f64::from(expected_tokens(call.agent).0))

@@ -1,10 +1,10 @@
-//! What agents are told of the user's notes.
+//! The user's notes in the prompts of agents.
 
 use serde_json::{Map, Value, json};
 
 use crate::journal::Note;
 
-/// What stands before the notes in a prompt.
+/// The heading of the notes in a prompt.
 const HEAD: &str = "# Notes of the user\n\
     The user of this run wrote this after it had begun. Take it into account in your plan, and answer in the form that is \
     asked for above.";

@@ -1,8 +1,8 @@
-//! What becomes of the outcomes of scripts: what agents are told about them, and several runs of one script as one outcome.
+//! Outcomes of scripts: the facts that agents get about them, and several runs of one script as one outcome.
 
 use mle_star_domain::effects::{OutOfMemory, ScriptEnd, ScriptOutcome};
 
-/// What agents are told about the run of a script.
+/// The facts about the run of a script that agents get.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RunFacts {
     /// Wall-clock seconds.

@@ -67,7 +67,7 @@ pub enum PromptError {
     /// There is no built-in template with the file's name.
     #[error("there is no template called {0}")]
     Unknown(String),
-    /// It does not compile, or it uses an unknown value.
+    /// The template does not compile, or it uses an unknown value.
     #[error("template {name}: {source}")]
     Template {
         /// The file's name.

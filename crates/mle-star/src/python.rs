@@ -20,7 +20,7 @@ pub fn is_code(text: &str) -> bool {
 
 /// The first call that would end the script's own process: `exit`, `quit`, `sys.exit` or `os._exit`.
 ///
-/// This searches the syntax tree, so names in strings and methods such as `parser.exit` pass, and a script that does not
+/// The search goes through the syntax tree, so names in strings and methods such as `parser.exit` pass, and a script that does not
 /// parse, which fails when it runs.
 pub fn exit_call(text: &str) -> Option<&'static str> {
     let parsed = parse_module(text).ok()?;

@@ -46,13 +46,13 @@ impl EffectRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EffectState {
-    /// It is in progress, or its process died.
+    /// The effect is in progress, or its process died.
     Begun,
-    /// It counts.
+    /// The record counts.
     Ended,
-    /// It was interrupted or ended the run. A resume performs it again.
+    /// The effect was interrupted or ended the run. A resume performs it again.
     Void,
-    /// It does not count any more, because a larger limit reopened the run at an earlier step.
+    /// The record does not count any more, because a larger limit reopened the run at an earlier step.
     Aside,
 }
 

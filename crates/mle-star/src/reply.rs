@@ -39,12 +39,12 @@ pub fn prose(reply: &AgentReply) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// What a reply lists.
+/// The items that a reply lists.
 #[derive(Debug, PartialEq)]
 pub struct Listed<T> {
     /// The items that can be read, in their order.
     pub items: Vec<T>,
-    /// How many others there were.
+    /// The number of others.
     pub unreadable: usize,
 }
 

@@ -18,7 +18,7 @@ use mle_star_domain::config::Config;
 use mle_star_domain::effects::{Limit, Lookup, ScriptOutcome};
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Phase, Place, Step};
-use mle_star_domain::question::{ColumnImportance, ImportanceRows, Kept};
+use mle_star_domain::question::{ColumnImportance, FileStem, ImportanceRows};
 use mle_star_domain::task::Task;
 use mle_star_domain::trust::{ExpectedScore, Trust};
 
@@ -122,7 +122,7 @@ pub struct BaselineScore {
     pub name: String,
     /// The score, in the metric's unit.
     pub score: f64,
-    /// Its 95 % interval, low and high; `null` if it is not known.
+    /// The 95 % interval of the score, low and high; `null` if it is not known.
     pub interval: Option<[f64; 2]>,
     /// How long its script took, in seconds.
     pub seconds: f64,
@@ -245,7 +245,7 @@ pub struct Phase1Result {
     pub candidate_scores: Vec<Option<f64>>,
     /// The solution that Phase 1 ends with, s_0.
     pub initial_solution: SolutionScript,
-    /// Its score, h(s_0).
+    /// The score of the initial solution, h(s_0).
     pub initial_score: f64,
     /// The merges, in order.
     pub merges: Vec<Merge>,
@@ -271,7 +271,7 @@ pub struct Phase2Result {
     pub refined_blocks: Vec<CodeBlockRecord>,
     /// The best solution of the path, s_final.
     pub best_solution: SolutionScript,
-    /// Its score, h(s_final).
+    /// The score of the best solution, h(s_final).
     pub best_score: f64,
     /// The outer steps: one ablation study and the attempts that follow from it.
     pub step_history: Vec<StepRecord>,
@@ -280,9 +280,9 @@ pub struct Phase2Result {
 /// A refined block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CodeBlockRecord {
-    /// Its text.
+    /// The text of the code block.
     pub content: String,
-    /// Its kind, when known.
+    /// The kind of the code block, when known.
     pub category: Option<CodeBlockCategory>,
     /// The outer step in which it was refined.
     pub outer_step: u32,
@@ -371,7 +371,7 @@ pub struct Phase3Result {
     pub attempts: Vec<EnsembleAttempt>,
     /// The solution of the best round, or the best input if every round failed.
     pub best_ensemble: SolutionScript,
-    /// Its score.
+    /// The score of this solution.
     pub best_ensemble_score: f64,
 }
 
@@ -396,7 +396,7 @@ pub struct EnsembleAttempt {
 /// A run of a script that may have kept its model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptModel {
-    /// Its place.
+    /// The place of the step.
     pub run: Place,
     /// The script.
     pub script: String,
@@ -404,16 +404,16 @@ pub struct KeptModel {
 
 impl FinishedRun {
     /// The run that wrote the submission, in the form in which it is delivered.
-    pub fn submitted(&self) -> Option<Kept> {
+    pub fn submitted(&self) -> Option<FileStem> {
         let run = self.submission.as_ref()?;
-        Some(Kept::new(run, &self.result.final_solution.content))
+        Some(FileStem::new(run, &self.result.final_solution.content))
     }
 }
 
 impl KeptModel {
     /// The files that the run left.
-    pub fn files(&self) -> Kept {
-        Kept::new(&self.run, &self.script)
+    pub fn files(&self) -> FileStem {
+        FileStem::new(&self.run, &self.script)
     }
 }
 
@@ -449,9 +449,9 @@ pub struct FinishedRun {
 #[derive(Clone, Debug)]
 pub struct FinalPredictions {
     /// The run that predicted the held-out rows, or a test table whose labels are known; `None` if there is none.
-    pub held_out: Option<Kept>,
+    pub held_out: Option<FileStem>,
     /// The run that predicted the validation rows.
-    pub validation: Kept,
+    pub validation: FileStem,
 }
 
 /// Wall-clock seconds.
@@ -503,7 +503,7 @@ pub struct PathRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PathStatus {
-    /// It completed every step.
+    /// The path completed every step.
     Finished,
     /// An internal error ended it; the other paths continued.
     Failed,

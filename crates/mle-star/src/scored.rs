@@ -6,7 +6,7 @@ use mle_star_domain::config::Acceptance;
 use mle_star_domain::measure::{Difference, Measurement};
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Place, Step};
-use mle_star_domain::question::{Comparison, Kept};
+use mle_star_domain::question::{Comparison, FileStem};
 
 use crate::composition::Composition;
 use crate::outcomes::RunFacts;
@@ -71,7 +71,7 @@ impl Scored {
         self.solution.text()
     }
 
-    /// Its score.
+    /// The score of the solution.
     pub fn score(&self) -> Score {
         self.score
     }
@@ -82,8 +82,8 @@ impl Scored {
     }
 
     /// The files that this run left.
-    pub(crate) fn kept(&self) -> Kept {
-        Kept::new(self.place(), self.text())
+    pub(crate) fn kept(&self) -> FileStem {
+        FileStem::new(self.place(), self.text())
     }
 
     /// What it is as a member of a combination with this weight.

@@ -43,13 +43,13 @@ pub struct CodeBlock {
 /// Why a text is not a code block of a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
-    /// It is only white space.
+    /// The block is only white space.
     #[error("the code block is empty")]
     Empty,
-    /// It does not occur in the solution.
+    /// The block does not occur in the solution.
     #[error("the code block is not in the solution")]
     Absent,
-    /// It occurs more than once, so an edit would be ambiguous.
+    /// The block occurs more than once, so an edit would be ambiguous.
     #[error("the code block occurs more than once in the solution")]
     Repeated,
 }
@@ -143,7 +143,7 @@ impl Solution {
         before.trim_start().is_empty() && (after.is_empty() || after.starts_with('#'))
     }
 
-    /// This solution with `block` replaced by `replacement`; everything else is untouched.
+    /// The solution with `block` replaced by `replacement`; everything else is untouched.
     ///
     /// # Errors
     /// The block does not occur.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::money::{Asked, Book, Prices};
+use crate::money::{CallKey, CostEstimator, Prices};
 use crate::record::{EffectRecord, EffectState, Kind};
 use mle_star_domain::config::Config;
 use mle_star_domain::effects::Usage;
@@ -34,7 +34,7 @@ pub struct Spending {
 pub struct Calls {
     /// Number of calls.
     pub calls: u64,
-    /// Their usage, and that of interrupted calls. The cost is `None` if nothing about it is known.
+    /// The usage of the calls, and that of interrupted ones. The cost is `None` if nothing about it is known.
     #[serde(flatten)]
     pub usage: Usage,
 }
@@ -42,7 +42,7 @@ pub struct Calls {
 /// The usage of the calls in these records of a run. A call in progress counts as interrupted.
 pub fn spending(effects: &[EffectRecord], config: &Config) -> Spending {
     let mut spending = Spending::default();
-    for (effect, usage) in counted(effects, Book::new(Prices::of(config))).1 {
+    for (effect, usage) in counted(effects, CostEstimator::new(Prices::of(config))).1 {
         let interrupted = is_interrupted(effect);
         spending.interrupted_calls += u64::from(interrupted);
         count(&mut spending, effect, Calls { calls: u64::from(!interrupted), usage });
@@ -50,26 +50,30 @@ pub fn spending(effects: &[EffectRecord], config: &Config) -> Spending {
     spending
 }
 
-/// The calls in these records that may have cost something, each with what it counts as, and the book with all of them.
-/// An estimate follows from earlier calls, so that later ones do not change it, unless only those tell anything.
-pub(crate) fn counted(effects: &[EffectRecord], mut book: Book) -> (Book, Vec<(&EffectRecord, Usage)>) {
+/// The calls in these records that may have cost something, each with its usage, in which an estimate stands for an unknown
+/// cost, and the estimator that knows all of them. An estimate follows from earlier calls, so that later ones do not change
+/// it, unless only later ones have a known cost.
+pub(crate) fn counted(
+    effects: &[EffectRecord],
+    mut estimator: CostEstimator,
+) -> (CostEstimator, Vec<(&EffectRecord, Usage)>) {
     let paid = |effect: &&EffectRecord| is_interrupted(effect) || was_made(effect);
-    let completed = |book: &Book, effect: &EffectRecord, usage: Usage| {
+    let completed = |estimator: &CostEstimator, effect: &EffectRecord, usage: Usage| {
         let model = effect.request.get("model").and_then(serde_json::Value::as_str).unwrap_or_default();
-        let asked = role(effect).map(|agent| Asked { agent, model, prompt_bytes: 0 });
-        asked.map_or(usage, |asked| book.completed(&asked, usage))
+        let call = role(effect).map(|agent| CallKey { agent, model, prompt_bytes: 0 });
+        call.map_or(usage, |call| estimator.completed(&call, usage))
     };
     let mut usages = Vec::new();
     for effect in effects.iter().filter(paid) {
-        usages.push((effect, completed(&book, effect, effect.usage)));
+        usages.push((effect, completed(&estimator, effect, effect.usage)));
         if let Some(agent) = role(effect) {
-            book.count(agent, &effect.usage);
+            estimator.count(agent, &effect.usage);
         }
     }
     for (effect, usage) in &mut usages {
-        *usage = completed(&book, effect, *usage);
+        *usage = completed(&estimator, effect, *usage);
     }
-    (book, usages)
+    (estimator, usages)
 }
 
 /// The agent of a record.

@@ -68,7 +68,7 @@ impl Interruption for Stop {
     }
 }
 
-/// What a panic says.
+/// The message of a panic.
 pub(crate) fn words_of_panic(panic: &(dyn Any + Send)) -> String {
     let words = panic.downcast_ref::<String>().map(String::as_str);
     words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words").to_owned()

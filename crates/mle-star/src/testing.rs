@@ -34,7 +34,7 @@ use mle_star_domain::effects::{
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::question::{
-    Answer, CombinedBy, Comparison, Copies, HoldoutScore, Importance, Kept, Question, Refit,
+    Answer, CombinedBy, Comparison, Copies, FileStem, HoldoutScore, Importance, Question, Refit,
 };
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::trouble::Trouble;
@@ -445,7 +445,7 @@ fn usual_outcome(request: &ScriptRequest) -> ScriptOutcome {
 }
 
 /// The place of a run.
-fn place_of(run: &Kept) -> String {
+fn place_of(run: &FileStem) -> String {
     let stem = run.name().rsplit_once('.').map_or(run.name(), |(stem, _)| stem);
     stem.replace('.', "/")
 }

@@ -1,4 +1,4 @@
-//! How long a later run may take. A plan depends on the clock, so it is recorded, and a resume keeps it.
+//! Time plans: how long a later run may take. A plan depends on the clock, so it is recorded, and a resume keeps it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -12,9 +12,9 @@ use mle_star_domain::place::Name;
 /// The time of a later run, in seconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct TimePlan {
-    /// What it took before.
+    /// The time that it took before.
     pub seconds: f64,
-    /// What it may take.
+    /// The time that it may take.
     pub allowed: f64,
     /// How much longer than before a probe is expected to take; `None` in journals of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What a Python traceback says about a script: the line that failed.
+//! Python tracebacks: the line of a script that failed.
 
 use mle_star_domain::layout;
 

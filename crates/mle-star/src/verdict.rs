@@ -14,7 +14,7 @@ use mle_star_domain::effects::Limit;
 use mle_star_domain::metric::{Direction, Score, last_best};
 use mle_star_domain::place::{Phase, Place, Step};
 
-/// How a step ended.
+/// The end of a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// The score of the step's solution in the metric's unit; `None` if no solution ran.
@@ -193,7 +193,7 @@ pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
 pub struct Lineage {
     /// The step.
     pub place: Place,
-    /// Its phase's name.
+    /// The name of the step's phase.
     pub phase: String,
     /// The score of its solution.
     pub score: Option<f64>,

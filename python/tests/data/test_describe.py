@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mle_star_data import describe, roles, shown
+from mle_star_data import describe, roles
+from mle_star_data import markdown as md
 
 Files = Mapping[str, str | bytes]
 
@@ -292,7 +293,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_numbers_have_about_four_digits(number: float) -> None:
-    assert shown.number(number) == NUMBERS[number]
+    assert md.number(number) == NUMBERS[number]
 
 
 @pytest.mark.parametrize(
@@ -300,4 +301,4 @@ def test_numbers_have_about_four_digits(number: float) -> None:
     [(0, 9, "0%"), (9, 9, "100%"), (1, 9999, "<0.1%"), (9998, 9999, ">99.9%"), (1, 40, "2.5%"), (1, 3, "33%")],
 )
 def test_shares_have_two_digits(part: int, whole: int, expected: str) -> None:
-    assert shown.share(part, whole) == expected
+    assert md.share(part, whole) == expected

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from mle_star_data.described_columns import positive_class, target_named
 from mle_star_data.description import direction_said, read_metric
-from mle_star_data.mentions import positive_class, target_named
-from mle_star_data.readings import Column, GivenMetric, Question, Taken
+from mle_star_data.readings import Column, GivenMetric, Question, Value
 from mle_star_data.spellings import nearest, of_column, parse
 
 CORPUS = Path(__file__).parents[3] / "crates/mle-star-cli/tests/corpus"
@@ -124,8 +124,8 @@ def given_class(found: Case) -> str | None:
     return said and said[1]
 
 
-def words(found: Taken | Question) -> str:
-    if isinstance(found, Taken):
+def words(found: Value | Question) -> str:
+    if isinstance(found, Value):
         return f"value='{found.value}'"
     return " ".join([found.seen, found.option, *(f"{one.value}: {one.means}" for one in found.readings)])
 
@@ -168,7 +168,7 @@ def test_an_input_of_the_corpus_is_read_right(name: str) -> None:
         own_name = None
     positive = positive_class(text, (labels[0], labels[1]), own_name, given_class(found), chose=metric.is_chosen)
     for expected in (text for key, text in found.right if key == "positive"):
-        assert isinstance(positive, Taken), positive
+        assert isinstance(positive, Value), positive
         assert positive.value == expected
     if "--positive-class" in refused:
         assert isinstance(positive, Question)
@@ -707,13 +707,13 @@ def test_a_sentence_says_whose_probability_is_asked_or_it_is_asked(labels: str, 
     one, other = labels.split()
     for pair in ((one, other), (other, one)):
         read = positive_class(text, pair, None, None, chose=False)
-        assert (read.value if isinstance(read, Taken) else "?") == positive, read
+        assert (read.value if isinstance(read, Value) else "?") == positive, read
 
 
 def test_the_positive_class_is_given_or_in_the_name_of_the_sample_or_chosen() -> None:
     def read(labels: tuple[str, str], name: str | None = None, given: str | None = None, chose: bool = False) -> str:
         found = positive_class("", labels, name, given, chose)
-        return found.value if isinstance(found, Taken) else words(found)
+        return found.value if isinstance(found, Value) else words(found)
 
     assert read(("stayed", "churned"), "p_churned") == "churned"
     assert read(("1", "2"), "prob_1") == "1"
@@ -823,7 +823,7 @@ def test_what_is_given_is_taken_or_asked_about() -> None:
 def test_nothing_speaks_of_scores() -> None:
     def chosen(*columns: Column, text: str = "Predict it.") -> str:
         read = read_metric(text, GivenMetric(), columns)
-        return read.value if isinstance(read, Taken) and read.is_chosen and "--metric" in read.reason else "?"
+        return read.value if isinstance(read, Value) and read.is_chosen and "--metric" in read.reason else "?"
 
     numbers, classes = PRICE[0], Column("kind", "classes", 3, ("a", "b", "c"))
     assert chosen(numbers) == "RMSE"
@@ -938,7 +938,7 @@ def test_no_competition_of_mle_bench_is_misread() -> None:
     right = {name: metric for metric, names in GRADERS.items() for name in names.split()}
     texts = {one.parent.name: one.read_text("utf-8") for one in folder.glob("*/description.md")}
     read = {name: read_metric(text, GivenMetric(), []) for name, text in texts.items()}
-    taken = {name: of_column(one.value) for name, one in read.items() if isinstance(one, Taken)}
+    taken = {name: of_column(one.value) for name, one in read.items() if isinstance(one, Value)}
     same = {name: of_column(named.name) for name in texts if (named := parse(right.get(name, "")))}
     assert set(right) <= set(texts)
     assert {name: metric for name, metric in taken.items() if same.get(name) != metric} == {}

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from mle_star_data import metrics
 from mle_star_data.diagnose import diagnose
-from mle_star_data.divisions import Divided, Division
 from mle_star_data.labels import Columns, read
-from mle_star_data.measure import Rows
+from mle_star_data.measure import Scoring
+from mle_star_data.partitions import Partition, PartitionedRows
 from mle_star_data.predictions import Layout
 
 
@@ -33,7 +33,7 @@ def diagnosed(
     labels = read(path / "truth", columns or Columns("y", "id"), metric)
     behind = None if scores is None else str(path / "scores")
     layout = Layout(header, "id")
-    found = diagnose(labels, Rows(), str(path / "predicted"), behind, layout, "ignore", divisions)
+    found = diagnose(labels, Scoring(), str(path / "predicted"), behind, layout, "ignore", divisions)
     told: dict[str, Any] = json.loads(json.dumps(found, allow_nan=False))
     assert told == found
     return told
@@ -148,7 +148,7 @@ def test_predicted_labels_are_counted_and_may_have_scores(tmp_path: Path) -> Non
 def test_parts_have_their_own_score(
     tmp_path: Path, parts: list[int], is_ordered: bool, expected: list[tuple[str, int, float]] | None
 ) -> None:
-    division = Division("store", [f"{at + 1}.0" for at in range(len(parts))], parts, ["a", "b", "c"], is_ordered)
+    division = Partition("store", [f"{at + 1}.0" for at in range(len(parts))], parts, ["a", "b", "c"], is_ordered)
     truth, predicted = "id,y\n1,1\n2,2\n3,3\n4,4\n5,5\n", "id,y\n1,1\n2,2\n3,5\n4,6\n5,9\n"
     told = diagnosed(tmp_path, "MAE", truth, predicted, [division])["parts"]
     found = [[(one["name"], one["rows"], one["score"]) for one in by["parts"]] for by in told]
@@ -156,7 +156,7 @@ def test_parts_have_their_own_score(
 
 
 def test_a_part_without_a_score_comes_last_and_further_targets_are_counted(tmp_path: Path) -> None:
-    division = Division("day", ["1", "2", "3", "4"], [0, 0, 1, 1], ["x", "y"], False)
+    division = Partition("day", ["1", "2", "3", "4"], [0, 0, 1, 1], ["x", "y"], False)
     truth, predicted = "id,y\n1,0\n2,0\n3,0\n4,1\n", "id,y\n1,0.1\n2,0.2\n3,0.1\n4,0.2\n"
     (told,) = diagnosed(tmp_path, "ROC-AUC", truth, predicted, [division])["parts"]
     assert [(one["name"], one["score"]) for one in told["parts"]] == [("y", 1), ("x", None)]
@@ -173,7 +173,7 @@ def test_rows_are_divided_and_shown_by_their_id_or_number(tmp_path: Path) -> Non
     (tmp_path / "test.csv").write_text("id,a,b\n9,z,3\n")
 
     def check(role: str, id: str | None, wanted: str, groups: list[str], cells: list[tuple[str, str]]) -> None:
-        divided = Divided(str(tmp_path), role, id)
+        divided = PartitionedRows(str(tmp_path), role, id)
         found = divided.by({"kind": "groups", "column": "a"}, None, None)
         assert [list(one.ids) for one in found] == [groups]
         assert divided.cells([wanted], ["y"]) == [cells]
@@ -186,11 +186,11 @@ def test_rows_are_divided_and_shown_by_their_id_or_number(tmp_path: Path) -> Non
 def test_times_are_parts_of_about_the_same_size(tmp_path: Path) -> None:
     days = "".join(f"{row},2024-01-{1 + row // 2:02}\n" for row in range(40))
     (tmp_path / "train.csv").write_text(f"id,day\n{days}")
-    (division,) = Divided(str(tmp_path), "train", "id").by({"kind": "time", "column": "day"}, None, None)
+    (division,) = PartitionedRows(str(tmp_path), "train", "id").by({"kind": "time", "column": "day"}, None, None)
     assert (len(division.names), division.names[0]) == (10, "2024-01-01 to 2024-01-02")
     assert list(division.parts) == [row // 4 for row in range(40)]
     (tmp_path / "folds.csv").write_text("id,fold\n0,1\n1,0\n")
     periods = [{"from": "a", "to": "b"}, {"from": "c", "to": "c"}]
     split = {"kind": "time", "column": "day"}
-    (division,) = Divided(str(tmp_path), "train", "id").by(split, str(tmp_path / "folds.csv"), periods)
+    (division,) = PartitionedRows(str(tmp_path), "train", "id").by(split, str(tmp_path / "folds.csv"), periods)
     assert (division.by, list(division.parts), list(division.names)) == ("period", [1, 0], ["a to b", "c"])

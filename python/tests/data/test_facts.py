@@ -8,7 +8,7 @@ import corpus
 import numpy as np
 import polars as pl
 import pytest
-from mle_star_data import dates, facts, frames, names, roles
+from mle_star_data import dates, facts, frames, naming, roles
 from mle_star_data.tables import Refused
 
 Tables = Mapping[str, str]
@@ -29,7 +29,7 @@ def lines(header: str, row: str, count: int) -> str:
 def column(path: Path, cells: Sequence[str], words: Sequence[str] = ()) -> frames.Column:
     quoted = "".join('"' + cell.replace('"', '""') + f'",{row}\n' for row, cell in enumerate(cells))
     table = frames.read(folder(path, {"train.csv": f"x,i\n{quoted}"}) / "train.csv")
-    return table.keeping({"x": words}).column("x")
+    return table.with_words({"x": words}).column("x")
 
 
 HALVES = [f"{row}.5" for row in range(38)]
@@ -239,7 +239,7 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_say_something(name: str) -> None:
-    assert (names.says(name, names.KEY), names.says_time(name)) == NAMES[name]
+    assert (naming.says(name, naming.KEY), naming.says_time(name)) == NAMES[name]
 
 
 SAID = [
@@ -252,7 +252,7 @@ SAID = [
 
 @pytest.mark.parametrize(("text", "word", "others", "expected"), SAID)
 def test_a_description_has_a_word_among_values(text: str, word: str, others: list[str], expected: bool) -> None:
-    assert facts.is_said(text, word, others) is expected
+    assert facts.is_mentioned(text, word, others) is expected
 
 
 TEST = lines("id,a", "{n+90},{n%7}", 30)

@@ -11,9 +11,9 @@ import pytest
 from mle_star_data import labels, measure, metrics, predictions, tables
 from mle_star_data.intervals import Target
 from mle_star_data.labels import Columns
-from mle_star_data.measure import Folds, Rows
+from mle_star_data.measure import Folds, Scoring
 from mle_star_data.metric_file import MetricFile
-from mle_star_data.metric_tables import Known
+from mle_star_data.metric_tables import LabelledRows
 from mle_star_data.predictions import Layout
 from mle_star_data.tables import Refused
 
@@ -49,7 +49,7 @@ def table(path: Path, header: str, row: Callable[[int], str], rows: int = 60) ->
     return str(path)
 
 
-def both(folder: Path, metric: str, text: str, answers: str, layout: Layout, rows: Rows) -> list[dict[str, Any]]:
+def both(folder: Path, metric: str, text: str, answers: str, layout: Layout, rows: Scoring) -> list[dict[str, Any]]:
     """What the program and a file compute of the same files."""
     known = metrics.named(metric)
     assert known is not None
@@ -100,7 +100,7 @@ def test_a_file_and_the_program_compute_the_same(
 ) -> None:
     table(tmp_path / "train.csv", "y", truth)
     table(tmp_path / "predicted.csv", header, guess)
-    own, by_file = both(tmp_path, metric, text, answers, layout, Rows(Target(rows=30)))
+    own, by_file = both(tmp_path, metric, text, answers, layout, Scoring(Target(rows=30)))
     for name in ("score", "standard_error", "replicates"):
         assert by_file[name] == pytest.approx(own[name], abs=1e-9), name
     assert len(own["replicates"]) == 50
@@ -112,7 +112,9 @@ def test_a_file_and_the_program_compute_the_same(
 def test_groups_are_left_out_as_the_program_does(tmp_path: Path) -> None:
     table(tmp_path / "train.csv", "y,g", lambda at: f"{at % 7},{at % 10}")
     table(tmp_path / "predicted.csv", "y", lambda at: f"{at % 5}")
-    own, by_file = both(tmp_path, "RMSE", RMSE, "targets", Y, Rows(Target("groups", groups=10.0, rows_of_groups=60.0)))
+    own, by_file = both(
+        tmp_path, "RMSE", RMSE, "targets", Y, Scoring(Target("groups", groups=10.0, rows_of_groups=60.0))
+    )
     assert by_file["score"] == pytest.approx(own["score"])
     # Without replicates of single rows, all of the variance counts as that between groups.
     assert by_file["spread"]["within"] == 0.0
@@ -129,7 +131,7 @@ def test_a_file_scores_periods_and_the_rows_of_both_scripts_as_the_program_does(
     # The last period, and half of the second one, each worse by one.
     lines = Path(table(tmp_path / "some.csv", "y", lambda at: f"{2 + 3 * (at // 20)}")).read_text().splitlines()
     (tmp_path / "some.csv").write_text("\n".join([lines[0], *lines[31:]]) + "\n")
-    rows = Rows(Target("period"), Folds.read(folds), averages=True)
+    rows = Scoring(Target("period"), Folds.read(folds), averages=True)
     own, by_file = both(tmp_path, "RMSE", RMSE, "targets", Y, rows)
     assert by_file["score"] == own["score"] == pytest.approx(4.0)
     assert by_file["periods"] == own["periods"]
@@ -156,21 +158,21 @@ def test_halves_are_those_of_the_program(tmp_path: Path) -> None:
     halves = labels.read(text, columns, metric).halves()
     file, predicted = MetricFile("mine.py", RMSE), str(tmp_path / "predicted.csv")
     for part, half in (("choosing", halves[0]), ("reporting", halves[1])):
-        own = measure.measurement(predictions.read(predicted, half, Y, "ignore"), Rows(), 20)
-        by_file = file.measurement(known, columns, Y, predicted, "ignore", Rows(), 20, part)
+        own = measure.measurement(predictions.read(predicted, half, Y, "ignore"), Scoring(), 20)
+        by_file = file.measurement(known, columns, Y, predicted, "ignore", Scoring(), 20, part)
         assert (own["rows_digest"], own["score"]) == (by_file["rows_digest"], pytest.approx(by_file["score"]))
-    whole = file.measurement(known, columns, Y, predicted, "ignore", Rows(), 20)
+    whole = file.measurement(known, columns, Y, predicted, "ignore", Scoring(), 20)
     assert whole["rows"] == 59
     (tmp_path / "predicted.csv").write_text("\n".join(lines[:41]) + "\n")
     with pytest.raises(Refused, match="20 of 59 rows that need a prediction have none"):
-        file.measurement(known, columns, Y, predicted, "ignore", Rows(), 20)
+        file.measurement(known, columns, Y, predicted, "ignore", Scoring(), 20)
 
 
 def score(folder: Path, text: str, limit: float = 60.0, modules: dict[str, str] | None = None) -> dict[str, Any]:
     train = table(folder / "train.csv", "y", lambda at: f"{at % 7}")
     predicted = table(folder / "predicted.csv", "y", lambda at: f"{at % 5}")
     file = MetricFile("mine.py", text, modules or {}, limit=limit)
-    return file.measurement(tables.read(train), Columns("y", "id"), Y, predicted, "reject", Rows(), 20)
+    return file.measurement(tables.read(train), Columns("y", "id"), Y, predicted, "reject", Scoring(), 20)
 
 
 def test_a_file_may_refuse_resampled_rows(tmp_path: Path) -> None:
@@ -279,7 +281,7 @@ def test_predictions_of_other_rows_are_refused(tmp_path: Path) -> None:
     (tmp_path / "predicted.csv").write_text("id,y\n1,1\n99,1\n")
     file, columns = MetricFile("mine.py", RMSE), Columns("y", "id")
     with pytest.raises(Refused, match="1 rows have an ID that is not expected, for example `99`"):
-        file.measurement(train, columns, Y, str(tmp_path / "predicted.csv"), "reject", Rows(), 20)
+        file.measurement(train, columns, Y, str(tmp_path / "predicted.csv"), "reject", Scoring(), 20)
 
 
 def test_rows_without_an_id_are_named_by_their_number(tmp_path: Path) -> None:
@@ -289,13 +291,13 @@ def score(solution, submission, row_id_column_name):
     assert row_id_column_name == 'row_id' and list(solution.row_id)[:1] == [0]
     return float((solution.y - submission.y).abs().max()) + 10 * len(solution)
 """
-    found = Known.of(tables.read(str(tmp_path / "train.csv")), Columns("y"))
+    found = LabelledRows.of(tables.read(str(tmp_path / "train.csv")), Columns("y"))
     assert list(found.ids) == ["0", "2", "3"]
     (tmp_path / "predicted.csv").write_text("y\n1\n")
     file = MetricFile("mine.py", text)
     train = tables.read(str(tmp_path / "train.csv"))
     measured = file.measurement(
-        train, Columns("y"), Layout(["y"]), str(tmp_path / "predicted.csv"), "reject", Rows(), 5
+        train, Columns("y"), Layout(["y"]), str(tmp_path / "predicted.csv"), "reject", Scoring(), 5
     )
     assert (measured["score"], measured["rows"]) == (10.0, 1)
 

@@ -11,7 +11,7 @@ import pytest
 from mle_star_data import metrics, selection
 from mle_star_data.labels import Columns
 from mle_star_data.labels import read as read_labels
-from mle_star_data.measure import Rows
+from mle_star_data.measure import Scoring
 from mle_star_data.metrics import Metric
 from mle_star_data.predictions import Layout
 from mle_star_data.tables import Refused
@@ -51,7 +51,7 @@ def select(
     columns: Columns | None = None,
 ) -> dict[str, Any] | None:
     labels = read_labels(truth, columns or Columns("y", "id"), metric(name))
-    return selection.select(labels, Rows(), files, seconds or [1.0] * len(files), layout, 10.0, 50)
+    return selection.select(labels, Scoring(), files, seconds or [1.0] * len(files), layout, 10.0, 50)
 
 
 def numbers(write: Write, rows: int, errors: Sequence[float]) -> tuple[str, list[str]]:

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use mle_star_domain::effects::{DataView, ScriptEnd, ScriptOutcome};
 use mle_star_domain::place::Place;
-use mle_star_domain::question::{CombinedBy, Kept};
+use mle_star_domain::question::{CombinedBy, FileStem};
 use mle_star_domain::trouble::Trouble;
 use serde::de::IgnoredAny;
 use serde_json::json;
@@ -19,12 +19,12 @@ impl ScriptBackend {
     pub(super) async fn combined(
         &self,
         place: &Place,
-        (script, to): (&str, &Kept),
-        runs: &[(Kept, f64)],
+        (script, to): (&str, &FileStem),
+        runs: &[(FileStem, f64)],
         by: CombinedBy,
         ends: Instant,
     ) -> Result<ScriptOutcome, Trouble> {
-        let (began, seen) = (Instant::now(), self.seen(DataView::Search));
+        let (began, data) = (Instant::now(), self.script_data(DataView::Search));
         let ended = |submission, notes| ScriptOutcome {
             duration_seconds: began.elapsed().as_secs_f64(),
             submission,
@@ -53,7 +53,7 @@ impl ScriptBackend {
             let _ = fs::remove_file(places.written());
             let file = File::open(&submission).map_err(|error| Trouble::io("read", &submission, &error))?;
             let checks = (&*plane, setup.id_column.as_deref(), ends);
-            let kept = places.keep(file, &seen, Some(&evaluation), checks);
+            let kept = places.keep(file, &data, Some(&evaluation), checks);
             let _ = fs::remove_file(&submission);
             let _ = fs::remove_file(&validation);
             kept

@@ -9,7 +9,7 @@ use std::time::Instant;
 use mle_star_domain::effects::{DataView, Fits, Purpose, ScriptRequest, Submission};
 use mle_star_domain::layout;
 use mle_star_domain::measure::Chance;
-use mle_star_domain::question::Kept;
+use mle_star_domain::question::FileStem;
 use mle_star_domain::score::Printed;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
@@ -18,9 +18,9 @@ use tempfile::NamedTempFile;
 use tokio::runtime::Handle;
 
 use super::ScriptBackend;
-use super::seen::ScriptData;
+use super::script_data::ScriptData;
 use crate::runners::Received;
-use crate::script::evaluation::{Evaluator, LARGEST, Shuffled, ValidationCheck};
+use crate::script::evaluation::{Evaluator, LARGEST, Shuffle, ValidationCheck};
 use crate::script::executor::Workplace;
 use crate::script::in_background;
 use crate::script::plane::{Plane, absolute};
@@ -39,7 +39,7 @@ pub(super) enum Outputs {
 }
 
 /// What remains of a script after its folder was removed.
-pub(super) struct KeptFiles {
+pub(super) struct StoredFiles {
     pub(super) submission: Option<Submission>,
     pub(super) verified: ValidationCheck,
     /// What the predictions score by chance, if the target was permuted.
@@ -53,7 +53,7 @@ pub(super) struct KeptFiles {
 }
 
 /// The paths where the files of a script are kept.
-pub(super) struct KeptPaths {
+pub(super) struct StoredPaths {
     /// What can be submitted. The file is missing if the script predicts held-out rows only.
     submission: PathBuf,
     /// The whole submission, if it has predictions for held-out rows. They stay apart from what can be submitted.
@@ -69,12 +69,12 @@ impl ScriptBackend {
     pub(super) async fn finish(
         &self,
         request: &ScriptRequest,
-        (outputs, seen): (Outputs, Arc<ScriptData>),
+        (outputs, data): (Outputs, Arc<ScriptData>),
         printed: Option<Printed>,
         ends: Instant,
-    ) -> Result<KeptFiles, Trouble> {
+    ) -> Result<StoredFiles, Trouble> {
         let setup = Arc::clone(&self.setup);
-        let run = Kept::new(&request.place, &request.script);
+        let run = FileStem::new(&request.place, &request.script);
         let places = self.places_of(&run, request.data);
         let (evaluation, plane) = (self.evaluation.clone(), Arc::clone(&self.plane));
         let verifies = request.purpose == Purpose::Score;
@@ -86,7 +86,7 @@ impl ScriptBackend {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
             let mut notes = Vec::new();
             let submission = opened(&outputs, layout::SUBMISSION, &mut notes)?
-                .map(|written| places.keep(written, &seen, evaluation, (&plane, id_column, ends)))
+                .map(|written| places.keep(written, &data, evaluation, (&plane, id_column, ends)))
                 .transpose()?;
             let mut verified = ValidationCheck::default();
             if let Some(evaluation) = evaluation.filter(|evaluation| verifies && evaluation.setup.verifies) {
@@ -105,7 +105,7 @@ impl ScriptBackend {
                 && let Some(written) = opened(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)?
             {
                 let file = kept_for_a_while(written, plane.folder())?;
-                let shuffled = seen.made.as_ref().and_then(|made| made.shuffled.as_ref());
+                let shuffled = data.made.as_ref().and_then(|made| made.shuffled.as_ref());
                 (verified, chance) = probed((evaluation, ends), file.path(), shuffled, &mut notes)?;
             }
             if let (Some((kept, most)), Outputs::Here(workplace)) = (model, &outputs) {
@@ -118,16 +118,16 @@ impl ScriptBackend {
                 }
             }
             drop(outputs);
-            notes.extend(seen.shown.data.damage());
+            notes.extend(data.shown.data.damage());
             let disk_left = disk::left_if_full(&setup.run_folder);
-            Ok(KeptFiles { submission, verified, chance, fits, notes, disk_left })
+            Ok(StoredFiles { submission, verified, chance, fits, notes, disk_left })
         };
         in_background(work).await?
     }
 
     /// The files that are wanted of a script that runs elsewhere, with the most bytes of each that are sent.
-    pub(super) fn outputs(&self, request: &ScriptRequest, seen: &ScriptData) -> Vec<(&'static str, u64)> {
-        let mut outputs = vec![(layout::SUBMISSION, largest(seen.sample.as_deref()))];
+    pub(super) fn outputs(&self, request: &ScriptRequest, data: &ScriptData) -> Vec<(&'static str, u64)> {
+        let mut outputs = vec![(layout::SUBMISSION, largest(data.sample.as_deref()))];
         if self.evaluation.is_some() && matches!(request.purpose, Purpose::Score | Purpose::Probe) {
             outputs.push((layout::VALIDATION_PREDICTIONS, LARGEST));
             let scores = [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES];
@@ -141,9 +141,9 @@ impl ScriptBackend {
     }
 
     /// Where the files of a run are kept.
-    pub(super) fn places_of(&self, run: &Kept, data: DataView) -> KeptPaths {
+    pub(super) fn places_of(&self, run: &FileStem, data: DataView) -> StoredPaths {
         let holds_out = data == DataView::Search && self.whole.is_some();
-        KeptPaths {
+        StoredPaths {
             submission: self.kept_submission(run),
             with_held_out: holds_out.then(|| self.kept_predictions(run)),
             validation: self.kept_validation(run),
@@ -152,7 +152,7 @@ impl ScriptBackend {
     }
 }
 
-impl KeptPaths {
+impl StoredPaths {
     /// The whole submission as the script wrote it.
     pub(super) fn written(&self) -> &Path {
         self.with_held_out.as_ref().unwrap_or(&self.submission)
@@ -205,12 +205,12 @@ impl KeptPaths {
     pub(super) fn keep(
         &self,
         written: File,
-        seen: &ScriptData,
+        data: &ScriptData,
         evaluation: Option<&Evaluator>,
         (plane, id_column, ends): (&Plane, Option<&str>, Instant),
     ) -> Result<Submission, Trouble> {
         let file = self.written();
-        let sample = seen.sample.as_deref();
+        let sample = data.sample.as_deref();
         let kept = match keep(written, file, sample).map_err(|error| Trouble::io("write", file, &error))? {
             Some(too_large) => too_large,
             None => Handle::current().block_on(check_submission(plane, file, sample, id_column, ends))?,
@@ -267,7 +267,7 @@ fn keep(submission: File, kept: &Path, sample: Option<&Path>) -> io::Result<Opti
 fn probed(
     (evaluation, ends): (&Evaluator, Instant),
     file: &Path,
-    shuffled: Option<&Shuffled>,
+    shuffled: Option<&Shuffle>,
     notes: &mut Vec<String>,
 ) -> Result<(ValidationCheck, Option<Chance>), Trouble> {
     let Some(shuffled) = shuffled else {

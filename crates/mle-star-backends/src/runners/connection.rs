@@ -8,7 +8,7 @@ mod launch;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mle_star_domain::effects::{ScriptEnd, ScriptOutcome};
@@ -16,8 +16,8 @@ use tokio::sync::{OnceCell, mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use super::protocol::{Ended, FromRunner, Hello, RunSetup, ScriptOrder, Stream, ToRunner};
-use super::wire::Outgoing;
-use crate::script::executor::{Executed, Job};
+use super::wire::{Outbox, lock};
+use crate::script::executor::{Execution, Job};
 pub use files::{Received, Source};
 use files::{Receiving, send};
 pub(super) use launch::{Hope, NotStarted};
@@ -46,7 +46,7 @@ pub(super) struct Connection {
 /// What the tasks of a connection share.
 #[derive(Debug)]
 struct Shared {
-    out: Outgoing,
+    out: Outbox,
     /// The scripts that run, by the number of the job.
     jobs: Mutex<HashMap<u64, mpsc::Sender<JobMessage>>>,
     /// By the number of the run.
@@ -201,7 +201,7 @@ impl Connection {
     pub(super) async fn run(
         &self,
         remote: &RemoteJob<'_>,
-    ) -> Result<(Box<Executed>, Received, DiskFindings), String> {
+    ) -> Result<(Box<Execution>, Received, DiskFindings), String> {
         self.provide(remote.source).await?;
         let (job, (sender, mut messages)) =
             (self.jobs.fetch_add(1, Ordering::Relaxed), mpsc::channel(MESSAGES));
@@ -267,7 +267,7 @@ impl Connection {
 }
 
 /// The outcome, if a runner may send it, without what the program itself finds out; else what is wrong with it.
-fn checked(executed: Executed, time: Duration) -> Result<Executed, String> {
+fn checked(executed: Execution, time: Duration) -> Result<Execution, String> {
     let outcome = &executed.outcome;
     let texts = [&outcome.stdout, &outcome.stderr].into_iter().flat_map(|text| [&text.head, &text.tail]);
     let texts = texts.chain(&outcome.traceback).chain(&outcome.notes);
@@ -296,7 +296,7 @@ fn checked(executed: Executed, time: Duration) -> Result<Executed, String> {
         lost_runners,
         ..executed.outcome
     };
-    Ok(Executed { outcome, ..executed })
+    Ok(Execution { outcome, ..executed })
 }
 
 impl Shared {
@@ -382,8 +382,4 @@ impl Drop for CancelOnDrop<'_> {
 /// A text of a runner, shortened for display.
 fn short(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(400).collect()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

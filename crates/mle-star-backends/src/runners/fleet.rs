@@ -1,12 +1,12 @@
 //! The runners of a process: started when scripts wait, given back when there is nothing to do, replaced when they are
 //! lost.
 
-mod kept;
+mod entry_history;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use mle_star::event::{RunnerState, RunnerStatus};
@@ -19,13 +19,14 @@ use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
-use self::kept::FleetEntry;
+use self::entry_history::FleetEntry;
 use super::connection::{Connection, DiskFindings, Hope, NotStarted, Received, RemoteJob, Source};
 use super::entry::RunnerEntry;
 use super::protocol::{Hello, RunSetup};
 use super::serve::same_version;
+use super::wire::lock;
 use crate::script::environment::{Environment, Origin};
-use crate::script::executor::{Executed, Job};
+use crate::script::executor::{Execution, Job};
 
 /// How often to look whether runners are needed.
 const TICK: Duration = Duration::from_millis(500);
@@ -272,7 +273,7 @@ impl RunOnFleet {
         source: &Arc<Source>,
         outputs: &[(&'static str, u64)],
         (logs, folder): ([PathBuf; 2], PathBuf),
-    ) -> Result<(Box<Executed>, Received), String> {
+    ) -> Result<(Box<Execution>, Received), String> {
         let fleet = self.fleet.upgrade().ok_or("the program ends")?;
         let connection = lock(&fleet.ready).get(&host).cloned().ok_or("its runner is gone")?;
         let remote = RemoteJob { run: self.run, job, source, outputs, logs, folder };
@@ -389,7 +390,7 @@ impl Inner {
         &self,
         connection: &Connection,
         remote: &RemoteJob<'_>,
-    ) -> Result<(Box<Executed>, Received), String> {
+    ) -> Result<(Box<Execution>, Received), String> {
         self.open(connection, remote.run).await.map_err(|not_opened| not_opened.reason)?;
         let (mut executed, received, disk) = connection.run(remote).await?;
         let DiskFindings { disk_left, changed_data } = disk;
@@ -570,8 +571,4 @@ fn describe(hello: &Hello) -> String {
     };
     let cores = if machine.cores == 1 { "1 core".to_owned() } else { format!("{} cores", machine.cores) };
     format!("{}: {cores}, {} GiB, {gpus}", hello.host, machine.memory_mib / 1024)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -19,7 +19,7 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::script::environment::Environment;
-use crate::script::executor::Executed;
+use crate::script::executor::Execution;
 
 /// The version of the messages.
 pub const PROTOCOL: u32 = 1;
@@ -250,7 +250,7 @@ pub struct Ended {
     /// The script.
     pub job: u64,
     /// How it ended.
-    pub executed: Executed,
+    pub executed: Execution,
     /// Its files, as far as they are wanted. The pieces of those that are kept came before.
     pub files: Vec<(String, Written)>,
     /// Whether the script changed its data, which is not used again.

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mle_star::journal::{Lock, try_lock, wait_for_lock};
@@ -26,12 +26,12 @@ use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use self::data::{Arrivals, Prepared};
+use self::data::{Arrivals, PreparedData};
 use super::cache::Cache;
 use super::protocol::{
     Frames, FromRunner, Hello, MAGIC, PROTOCOL, RunSetup, SILENCE, ToRunner, VERSION, is_ours,
 };
-use super::wire::{LastHeard, Outgoing, channel};
+use super::wire::{LastHeard, Outbox, channel, lock};
 use crate::script::environment::{
     Environment, EnvironmentChoice, Origin, cache_folder, python_environment, python_on_path,
 };
@@ -54,7 +54,7 @@ pub struct RunnerSetup {
 
 /// The state of a running runner.
 struct Server {
-    out: Outgoing,
+    out: Outbox,
     cache: Cache,
     /// The folder that holds a folder for each run, in which its scripts run.
     folder: PathBuf,
@@ -64,7 +64,7 @@ struct Server {
     /// The runs, by number. A cell is empty until its run is open.
     runs: Mutex<HashMap<u64, Arc<OnceCell<Arc<OpenRun>>>>>,
     /// The data that was asked for, by the digest of its manifest.
-    data: Mutex<HashMap<String, Arc<Prepared>>>,
+    data: Mutex<HashMap<String, Arc<PreparedData>>>,
     /// The files that are on their way.
     arrivals: Arrivals,
     /// The scripts that run, by the number of the job.
@@ -118,7 +118,7 @@ pub async fn serve(
     let ended = tokio::select! {
         ended = listen(&server, frames, &heard) => ended,
         () = heard.wait_for_silence(SILENCE) => Err(Trouble::new("nothing was heard from the program", "")),
-        signal = told_to_end() => {
+        signal = end_signal() => {
             out.send(&FromRunner::Leaving { reason: format!("it received {signal}") }, &[]);
             tokio::time::sleep(FINAL_MESSAGE_TIMEOUT).await;
             Ok(())
@@ -344,7 +344,7 @@ impl Drop for OwnFolder {
 }
 
 /// Waits for a signal that ends this process, and names it.
-async fn told_to_end() -> &'static str {
+async fn end_signal() -> &'static str {
     let wait = async |kind| match signal(kind) {
         Ok(mut signal) => drop(signal.recv().await),
         Err(_) => std::future::pending().await,
@@ -354,8 +354,4 @@ async fn told_to_end() -> &'static str {
         () = wait(SignalKind::interrupt()) => "SIGINT",
         () = wait(SignalKind::hangup()) => "SIGHUP",
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

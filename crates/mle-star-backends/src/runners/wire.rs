@@ -1,7 +1,7 @@
 //! What both sides of a connection do: write frames in order, show that they are there, and notice when the other is
 //! gone.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -16,16 +16,16 @@ const BULK_QUEUE: usize = 4;
 
 /// Sends frames. Clones send to the same side.
 #[derive(Clone, Debug)]
-pub(super) struct Outgoing {
+pub(super) struct Outbox {
     /// Frames that are written first.
     soon: mpsc::UnboundedSender<Vec<u8>>,
     /// Frames with pieces of files, in a short queue.
     bulk: mpsc::Sender<Vec<u8>>,
 }
 
-/// The frames that [`Outgoing`] has sent and that are still to be written.
+/// The frames that [`Outbox`] has sent and that are still to be written.
 #[derive(Debug)]
-pub(super) struct Unwritten {
+pub(super) struct FrameQueue {
     soon: mpsc::UnboundedReceiver<Vec<u8>>,
     bulk: mpsc::Receiver<Vec<u8>>,
 }
@@ -38,14 +38,19 @@ pub(super) struct LastHeard(Arc<Mutex<Instant>>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gone;
 
-/// A sender of frames, and the frames to write.
-pub(super) fn channel() -> (Outgoing, Unwritten) {
-    let (soon, soon_from) = mpsc::unbounded_channel();
-    let (bulk, bulk_from) = mpsc::channel(BULK_QUEUE);
-    (Outgoing { soon, bulk }, Unwritten { soon: soon_from, bulk: bulk_from })
+/// The value in a mutex, whatever became of its last holder.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Outgoing {
+/// A sender of frames, and the frames to write.
+pub(super) fn channel() -> (Outbox, FrameQueue) {
+    let (soon, soon_from) = mpsc::unbounded_channel();
+    let (bulk, bulk_from) = mpsc::channel(BULK_QUEUE);
+    (Outbox { soon, bulk }, FrameQueue { soon: soon_from, bulk: bulk_from })
+}
+
+impl Outbox {
     /// Sends a message before all pieces of files that wait. One that is too long is not sent.
     pub(super) fn send<M: Serialize>(&self, message: &M, bytes: &[u8]) {
         if let Ok(frame) = frame(message, bytes) {
@@ -61,7 +66,7 @@ impl Outgoing {
     }
 }
 
-impl Unwritten {
+impl FrameQueue {
     /// Writes the frames, and `alive` at each [`BEAT`]. Returns when nothing more can be sent or written.
     pub(super) async fn write_to<M: Serialize>(mut self, mut sink: impl AsyncWrite + Unpin, alive: M) {
         let mut beat = interval(BEAT);

@@ -6,7 +6,7 @@ use std::time::Instant;
 use std::{fs, io};
 
 use mle_star_domain::layout;
-use mle_star_domain::measure::interval::{FEWEST_PERIODS, Grouped};
+use mle_star_domain::measure::interval::{FEWEST_PERIODS, Groups};
 use mle_star_domain::measure::{Chance, Measurement};
 use mle_star_domain::protocol::{LabelColumns, Periods, Split, SplitKind};
 use mle_star_domain::score::Printed;
@@ -17,10 +17,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::plane::{Answered, Plane, Unanswered, absolute};
+use super::plane::{Answer, Plane, PlaneError, absolute};
 
 pub(crate) use copies::CopiedRows;
-pub(crate) use diagnose::Predicted;
+pub(crate) use diagnose::PredictionFiles;
 pub(crate) use last_fold::FoldFiles;
 pub use last_fold::LastFold;
 
@@ -55,7 +55,7 @@ pub struct EvaluationSetup {
     /// The number of test rows, without held-out ones.
     pub test_rows: Option<u64>,
     /// For a split by groups, how many rows each group of the test table has; empty if that is not known.
-    pub test_groups: Option<Grouped>,
+    pub test_groups: Option<Groups>,
     /// Whether the scores of scripts are computed from their validation predictions.
     pub verifies: bool,
     /// The held-out rows, if there are any.
@@ -105,7 +105,7 @@ pub(crate) struct Evaluator {
 
 /// A training table with permuted labels.
 #[derive(Debug)]
-pub(crate) struct Shuffled {
+pub(crate) struct Shuffle {
     /// The file.
     pub(crate) table: PathBuf,
     /// The block of each of its rows, among whose labelled rows the labels were permuted.
@@ -175,7 +175,7 @@ impl EvaluationSetup {
         match self.split.as_ref().map(|split| split.kind) {
             Some(SplitKind::Time) if !are_groups => json!({ "kind": "period" }),
             Some(SplitKind::Groups | SplitKind::Time) => {
-                let Grouped { groups, rows } = self.test_groups.unwrap_or(Grouped { groups: 0.0, rows: 0.0 });
+                let Groups { groups, rows } = self.test_groups.unwrap_or(Groups { groups: 0.0, rows: 0.0 });
                 json!({ "kind": "groups", "rows": self.test_rows, "groups": groups, "rows_of_groups": rows })
             }
             Some(SplitKind::Rows | SplitKind::Stratified) | None => {
@@ -204,7 +204,7 @@ impl Evaluator {
     ///
     /// # Errors
     /// There is no answer.
-    pub(crate) async fn ask<T: DeserializeOwned>(&self, mut question: Value, ends: Instant) -> Answered<T> {
+    pub(crate) async fn ask<T: DeserializeOwned>(&self, mut question: Value, ends: Instant) -> Answer<T> {
         question["setup"] = json!(self.told);
         self.plane.ask(question, ends).await
     }
@@ -223,7 +223,7 @@ impl Evaluator {
         let question = json!({ "question": "validation", "file": file, "printed": printed });
         match self.ask(question, ends).await {
             Ok(checked) => Ok(checked),
-            Err(late @ Unanswered::Late(_)) => Ok(ValidationCheck::cannot_be_scored(&late.reason()?)),
+            Err(late @ PlaneError::Late(_)) => Ok(ValidationCheck::cannot_be_scored(&late.reason()?)),
             Err(unanswered) => {
                 let note = Some(format!("scores are not recomputed: {}", unanswered.reason()?));
                 Ok(ValidationCheck { note, ..ValidationCheck::default() })
@@ -242,7 +242,7 @@ impl Evaluator {
     ///
     /// # Errors
     /// Why there is no score.
-    pub(crate) async fn chance(&self, file: &Path, train: &Shuffled, ends: Instant) -> Answered<Chance> {
+    pub(crate) async fn chance(&self, file: &Path, train: &Shuffle, ends: Instant) -> Answer<Chance> {
         let question = json!({
             "question": "chance", "file": file, "table": train.table, "blocks": train.blocks,
         });

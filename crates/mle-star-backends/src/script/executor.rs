@@ -22,7 +22,7 @@ use mle_star_process::remove::remove_tree;
 use mle_star_process::sandbox::{Isolation, Sandbox};
 use mle_star_process::short_links::ShortLinks;
 use mle_star_process::stream::{Excerpt, Stream};
-use mle_star_process::warm::{Warm, WarmStart, Worker, remove_left};
+use mle_star_process::warm::{WarmStart, WarmWorkers, Worker, remove_left};
 use mle_star_process::{Error, Resource, disk};
 use mle_star_tables::input::{Data, Protection};
 use nix::errno::Errno;
@@ -65,13 +65,20 @@ pub struct ExecutorSetup {
     pub warm_start: Option<WarmStart>,
 }
 
+impl ExecutorSetup {
+    /// The settings to run one script at a time, outside a run.
+    pub fn single(folder: PathBuf, environment: Environment, machine: Machine, isolation: Isolation) -> Self {
+        Self { folder, environment, machine, slots: 1, memory_limit_mib: None, isolation, warm_start: None }
+    }
+}
+
 /// Runs the scripts of one run on this machine.
 #[derive(Debug)]
 pub struct Executor {
     setup: ExecutorSetup,
     sandbox: Sandbox,
     links: Arc<ShortLinks>,
-    warm: Option<Warm>,
+    warm: Option<WarmWorkers>,
 }
 
 /// A script to run.
@@ -97,7 +104,7 @@ pub struct Job {
 
 /// The data that a script sees, and what protects it.
 #[derive(Debug)]
-pub struct Shown {
+pub struct Input {
     /// The data.
     pub data: Data,
     /// What keeps the script from changing it.
@@ -106,7 +113,7 @@ pub struct Shown {
 
 /// How a script ended. Its files are not looked at yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Executed {
+pub struct Execution {
     /// Its outcome, without what its files say.
     pub outcome: ScriptOutcome,
     /// The number in its last score line.
@@ -117,7 +124,7 @@ pub struct Executed {
 
 /// The result of running a script once.
 struct Attempt {
-    executed: Executed,
+    executed: Execution,
     workplace: Workplace,
     /// Why it has to be run again, cold.
     worker_fault: Option<String>,
@@ -139,7 +146,7 @@ impl Executor {
         let (environment, isolation) = (&setup.environment, setup.isolation.clone());
         let removed = environment.removed_variables();
         let sandbox = Sandbox::new(isolation, &environment.python, removed, &setup.machine).without(closed);
-        let warm = setup.warm_start.as_ref().map(|start| Warm::new(&start.modules));
+        let warm = setup.warm_start.as_ref().map(|start| WarmWorkers::new(&start.modules));
         let links = Arc::new(ShortLinks::new(std::env::temp_dir()));
         Ok(Self { setup: ExecutorSetup { folder, ..setup }, sandbox, links, warm })
     }
@@ -148,12 +155,12 @@ impl Executor {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn show(&self, data_dir: &Path, closed: &[PathBuf]) -> Result<Shown, Trouble> {
+    pub fn show(&self, data_dir: &Path, closed: &[PathBuf]) -> Result<Input, Trouble> {
         let cannot = |error| Trouble::io("read", data_dir, &error);
         let data = Data::new(data_dir.canonicalize().map_err(cannot)?, closed).map_err(cannot)?;
         let is_kept = data.targets().all(|target| self.sandbox.keeps(target));
         let protection = if is_kept { Protection::ReadOnly } else { Protection::Modes };
-        Ok(Shown { data, protection })
+        Ok(Input { data, protection })
     }
 
     /// Where the output of a script is kept.
@@ -168,13 +175,13 @@ impl Executor {
     pub fn execute<'run>(
         &'run self,
         job: &'run Job,
-        shown: Arc<Shown>,
-    ) -> BoxFuture<'run, Result<(Executed, Workplace), Trouble>> {
+        shown: Arc<Input>,
+    ) -> BoxFuture<'run, Result<(Execution, Workplace), Trouble>> {
         // On the heap, so that it is compiled here, and not again in each crate that waits for it.
         Box::pin(self.executed(job, shown))
     }
 
-    async fn executed(&self, job: &Job, shown: Arc<Shown>) -> Result<(Executed, Workplace), Trouble> {
+    async fn executed(&self, job: &Job, shown: Arc<Input>) -> Result<(Execution, Workplace), Trouble> {
         let worker = self.worker(job).await;
         let began = Instant::now();
         let mut attempt = self.attempt(job, job.timeout, Arc::clone(&shown), worker).await?;
@@ -192,7 +199,7 @@ impl Executor {
         Ok((executed, workplace))
     }
 
-    async fn prepare(&self, job: &Job, shown: Arc<Shown>) -> Result<Workplace, Trouble> {
+    async fn prepare(&self, job: &Job, shown: Arc<Input>) -> Result<Workplace, Trouble> {
         let (folder, links) = (self.setup.folder.join(layout::WORK).join(&job.stem), Arc::clone(&self.links));
         let (script, modules, keeps_model) = (job.script.clone(), job.modules.clone(), job.keeps_model);
         let work = move || {
@@ -227,7 +234,7 @@ impl Executor {
         &self,
         job: &Job,
         time: Duration,
-        shown: Arc<Shown>,
+        shown: Arc<Input>,
         worker: Option<Worker>,
     ) -> Result<Attempt, Trouble> {
         let workplace = self.prepare(job, shown).await?;
@@ -284,7 +291,7 @@ impl Executor {
         };
         let lacked_room = lacked_room(&outcome, exceeded);
         let outcome = ScriptOutcome { out_of_memory: out_of_memory(&outcome, &kills), ..outcome };
-        let executed = Executed { outcome, printed: scores.printed(), lacked_room };
+        let executed = Execution { outcome, printed: scores.printed(), lacked_room };
         Ok(Attempt { executed, workplace, worker_fault })
     }
 

@@ -107,15 +107,7 @@ async fn start(
     let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
     let (run, data) = (folder.path().join("run"), folder.path().join("data"));
     std::fs::create_dir(&data).map_err(|error| format!("cannot create a temporary folder: {error}"))?;
-    let setup = ExecutorSetup {
-        folder: run,
-        environment: environment.clone(),
-        machine: machine.clone(),
-        slots: 1,
-        memory_limit_mib: None,
-        isolation,
-        warm_start: None,
-    };
+    let setup = ExecutorSetup::single(run, environment.clone(), machine.clone(), isolation);
     let executor = Executor::new(setup, &[]).map_err(in_words)?;
     let shown = Arc::new(executor.show(&data, &[]).map_err(in_words)?);
     let job = Job {

@@ -43,15 +43,16 @@ macro_rules! files {
         [$(($name, include_str!(concat!("../../python/mle_star_data/", $name)))),*]
     };
 }
-const FILES: [(&str, &str); 54] = files! {
-    "__init__.py" "__main__.py" "agreement.py" "columns.py" "course.py" "dates.py" "describe.py"
-    "description.py" "diagnose.py" "divisions.py" "facts.py" "files.py" "fits.py" "folders.py"
-    "formats.py" "formulas.py" "frames.py" "holdout.py" "importances.py" "intake.py" "intervals.py"
-    "kaggle_metric_utilities.py" "kinds.py" "labels.py" "links.py" "measure.py" "mentions.py"
-    "metric_child.py" "metric_file.py" "metric_tables.py" "metrics.py" "names.py" "notation.py"
-    "other_files.py" "other_rows.py" "packing.py" "periods.py" "plan.py" "predictions.py" "questions.py"
-    "readings.py" "relations.py" "resampled.py" "roles.py" "rows.py" "selection.py" "sentences.py"
-    "shown.py" "spellings.py" "split.py" "submission.py" "tables.py" "text_table.py" "workbooks.py"
+const FILES: [(&str, &str); 55] = files! {
+    "__init__.py" "__main__.py" "aliases.py" "bootstrap.py" "column_kinds.py" "dates.py" "describe.py"
+    "described_columns.py" "description.py" "diagnose.py" "error_correlation.py" "facts.py" "files.py"
+    "folders.py" "formats.py" "formulas.py" "frames.py" "holdout.py" "importances.py" "intake.py"
+    "intervals.py" "kaggle_metric_utilities.py" "labels.py" "links.py" "markdown.py" "measure.py"
+    "metric_child.py" "metric_file.py" "metric_tables.py" "metrics.py" "naming.py" "new_rows.py"
+    "number_notation.py" "other_files.py" "packing.py" "partitions.py" "periods.py" "plan.py" "predictions.py"
+    "questions.py" "readings.py" "refit.py" "relations.py" "roles.py" "rows.py" "selection.py" "sentences.py"
+    "spellings.py" "split.py" "submission.py" "submission_columns.py" "tables.py" "text_table.py"
+    "time_section.py" "workbooks.py"
 };
 
 /// Answers questions.
@@ -67,11 +68,11 @@ pub struct Plane {
 }
 
 /// The answer to a question.
-pub type Answered<T> = Result<T, Unanswered>;
+pub type Answer<T> = Result<T, PlaneError>;
 
 /// Why a question has no answer.
 #[derive(Debug)]
-pub enum Unanswered {
+pub enum PlaneError {
     /// In one sentence, for the journal.
     Reason(String),
     /// What was asked about is wrong, and what to do.
@@ -142,13 +143,13 @@ impl Plane {
     ///
     /// # Errors
     /// There is no answer.
-    pub async fn ask<T: DeserializeOwned>(&self, mut question: Value, ends: Instant) -> Answered<T> {
+    pub async fn ask<T: DeserializeOwned>(&self, mut question: Value, ends: Instant) -> Answer<T> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         question["number"] = json!(number);
         let mut process = self.process.lock().await;
         let time = ends.saturating_duration_since(Instant::now()).max(LEAST);
         let answered = timeout(time, self.answered(&mut process, number, format!("{question}\n"))).await;
-        answered.map_err(|_| Unanswered::Late(time.as_secs()))??.read()
+        answered.map_err(|_| PlaneError::Late(time.as_secs()))??.read()
     }
 
     /// As [`Plane::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system
@@ -161,22 +162,22 @@ impl Plane {
         mut question: Value,
         into: &Path,
         ends: Instant,
-    ) -> Answered<T> {
+    ) -> Answer<T> {
         let made = self.folder.join(format!("made-{}", self.asked.fetch_add(1, Ordering::Relaxed)));
         question["into"] = json!(made);
         let answer = self.ask(question, ends).await?;
         let moved = if made.exists() { fs::rename(&made, into) } else { Ok(()) };
-        moved.map_err(|error| Unanswered::Broken(Trouble::io("write", into, &error)))?;
+        moved.map_err(|error| PlaneError::Broken(Trouble::io("write", into, &error)))?;
         Ok(answer)
     }
 
     /// The reply of the process. One that does not reply, or to which nobody listens any more, is ended.
-    async fn answered(&self, process: &mut Option<Talk>, number: u64, line: String) -> Answered<Reply> {
+    async fn answered(&self, process: &mut Option<Talk>, number: u64, line: String) -> Answer<Reply> {
         let mut said = String::new();
         for _ in 0..TRIES {
             let mut talk = match process.take().filter(Talk::is_alive) {
                 Some(talk) => talk,
-                None => self.start().await.map_err(Unanswered::Broken)?,
+                None => self.start().await.map_err(PlaneError::Broken)?,
             };
             talk.send(line.clone().into_bytes());
             if let Some(reply) = reply(&mut talk, number).await.map_err(unreadable)? {
@@ -205,39 +206,39 @@ impl Plane {
         })
     }
 
-    fn broken(&self, said: &str) -> Unanswered {
+    fn broken(&self, said: &str) -> PlaneError {
         let python = self.environment.python.display();
         match said.split_once("No module named '").and_then(|(_, rest)| rest.split_once('\'')) {
             Some((module, _)) => {
                 let message = format!("{python} lacks {module}, which tables are read with");
                 let hint =
                     "install polars, fastexcel, numpy, scikit-learn and scipy there, or leave --python out";
-                Unanswered::Broken(Trouble::resumable(message, hint))
+                PlaneError::Broken(Trouble::resumable(message, hint))
             }
             None => {
                 let said = if said.is_empty() { "it was killed" } else { said };
-                Unanswered::Reason(format!("what computes scores ended twice: {said}"))
+                PlaneError::Reason(format!("what computes scores ended twice: {said}"))
             }
         }
     }
 }
 
 impl Reply {
-    fn read<T: DeserializeOwned>(self) -> Answered<T> {
+    fn read<T: DeserializeOwned>(self) -> Answer<T> {
         match (self.answer, self.failure, self.error.unwrap_or_default()) {
             (Some(answer), ..) => serde_json::from_value(answer).map_err(unreadable),
             (None, Some(failure), _) => Err(match self.hint {
-                Some(hint) => Unanswered::Refused(Trouble::new(failure, hint)),
-                None => Unanswered::Reason(failure),
+                Some(hint) => PlaneError::Refused(Trouble::new(failure, hint)),
+                None => PlaneError::Reason(failure),
             }),
             (None, None, error) => {
-                Err(Unanswered::Reason(format!("a defect of mle-star, please report it: {error}")))
+                Err(PlaneError::Reason(format!("a defect of mle-star, please report it: {error}")))
             }
         }
     }
 }
 
-impl Unanswered {
+impl PlaneError {
     /// The reason in words, or the trouble that ends the run.
     ///
     /// # Errors
@@ -252,17 +253,17 @@ impl Unanswered {
     }
 }
 
-impl From<Unanswered> for Trouble {
-    fn from(unanswered: Unanswered) -> Self {
+impl From<PlaneError> for Trouble {
+    fn from(unanswered: PlaneError) -> Self {
         match unanswered {
-            Unanswered::Refused(trouble) => trouble,
+            PlaneError::Refused(trouble) => trouble,
             unanswered => unanswered.reason().map_or_else(|trouble| trouble, |reason| Self::new(reason, "")),
         }
     }
 }
 
-fn unreadable(error: impl Display) -> Unanswered {
-    Unanswered::Reason(format!("the answer cannot be read: {error}"))
+fn unreadable(error: impl Display) -> PlaneError {
+    PlaneError::Reason(format!("the answer cannot be read: {error}"))
 }
 
 /// A path as the data plane needs it, which runs in a folder of its own.

@@ -32,6 +32,9 @@ pub struct CheckArgs {
     /// Write the findings to this file, and exit with 0, or with 2 if a file cannot be checked
     #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "json", "sarif"])]
     pub write_baseline: Option<PathBuf>,
+    /// Exit with 1 if there are warnings, too
+    #[arg(long)]
+    pub strict: bool,
     /// Explain a rule, with a script that leaks and one that does not
     #[arg(long, value_name = "RULE", exclusive = true, hide_possible_values = true, value_parser = rules())]
     pub explain: Option<Rule>,

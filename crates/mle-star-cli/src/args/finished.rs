@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::RunRef;
+
 #[derive(Debug, Args)]
 pub struct PredictArgs {
-    /// Run ID, or path of the run folder
-    pub run: String,
+    #[command(flatten)]
+    pub run: RunRef,
     /// Table with the rows to predict, in any format (CSV, Parquet, Excel and others)
     #[arg(value_name = "TABLE")]
     pub rows: PathBuf,
@@ -17,9 +19,6 @@ pub struct PredictArgs {
     /// Compare the predictions with the target in the table, and print the metric with its interval
     #[arg(long)]
     pub score: bool,
-    /// Look for the run in this folder [default: ./runs]
-    #[arg(long, value_name = "DIR")]
-    pub runs_dir: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -28,8 +27,8 @@ pub struct PredictArgs {
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(["notebook", "mlflow"])))]
 pub struct ExportArgs {
-    /// Run ID, or path of the run folder
-    pub run: String,
+    #[command(flatten)]
+    pub run: RunRef,
     /// Write the final solution as a Jupyter notebook that runs from top to bottom
     #[arg(long, value_name = "FILE")]
     pub notebook: Option<PathBuf>,
@@ -39,7 +38,4 @@ pub struct ExportArgs {
     /// Replace files that exist
     #[arg(long)]
     pub force: bool,
-    /// Look for the run in this folder [default: ./runs]
-    #[arg(long, value_name = "DIR")]
-    pub runs_dir: Option<PathBuf>,
 }

@@ -1,18 +1,16 @@
 //! Options of the commands that steer a run, or begin one from another.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
-use super::given;
+use super::{RunRef, ViewArgs, given};
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::fork::ForkOptions;
 use mle_star_run::settings::Setting;
 
 #[derive(Debug, Default, Args)]
 pub struct ForkArgs {
-    /// Run ID, or path of the run folder
-    pub run: String,
+    #[command(flatten)]
+    pub run: RunRef,
     /// The first place that is done anew, as `show` lists it, such as phase2/path-0/t0/k1 or phase3
     #[arg(long, value_name = "PLACE")]
     pub at: String,
@@ -22,36 +20,23 @@ pub struct ForkArgs {
     /// Set the ID of the new run [default: the task's name with date and time]
     #[arg(long, value_name = "ID")]
     pub run_id: Option<String>,
-    /// Look for the run in this folder [default: ./runs]
-    #[arg(long, value_name = "DIR")]
-    pub runs_dir: Option<PathBuf>,
     /// Set the time limit, with the time of what is shared [default: that of RUN]
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<String>,
     /// Limit the cost of the calls that follow, in US dollars [default: as RUN]
     #[arg(long, value_name = "USD")]
     pub max_budget_usd: Option<String>,
-    /// Start the new run in a process of its own, and print its folder
-    #[arg(long)]
-    pub detach: bool,
-    /// Print events as JSON, one per line; with --detach, one document
-    #[arg(long)]
-    pub json: bool,
-    /// Print only errors
-    #[arg(long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub view: ViewArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct NoteArgs {
-    /// Run ID, or path of the run folder
-    pub run: String,
+    #[command(flatten)]
+    pub run: RunRef,
     /// The note, of at most 4000 characters; - is standard input
     #[arg(allow_hyphen_values = true)]
     pub text: String,
-    /// Look for the run in this folder [default: ./runs]
-    #[arg(long, value_name = "DIR")]
-    pub runs_dir: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -59,11 +44,8 @@ pub struct NoteArgs {
 
 #[derive(Debug, Args)]
 pub struct StopArgs {
-    /// Run ID, or path of the run folder
-    pub run: String,
-    /// Look for the run in this folder [default: ./runs]
-    #[arg(long, value_name = "DIR")]
-    pub runs_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: RunRef,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

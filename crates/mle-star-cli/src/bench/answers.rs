@@ -11,21 +11,17 @@ use mle_star_run::data_plane;
 use mle_star_run::metrics::{Kind, Metric};
 use mle_star_run::runs::absolute;
 use mle_star_run::runtime::wait_for;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
-use super::scale::{Grade, digest_of};
-
 /// A table with hidden answers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answers {
+#[derive(Clone, Debug)]
+pub struct HiddenAnswers {
     /// Its absolute path.
-    pub path: PathBuf,
-    /// The BLAKE3 digest of the file.
-    pub digest: String,
+    path: PathBuf,
 }
 
-impl Answers {
+impl HiddenAnswers {
     /// The answers of a task: the given table, or that of the task in the given folder.
     ///
     /// # Errors
@@ -41,19 +37,18 @@ impl Answers {
             let message = format!("the answers {} are in the data folder of the task {name}", path.display());
             return Err(Trouble::new(message, "move them where scripts and agents cannot read them"));
         }
-        let digest = digest_of(&path).map_err(unreadable)?;
-        Ok(Self { path, digest })
+        Ok(Self { path })
     }
 
-    /// The grade of a run's submission.
+    /// The score of a run's submission, or why it has none.
     ///
     /// # Errors
     /// The answers cannot be used, or a file cannot be read. The submission is not the reason.
-    pub fn grade(&self, result: &FinalResult, submission: &Path) -> Result<Grade, Trouble> {
+    pub fn score(&self, result: &FinalResult, submission: &Path) -> Result<Result<f64, String>, Trouble> {
         let task = &result.task;
         let unusable = |why: String| {
             let message = format!("the answers {} cannot be used: {why}", self.path.display());
-            Trouble::new(message, "correct the file, or give a grader for this task in a bench file")
+            Trouble::new(message, "correct the file")
         };
         let known = Metric::parse(&task.evaluation_metric).filter(|_| task.metric_file.is_none());
         let Some(metric) = known else {
@@ -88,11 +83,10 @@ impl Answers {
         let files = [Some(self.path.clone()), Some(submission), training].into_iter().flatten();
         let asked = wait_for(data_plane::ask(&result.config, files, question, &|_| ()));
         let asked = asked.map_err(|failure| failure.trouble)?.map_err(|error| error.trouble)?;
-        let scored: Scored = asked.map_err(unusable)?;
-        match scored {
-            Scored { unusable: Some(why), .. } => Err(unusable(why)),
-            Scored { failure: Some(why), .. } => Ok(Grade { why, ..Grade::default() }),
-            Scored { score, .. } => Ok(Grade { valid: true, score, ..Grade::default() }),
+        match asked.map_err(unusable)? {
+            ScoreReply { unusable: Some(why), .. } => Err(unusable(why)),
+            ScoreReply { score: Some(score), failure: None, .. } => Ok(Ok(score)),
+            ScoreReply { failure, .. } => Ok(Err(failure.unwrap_or_else(|| "it has no score".to_owned()))),
         }
     }
 }
@@ -100,7 +94,7 @@ impl Answers {
 /// The answer of the data plane.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Scored {
+struct ScoreReply {
     score: Option<f64>,
     /// What is wrong with the submission.
     failure: Option<String>,
@@ -158,7 +152,7 @@ fn form(
             (None, None, _) => several
                 .first()
                 .map(|first| targets(first))
-                .ok_or_else(|| "the submission predicts nothing".to_owned()),
+                .ok_or("the submission predicts nothing".to_owned()),
             (None, Some(target), _) => Err(format!(
                 "the submission has several columns, but {metric} is about the column {target}, which neither has"
             )),

@@ -1,18 +1,15 @@
-//! The folder of a bench: its plan, and what the program must remember between calls.
+//! The folder of a bench: its plan, its runs and its results.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::{self, JournalError, Lock};
+use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::runs::inputs::{write_atomically, write_json};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
-use super::grade::Kept;
-use super::plan::{Cell, Plan};
-use super::scale::{Grade, digest_of};
+use super::plan::{Plan, PlannedRun};
 use crate::exit::Failure;
 
 /// Files in the folder of a bench.
@@ -20,8 +17,6 @@ const PLAN: &str = "bench.json";
 const LOCK: &str = "bench.lock";
 /// The runs, a runs directory.
 pub const RUNS: &str = "runs";
-const FAILURES: &str = "failures";
-const GRADES: &str = "grades";
 
 /// The folder of a bench, locked by this process.
 #[derive(Debug)]
@@ -30,15 +25,6 @@ pub struct Folder {
     pub path: PathBuf,
     /// Keeps the lock.
     _lock: (File, Lock),
-}
-
-/// Why a run has no result.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Failed {
-    /// The exit code.
-    pub exit: u8,
-    /// The error.
-    pub error: String,
 }
 
 impl Folder {
@@ -52,8 +38,9 @@ impl Folder {
         let folder = Self { path: path.to_owned(), _lock: lock };
         let file = path.join(PLAN);
         if file.exists() {
-            let before: Plan = read_json(&file).ok_or_else(|| {
-                let message = format!("cannot read {}", file.display());
+            let text = fs::read(&file).map_err(|error| Trouble::io("read", &file, &error))?;
+            let before: Plan = serde_json::from_slice(&text).map_err(|error| {
+                let message = format!("{} is no plan of a bench: {error}", file.display());
                 Trouble::new(message, "restore it, or use another folder with --out")
             })?;
             if let Some(difference) = plan.differs_from(&before) {
@@ -72,83 +59,22 @@ impl Folder {
     }
 
     /// The folder of a run.
-    pub fn run(&self, cell: &Cell<'_>) -> PathBuf {
-        self.runs().join(cell.id())
+    pub fn run(&self, planned: &PlannedRun<'_>) -> PathBuf {
+        self.runs().join(planned.id())
     }
 
-    /// Why a run has no result, if something other than an interruption ended it.
-    pub fn failure(&self, cell: &Cell<'_>) -> Option<Failed> {
-        read_json(&self.of_cell(FAILURES, cell))
+    /// The submission of a run.
+    pub fn submission(&self, planned: &PlannedRun<'_>) -> PathBuf {
+        self.run(planned).join(layout::FINAL).join(layout::SUBMISSION)
     }
 
-    /// Forgets why a run had no result: it is made again.
+    /// Writes a file.
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub fn forget_failure(&self, cell: &Cell<'_>) -> Result<(), Failure> {
-        match fs::remove_file(self.of_cell(FAILURES, cell)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unwritable(&self.path, &error)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Notes why a run has no result.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
-    pub fn note_failure(&self, cell: &Cell<'_>, failure: &Failure) -> Result<(), Failure> {
-        let failed = Failed { exit: failure.exit.code(), error: failure.trouble.message.clone() };
-        self.write(FAILURES, cell, &failed)
-    }
-
-    /// The grade of a run's submission; `None` if this submission was not graded like this.
-    pub fn kept(&self, cell: &Cell<'_>, submission: &Path) -> Option<Kept> {
-        let kept: Kept = read_json(&self.of_cell(GRADES, cell))?;
-        let is_same = kept.grading == cell.task.grading && digest_of(submission).ok()? == kept.submission;
-        is_same.then_some(kept)
-    }
-
-    /// Keeps a grade.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
-    pub fn keep(&self, cell: &Cell<'_>, submission: &Path, grade: &Grade) -> Result<(), Failure> {
-        let kept = Kept {
-            submission: digest_of(submission).map_err(|error| unwritable(&self.path, &error))?,
-            grading: cell.task.grading.clone(),
-            grade: grade.clone(),
-        };
-        self.write(GRADES, cell, &kept)
-    }
-
-    /// Writes a value as indented JSON.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
-    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), Failure> {
-        self.written(name, |path| write_json(path, value))
-    }
-
-    /// Writes a text.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
-    pub fn write_text(&self, name: &str, text: &str) -> Result<(), Failure> {
-        self.written(name, |path| write_atomically(path, text.as_bytes()))
-    }
-
-    fn of_cell(&self, folder: &str, cell: &Cell<'_>) -> PathBuf {
-        self.path.join(folder).join(format!("{}.json", cell.id()))
-    }
-
-    fn write(&self, folder: &str, cell: &Cell<'_>, value: &impl Serialize) -> Result<(), Failure> {
-        self.write_json(&format!("{folder}/{}.json", cell.id()), value)
-    }
-
-    fn written(&self, name: &str, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), Failure> {
-        let path = self.path.join(name);
-        let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| write(&path));
-        made.map_err(|error| unwritable(&self.path, &error))
+    pub fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
+        write_atomically(&self.path.join(name), text.as_bytes())
+            .map_err(|error| unwritable(&self.path, &error))
     }
 }
 
@@ -162,10 +88,6 @@ fn locked(folder: &Path) -> Result<(File, Lock), Failure> {
         JournalError::Io(error) => unwritable(folder, &error),
         error => Failure::failed(error.trouble()),
     })
-}
-
-fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
 fn unwritable(folder: &Path, error: &io::Error) -> Failure {

@@ -1,20 +1,17 @@
 //! The results of a bench: a row for each run, a summary for each task and budget, and the whole.
 
-use std::collections::BTreeSet;
 use std::ops::Add as _;
 
 use mle_star_domain::effects::Usage;
-use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
+use mle_star_domain::trouble::Trouble;
 use mle_star_report::money;
 use mle_star_report::run_report::{NO_SUBMISSION, RunReport};
-use mle_star_report::run_view;
+use mle_star_report::run_view::{self, RunSummary};
 use serde::Serialize;
 
 use super::folder::Folder;
-use super::plan::{Cell, Plan};
-use super::scale::Medal;
-use super::statistics::{mean, quantile, share, standard_error};
+use super::plan::{Plan, PlannedRun};
 use crate::exit::{Exit, Failure};
 
 /// The results of a bench, as in `results.json`. Scores are in the unit of the metric, times in seconds, money in US
@@ -91,14 +88,6 @@ pub struct RunRow {
     pub held_out_score: Option<f64>,
     /// The score in the search.
     pub validation_score: Option<f64>,
-    /// The medal.
-    pub medal: Option<Medal>,
-    /// Whether thresholds for medals are known.
-    pub has_medals: bool,
-    /// Whether the score is better than the median of the leaderboard.
-    pub above_median: Option<bool>,
-    /// The score in units of the anchors.
-    pub units: Option<f64>,
     /// The time of the run.
     pub seconds: Option<f64>,
     /// Its cost, estimates included; `None` if nothing is known.
@@ -115,7 +104,7 @@ pub struct RunRow {
     pub error: Option<String>,
 }
 
-/// The runs of a task with a budget. Shares count runs without a result as failures; scores leave them out.
+/// The runs of a task with a budget. Statistics of scores leave out runs that are not valid.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// The task's name.
@@ -126,8 +115,6 @@ pub struct Summary {
     pub runs: usize,
     /// The number of runs with a valid submission.
     pub valid: usize,
-    /// The share of runs with a valid submission.
-    pub success_rate: f64,
     /// The metric's name.
     pub metric: Option<String>,
     /// Where the scores come from.
@@ -136,39 +123,14 @@ pub struct Summary {
     pub mean: Option<f64>,
     /// The median.
     pub median: Option<f64>,
-    /// The first quartile.
-    pub q1: Option<f64>,
-    /// The third quartile.
-    pub q3: Option<f64>,
     /// The interquartile range.
     pub iqr: Option<f64>,
-    /// The medals; `None` without thresholds.
-    pub medals: Option<Medals>,
-    /// The share of runs above the median of the leaderboard.
-    pub above_median_rate: Option<f64>,
-    /// The mean units of the valid runs; `None` without anchors.
-    pub units_mean: Option<f64>,
-    /// The median of the units.
-    pub units_median: Option<f64>,
     /// The mean time of the runs that ended.
     pub seconds_mean: Option<f64>,
     /// The cost of all runs, as far as it is known or estimated; `None` if nothing is.
     pub cost_usd: Option<f64>,
     /// The estimated part of the cost.
     pub estimated_usd: f64,
-}
-
-/// Medals of several runs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Medals {
-    /// Gold medals.
-    pub gold: usize,
-    /// Silver medals.
-    pub silver: usize,
-    /// Bronze medals.
-    pub bronze: usize,
-    /// The share of runs with any medal.
-    pub rate: f64,
 }
 
 /// All runs together.
@@ -178,14 +140,6 @@ pub struct Total {
     pub runs: usize,
     /// The number of runs with a valid submission.
     pub valid: usize,
-    /// The share of runs with a valid submission.
-    pub success_rate: f64,
-    /// The share of runs with any medal, among those with thresholds: the mean over seeds.
-    pub medal_rate: Option<f64>,
-    /// The standard error of this mean.
-    pub medal_rate_error: Option<f64>,
-    /// The mean over tasks and budgets of the mean units.
-    pub units_mean: Option<f64>,
     /// The time of all runs, one after another.
     pub seconds: f64,
     /// Their cost, as far as it is known or estimated; `None` if nothing is.
@@ -196,77 +150,58 @@ pub struct Total {
 
 /// The results of a bench so far, from one row for each of its runs.
 pub fn results(plan: &Plan, mut runs: Vec<RunRow>) -> Results {
-    share_medals(&mut runs);
     let mut summaries = Vec::new();
     for budget in &plan.budgets {
         for task in &plan.tasks {
-            let is_here = |row: &RunRow| row.task == task.name && row.budget_seconds == *budget;
-            let anchors = task.grading.anchors;
-            let mut here: Vec<&mut RunRow> = runs.iter_mut().filter(|row| is_here(row)).collect();
+            let is_here = |row: &&mut RunRow| row.task == task.name && row.budget_seconds == *budget;
+            let mut here: Vec<&mut RunRow> = runs.iter_mut().filter(is_here).collect();
             choose_scores(&mut here);
-            for row in &mut here {
-                row.units = anchors.zip(row.score).map(|(anchors, score)| anchors.units(score));
-            }
             let here: Vec<&RunRow> = here.into_iter().map(|row| &*row).collect();
             summaries.push(summary(&task.name, *budget, &here));
         }
     }
     let complete = runs.iter().all(|row| matches!(row.state, State::Finished | State::Failed));
-    let total = total(&runs, &summaries, &plan.seeds);
+    let total = total(&runs);
     Results { format: 1, complete, runs, summaries, total }
 }
 
-/// A grader tells of medals only if there is a submission. The other runs of the task have won none.
-fn share_medals(rows: &mut [RunRow]) {
-    let with: BTreeSet<String> =
-        rows.iter().filter(|row| row.has_medals).map(|row| row.task.clone()).collect();
-    rows.iter_mut().for_each(|row| row.has_medals = with.contains(&row.task));
-}
-
 /// The row of a run.
-pub fn row(folder: &Folder, cell: &Cell<'_>) -> RunRow {
-    let run = folder.run(cell);
+pub fn row(folder: &Folder, planned: &PlannedRun<'_>) -> RunRow {
+    let run = folder.run(planned);
     let mut row = RunRow {
-        task: cell.task.name.clone(),
-        budget_seconds: cell.budget,
-        seed: cell.seed,
-        run: cell.id(),
-        has_medals: cell.task.grading.medals.is_some(),
+        task: planned.task.name.clone(),
+        budget_seconds: planned.budget,
+        seed: planned.seed,
+        run: planned.id(),
         ..RunRow::default()
     };
-    if let Some(result) = run_view::read_result(&run) {
-        row.tell(&RunReport::of_result(&run, &result));
-        row.state = State::Finished;
-        row.exit = Some(Exit::of_result(&result).code());
-        row.valid = row.error.is_none();
-        graded(&mut row, folder, cell);
-        return row;
-    }
     if let Ok(view) = run_view::read(&run) {
         row.tell(&RunReport::of(&view));
         row.state = State::Unfinished;
-    }
-    if let Some(failed) = folder.failure(cell) {
-        row.state = State::Failed;
-        (row.exit, row.error) = (Some(failed.exit), Some(failed.error));
+        if let Some(result) = &view.result {
+            row.state = State::Finished;
+            row.exit = Some(Exit::of_result(result).code());
+            row.valid = row.error.is_none();
+        }
     }
     row
 }
 
-/// What a grader or hidden answers say about the submission of a finished run.
-fn graded(row: &mut RunRow, folder: &Folder, cell: &Cell<'_>) {
-    let submission = folder.run(cell).join(layout::FINAL).join(layout::SUBMISSION);
-    let is_graded = cell.task.grading.is_on() && row.valid;
-    let Some(kept) = folder.kept(cell, &submission).filter(|_| is_graded) else { return };
-    let grade = kept.grade;
-    row.valid = grade.valid;
-    row.hidden_score = grade.score;
-    (row.medal, row.above_median) = (grade.medal, grade.above_median);
-    row.has_medals |= grade.has_medals;
-    if !grade.valid {
-        row.exit = Some(Exit::NoSubmission.code());
-        row.error = Some(grade.why);
+/// Compares the submission of a finished run with the hidden answers, if there are any.
+///
+/// # Errors
+/// The answers cannot be used.
+pub fn grade(row: &mut RunRow, folder: &Folder, planned: &PlannedRun<'_>) -> Result<(), Trouble> {
+    let result = run_view::read_result(&folder.run(planned)).filter(|_| row.valid);
+    let (Some(answers), Some(result)) = (&planned.task.answers, result) else { return Ok(()) };
+    match answers.score(&result, &folder.submission(planned))? {
+        Ok(score) => row.hidden_score = Some(score),
+        Err(why) => {
+            (row.valid, row.exit) = (false, Some(Exit::NoSubmission.code()));
+            row.error = Some(why);
+        }
     }
+    Ok(())
 }
 
 /// Chooses one kind of score, so that runs can be compared: the hidden score if any valid run has one, and those whose grading
@@ -288,40 +223,23 @@ fn summary(task: &str, budget: Option<u64>, rows: &[&RunRow]) -> Summary {
     let cost = cost(rows.iter().copied());
     let valid = rows.iter().filter(|row| row.valid).count();
     let scores: Vec<f64> = rows.iter().filter_map(|row| row.score).collect();
-    let units: Vec<f64> = rows.iter().filter_map(|row| row.units).collect();
     let has_ended = |row: &&&RunRow| matches!(row.state, State::Finished | State::Failed);
     let seconds: Vec<f64> = rows.iter().filter(has_ended).filter_map(|row| row.seconds).collect();
-    let ranked: Vec<bool> = rows.iter().filter_map(|row| row.above_median).collect();
     let (q1, q3) = (quantile(&scores, 0.25), quantile(&scores, 0.75));
     Summary {
         task: task.to_owned(),
         budget_seconds: budget,
         runs: rows.len(),
         valid,
-        success_rate: share(valid, rows.len()),
         metric: rows.iter().find_map(|row| row.metric.clone()),
         score_of: rows.iter().find_map(|row| row.score_of),
         mean: mean(&scores),
         median: quantile(&scores, 0.5),
-        q1,
-        q3,
         iqr: q1.zip(q3).map(|(q1, q3)| q3 - q1),
-        medals: medals(rows),
-        above_median_rate: (!ranked.is_empty())
-            .then(|| share(ranked.iter().filter(|above| **above).count(), rows.len())),
-        units_mean: mean(&units),
-        units_median: quantile(&units, 0.5),
         seconds_mean: mean(&seconds),
         cost_usd: cost.cost_usd,
         estimated_usd: cost.estimated_usd,
     }
-}
-
-fn medals(rows: &[&RunRow]) -> Option<Medals> {
-    let count = |medal| rows.iter().filter(|row| row.medal == Some(medal)).count();
-    let (gold, silver, bronze) = (count(Medal::Gold), count(Medal::Silver), count(Medal::Bronze));
-    let rate = share(gold + silver + bronze, rows.len());
-    rows.iter().any(|row| row.has_medals).then_some(Medals { gold, silver, bronze, rate })
 }
 
 /// The cost of the runs that have begun.
@@ -331,27 +249,35 @@ fn cost<'a>(rows: impl Iterator<Item = &'a RunRow>) -> Usage {
     rows.filter(|row| row.seconds.is_some()).map(of_row).fold(Usage::free(), Usage::add)
 }
 
-fn total(rows: &[RunRow], summaries: &[Summary], seeds: &[u32]) -> Total {
+fn total(rows: &[RunRow]) -> Total {
     let (valid, cost) = (rows.iter().filter(|row| row.valid).count(), cost(rows.iter()));
-    let ranked: Vec<&RunRow> = rows.iter().filter(|row| row.has_medals).collect();
-    let of_seed = |seed: &u32| {
-        let rows: Vec<&&RunRow> = ranked.iter().filter(|row| row.seed == *seed).collect();
-        let won = rows.iter().filter(|row| row.medal.is_some()).count();
-        (!rows.is_empty()).then(|| share(won, rows.len()))
-    };
-    let rates: Vec<f64> = seeds.iter().filter_map(of_seed).collect();
-    let units: Vec<f64> = summaries.iter().filter_map(|summary| summary.units_mean).collect();
     Total {
         runs: rows.len(),
         valid,
-        success_rate: share(valid, rows.len()),
-        medal_rate: mean(&rates),
-        medal_rate_error: standard_error(&rates),
-        units_mean: mean(&units),
         seconds: rows.iter().filter_map(|row| row.seconds).sum(),
         cost_usd: cost.cost_usd,
         estimated_usd: cost.estimated_usd,
     }
+}
+
+/// The mean; `None` of no values.
+fn mean(values: &[f64]) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "there are few values")]
+    let count = values.len() as f64;
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)
+}
+
+/// A quantile, interpolated linearly between the values next to it, as numpy does; `None` of no values.
+fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    #[expect(clippy::cast_precision_loss, reason = "there are few values")]
+    let at = share.clamp(0.0, 1.0) * last as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the last")]
+    let below = at.floor() as usize;
+    let above = (below + 1).min(last);
+    Some(sorted[below] + (sorted[above] - sorted[below]) * at.fract())
 }
 
 impl Results {
@@ -361,17 +287,28 @@ impl Results {
         exits.max_by_key(|exit| exit.rank()).unwrap_or(Exit::Done)
     }
 
+    /// All as JSON.
+    ///
+    /// # Errors
+    /// They cannot be written as JSON, which is a defect.
+    pub fn json(&self) -> Result<String, Failure> {
+        serde_json::to_string_pretty(self).map_err(|error| unwritable(&error))
+    }
+
     /// The rows as CSV.
     ///
     /// # Errors
-    /// The rows cannot be written as a table, which is a defect.
+    /// They cannot be written as a table, which is a defect.
     pub fn csv(&self) -> Result<String, Failure> {
-        let defect = |error: &dyn std::fmt::Display| Failure::defect(format!("cannot write CSV: {error}"));
         let mut writer = csv::Writer::from_writer(Vec::new());
-        self.runs.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| defect(&error))?;
-        let bytes = writer.into_inner().map_err(|error| defect(&error))?;
+        self.runs.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| unwritable(&error))?;
+        let bytes = writer.into_inner().map_err(|error| unwritable(&error))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
+}
+
+fn unwritable(error: &dyn std::fmt::Display) -> Failure {
+    Failure::defect(format!("cannot write the results: {error}"))
 }
 
 impl ScoreOf {
@@ -388,11 +325,12 @@ impl ScoreOf {
 impl RunRow {
     /// Takes what the report of the run tells. The best score of a run without a result is no score of the run.
     fn tell(&mut self, report: &RunReport) {
-        let RunReport { run, is_final, score, checks, answer, spent, calls, .. } = report;
+        let RunReport { summary, is_final, score, calls, .. } = report;
+        let RunSummary { run, spent, answer, .. } = summary;
         (self.metric, self.direction) = (Some(run.metric.clone()), Some(run.direction));
         self.validation_score = score.validation_score.filter(|_| *is_final);
         self.held_out_score = score.held_out_score();
-        self.suspect = checks.doubt();
+        self.suspect = report.doubt();
         let has_answer = answer.submission.is_some() || !is_final;
         self.error = (!has_answer).then(|| NO_SUBMISSION.to_owned());
         let used = calls.total().usage;
@@ -423,11 +361,11 @@ pub mod tests {
     /// The results of these runs of one task.
     pub fn results_of(runs: Vec<RunRow>) -> Results {
         let summaries = vec![summary("house-prices", Some(240), &runs.iter().collect::<Vec<_>>())];
-        let total = total(&runs, &summaries, &[1, 2, 3]);
+        let total = total(&runs);
         Results { format: 1, complete: false, runs, summaries, total }
     }
 
-    /// A finished run of the task `a` without medals.
+    /// A finished run of the task `a`.
     pub fn row_of(seed: u32, score: Option<f64>) -> RunRow {
         RunRow {
             task: "a".to_owned(),
@@ -450,18 +388,22 @@ pub mod tests {
 
     #[test]
     fn a_summary_counts_failures_and_leaves_out_their_scores() {
-        let mut rows = vec![row_of(1, Some(2.0)), row_of(2, Some(4.0)), row_of(3, None)];
-        rows[0].medal = Some(Medal::Gold);
-        rows.iter_mut().for_each(|row| row.has_medals = true);
+        let rows = vec![row_of(1, Some(2.0)), row_of(2, Some(4.0)), row_of(3, None)];
         let interrupted = RunRow { state: State::Unfinished, seconds: Some(1.0), ..row_of(4, None) };
         assert_eq!(summary("a", None, &[&rows[0], &interrupted]).seconds_mean, Some(60.0));
         let all: Vec<&RunRow> = rows.iter().collect();
         let summary = summary("a", None, &all);
         assert_eq!((summary.runs, summary.valid, summary.mean, summary.iqr), (3, 2, Some(3.0), Some(1.0)));
-        assert_eq!(summary.medals, Some(Medals { gold: 1, silver: 0, bronze: 0, rate: 1.0 / 3.0 }));
-        let total = total(&rows, &[summary], &[1, 2, 3]);
-        assert_eq!((total.medal_rate, total.seconds, total.cost_usd), (Some(1.0 / 3.0), 180.0, Some(0.0)));
-        assert!((total.medal_rate_error.unwrap() - 1.0 / 3.0).abs() < 1e-12);
+        let total = total(&rows);
+        assert_eq!((total.valid, total.seconds, total.cost_usd), (2, 180.0, Some(0.0)));
+    }
+
+    #[test]
+    fn statistics_are_those_of_numpy() {
+        let values = [4.0, 1.0, 2.0, 8.0];
+        assert_eq!((mean(&values), mean(&[])), (Some(3.75), None));
+        assert_eq!([0.25, 0.5, 0.75].map(|share| quantile(&values, share).unwrap()), [1.75, 3.0, 5.0]);
+        assert_eq!((quantile(&[7.0], 0.25), quantile(&[], 0.5)), (Some(7.0), None));
     }
 
     #[test]

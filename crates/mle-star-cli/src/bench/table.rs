@@ -1,11 +1,11 @@
-//! The results as a table for people.
+//! The results of a bench as a table for people.
 
 use mle_star_report::figures::{duration, number, rounded};
 use mle_star_report::money;
-use mle_star_report::sanitize::{first_line, one_line, width};
+use mle_star_report::sanitize::{first_line, one_line};
 
-use super::results::{Medals, Results, RunRow, State, Summary};
-use super::scale::Medal;
+use super::results::{Results, RunRow, State, Summary};
+use crate::output::wrapped;
 use crate::table::Table;
 
 /// The longest error in a row, in characters.
@@ -17,25 +17,23 @@ pub fn lines(results: &Results, columns: Option<usize>) -> Vec<String> {
     lines.push(String::new());
     lines.extend(tasks(&results.summaries).lines(columns));
     lines.push(String::new());
-    lines.extend(whole(results, columns));
+    lines.extend(whole(results, columns).lines().map(str::to_owned));
     lines
 }
 
 fn runs(rows: &[RunRow]) -> Table<'_, RunRow> {
     Table::of(rows)
-        .words("task", 0, |row| Some(one_line(&row.task)))
-        .figures("budget", 0, |row| row.budget_seconds.map(|budget| format!("{budget} s")))
-        .figures("seed", 0, |row| Some(row.seed.to_string()))
-        .words("valid", 1, |row| Some(validity(row).to_owned()))
-        .figures("score", 0, |row| row.score.map(number))
-        .words("suspect", 1, |row| row.suspect.as_ref().map(|_| "yes".to_owned()))
-        .words("of", 4, |row| row.score_of.map(|of| of.words().to_owned()))
-        .words("metric", 5, |row| row.metric.as_deref().map(one_line))
-        .words("medal", 0, |row| row.has_medals.then(|| row.medal.map_or("-", Medal::name).to_owned()))
-        .figures("units", 2, |row| row.units.map(|units| format!("{units:.3}")))
-        .figures("time", 3, |row| row.seconds.map(duration))
-        .figures("cost", 2, |row| row.has_cost().then(|| money::cost(row.cost_usd, row.estimated_usd)))
-        .words("", 6, |row| row.error.as_deref().map(|error| first_line(error, LONGEST_ERROR)))
+        .text("task", 0, |row| Some(one_line(&row.task)))
+        .number("budget", 0, |row| row.budget_seconds.map(|budget| format!("{budget} s")))
+        .number("seed", 0, |row| Some(row.seed.to_string()))
+        .text("valid", 1, |row| Some(validity(row).to_owned()))
+        .number("score", 0, |row| row.score.map(number))
+        .text("suspect", 1, |row| row.suspect.as_ref().map(|_| "yes".to_owned()))
+        .text("of", 4, |row| row.score_of.map(|of| of.words().to_owned()))
+        .text("metric", 5, |row| row.metric.as_deref().map(one_line))
+        .number("time", 3, |row| row.seconds.map(duration))
+        .number("cost", 2, |row| row.has_cost().then(|| money::cost(row.cost_usd, row.estimated_usd)))
+        .text("", 6, |row| row.error.as_deref().map(|error| first_line(error, LONGEST_ERROR)))
 }
 
 fn validity(row: &RunRow) -> &'static str {
@@ -48,65 +46,47 @@ fn validity(row: &RunRow) -> &'static str {
 }
 
 fn tasks(summaries: &[Summary]) -> Table<'_, Summary> {
-    let medals = |of: &Medals| format!("{:.0} % ({}/{}/{})", 100.0 * of.rate, of.gold, of.silver, of.bronze);
     // A range of scores.
     let range = |iqr: f64| if iqr == 0.0 { "0".to_owned() } else { rounded(iqr) };
     Table::of(summaries)
-        .words("task", 0, |summary| Some(one_line(&summary.task)))
-        .figures("budget", 0, |summary| summary.budget_seconds.map(|budget| format!("{budget} s")))
-        .figures("valid", 0, |summary| Some(format!("{}/{}", summary.valid, summary.runs)))
-        .figures("mean", 0, |summary| summary.mean.map(number))
-        .figures("median", 3, |summary| summary.median.map(number))
-        .figures("IQR", 2, |summary| summary.iqr.map(range))
-        .words("medals", 1, |summary| summary.medals.as_ref().map(medals))
-        .figures("units", 0, |summary| summary.units_mean.map(|units| format!("{units:.3}")))
-        .figures("time", 4, |summary| summary.seconds_mean.map(duration))
+        .text("task", 0, |summary| Some(one_line(&summary.task)))
+        .number("budget", 0, |summary| summary.budget_seconds.map(|budget| format!("{budget} s")))
+        .number("valid", 0, |summary| Some(format!("{}/{}", summary.valid, summary.runs)))
+        .number("mean", 0, |summary| summary.mean.map(number))
+        .number("median", 3, |summary| summary.median.map(number))
+        .number("IQR", 2, |summary| summary.iqr.map(range))
+        .number("time", 4, |summary| summary.seconds_mean.map(duration))
 }
 
 /// All runs together. Narrow terminals get several lines.
-fn whole(results: &Results, columns: Option<usize>) -> Vec<String> {
+fn whole(results: &Results, columns: Option<usize>) -> String {
     let total = &results.total;
     let mut parts = vec![format!("{} of {} runs are valid", total.valid, total.runs)];
     let suspect = results.runs.iter().filter(|row| row.suspect.is_some()).count();
     if suspect > 0 {
         parts.push(format!("{suspect} suspect"));
     }
-    if let Some(rate) = total.medal_rate {
-        let error =
-            total.medal_rate_error.map(|error| format!(" ± {:.1}", 100.0 * error)).unwrap_or_default();
-        parts.push(format!("medals in {:.1}{error} %", 100.0 * rate));
-    }
-    parts.extend(total.units_mean.map(|units| format!("{units:.3} units")));
     parts.push(duration(total.seconds));
     if results.runs.iter().any(RunRow::has_cost) {
         parts.push(money::cost(total.cost_usd, total.estimated_usd));
     }
-    let mut lines: Vec<String> = Vec::new();
-    for part in parts {
-        match lines.last_mut() {
-            Some(line) if columns.is_none_or(|most| width(line) + 2 + width(&part) <= most) => {
-                line.push_str(", ");
-                line.push_str(&part);
-            }
-            _ => lines.push(part),
-        }
-    }
-    lines
+    wrapped(&parts.join(", "), columns.unwrap_or(usize::MAX), 0)
 }
 
 #[cfg(test)]
 mod tests {
+    use mle_star_report::sanitize::width;
+
     use super::*;
     use crate::bench::results::tests::{results_of, row_of};
 
     fn results() -> Results {
         let mut rows = vec![row_of(1, Some(12.5)), row_of(2, None), row_of(3, None)];
-        rows[0].medal = Some(Medal::Silver);
         (rows[1].error, rows[1].seconds) = (Some("the answers do not fit".to_owned()), Some(240.0));
         rows[2].state = State::Pending;
         (rows[2].seconds, rows[2].metric) = (None, None);
         for row in &mut rows {
-            (row.has_medals, row.budget_seconds, row.task) = (true, Some(240), "house-prices".to_owned());
+            (row.budget_seconds, row.task) = (Some(240), "house-prices".to_owned());
         }
         rows[0].cost_usd = Some(0.25);
         rows[0].tokens_in = 10;

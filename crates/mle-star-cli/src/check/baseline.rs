@@ -1,4 +1,4 @@
-//! Findings that are known: a file of them hides them, so that only new ones are told.
+//! Baselines: files of known findings, which are hidden, so that only new ones are shown.
 //!
 //! A known finding has the same rule and the same code in the same file; its line may be another one.
 
@@ -11,20 +11,20 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::{Finding, Rule};
 use serde::{Deserialize, Serialize};
 
-use super::Checked;
+use super::CheckedFile;
 
 const VERSION: u32 = 1;
 
-/// Known findings, and how often each one occurs.
+/// KnownFinding findings, and how often each one occurs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     /// The folder that paths of the file start from.
     folder: PathBuf,
-    known: BTreeMap<Known, usize>,
+    known: BTreeMap<KnownFinding, usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Known {
+struct KnownFinding {
     path: String,
     rule: Rule,
     /// The line of code where the cause begins.
@@ -40,7 +40,7 @@ struct File {
 #[derive(Serialize, Deserialize)]
 struct Entry {
     #[serde(flatten)]
-    known: Known,
+    known: KnownFinding,
     count: usize,
 }
 
@@ -50,34 +50,27 @@ impl Baseline {
     /// # Errors
     /// It does not exist, cannot be read, or is no baseline of this version.
     pub fn read(path: &Path) -> Result<Self, Trouble> {
-        let text = fs::read_to_string(path).map_err(|error| {
-            Trouble::new(
-                format!("cannot read the baseline {}: {error}", path.display()),
-                "--write-baseline makes one",
-            )
-        })?;
-        let file: File = serde_json::from_str(&text).map_err(|error| {
-            Trouble::new(
-                format!("{} is no baseline: {error}", path.display()),
-                "make it again with --write-baseline",
-            )
-        })?;
+        let cannot = |why: &str| {
+            Trouble::new(format!("{} is no baseline: {why}", path.display()), "make it with --write-baseline")
+        };
+        let text = fs::read_to_string(path).map_err(|error| cannot(&error.to_string()))?;
+        let file: File = serde_json::from_str(&text).map_err(|error| cannot(&error.to_string()))?;
         if file.version != VERSION {
-            let message = format!("the baseline {} has version {}", path.display(), file.version);
-            return Err(Trouble::new(message, "make it again with --write-baseline"));
+            return Err(cannot(&format!("it has version {}", file.version)));
         }
         let known = file.findings.into_iter().map(|entry| (entry.known, entry.count)).collect();
         Ok(Self { folder: folder_of(path), known })
     }
 
     /// The findings, as a baseline in this file knows them.
-    pub fn of(all: &[Checked], path: &Path) -> Self {
+    pub fn of(all: &[CheckedFile], path: &Path) -> Self {
         let mut baseline = Self { folder: folder_of(path), known: BTreeMap::new() };
         for checked in all {
             let path = baseline.path(&checked.name);
             let Ok(findings) = &checked.outcome else { continue };
             for found in &findings.found {
-                *baseline.known.entry(Known::of(&path, &findings.code.source, found)).or_default() += 1;
+                *baseline.known.entry(KnownFinding::of(&path, &findings.code.source, found)).or_default() +=
+                    1;
             }
         }
         baseline
@@ -102,12 +95,12 @@ impl Baseline {
     }
 
     /// Hides the findings that it knows. Returns how many of those in the checked files are no longer found.
-    pub fn hide(mut self, all: &mut [Checked]) -> usize {
+    pub fn hide(mut self, all: &mut [CheckedFile]) -> usize {
         for checked in &mut *all {
             let Ok(findings) = &mut checked.outcome else { continue };
             let path = self.path(&checked.name);
             let found = std::mem::take(&mut findings.found);
-            let of = |found: &Finding| Known::of(&path, &findings.code.source, found);
+            let of = |found: &Finding| KnownFinding::of(&path, &findings.code.source, found);
             let (known, new): (Vec<_>, Vec<_>) = found.into_iter().partition(|found| self.take(&of(found)));
             findings.known = known.len();
             findings.found = new;
@@ -119,7 +112,7 @@ impl Baseline {
     }
 
     /// Whether a finding is known; one that occurs more often than is known is new.
-    fn take(&mut self, known: &Known) -> bool {
+    fn take(&mut self, known: &KnownFinding) -> bool {
         self.known
             .get_mut(known)
             .is_some_and(|count| count.checked_sub(1).map(|less| *count = less).is_some())
@@ -132,7 +125,7 @@ impl Baseline {
     }
 }
 
-impl Known {
+impl KnownFinding {
     fn of(path: &str, source: &str, found: &Finding) -> Self {
         let code = source.lines().nth(found.line.saturating_sub(1) as usize).unwrap_or_default();
         Self { path: path.to_owned(), rule: found.rule, code: code.trim().to_owned() }

@@ -1,4 +1,4 @@
-//! What is known of the data before a script is checked.
+//! What the data of `--data` says: target, row ID, split, and columns that know the target.
 
 use std::path::Path;
 
@@ -67,7 +67,7 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<DataFacts, RunError> {
     let InferredFolder { data, inferred, intake, .. } = found;
     let (profile, folder) = (data.profile.ok_or_else(none)?, runs::absolute(&intake.folder())?);
     let asked = json!({ "question": "relations", "folder": folder, "facts": data.facts });
-    let related: Relations = intake.questions.ask(asked)?;
+    let related: Relations = intake.plane.ask(asked)?;
     let (target, id) = (inferred.roles.first_target(), inferred.roles.id.as_deref());
     let targets: Vec<String> =
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! From arguments to files.
+//! The scripts and notebooks that arguments name, with those of folders.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -4,13 +4,13 @@ use mle_star_leakage::Finding;
 use serde_json::{Value, json};
 
 use super::data::DataFacts;
-use super::{Checked, Counts, Findings};
+use super::{CheckedFile, Counts, Findings};
 
 /// The version of the format.
 const VERSION: u32 = 1;
 
 /// All that was checked.
-pub fn document(all: &[Checked], known: Option<&DataFacts>) -> Value {
+pub fn document(all: &[CheckedFile], known: Option<&DataFacts>) -> Value {
     let counts = Counts::of(all);
     let mut document = json!({
         "version": VERSION,
@@ -25,13 +25,19 @@ pub fn document(all: &[Checked], known: Option<&DataFacts>) -> Value {
     document
 }
 
-fn file(checked: &Checked) -> Value {
+fn file(checked: &CheckedFile) -> Value {
     let findings = match &checked.outcome {
         Ok(findings) => findings,
         Err(trouble) => return json!({ "path": checked.name, "findings": [], "error": trouble.message }),
     };
     let found: Vec<Value> = findings.found.iter().map(|found| finding(findings, found)).collect();
     let mut file = json!({ "path": checked.name, "findings": found });
+    let left_out = findings.code.left_out().iter();
+    let left_out: Vec<Value> =
+        left_out.map(|(cell, why)| json!({ "cell": cell, "error": why.to_string() })).collect();
+    if !left_out.is_empty() {
+        file["left_out"] = json!(left_out);
+    }
     let of_comments = findings.allowed.iter().map(|allowed| {
         let mut shown = finding(findings, &allowed.finding);
         shown["reason"] = json!(allowed.reason);

@@ -1,4 +1,4 @@
-//! The rules in words.
+//! Texts about the rules: title, severity and explanation.
 
 use mle_star_leakage::Rule;
 

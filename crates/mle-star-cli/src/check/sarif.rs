@@ -6,7 +6,7 @@ use mle_star_leakage::{Finding, Rule};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use super::{Checked, Findings, rules};
+use super::{CheckedFile, Findings, rules};
 
 /// What is not encoded in a path of a URI. A colon is: it would end a scheme.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
@@ -14,9 +14,9 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'
 const ROOT: &str = "SRCROOT";
 
 /// The log of one run of the checker in the folder `root`.
-pub fn log(all: &[Checked], root: &Path) -> Value {
+pub fn log(all: &[CheckedFile], root: &Path) -> Value {
     let results: Vec<Value> = all.iter().flat_map(|checked| results(checked, root)).collect();
-    let notes: Vec<Value> = all.iter().filter_map(|checked| notification(checked, root)).collect();
+    let notes: Vec<Value> = all.iter().flat_map(|checked| notifications(checked, root)).collect();
     json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         "version": "2.1.0",
@@ -29,7 +29,7 @@ pub fn log(all: &[Checked], root: &Path) -> Value {
             "columnKind": "unicodeCodePoints",
             "originalUriBaseIds": { ROOT: { "uri": format!("{}/", address(root).trim_end_matches('/')) } },
             "invocations": [{
-                "executionSuccessful": notes.is_empty(),
+                "executionSuccessful": all.iter().all(|checked| checked.outcome.is_ok()),
                 "toolExecutionNotifications": notes,
             }],
             "results": results,
@@ -50,7 +50,7 @@ fn level(rule: Rule) -> &'static str {
     if rule.blocks() { "error" } else { "warning" }
 }
 
-fn results(checked: &Checked, root: &Path) -> Vec<Value> {
+fn results(checked: &CheckedFile, root: &Path) -> Vec<Value> {
     let Ok(findings) = &checked.outcome else { return Vec::new() };
     findings.found.iter().map(|found| result(found, findings, &artifact(&checked.name, root))).collect()
 }
@@ -69,33 +69,39 @@ fn result(found: &Finding, findings: &Findings, artifact: &Value) -> Value {
 /// A place in a script, or a cell of a notebook: lines of its JSON would tell nobody anything.
 fn location(found: &Finding, findings: &Findings, artifact: &Value) -> Value {
     let span = findings.code.span(found);
-    match span.cell {
-        Some(cell) => json!({
-            "physicalLocation": { "artifactLocation": artifact },
-            "logicalLocations": [{ "name": format!("cell {cell}"), "kind": "module" }],
-        }),
-        None => json!({
-            "physicalLocation": {
-                "artifactLocation": artifact,
-                "region": {
-                    "startLine": span.line,
-                    "startColumn": found.column,
-                    "endLine": span.end_line,
-                    "endColumn": found.end_column,
-                },
-            },
-        }),
+    let region = json!({
+        "startLine": span.line,
+        "startColumn": found.column,
+        "endLine": span.end_line,
+        "endColumn": found.end_column,
+    });
+    let cell = |cell| json!([{ "name": format!("cell {cell}"), "kind": "module" }]);
+    match span.cell.map(cell) {
+        Some(cell) => {
+            json!({ "physicalLocation": { "artifactLocation": artifact }, "logicalLocations": cell })
+        }
+        None => json!({ "physicalLocation": { "artifactLocation": artifact, "region": region } }),
     }
 }
 
-/// What says that a file could not be checked.
-fn notification(checked: &Checked, root: &Path) -> Option<Value> {
-    let trouble = checked.outcome.as_ref().err()?;
-    Some(json!({
-        "level": "error",
-        "message": { "text": format!("{}. {}.", sentence(&trouble.message).trim_end_matches('.'), sentence(&trouble.hint).trim_end_matches('.')) },
-        "locations": [{ "physicalLocation": { "artifactLocation": artifact(&checked.name, root) } }],
-    }))
+/// What says that a file, or cells of a notebook, could not be checked.
+fn notifications(checked: &CheckedFile, root: &Path) -> Vec<Value> {
+    let note = |level: &str, text: String| {
+        json!({
+            "level": level,
+            "message": { "text": text },
+            "locations": [{ "physicalLocation": { "artifactLocation": artifact(&checked.name, root) } }],
+        })
+    };
+    match &checked.outcome {
+        Err(trouble) => {
+            vec![note("error", format!("{} {}", sentence(&trouble.message), sentence(&trouble.hint)))]
+        }
+        Ok(findings) => {
+            let left_out = findings.code.left_out().iter();
+            left_out.map(|(cell, why)| note("warning", format!("Cell {cell} is left out: {why}."))).collect()
+        }
+    }
 }
 
 /// Where a file is: below the root if it is there.

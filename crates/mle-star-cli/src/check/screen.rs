@@ -39,43 +39,44 @@ impl OutputStyle {
 }
 
 /// The findings of a file, each followed by an empty line.
-pub fn findings(name: &str, findings: &Findings, look: OutputStyle) -> String {
-    findings.found.iter().map(|found| format!("{}\n\n", finding(name, findings, found, look))).collect()
+pub fn findings(name: &str, findings: &Findings, style: OutputStyle) -> String {
+    findings.found.iter().map(|found| format!("{}\n\n", finding(name, findings, found, style))).collect()
 }
 
 /// How much was found.
-pub fn last_line(counts: Counts, look: OutputStyle) -> String {
+pub fn last_line(counts: Counts, style: OutputStyle) -> String {
     let found = [(counts.leaks, "leak", "91"), (counts.warnings, "warning", "33")];
     let found = found.into_iter().filter(|(number, ..)| *number > 0);
     let found: Vec<String> =
-        found.map(|(number, word, code)| styled(&count(number as u64, word), code, look)).collect();
-    let found = if found.is_empty() { styled("no leaks", "32", look) } else { found.join(", ") };
+        found.map(|(number, word, code)| styled(&count(number as u64, word), code, style)).collect();
+    let found = if found.is_empty() { styled("no leaks", "32", style) } else { found.join(", ") };
     let hidden = [(counts.known, "known"), (counts.allowed, "allowed")];
     let hidden = hidden.into_iter().filter(|(number, _)| *number > 0);
-    let hidden: Vec<String> = hidden.map(|(number, word)| format!("{number} {word}")).collect();
+    let left_out = (counts.left_out > 0).then(|| count(counts.left_out as u64, "cell") + " left out");
+    let hidden: Vec<String> =
+        hidden.map(|(number, word)| format!("{number} {word}")).chain(left_out).collect();
     let hidden = if hidden.is_empty() { String::new() } else { format!(" ({})", hidden.join(", ")) };
+    let found = format!("{found} in {}{hidden}", count(counts.files as u64, "file"));
     match (counts.files, counts.unreadable) {
         (0, unreadable @ 1..) => format!("{} could not be checked\n", count(unreadable as u64, "file")),
-        (files, 0) => format!("{found} in {}{hidden}\n", count(files as u64, "file")),
-        (files, more) => {
-            format!("{found} in {}{hidden}; {more} more could not be checked\n", count(files as u64, "file"))
-        }
+        (_, 0) => format!("{found}\n"),
+        (_, more) => format!("{found}; {more} more could not be checked\n"),
     }
 }
 
-fn styled(text: &str, code: &str, look: OutputStyle) -> String {
-    if look.colour { format!("\x1b[1;{code}m{text}\x1b[0m") } else { text.to_owned() }
+fn styled(text: &str, code: &str, style: OutputStyle) -> String {
+    if style.colour { format!("\x1b[1;{code}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
-fn finding(name: &str, findings: &Findings, found: &Finding, look: OutputStyle) -> String {
+fn finding(name: &str, findings: &Findings, found: &Finding, style: OutputStyle) -> String {
     let excerpt = Excerpt::of(&findings.code, found);
     let level = if found.rule.blocks() { Level::ERROR } else { Level::WARNING };
     let text = findings.code.in_cells(&found.text);
-    let renderer = renderer(look);
-    let title = renderer.render(&[Group::with_title(title(level.clone(), found, look))]);
-    let lines = renderer.render(&[body(level, &excerpt, [&text, &found.instead], look)]);
+    let renderer = renderer(style);
+    let title = renderer.render(&[Group::with_title(title(level.clone(), found, style))]);
+    let lines = renderer.render(&[body(level, &excerpt, [&text, &found.instead], style)]);
     // The library writes `FILE:LINE:COLUMN` only.
-    let arrow = styled("-->", "94", look);
+    let arrow = styled("-->", "94", style);
     format!(
         "{title}\n{:indent$}{arrow} {}\n{lines}",
         "",
@@ -84,10 +85,10 @@ fn finding(name: &str, findings: &Findings, found: &Finding, look: OutputStyle) 
     )
 }
 
-fn title<'a>(level: Level<'a>, found: &Finding, look: OutputStyle) -> Title<'a> {
+fn title<'a>(level: Level<'a>, found: &Finding, style: OutputStyle) -> Title<'a> {
     let (word, id) = (rules::word(found.rule), found.rule.id());
     // The library puts further lines of a title below its first, which comes after `leak[ID]: `.
-    let title = wrapped(&rules::title(found.rule), look.columns, word.len() + id.len() + 4);
+    let title = wrapped(&rules::title(found.rule), style.columns, word.len() + id.len() + 4);
     level.with_name(word).primary_title(title).id(id)
 }
 
@@ -96,10 +97,10 @@ fn body<'a>(
     level: Level<'a>,
     excerpt: &'a Excerpt,
     [why, instead]: [&str; 2],
-    look: OutputStyle,
+    style: OutputStyle,
 ) -> Group<'a> {
     let note =
-        |label: &str, text: &str| wrapped(&one_line(text), look.columns, excerpt.digits() + label.len() + 5);
+        |label: &str, text: &str| wrapped(&one_line(text), style.columns, excerpt.digits() + label.len() + 5);
     let lines = Snippet::source(excerpt.text.as_str())
         .line_start(excerpt.first as usize)
         .annotation(AnnotationKind::Primary.span(excerpt.marked.clone()))
@@ -118,7 +119,7 @@ fn place(name: &str, findings: &Findings, found: &Finding) -> String {
     }
 }
 
-fn renderer(look: OutputStyle) -> Renderer {
-    let renderer = if look.colour { Renderer::styled() } else { Renderer::plain() };
-    renderer.term_width(look.columns).decor_style(DecorStyle::Ascii)
+fn renderer(style: OutputStyle) -> Renderer {
+    let renderer = if style.colour { Renderer::styled() } else { Renderer::plain() };
+    renderer.term_width(style.columns).decor_style(DecorStyle::Ascii)
 }

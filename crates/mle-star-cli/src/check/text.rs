@@ -56,10 +56,10 @@ pub fn hint(error: &Unreadable) -> &'static str {
     match error {
         Unreadable::Syntax { .. } => "correct the syntax; only Python 3 can be checked",
         Unreadable::Python2 { .. } => "convert the script to Python 3",
-        Unreadable::TooDeep { .. } => "split the statement",
+        Unreadable::TooDeep => "split the statement",
         Unreadable::TooLarge { .. } => "split the script, or keep data in files",
         Unreadable::Defect => "this is a bug in mle-star; please report it with the file",
-        Unreadable::Notebook { .. } => "save it again with Jupyter",
+        Unreadable::Notebook { .. } => "only notebooks of Jupyter with Python 3 can be checked",
     }
 }
 
@@ -76,6 +76,11 @@ impl Code {
     /// Where a line of the source is in the notebook; `None` for a script.
     pub fn position(&self, line: u32) -> Option<Position> {
         self.notebook.as_ref()?.position(line)
+    }
+
+    /// The cells of a notebook that cannot be parsed, and why.
+    pub fn left_out(&self) -> &[(u32, Unreadable)] {
+        self.notebook.as_ref().map_or(&[], |notebook| &notebook.left_out)
     }
 
     /// A text about lines of the source, with the notebook's cells and lines instead if it is one.

@@ -1,7 +1,5 @@
 //! `bench`: several tasks, time limits and seeds, one table.
 
-mod estimate;
-
 use std::path::PathBuf;
 
 use mle_star::shell;
@@ -11,13 +9,13 @@ use mle_star_report::run_view;
 use mle_star_run::prepare::task_source;
 
 use crate::args::{BenchArgs, RunArgs};
-use crate::bench::cell::{begun, graded};
 use crate::bench::folder::{Folder, RUNS};
-use crate::bench::plan::{Cell, Described, Plan, described};
-use crate::bench::results::{Results, RunRow, ScoreOf, State, results, row};
+use crate::bench::plan::{Plan, PlannedBench, PlannedRun, plan_of};
+use crate::bench::results::{self, Results, RunRow, ScoreOf, State};
+use crate::bench::run::start_or_resume;
 use crate::bench::table;
 use crate::exit::{Exit, Failure};
-use crate::foreground::{Listening, Seen, drive_in_turn};
+use crate::foreground::{Listening, View, drive_in_turn};
 use crate::output;
 use crate::watch::Show;
 
@@ -26,11 +24,11 @@ struct Bench<'a> {
     args: &'a BenchArgs,
     folder: Folder,
     plan: &'a Plan,
-    cells: Vec<Cell<'a>>,
-    /// One for each cell.
+    runs: Vec<PlannedRun<'a>>,
+    /// One for each of them.
     rows: Vec<RunRow>,
     options: RunArgs,
-    seen: Seen,
+    view: View,
 }
 
 /// Makes the runs of a bench that have no result, grades them, and shows all results. A run that fails does not stop the
@@ -39,14 +37,12 @@ struct Bench<'a> {
 /// # Errors
 /// A mistake in the input, a bench folder that cannot be used, or an interruption.
 pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
-    let Described { out, plan, options } = described(args)?;
+    let PlannedBench { plan, options } = plan_of(args)?;
     if !args.quiet {
         say_skipped(&args.tasks);
     }
-    if args.estimate {
-        return estimate::print(args, &plan, &options);
-    }
-    let folder = Folder::open(&out, &plan)?;
+    let out = &args.out;
+    let folder = Folder::open(out, &plan)?;
     let listening = Listening::start()?;
     let mut bench = Bench::new(args, folder, &plan, options);
     bench.announce();
@@ -67,10 +63,10 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
 
 impl<'a> Bench<'a> {
     fn new(args: &'a BenchArgs, folder: Folder, plan: &'a Plan, options: RunArgs) -> Self {
-        let cells = plan.cells();
-        let rows = cells.iter().map(|cell| row(&folder, cell)).collect();
-        let seen = Seen { show: if args.quiet { Show::Nothing } else { Show::Status }, json: false };
-        Self { args, folder, plan, cells, rows, options, seen }
+        let runs = plan.runs();
+        let rows = runs.iter().map(|planned| results::row(&folder, planned)).collect();
+        let view = View { show: if args.quiet { Show::Nothing } else { Show::Status }, json: false };
+        Self { args, folder, plan, runs, rows, options, view }
     }
 
     fn say(&self, line: &str) {
@@ -80,86 +76,68 @@ impl<'a> Bench<'a> {
     }
 
     fn announce(&self) {
-        let count = |size: usize, what: &str| count(size as u64, what);
         let finished = self.rows.iter().filter(|row| row.state == State::Finished).count();
         let finished = if finished > 0 { format!(", {finished} finished") } else { String::new() };
-        let (tasks, seeds) = (count(self.plan.tasks.len(), "task"), count(self.plan.seeds.len(), "seed"));
-        let budgets = match self.plan.budgets.len() {
-            0 | 1 => String::new(),
-            several => format!(" x {}", count(several, "budget")),
-        };
-        let runs = count(self.cells.len(), "run");
+        let runs = count(self.runs.len() as u64, "run");
         self.say(&format!("agents: {}", self.plan.agents));
-        self.say(&format!(
-            "bench: {} ({tasks}{budgets} x {seeds} = {runs}{finished})",
-            self.folder.path.display()
-        ));
+        self.say(&format!("bench: {} ({runs}{finished})", self.folder.path.display()));
     }
 
     /// Makes the runs that have no result.
     fn make(&mut self, listening: &Listening) -> Result<(), Failure> {
-        let is_finished = |at: &usize| run_view::is_finished(&self.folder.run(&self.cells[*at]));
-        let (finished, open): (Vec<usize>, Vec<usize>) = (0..self.cells.len()).partition(is_finished);
-        // A grader may have failed before, or have been added.
+        let is_finished = |at: &usize| run_view::is_finished(&self.folder.run(&self.runs[*at]));
+        let (finished, open): (Vec<usize>, Vec<usize>) = (0..self.runs.len()).partition(is_finished);
+        // Answers may have been added, or corrected.
         finished.into_iter().for_each(|at| self.close(at));
         for at in open {
             if listening.stopped().is_some() {
                 break;
             }
-            self.make_one(at, listening)?;
+            self.make_one(at, listening);
             self.write()?;
         }
         Ok(())
     }
 
     /// Makes one run.
-    fn make_one(&mut self, at: usize, listening: &Listening) -> Result<(), Failure> {
-        let cell = &self.cells[at];
-        self.say(&format!("[{}/{}] {}", at + 1, self.cells.len(), cell.words()));
-        let run = match begun(&self.folder, cell, &self.options) {
-            Ok(Some(run)) => run,
-            Ok(None) => {
-                self.close(at);
-                return Ok(());
-            }
-            Err(failure) => return self.failed(at, &failure),
-        };
-        self.folder.forget_failure(cell)?;
-        match drive_in_turn(listening, self.seen, run) {
-            Ok(_) => self.close(at),
+    fn make_one(&mut self, at: usize, listening: &Listening) {
+        let planned = &self.runs[at];
+        self.say(&format!("[{}/{}] {}", at + 1, self.runs.len(), planned.words()));
+        let begun = start_or_resume(&self.folder, planned, &self.options);
+        let drive = |run| drive_in_turn(listening, self.view, run).map(drop);
+        match begun.and_then(|run| run.map_or(Ok(()), drive)) {
+            Ok(()) => self.close(at),
             Err(failure) if matches!(failure.exit, Exit::Interrupted | Exit::Terminated) => {
-                self.rows[at] = row(&self.folder, &self.cells[at]);
+                self.rows[at] = results::row(&self.folder, &self.runs[at]);
             }
-            Err(failure) => return self.failed(at, &failure),
+            Err(failure) => return self.fail(at, &failure),
         }
         self.say(&format!("    {}", outcome(&self.rows[at])));
-        Ok(())
     }
 
-    /// Grades a finished run.
+    /// Makes the row of a finished run.
     fn close(&mut self, at: usize) {
-        let cell = &self.cells[at];
-        let ended = graded(&self.folder, cell);
-        let row = &mut self.rows[at];
-        *row = self::row(&self.folder, cell);
-        if let Err(Failure { exit, trouble }) = ended {
-            output::error(&trouble.clone().of(cell.words()));
-            (row.exit, row.error) = (Some(exit.code()), Some(trouble.message));
+        let (planned, row) = (&self.runs[at], &mut self.rows[at]);
+        *row = results::row(&self.folder, planned);
+        if let Err(trouble) = results::grade(row, &self.folder, planned) {
+            output::error(&trouble.clone().of(planned.words()));
+            (row.exit, row.error) = (Some(Exit::Failed.code()), Some(trouble.message));
         }
     }
 
-    fn failed(&mut self, at: usize, failure: &Failure) -> Result<(), Failure> {
-        let cell = &self.cells[at];
-        output::error(&failure.trouble.clone().of(cell.words()));
-        self.folder.note_failure(cell, failure)?;
-        self.rows[at] = row(&self.folder, cell);
-        Ok(())
+    /// Makes the row of a run that failed.
+    fn fail(&mut self, at: usize, failure: &Failure) {
+        let (planned, row) = (&self.runs[at], &mut self.rows[at]);
+        output::error(&failure.trouble.clone().of(planned.words()));
+        *row = results::row(&self.folder, planned);
+        row.state = State::Failed;
+        (row.exit, row.error) = (Some(failure.exit.code()), Some(failure.trouble.message.clone()));
     }
 
     fn write(&self) -> Result<Results, Failure> {
-        let results = results(self.plan, self.rows.clone());
-        self.folder.write_json("results.json", &results)?;
-        self.folder.write_text("results.csv", &results.csv()?)?;
+        let results = results::results(self.plan, self.rows.clone());
+        self.folder.write("results.json", &results.json()?)?;
+        self.folder.write("results.csv", &results.csv()?)?;
         Ok(results)
     }
 }
@@ -178,13 +156,12 @@ fn outcome(row: &RunRow) -> String {
     let score = kinds.into_iter().find_map(|of| Some((row.score_on(of)?, of.words())));
     let metric = row.metric.as_deref().unwrap_or("score");
     let score = score.map(|(score, of)| format!("{metric} {} ({of})", number(score)));
-    let medal = row.medal.map(|medal| medal.name().to_owned());
     let time = row.seconds.map(duration);
     let error = match row.state {
         State::Unfinished => Some("unfinished".to_owned()),
         _ => row.error.clone(),
     };
-    [score.filter(|_| row.valid), error, medal, time].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [score.filter(|_| row.valid), error, time].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn interrupted(exit: Exit, results: &Results) -> Failure {

@@ -10,7 +10,7 @@ use crate::args::CheckArgs;
 use crate::check::baseline::Baseline;
 use crate::check::files::inputs;
 use crate::check::screen::{self, OutputStyle};
-use crate::check::{Checked, Counts, check_all, data, json, rules, sarif};
+use crate::check::{CheckedFile, Counts, check_all, data, json, rules, sarif};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -44,12 +44,12 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
             ));
         }
     }
-    Ok(exit(Counts::of(&checked)))
+    Ok(exit(Counts::of(&checked), args.strict))
 }
 
 /// Writes what was found to a file that hides it later.
-fn write_baseline(all: &[Checked], path: &Path) -> Result<Exit, Failure> {
-    all.iter().filter_map(|checked| checked.outcome.as_ref().err()).for_each(output::error);
+fn write_baseline(all: &[CheckedFile], path: &Path) -> Result<Exit, Failure> {
+    tell_unreadable(all);
     let baseline = Baseline::of(all, path);
     let written = format!("{} written to {}\n", count(baseline.len() as u64, "finding"), path.display());
     baseline.write(path)?;
@@ -58,16 +58,29 @@ fn write_baseline(all: &[Checked], path: &Path) -> Result<Exit, Failure> {
 }
 
 /// What was found, and then, next to the last line, what could not be checked.
-fn show(all: &[Checked], look: OutputStyle) {
+fn show(all: &[CheckedFile], style: OutputStyle) {
     let found = all.iter().filter_map(|checked| Some((&checked.name, checked.outcome.as_ref().ok()?)));
-    found.for_each(|(name, findings)| output::text(&screen::findings(name, findings, look)));
-    all.iter().filter_map(|checked| checked.outcome.as_ref().err()).for_each(output::error);
-    output::text(&screen::last_line(Counts::of(all), look));
+    found.for_each(|(name, findings)| output::text(&screen::findings(name, findings, style)));
+    tell_unreadable(all);
+    output::text(&screen::last_line(Counts::of(all), style));
 }
 
-fn exit(counts: Counts) -> Exit {
+/// Says which files and cells could not be checked.
+fn tell_unreadable(all: &[CheckedFile]) {
+    for CheckedFile { name, outcome } in all {
+        match outcome {
+            Err(trouble) => output::error(trouble),
+            Ok(findings) => findings.code.left_out().iter().for_each(|(cell, why)| {
+                output::talk(&format!("{name}: cell {cell} is left out: {why}"));
+            }),
+        }
+    }
+}
+
+fn exit(counts: Counts, is_strict: bool) -> Exit {
     match counts {
         Counts { leaks: 1.., .. } => Exit::Failed,
+        Counts { warnings: 1.., .. } if is_strict => Exit::Failed,
         Counts { unreadable: 1.., .. } => Exit::Usage,
         _ => Exit::Done,
     }

@@ -17,6 +17,7 @@ use mle_star_openai::{Endpoint, EndpointStatus};
 use mle_star_process::machine::{Gpu, Machine, machine};
 use mle_star_process::sandbox::{Isolation, Layer, Layers, Network};
 use mle_star_report::figures::count;
+use mle_star_report::sanitize::first_line;
 use mle_star_run::VERSION;
 use mle_star_run::provider::credentials::{FoundLogin, Login, found, gateway};
 use mle_star_run::provider::executable::{self, CLAUDE, CODEX, Executable};
@@ -28,11 +29,11 @@ use serde::Serialize;
 use crate::args::{DoctorArgs, RunArgs, SettingsArgs};
 use crate::exit::{Exit, Failure};
 use crate::output;
-use runners::Checked;
+use runners::CheckedRunner;
 use runs_dir::RunsDir;
 
-/// How many models of an endpoint are shown.
-const MOST_MODELS: usize = 20;
+/// The longest list of the models of an endpoint, in characters.
+const LONGEST_LIST: usize = 400;
 
 /// The findings.
 #[derive(Debug, Serialize)]
@@ -75,46 +76,41 @@ struct Findings {
     agents_reason: String,
     /// The runners of the settings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    runners: Vec<Checked>,
-    /// Whether nothing was set to choose them.
-    #[serde(skip)]
-    is_default: bool,
+    runners: Vec<CheckedRunner>,
     /// The endpoint of `agents: openai`.
-    endpoint: Option<SeenEndpoint>,
+    endpoint: Option<CheckedEndpoint>,
 }
 
 /// The endpoint that the settings name.
 #[derive(Debug, Serialize)]
-struct SeenEndpoint {
+struct CheckedEndpoint {
     address: String,
     has_key: bool,
     #[serde(flatten)]
-    seen: EndpointStatus,
+    status: EndpointStatus,
     /// Models of the settings that the endpoint does not list.
     unlisted: Vec<String>,
 }
 
-impl SeenEndpoint {
-    async fn look(endpoint: &Endpoint, settings: &Settings) -> Result<Self, Trouble> {
-        let seen = mle_star_openai::look(endpoint).await?;
+impl CheckedEndpoint {
+    async fn check(endpoint: &Endpoint, settings: &Settings) -> Result<Self, Trouble> {
+        let status = mle_star_openai::look(endpoint).await?;
         let Config { model, agent_models, .. } = &settings.config;
         let main = settings.given.contains("model").then_some(model);
         let named: BTreeSet<&String> = main.into_iter().chain(agent_models.values()).collect();
-        let is_listed = |name: &String| seen.models.as_ref().is_none_or(|models| models.contains(name));
+        let is_listed = |name: &String| status.models.as_ref().is_none_or(|models| models.contains(name));
         let unlisted = named.into_iter().filter(|name| !is_listed(name)).cloned().collect();
-        Ok(Self { address: endpoint.address().to_owned(), has_key: endpoint.has_key(), seen, unlisted })
+        Ok(Self { address: endpoint.address().to_owned(), has_key: endpoint.has_key(), status, unlisted })
     }
 
     fn lines(&self) -> Vec<String> {
-        let what = match (&self.seen.trouble, &self.seen.models) {
+        let what = match (&self.status.trouble, &self.status.models) {
             (Some(trouble), _) => trouble.clone(),
             (None, Some(models)) if models.is_empty() => "it offers no models".to_owned(),
             (None, models) => {
                 let models = models.as_deref().unwrap_or_default();
-                let shown = models.iter().take(MOST_MODELS).cloned().collect::<Vec<_>>().join(", ");
-                let more = models.len().saturating_sub(MOST_MODELS);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("{}: {shown}{more}", count(models.len() as u64, "model"))
+                let shown = first_line(&models.join(", "), LONGEST_LIST);
+                format!("{}: {shown}", count(models.len() as u64, "model"))
             }
         };
         let unlisted = self.unlisted.iter().map(|model| format!("model {model} is not in its list"));
@@ -136,10 +132,7 @@ struct Tool {
 /// The findings cannot be printed, or the built-in task cannot be solved.
 pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     if args.e2e {
-        return super::toy::solve(args.python.as_deref());
-    }
-    if args.probe_agents {
-        return super::probe::probe(&settings(args)?.config, args.json);
+        return super::toy::solve(args);
     }
     let findings = findings(args)?;
     if args.json {
@@ -153,7 +146,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
 fn findings(args: &DoctorArgs) -> Result<Findings, Failure> {
     let settings = settings(args)?;
     wait_for(async {
-        let findings = look(&settings).await?;
+        let findings = check_machine(&settings).await?;
         // Last, since Ctrl-C has no effect once they were checked.
         Ok(Findings { runners: runners::check(&settings).await?, ..findings })
     })?
@@ -167,20 +160,20 @@ fn settings(args: &DoctorArgs) -> Result<Settings, Trouble> {
     layered(&process_environment, args.config.as_deref(), &options.options()?.settings)
 }
 
-async fn look(settings: &Settings) -> Result<Findings, Failure> {
+async fn check_machine(settings: &Settings) -> Result<Findings, Failure> {
     let (environment, config) = (&process_environment, &settings.config);
     let in_words = |trouble: Trouble| format!("{}; {}", trouble.message, trouble.hint);
-    let (claude, trouble) = match executable::find(&CLAUDE, config.claude_path.as_deref(), environment).await
-    {
-        Ok(claude) => (Some(claude.clone()), claude.trouble(&CLAUDE)),
-        Err(trouble) => (None, Some(trouble)),
-    };
-    let codex = executable::find(&CODEX, config.codex_path.as_deref(), environment).await;
+    let (claude, trouble) =
+        match executable::find(&CLAUDE, config.claude_path.as_deref(), environment, true).await {
+            Ok(claude) => (Some(claude.clone()), claude.trouble(&CLAUDE)),
+            Err(trouble) => (None, Some(trouble)),
+        };
+    let codex = executable::find(&CODEX, config.codex_path.as_deref(), environment, true).await;
     let logins = found(environment);
     // Agents that the settings ask for may be missing, which is a finding.
     let (agents, agents_reason, endpoint) = match provider::choose(config, environment).await {
         Ok(Choice { chosen: Chosen::OpenAi(endpoint), reason }) => {
-            (AgentsChoice::OpenAi, reason, Some(SeenEndpoint::look(&endpoint, settings).await?))
+            (AgentsChoice::OpenAi, reason, Some(CheckedEndpoint::check(&endpoint, settings).await?))
         }
         Ok(choice) => (choice.chosen.name(), choice.reason, None),
         Err(trouble) => {
@@ -211,12 +204,11 @@ async fn look(settings: &Settings) -> Result<Findings, Failure> {
         machine,
         gpus,
         isolation: Layers::probed().list(Network::Denied),
-        runs_dir: RunsDir::look(settings.invocation.runs_dir.as_deref()),
+        runs_dir: RunsDir::check(settings.invocation.runs_dir.as_deref()),
         temporary_trouble: super::temporary::check().err().map(in_words),
         disk_free_mib: mle_star_process::disk::free_mib(Path::new(".")),
         agents: provider::name(agents),
         agents_reason,
-        is_default: config.agents == AgentsChoice::Auto,
         endpoint,
         runners: Vec::new(),
     })
@@ -260,7 +252,7 @@ fn tool(name: &str) -> Option<Tool> {
 /// The findings in lines.
 fn lines(findings: &Findings) -> Vec<String> {
     let rows = rows(findings).into_iter().map(|(head, text)| format!("{head:12} {text}"));
-    rows.chain(findings.runners.iter().flat_map(Checked::lines)).collect()
+    rows.chain(findings.runners.iter().flat_map(CheckedRunner::lines)).collect()
 }
 
 /// What is said of each part of the machine.
@@ -269,7 +261,6 @@ fn rows(findings: &Findings) -> Vec<(&'static str, String)> {
         Some(tool) => format!("{} ({})", tool.version, tool.path.display()),
         None => missing.to_owned(),
     };
-    let default = if findings.is_default { "default of `run`: " } else { "" };
     let free = findings.disk_free_mib.map(|mib| format!("{} GiB free here", mib / 1024));
     let mut rows = vec![
         ("mle-star:", findings.version.to_owned()),
@@ -280,8 +271,8 @@ fn rows(findings: &Findings) -> Vec<(&'static str, String)> {
     ];
     rows.extend(headed("login:", login_lines(findings)));
     rows.push(("codex:", codex_line(findings)));
-    rows.push(("agents:", format!("{} ({default}{})", findings.agents, findings.agents_reason)));
-    rows.extend(headed("endpoint:", findings.endpoint.iter().flat_map(SeenEndpoint::lines)));
+    rows.push(("agents:", format!("{} ({})", findings.agents, findings.agents_reason)));
+    rows.extend(headed("endpoint:", findings.endpoint.iter().flat_map(CheckedEndpoint::lines)));
     rows.push(("cores:", findings.machine.cores.to_string()));
     rows.push(("memory:", format!("{} GiB", findings.machine.memory_mib / 1024)));
     rows.extend(headed("gpus:", gpu_lines(&findings.gpus)));

@@ -12,9 +12,7 @@ use mle_star_report::export::notebook;
 use mle_star_report::files;
 use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::{self, RunView, resume_command};
-use mle_star_run::runs;
 
-use super::runs_dir;
 use crate::args::ExportArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -27,8 +25,8 @@ const LARGEST_SOLUTION: u64 = 64 << 20;
 /// # Errors
 /// There is no such run, it is not finished, or a file exists or cannot be written.
 pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
-    let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
-    let view = run_view::read(&folder).map_err(|error| Failure::journal(&error))?;
+    let folder = args.run.find()?;
+    let view = run_view::read(&folder)?;
     let result = finished(&view)?;
     if let Some(file) = args.notebook.as_ref().filter(|file| file.is_file() && !args.force) {
         let message = format!("{} exists", file.display());

@@ -43,10 +43,10 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         output::data(&inferred.data.facts.to_string());
         return Ok(Exit::Done);
     }
-    let told = said(&config, &inferred)?;
+    let preview = preview(&config, &inferred)?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
-    let text = task_text(folder, &source, &inferred, &told);
+    let text = task_text(folder, &source, &inferred, &preview);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(&path),
@@ -57,10 +57,10 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     })?;
     output::data(&path.display().to_string());
     inferred.inferred.guesses.iter().for_each(|guess| output::talk(&format!("  {guess}")));
-    told.evaluation.iter().for_each(|line| output::talk(line));
-    if !told.columns.is_empty() {
+    preview.evaluation.iter().for_each(|line| output::talk(line));
+    if !preview.columns.is_empty() {
         output::talk("columns:");
-        told.columns.iter().for_each(|line| output::talk(&format!("  {line}")));
+        preview.columns.iter().for_each(|line| output::talk(&format!("  {line}")));
     }
     for OpenQuestion { seen, field, .. } in &inferred.inferred.questions {
         output::talk(&format!("{field} is open: {seen}"));
@@ -81,7 +81,7 @@ fn folder_of(given: &Path) -> &Path {
 }
 
 /// What a run of the task would say, in lines.
-struct Said {
+struct Preview {
     /// How it would read the data and evaluate solutions.
     evaluation: Vec<String>,
     /// The columns with role, type and reason.
@@ -89,7 +89,7 @@ struct Said {
 }
 
 /// What a run of the task would say.
-fn said(config: &Config, folder: &InferredFolder) -> Result<Said, RunError> {
+fn preview(config: &Config, folder: &InferredFolder) -> Result<Preview, RunError> {
     let is_open = !folder.inferred.questions.is_empty();
     let decided = if is_open { None } else { folder.protocol(config)? };
     let profile = folder.data.profile.as_ref();
@@ -99,7 +99,7 @@ fn said(config: &Config, folder: &InferredFolder) -> Result<Said, RunError> {
     let table = profile.map(|profile| columns::table(&folder.task, profile, split, &folder.inferred));
     let columns = table.map(|table| columns::table_lines(&table)).unwrap_or_default();
     let evaluation = folder.lines().into_iter().chain(folder.data.note()).chain(roles).chain(lines).collect();
-    Ok(Said { evaluation, columns })
+    Ok(Preview { evaluation, columns })
 }
 
 fn exists(path: &Path) -> Trouble {
@@ -116,7 +116,7 @@ fn word(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// A text as a YAML value, in quotes if needed; JSON strings are valid YAML.
+/// A text as a YAML value, in quotes if needed; JSON is valid YAML.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
     let is_keyword = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
@@ -127,11 +127,6 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Texts as a YAML list.
-fn listed(texts: &[String]) -> String {
-    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
-}
-
 /// The fields of these keys that have a value, as YAML.
 fn fields(keys: &'static [Key], values: &impl Serialize) -> impl Iterator<Item = (&'static str, String)> {
     let values = serde_json::to_value(values).unwrap_or_default();
@@ -139,9 +134,6 @@ fn fields(keys: &'static [Key], values: &impl Serialize) -> impl Iterator<Item =
         let value = match &values[key.name] {
             Value::Null => return None,
             Value::Array(names) if names.is_empty() => return None,
-            Value::Array(names) => {
-                listed(&names.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>())
-            }
             Value::String(text) => quoted(text),
             other => other.to_string(),
         };
@@ -179,7 +171,7 @@ fn entry(name: &str, value: Option<String>, why: &str, question: Option<&OpenQue
     format!("# {why}\n{lines}\n")
 }
 
-fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, said: &Said) -> String {
+fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, preview: &Preview) -> String {
     let InferredFolder { inferred, description, .. } = folder;
     let asked = |field: &str| inferred.questions.iter().find(|question| question.field == field);
     let reason = |field: &str| inferred.reason(field).unwrap_or("as given").to_owned();
@@ -231,7 +223,7 @@ fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, said: &Sa
     field("description", None, words.to_owned());
     field("output_dir", None, "a folder that also receives submission.csv".to_owned());
     let heading = "How solutions are evaluated. A run decides this again; `holdout` is a key of config.yaml.";
-    text.push_str(&comments(heading, &said.evaluation));
-    text.push_str(&comments("Columns, with role, type and reason.", &said.columns));
+    text.push_str(&comments(heading, &preview.evaluation));
+    text.push_str(&comments("Columns, with role, type and reason.", &preview.columns));
     text
 }

@@ -9,7 +9,7 @@ use clap_complete::{Shell, generate};
 use clap_mangen::{Man, generate_to};
 use mle_star_domain::trouble::Trouble;
 
-use crate::args::{Cli, CompletedShell};
+use crate::args::Cli;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -17,12 +17,7 @@ use crate::output;
 ///
 /// # Errors
 /// None.
-pub fn completions(shell: CompletedShell) -> Result<Exit, Failure> {
-    let shell = match shell {
-        CompletedShell::Bash => Shell::Bash,
-        CompletedShell::Zsh => Shell::Zsh,
-        CompletedShell::Fish => Shell::Fish,
-    };
+pub fn completions(shell: Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     let mut command = Cli::command();
     let name = command.get_name().to_owned();

@@ -3,10 +3,9 @@
 use std::io::Read as _;
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_run::{note, runs};
+use mle_star_run::note;
 use serde_json::json;
 
-use super::runs_dir;
 use crate::args::NoteArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -19,7 +18,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// # Errors
 /// There is no such run, it takes no note, or the text is none.
 pub fn note(args: &NoteArgs) -> Result<Exit, Failure> {
-    let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
+    let folder = args.run.find()?;
     let text = if args.text == "-" { standard_input()? } else { args.text.clone() };
     let notes = note::leave(&folder, &text)?;
     if args.json {

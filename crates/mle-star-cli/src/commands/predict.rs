@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use csv::Reader;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::predict::{Predicted, Scored, predict as predict_rows};
-use mle_star_run::runs;
 use mle_star_run::runtime::drive_with_threads;
 use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
 
-use super::runs_dir;
 use crate::args::PredictArgs;
 use crate::exit::{Exit, Failure};
 use crate::foreground::signals;
@@ -23,11 +21,12 @@ use crate::output;
 /// # Errors
 /// There is no such run, it cannot predict, or the table cannot be read or lacks a column.
 pub fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
-    let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
-    if let Some(file) = &args.output {
-        check_output(file)?;
+    let folder = args.run.find()?;
+    if let Some(folder) = args.output.as_ref().filter(|file| file.is_dir()) {
+        let message = format!("{} is a folder", folder.display());
+        return Err(Trouble::new(message, "name a file with --output").into());
     }
-    let partial = Partial::new(args.output.as_deref())?;
+    let partial = PartialFile::new(args.output.as_deref())?;
     let done = drive_with_threads(async {
         let signals = signals::listen()?;
         let mut cancel = signals.cancel().clone();
@@ -48,9 +47,9 @@ pub fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
 }
 
 /// The predictions, beside the file that they become.
-struct Partial(NamedTempFile);
+struct PartialFile(NamedTempFile);
 
-impl Partial {
+impl PartialFile {
     fn new(output: Option<&Path>) -> Result<Self, Failure> {
         let beside = output.map(|file| match file.parent() {
             Some(folder) if folder != Path::new("") => folder.to_owned(),
@@ -73,34 +72,22 @@ impl Partial {
     }
 }
 
-fn check_output(file: &Path) -> Result<(), Failure> {
-    if file.is_dir() {
-        let message = format!("{} is a folder", file.display());
-        return Err(Trouble::new(message, "name a file with --output").into());
+/// Prints the score, or else the predictions if they go into no file.
+fn print(args: &PredictArgs, predicted: &Predicted, partial: &PartialFile) -> Result<(), Failure> {
+    let cannot = |error: io::Error| cannot_write(partial.path(), &error);
+    match (&predicted.score, &args.output, args.json) {
+        (Some(score), _, true) => output::json(&with_notes(json!(score), predicted))?,
+        (Some(score), _, false) => output::data(&line(score)),
+        (None, Some(file), true) => {
+            output::json(&with_notes(json!({"rows": predicted.rows, "file": file}), predicted))?;
+        }
+        (None, Some(file), false) => {
+            output::talk(&format!("{} rows predicted: {}", predicted.rows, file.display()));
+        }
+        (None, None, true) => print_objects(partial.path()).map_err(cannot)?,
+        (None, None, false) => print_csv(partial.path()).map_err(cannot)?,
     }
     Ok(())
-}
-
-/// Prints the score, or else the predictions if they go into no file.
-fn print(args: &PredictArgs, predicted: &Predicted, partial: &Partial) -> Result<(), Failure> {
-    let cannot = |error: io::Error| cannot_write(partial.path(), &error);
-    match (&predicted.score, args.json) {
-        (Some(score), true) => output::json(&with_notes(json!(score), predicted)),
-        (Some(score), false) => {
-            output::data(&line(score));
-            Ok(())
-        }
-        (None, json) if args.output.is_some() => {
-            let file = args.output.as_deref().unwrap_or(Path::new(""));
-            match json {
-                true => output::json(&with_notes(json!({"rows": predicted.rows, "file": file}), predicted))?,
-                false => output::talk(&format!("{} rows predicted: {}", predicted.rows, file.display())),
-            }
-            Ok(())
-        }
-        (None, true) => print_objects(partial.path()).map_err(cannot),
-        (None, false) => print_csv(partial.path()).map_err(cannot),
-    }
 }
 
 /// What was odd about the rows is on stderr, too.

@@ -1,10 +1,8 @@
 //! `report`: writes `report.html`.
 
 use mle_star_report::run_view;
-use mle_star_run::runs;
 
-use super::runs_dir;
-use crate::args::RunRef;
+use crate::args::ReportArgs;
 use crate::exit::{Exit, Failure};
 use crate::{output, report};
 
@@ -12,9 +10,9 @@ use crate::{output, report};
 ///
 /// # Errors
 /// There is no such run, its journal cannot be read, or its folder cannot be written.
-pub fn report(args: &RunRef) -> Result<Exit, Failure> {
-    let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
-    let view = run_view::read(&folder).map_err(|error| Failure::journal(&error))?;
+pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    let folder = args.run.find()?;
+    let view = run_view::read(&folder)?;
     let path = report::write(&view).map_err(Failure::failed)?;
     if args.json {
         output::data(&serde_json::json!({"report": path}).to_string());

@@ -3,9 +3,8 @@
 use mle_star::result::FinalResult;
 use mle_star_report::cuts::{self, More};
 use mle_star_run::resume::{Reopened, reopen};
-use mle_star_run::runs;
 
-use super::{detach, runs_dir};
+use super::detach;
 use crate::args::ResumeArgs;
 use crate::exit::{Exit, Failure};
 use crate::foreground::{View, drive};
@@ -17,19 +16,18 @@ use crate::processes::detached;
 /// # Errors
 /// There is no such run, another process works on it, its inputs have changed, or it was stopped again.
 pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
-    let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
-    let view = View { json: args.json, quiet: args.quiet };
+    let folder = args.run.find()?;
     match reopen(&folder, &args.options())? {
         Reopened::Finished(result) => {
-            if args.detach && args.json {
+            if args.view.detach && args.view.json {
                 output::json(&detached::finished(&folder, &result))?;
-            } else if !args.quiet {
+            } else if !args.view.quiet {
                 already_finished(&result).iter().for_each(|line| output::talk(line));
             }
             Ok(Exit::of_result(&result))
         }
-        Reopened::Unfinished(run) if args.detach => detach(*run, view),
-        Reopened::Unfinished(run) => drive(*run, view, |_, _| {}),
+        Reopened::Unfinished(run) if args.view.detach => detach(*run, &args.view),
+        Reopened::Unfinished(run) => drive(*run, View::of(&args.view), |_, _| {}),
     }
 }
 

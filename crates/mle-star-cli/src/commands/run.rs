@@ -10,10 +10,10 @@ use mle_star_run::provider;
 use mle_star_run::provider::choice::Claude;
 use mle_star_run::runs::DEFAULT_DIR;
 use mle_star_run::runtime::wait_for;
-use mle_star_run::settings::{Settings, process_environment};
+use mle_star_run::settings::{Invocation, Settings, process_environment};
 
 use super::{agreed, can_ask, detach};
-use crate::args::RunArgs;
+use crate::args::{RunArgs, ViewArgs};
 use crate::estimate;
 use crate::exit::{Exit, Failure};
 use crate::foreground::{View, drive};
@@ -41,17 +41,18 @@ fn solve(args: &RunArgs, options: &RunOptions, task: &Path, settings: &Settings)
     if args.estimate {
         return estimate::print(&prepared);
     }
-    let view = View::of(&prepared.configured.invocation);
-    let say: &(dyn Fn(&str) + Sync) =
-        if prepared.configured.invocation.quiet { &|_| () } else { &output::talk };
+    // The config file may say it, too.
+    let Invocation { json, quiet, .. } = prepared.configured.invocation;
+    let view = ViewArgs { json, quiet, ..args.view };
+    let say: &(dyn Fn(&str) + Sync) = if quiet { &|_| () } else { &output::talk };
     let run = prepared.freeze(say)?;
-    if args.detach {
+    if args.view.detach {
         let folder = run.folder.clone();
-        let started = detach(run, view);
+        let started = detach(run, &view);
         forget_if_unusable(&folder, &started);
         return started;
     }
-    drive(run, view, forget_if_unusable)
+    drive(run, View::of(&view), forget_if_unusable)
 }
 
 /// Removes the folder of a run that stopped with a usage error: it has done nothing, and corrected input makes another

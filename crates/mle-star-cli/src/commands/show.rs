@@ -12,10 +12,8 @@ use mle_star_report::sanitize::plain;
 use mle_star_report::text;
 use mle_star_report::views::{self, Context, code};
 use mle_star_run::nearest;
-use mle_star_run::runs;
 use serde_json::{Value, json};
 
-use super::runs_dir;
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -25,22 +23,22 @@ use crate::output;
 /// # Errors
 /// There is no such run or place, or the journal cannot be read completely.
 pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
-    let folder = runs::find(&args.of.run, &runs_dir(args.of.runs_dir.clone()))?;
-    let view = run_view::read(&folder).map_err(|error| Failure::journal(&error))?;
+    let folder = args.run.find()?;
+    let view = run_view::read(&folder)?;
     if let Some(place) = &args.code {
         let script = find(&view, place)?.script;
-        match args.of.json {
+        match args.json {
             true => output::json(&json!({"place": place, "script": script}))?,
             false => print_code(&script),
         }
     } else if let Some(place) = &args.diff {
         let code = find(&view, place)?;
         let parent = code.parent.as_ref().map(|(parent, _)| parent);
-        match args.of.json {
+        match args.json {
             true => output::json(&json!({"place": code.place, "parent": parent, "diff": code.diff()}))?,
             false => print_diff(&code),
         }
-    } else if args.of.json {
+    } else if args.json {
         output::json(&whole(&view))?;
     } else {
         let at_work = AtWork::of(&view);
@@ -56,7 +54,7 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
 /// Everything about a run.
 fn whole(view: &RunView) -> Value {
     let at_work = AtWork::of(view);
-    let figures = views::figures(&Context::of(view, &at_work));
+    let runners = views::runner_rows(&Context::of(view, &at_work));
     let report = RunReport::of(view);
     let (last, folder) = (view.folder.join(layout::FINAL), &view.folder);
     let file = |folder: &Path, name: &str| Some(folder.join(name)).filter(|path| path.is_file());
@@ -69,7 +67,7 @@ fn whole(view: &RunView) -> Value {
             "result": file(folder, layout::RESULT),
         },
         "made_with": view.snapshot.made_with, "notes": view.snapshot.notes,
-        "forked_from": view.snapshot.forked_from, "usage": view.spending, "runners": figures,
+        "forked_from": view.snapshot.forked_from, "usage": view.spending, "runners": runners,
         "steps": view.steps, "result": view.result,
     })
 }

@@ -7,24 +7,23 @@ use mle_star_report::run_view::{State, is_finished, is_held};
 use mle_star_run::runs::{self, resume_command};
 use serde_json::json;
 
-use super::runs_dir;
 use crate::args::StopArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::processes::working;
 
 /// How often to look whether the run has stopped.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Does what Ctrl-C does, and waits until the run has stopped.
 ///
 /// # Errors
 /// There is no such run, no process works on it, or the process belongs to another user or program.
 pub fn stop(args: &StopArgs) -> Result<Exit, Failure> {
-    let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
+    let folder = args.run.find()?;
     working(&folder).and_then(|worker| worker.interrupt()).map_err(Failure::failed)?;
     while is_held(&folder) {
-        sleep(LOOK);
+        sleep(POLL_INTERVAL);
     }
     let name = runs::name(&folder).unwrap_or_default();
     // It may have ended by itself before it was asked.

@@ -2,7 +2,6 @@
 
 use std::env;
 use std::io::ErrorKind;
-use std::path::Path;
 
 use mle_star_domain::trouble::Trouble;
 
@@ -18,11 +17,7 @@ pub fn check() -> Result<(), Trouble> {
         Err(error) if error.kind() == ErrorKind::NotADirectory => "is not a folder".to_owned(),
         Err(error) => format!("cannot be written: {}", error.kind()),
     };
-    Err(trouble(&folder, &why, env::var_os("TMPDIR").is_some()))
-}
-
-fn trouble(folder: &Path, why: &str, is_named: bool) -> Trouble {
-    let by = if is_named { ", which TMPDIR names," } else { "" };
+    let by = if env::var_os("TMPDIR").is_some() { ", which TMPDIR names," } else { "" };
     let message = format!("the folder for temporary files {}{by} {why}", folder.display());
-    Trouble::new(message, "set TMPDIR to a folder that you may write to, such as /tmp")
+    Err(Trouble::new(message, "set TMPDIR to a folder that you may write to, such as /tmp"))
 }

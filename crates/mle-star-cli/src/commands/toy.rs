@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use mle_star_domain::trouble::Trouble;
 
 use super::run;
-use crate::args::{RunArgs, SettingsArgs};
+use crate::args::{DoctorArgs, RunArgs, SettingsArgs};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -25,11 +25,11 @@ const SEARCH: [&str; 5] = [
     "ensemble_rounds=1",
 ];
 
-/// Solves the task with the offline agents; `python` replaces the program's own environment.
+/// Solves the task with the agents of the settings, by default the offline ones.
 ///
 /// # Errors
 /// Any error of the run; the exit code is 1.
-pub fn solve(python: Option<&Path>) -> Result<Exit, Failure> {
+pub fn solve(args: &DoctorArgs) -> Result<Exit, Failure> {
     let cannot = |error: io::Error| {
         let hint = "free disk space, or set TMPDIR to a writable folder";
         Failure::failed(Trouble::new(format!("cannot write the toy task: {error}"), hint))
@@ -38,10 +38,14 @@ pub fn solve(python: Option<&Path>) -> Result<Exit, Failure> {
     let data = folder.path().join("toy/data");
     write_task(&data).map_err(cannot)?;
     let mut set: Vec<String> = SEARCH.map(str::to_owned).to_vec();
-    set.extend(python.map(|python| format!("python={}", python.display())));
+    set.extend(args.python.iter().map(|python| format!("python={}", python.display())));
+    set.extend(args.set.iter().cloned());
+    let names_agents = args.config.is_some() || args.set.iter().any(|pair| pair.starts_with("agents="));
+    let agents = (!names_agents).then(|| "offline".to_owned());
+    let settings = SettingsArgs { agents, config: args.config.clone(), set, ..SettingsArgs::default() };
     let args = RunArgs {
         path: data,
-        settings: SettingsArgs { agents: Some("offline".to_owned()), set, ..SettingsArgs::default() },
+        settings,
         time_limit: Some("300".to_owned()),
         runs_dir: Some(PathBuf::from(folder.path()).join("runs")),
         run_id: Some("toy".to_owned()),

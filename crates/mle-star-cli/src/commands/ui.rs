@@ -8,7 +8,7 @@ use super::runs_dir;
 use crate::args::UiArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::ui::{Bound, Site, bind, serve};
+use crate::ui::{BoundServer, Site, bind, serve};
 
 /// Serves until Ctrl-C.
 ///
@@ -30,7 +30,7 @@ pub fn ui(args: &UiArgs) -> Result<Exit, Failure> {
     })
 }
 
-fn announce(args: &UiArgs, bound: &Bound, site: &Site) {
+fn announce(args: &UiArgs, bound: &BoundServer, site: &Site) {
     if args.json {
         output::data(&json!({"url": bound.url}).to_string());
         return;

@@ -2,7 +2,7 @@
 
 mod news;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use mle_star::event::Event;
@@ -17,7 +17,6 @@ use mle_star_run::runtime::wait_for;
 use mle_star_run::settings::process_environment;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::runs_dir;
 use crate::args::WatchArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -31,12 +30,13 @@ const INTERVAL: Duration = Duration::from_millis(250);
 /// # Errors
 /// There is no such run, or its events cannot be read.
 pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
-    let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
+    let folder = args.run.find()?;
     if args.news {
         return news::tell(&folder, args);
     }
-    let mut run = Watched::new(folder);
-    run.catch_up(args.since.unwrap_or(usize::MAX))?;
+    let mut follow = Follow::new(&folder);
+    let mut past = read(&mut follow, &folder)?;
+    let missed = past.split_off(args.since.unwrap_or(usize::MAX).min(past.len()));
     let ended = wait_for(async {
         // Installed before anything is printed.
         let mut interrupts = signal(SignalKind::interrupt()).ok();
@@ -47,97 +47,66 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
             }
         };
         tokio::select! {
-            ended = run.follow(args.json) => ended.map(Some),
-            () = interrupted => Ok(None),
+            ended = show(&folder, follow, past, missed, args.json) => ended.map(|()| true),
+            () = interrupted => Ok(false),
         }
     })??;
-    let Some(last) = ended else {
-        output::talk(&format!("stopped watching; the run continues: {}", args.run));
+    if !ended {
+        output::talk(&format!("stopped watching; the run continues: {}", args.run.run));
         return Ok(Exit::Done);
-    };
-    let exit = outcome(&run.folder, last)?;
-    let name = runs::name(&run.folder).unwrap_or_default();
-    output::talk(&format!("run {name} has finished; see `mle-star show {}`", shell::word(&args.run)));
+    }
+    let exit = outcome(&folder)?;
+    let name = runs::name(&folder).unwrap_or_default();
+    output::talk(&format!("run {name} has finished; see `mle-star show {}`", shell::word(&args.run.run)));
     Ok(exit)
 }
 
-struct Watched {
-    folder: PathBuf,
-    follow: Follow,
-    progress: Progress,
-    /// Earlier events that are to be shown.
-    missed: Vec<FollowedLine>,
-    /// How the last process of the run ended, if it recorded that.
-    end: Option<Event>,
+/// Shows the events that were missed and those to come, until no process works on the run. What is past is only counted.
+async fn show(
+    folder: &Path,
+    mut follow: Follow,
+    past: Vec<FollowedLine>,
+    mut missed: Vec<FollowedLine>,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let what = if as_json { Show::Frame } else { Show::Everything };
+    let json = as_json.then(JsonLines::new);
+    let mut progress = Progress::default();
+    for line in past.iter().filter_map(|read| read.line.as_ref()) {
+        progress.take(line);
+    }
+    let terminal = Terminal::new(what, TerminalStyle::of(&process_environment), progress);
+    if run_view::is_held(folder) {
+        terminal.line(&format!("watching {}; Ctrl-C stops watching, the run continues", folder.display()));
+    }
+    loop {
+        // Checked before reading, so that the last lines of a process that ends now are read, too.
+        let is_running = run_view::is_held(folder);
+        missed.extend(read(&mut follow, folder)?);
+        for FollowedLine { text, line } in missed.drain(..) {
+            line.iter().for_each(|line| terminal.see(line));
+            json.iter().for_each(|json| json.print(text.clone()));
+        }
+        if !is_running {
+            break;
+        }
+        tokio::time::sleep(INTERVAL).await;
+    }
+    terminal.finish();
+    json.iter().for_each(JsonLines::finish);
+    Ok(())
 }
 
-impl Watched {
-    fn new(folder: PathBuf) -> Self {
-        let follow = Follow::new(&folder);
-        Self { folder, follow, progress: Progress::default(), missed: Vec::new(), end: None }
-    }
-
-    /// Reads earlier events; those before `since` are not shown.
-    fn catch_up(&mut self, since: usize) -> Result<(), Failure> {
-        let mut lines = self.new_lines()?;
-        self.missed = lines.split_off(since.min(lines.len()));
-        for line in lines.iter().filter_map(|read| read.line.as_ref()) {
-            self.progress.take(line);
-        }
-        Ok(())
-    }
-
-    fn new_lines(&mut self) -> Result<Vec<FollowedLine>, Failure> {
-        let lines = self.follow.new_lines().map_err(|error| unreadable(&self.folder, &error))?;
-        for line in lines.iter().filter_map(|read| read.line.as_ref()) {
-            match &line.event {
-                Event::RunStarted(_) => self.end = None,
-                end @ Event::RunEnded { .. } => self.end = Some(end.clone()),
-                _ => {}
-            }
-        }
-        Ok(lines)
-    }
-
-    /// Shows events until no process works on the run; returns the end that the last one recorded.
-    async fn follow(&mut self, as_json: bool) -> Result<Option<Event>, Failure> {
-        let show = if as_json { Show::Frame } else { Show::Everything };
-        let terminal = Terminal::new(show, TerminalStyle::of(&process_environment));
-        let json = as_json.then(JsonLines::new);
-        let run = terminal.run_with(self.progress.clone());
-        if run_view::is_held(&self.folder) {
-            run.line(&format!(
-                "watching {}; Ctrl-C stops watching, the run continues",
-                self.folder.display()
-            ));
-        }
-        loop {
-            // Checked before reading, so that the last lines of a process that ends now are read, too.
-            let is_running = run_view::is_held(&self.folder);
-            let missed = std::mem::take(&mut self.missed);
-            for FollowedLine { text, line } in missed.into_iter().chain(self.new_lines()?) {
-                line.iter().for_each(|line| run.see(line));
-                json.iter().for_each(|json| json.print(text.clone()));
-            }
-            if !is_running {
-                break;
-            }
-            tokio::time::sleep(INTERVAL).await;
-        }
-        drop(run);
-        terminal.finish();
-        json.iter().for_each(JsonLines::finish);
-        Ok(self.end.clone())
-    }
-}
-
-/// The outcome of a run on which no process works; `end` is what its last process recorded.
+/// The outcome of a run on which no process works, as its last process recorded it.
 ///
 /// # Errors
 /// It ended without a result.
-fn outcome(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
+fn outcome(folder: &Path) -> Result<Exit, Failure> {
+    let lines = Follow::new(folder).new_lines().unwrap_or_default().into_iter();
+    let mut events = lines.filter_map(|read| Some(read.line?.event)).rev();
+    let last = events.find(|event| matches!(event, Event::RunStarted(_) | Event::RunEnded { .. }));
     let result = run_view::read_result(folder).filter(|_| run_view::is_finished(folder));
-    match (end, result) {
+    match (last, result) {
         (Some(Event::RunEnded { exit_code, error: Some(message), hint }), _) => {
             let trouble = Trouble::new(message, hint.unwrap_or_default());
             Err(Failure { exit: Exit::of_code(exit_code), trouble })
@@ -153,23 +122,13 @@ fn outcome(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
     }
 }
 
-fn events(folder: &Path) -> PathBuf {
-    folder.join(layout::LOGS).join(layout::EVENTS)
+fn read(follow: &mut Follow, folder: &Path) -> Result<Vec<FollowedLine>, Failure> {
+    follow.new_lines().map_err(|error| unreadable(folder, &error))
 }
 
 /// Events that cannot be read.
 fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
-    let message = format!("cannot read {}: {error}", events(folder).display());
+    let events = folder.join(layout::LOGS).join(layout::EVENTS);
+    let message = format!("cannot read {}: {error}", events.display());
     Failure::failed(Trouble::new(message, "fix its permissions; `mle-star show` reads the journal instead"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_exit_code_of_the_run_is_that_of_watching_it() {
-        let end = Event::RunEnded { exit_code: 3, error: None, hint: None };
-        assert_eq!(outcome(Path::new("none"), Some(end)), Ok(Exit::NoSubmission));
-    }
 }

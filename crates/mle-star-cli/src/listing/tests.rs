@@ -2,6 +2,7 @@ use mle_star::journal::Journal;
 use mle_star::testing::frozen;
 use mle_star_domain::layout;
 use mle_star_report::run_view;
+use mle_star_report::summary_file::SummaryFile;
 
 use super::*;
 
@@ -13,15 +14,16 @@ fn a_summary_is_believed_until_something_is_newer() {
     drop(Journal::create(&run, &frozen()).unwrap());
     let data = || entries(dir.path())[0].run.as_ref().map(|run| run.data.clone()).map_err(Clone::clone);
     let read = data().unwrap();
-    let mut summary = RunSummary::of(run_view::read(&run).unwrap());
+    let mut summary = run_view::read(&run).unwrap().summary;
     summary.data = "kept".to_owned();
     let write = |summary: &RunSummary| {
-        fs::write(run.join(layout::SUMMARY), serde_json::to_vec(summary).unwrap()).unwrap();
+        fs::write(run.join(layout::SUMMARY), serde_json::to_vec(&SummaryFile::of(summary.clone())).unwrap())
+            .unwrap();
     };
     write(&summary);
     assert_eq!(data().unwrap(), "kept");
     let mut finished = summary.clone();
-    finished.summary.run.state = run_view::State::Finished;
+    finished.run.state = run_view::State::Finished;
     write(&finished);
     assert_eq!(data().unwrap(), read, "there is no result");
     write(&summary);

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::caller::Caller;
 use super::shorten::shorten;
-use super::tools::{Line, Tool};
+use super::tools::{CommandLine, Tool};
 use crate::processes::detached::{error_in, program};
 
 /// How often a client that listens hears from a command that says nothing.
@@ -23,8 +23,8 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 struct Printed {
     /// Its JSON, if it is any.
     data: Option<Value>,
-    /// What it said.
-    said: Vec<String>,
+    /// What it messages.
+    messages: Vec<String>,
     is_success: bool,
 }
 
@@ -40,17 +40,17 @@ pub async fn call(tool: &Tool, arguments: Value, runs_dir: String, caller: Calle
     };
     match printed {
         Ok(Printed { data: Some(data), is_success, .. }) if is_success || data["questions"].is_null() => {
-            answered(tool, data, line.most)
+            answered(tool, data)
         }
-        Ok(Printed { data, said, .. }) => {
-            let said = said.join("\n");
-            failed(&error_in(&said).unwrap_or_else(|| Trouble::new(said, "")), data)
+        Ok(Printed { data, messages, .. }) => {
+            let messages = messages.join("\n");
+            failed(&error_in(&messages).unwrap_or_else(|| Trouble::new(messages, "")), data)
         }
         Err(error) => failed(&Trouble::new(format!("cannot run mle-star: {error}"), "try again"), None),
     }
 }
 
-async fn run(line: &Line, caller: &Caller) -> io::Result<Printed> {
+async fn run(line: &CommandLine, caller: &Caller) -> io::Result<Printed> {
     let mut command = Command::new(program()?);
     command.args(&line.words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.kill_on_drop(true).spawn()?;
@@ -70,31 +70,31 @@ async fn run(line: &Line, caller: &Caller) -> io::Result<Printed> {
         }
     };
     let listening = async {
-        let mut said: Vec<String> = Vec::new();
-        let Some(stderr) = stderr else { return said };
+        let mut messages: Vec<String> = Vec::new();
+        let Some(stderr) = stderr else { return messages };
         let mut lines = BufReader::new(stderr).lines();
         loop {
             match timeout(SIGN_OF_LIFE, lines.next_line()).await {
-                Ok(Ok(Some(line))) => said.push(line),
-                Ok(_) => return said,
+                Ok(Ok(Some(line))) => messages.push(line),
+                Ok(_) => return messages,
                 Err(_) => {}
             }
-            caller.tell(began.elapsed().as_secs_f64(), said.last().map_or("working", |last| last));
+            caller.tell(began.elapsed().as_secs_f64(), messages.last().map_or("working", |last| last));
         }
     };
-    let ((), printed, said) = tokio::join!(writing, reading, listening);
+    let ((), printed, messages) = tokio::join!(writing, reading, listening);
     let is_success = child.wait().await?.success();
-    Ok(Printed { data: serde_json::from_slice(&printed?).ok(), said, is_success })
+    Ok(Printed { data: serde_json::from_slice(&printed?).ok(), messages, is_success })
 }
 
 /// The JSON of a command as data, and the same as text.
-fn answered(tool: &Tool, data: Value, most: usize) -> Value {
+fn answered(tool: &Tool, data: Value) -> Value {
     // Data is an object.
     let mut data = if data.is_object() { data } else { json!({ tool.name: data }) };
     data.as_object_mut()
         .into_iter()
         .for_each(|parts| parts.retain(|name, _| !tool.left_out.contains(&&**name)));
-    shorten(&mut data, most);
+    shorten(&mut data);
     json!({"content": content(&data.to_string()), "structuredContent": data, "isError": false})
 }
 

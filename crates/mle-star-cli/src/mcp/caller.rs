@@ -1,4 +1,4 @@
-//! The client behind a call.
+//! The client behind a call, which hears of its progress and may leave.
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;

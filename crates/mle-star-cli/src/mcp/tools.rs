@@ -6,7 +6,6 @@ use mle_star_domain::task::TaskKeys;
 use mle_star_domain::trouble::Trouble;
 use serde_json::{Map, Value, json};
 
-use super::shorten::MOST;
 use crate::args::Cli;
 use crate::processes::expanded;
 
@@ -35,7 +34,7 @@ enum Effect {
     Ends,
 }
 
-const PLAIN: Tool =
+const BASE: Tool =
     Tool { name: "", about: "", effect: Effect::Reads, line: &[], without: &[], stdin: None, left_out: &[] };
 
 /// All tools, in the order in which an agent uses them.
@@ -46,7 +45,7 @@ pub static TOOLS: [Tool; 12] = [
 evaluated, and the expected number of calls and cost. Starts nothing and writes nothing.",
         line: &["run", "--estimate"],
         without: &["detach"],
-        ..PLAIN
+        ..BASE
     },
     Tool {
         name: "run",
@@ -57,14 +56,14 @@ what is inferred and expected.",
         effect: Effect::Acts,
         line: &["run", "--detach"],
         without: &["estimate"],
-        ..PLAIN
+        ..BASE
     },
     Tool {
         name: "watch",
         about: "Wait for news of a run, or with until=\"end\" for its end, at most wait seconds, and return its progress. Call \
 it again until the state is not running. Pass next of the last answer as since to miss nothing in between.",
         line: &["watch", "--news"],
-        ..PLAIN
+        ..BASE
     },
     Tool {
         name: "result",
@@ -73,20 +72,20 @@ suspect if it is, and the paths of submission, script and report. Of an unfinish
         line: &["show"],
         without: &["code", "diff"],
         left_out: &["steps", "result", "runners", "usage", "made_with"],
-        ..PLAIN
+        ..BASE
     },
     Tool {
         name: "show",
         about: "Show a run: its summary and its steps; with code, the script of a step, with diff, what it changed.",
         line: &["show"],
         left_out: &["result"],
-        ..PLAIN
+        ..BASE
     },
     Tool {
         name: "list",
         about: "List runs, oldest first: state, best score, time and cost.",
         line: &["list"],
-        ..PLAIN
+        ..BASE
     },
     Tool {
         name: "stop",
@@ -94,7 +93,7 @@ suspect if it is, and the paths of submission, script and report. Of an unfinish
 result names the best answer so far. Called again while a run is still stopping, it ends the run at once.",
         effect: Effect::Ends,
         line: &["stop"],
-        ..PLAIN
+        ..BASE
     },
     Tool {
         name: "resume",
@@ -102,14 +101,14 @@ result names the best answer so far. Called again while a run is still stopping,
 repeated. Raise the limit that cut it short.",
         effect: Effect::Acts,
         line: &["resume", "--detach"],
-        ..PLAIN
+        ..BASE
     },
     Tool {
         name: "note",
         about: "Leave a note for the agents of a running or interrupted run: its planners see it from their next call on.",
         effect: Effect::Acts,
         line: &["note"],
-        ..PLAIN
+        ..BASE
     },
     Tool {
         name: "fork",
@@ -117,7 +116,7 @@ repeated. Raise the limit that cut it short.",
 and goes on with changed settings.",
         effect: Effect::Acts,
         line: &["fork", "--detach"],
-        ..PLAIN
+        ..BASE
     },
     Tool {
         name: "check",
@@ -125,25 +124,23 @@ and goes on with changed settings.",
 data through the source and runs nothing. A score of a script with a leak does not count. Give script or source.",
         line: &["check"],
         stdin: Some(("source", "The text of one script or notebook")),
-        ..PLAIN
+        ..BASE
     },
     Tool {
         name: "doctor",
         about: "Check this machine: Python, the agents that run would choose and why, credentials (names only), hardware, and \
 isolation of scripts. Changes nothing.",
         line: &["doctor"],
-        without: &["python", "probe_agents"],
-        ..PLAIN
+        without: &["python"],
+        ..BASE
     },
 ];
 
 /// A command line with its standard input.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct CommandLine {
     pub words: Vec<String>,
     pub stdin: String,
-    /// The most elements of lists in the answer.
-    pub most: usize,
 }
 
 impl Tool {
@@ -154,10 +151,7 @@ impl Tool {
         let mut properties: Map<String, Value> =
             arguments.iter().map(|arg| (name(arg), property(arg))).collect();
         let texts = self.stdin.map(|(name, about)| (name, json!({"type": "string", "description": about})));
-        let most =
-            json!({"type": "integer", "description": format!("The most elements of a list; default {MOST}")});
-        let most = matches!(self.effect, Effect::Reads).then_some(("most", most));
-        properties.extend(texts.into_iter().chain(most).map(|(name, about)| (name.to_owned(), about)));
+        properties.extend(texts.map(|(name, about)| (name.to_owned(), about)));
         let required: Vec<String> =
             arguments.iter().filter(|arg| arg.is_required_set()).map(|arg| name(arg)).collect();
         let hints = match self.effect {
@@ -179,20 +173,18 @@ impl Tool {
     ///
     /// # Errors
     /// The tool has no such argument.
-    pub fn line(&self, arguments: &Map<String, Value>, runs_dir: &str) -> Result<Line, Trouble> {
+    pub fn line(&self, arguments: &Map<String, Value>, runs_dir: &str) -> Result<CommandLine, Trouble> {
         let command = self.command();
         let mut words: Vec<String> = self.line.iter().map(|&word| word.to_owned()).collect();
         words.push("--json".to_owned());
         if command.get_arguments().any(|arg| arg.get_id() == "runs_dir") {
             words.push(format!("--runs-dir={runs_dir}"));
         }
-        let mut line = Line { words, stdin: String::new(), most: MOST };
+        let mut line = CommandLine { words, stdin: String::new() };
         let mut positional = Vec::new();
         let known = self.arguments(&command);
         for (given, value) in arguments {
-            if given == "most" && matches!(self.effect, Effect::Reads) {
-                line.most = value.as_u64().and_then(|most| usize::try_from(most).ok()).unwrap_or(MOST);
-            } else if self.stdin.is_some_and(|(stdin, _)| stdin == given) {
+            if self.stdin.is_some_and(|(stdin, _)| stdin == given) {
                 line.stdin = text(value);
                 positional.push((usize::MAX, "-".to_owned()));
             } else {

@@ -5,7 +5,7 @@
 
 /// A line with its colours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drawn {
+pub struct DrawnLine {
     /// The text, without a line feed.
     pub text: String,
     /// Columns that it takes.
@@ -13,7 +13,7 @@ pub struct Drawn {
 }
 
 /// The bytes that replace `before`, which ends just above the cursor, with the lines of `above` and then `after`.
-pub fn replaced(before: &[Drawn], above: Option<&str>, after: &[Drawn], columns: usize) -> String {
+pub fn replaced(before: &[DrawnLine], above: Option<&str>, after: &[DrawnLine], columns: usize) -> String {
     let mut bytes = String::new();
     let rows: usize = before.iter().map(|line| rows(line, columns)).sum();
     if rows > 0 {
@@ -31,6 +31,6 @@ pub fn replaced(before: &[Drawn], above: Option<&str>, after: &[Drawn], columns:
 }
 
 /// Rows that a line takes: a terminal that has become narrower since it was drawn has wrapped it.
-fn rows(line: &Drawn, columns: usize) -> usize {
+fn rows(line: &DrawnLine, columns: usize) -> usize {
     line.width.div_ceil(columns.max(1)).max(1)
 }

@@ -30,7 +30,7 @@ use crate::exit::{Exit, Failure};
 
 /// A process that ends this soon after it locked its run has failed.
 const FIRST_STEPS: Duration = Duration::from_millis(700);
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Bytes of the end of its output that are read for its error.
 const LAST_WORDS: u64 = 8 * 1024;
 /// A run that goes on in a process of its own.
@@ -138,7 +138,7 @@ fn early_end(
         if !is_asked && locked.is_some_and(|since| since.elapsed() >= FIRST_STEPS) {
             return Ok(None);
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

@@ -19,7 +19,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use mle_star_domain::trouble::Trouble;
 
-use super::answer::{ErrorResponse, Page};
+use super::response::{ErrorResponse, Page};
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -39,10 +39,10 @@ const SITE: &str = "sec-fetch-site";
 
 /// The conditions for a request.
 pub struct Access {
-    /// The given host.
+    /// The given host, in lower case.
     host: String,
     address: SocketAddr,
-    /// The machine's host name.
+    /// The machine's host name, in lower case.
     machine: String,
     token: String,
 }
@@ -51,7 +51,8 @@ impl Access {
     /// The conditions for a server that listens on `address` for the given `host`.
     pub fn new(host: &str, address: SocketAddr, token: String) -> Self {
         let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        Self { host: host.to_owned(), address, machine: machine.trim().to_owned(), token }
+        let [host, machine] = [host, machine.trim()].map(str::to_ascii_lowercase);
+        Self { host, address, machine, token }
     }
 
     /// The URL to open in a browser on this machine.
@@ -106,13 +107,10 @@ impl Access {
                 ours => ip == ours,
             };
         }
-        let is = |other: &str| name.eq_ignore_ascii_case(other);
-        let below_machine = name.len() > self.machine.len()
-            && name.is_char_boundary(self.machine.len())
-            && name[..self.machine.len()].eq_ignore_ascii_case(&self.machine)
-            && name[self.machine.len()..].starts_with('.');
-        let is_machine = !self.machine.is_empty() && (is(&self.machine) || below_machine);
-        is("localhost") || is(&self.host) || is_machine
+        let name = name.to_ascii_lowercase();
+        let below = |machine: &str| name.strip_prefix(machine).is_some_and(|rest| rest.starts_with('.'));
+        let is_machine = name == self.machine || !self.machine.is_empty() && below(&self.machine);
+        name == "localhost" || name == self.host || is_machine
     }
 
     fn has_token(&self, headers: &HeaderMap) -> bool {

@@ -8,7 +8,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view::is_held;
 use serde_json::json;
 
-use super::answer::{ErrorResponse, Page, PageResponse, in_background};
+use super::response::{ErrorResponse, Page, PageResponse, in_background, redirected};
 use super::site::Site;
 use crate::deletion;
 
@@ -32,16 +32,15 @@ pub async fn delete(
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result<Redirect, Page> {
     let ids = chosen(pairs);
-    in_background(move || {
+    redirected(move || {
         deletable(&site, &ids)?;
         for id in &ids {
-            deletion::delete(&site.find(id)?).map_err(ErrorResponse::conflict)?;
+            deletion::delete(&site.find(id)?)?;
             site.forget(id);
         }
-        Ok(())
+        Ok("/".to_owned())
     })
-    .await?;
-    Ok(Redirect::to("/"))
+    .await
 }
 
 fn chosen(pairs: Vec<(String, String)>) -> Vec<String> {
@@ -54,12 +53,12 @@ fn deletable(site: &Site, ids: &[String]) -> Result<(), ErrorResponse> {
     if ids.is_empty() {
         let trouble =
             Trouble::new("no run was chosen", "choose runs in the list, by the boxes before their names");
-        return Err(ErrorResponse::conflict(trouble));
+        return Err(trouble.into());
     }
     for id in ids {
         if is_held(&site.find(id)?) {
             let message = format!("a process works on {id}, so it cannot be deleted");
-            return Err(ErrorResponse::conflict(Trouble::new(message, "stop it on its page first")));
+            return Err(Trouble::new(message, "stop it on its page first").into());
         }
     }
     Ok(())

@@ -23,9 +23,9 @@ pub fn present(folder: &FilePath) -> Vec<&'static str> {
 }
 
 /// Opens one of them.
-pub fn open_named(run: &FilePath, wanted: &str) -> Option<(Opened, &'static str)> {
-    let file = FILES.into_iter().find(|(_, name)| *name == wanted)?;
-    Some((open(run, file).ok()?, file.1))
+pub fn open_named(run: &FilePath, named: &str) -> Option<Opened> {
+    let file = FILES.into_iter().find(|(_, name)| *name == named)?;
+    open(run, file).ok()
 }
 
 fn open(run: &FilePath, (folder, name): (&str, &str)) -> io::Result<Opened> {

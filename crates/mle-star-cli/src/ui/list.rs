@@ -1,4 +1,4 @@
-//! The list of runs: filtered, sorted, grouped by task and cut into pages by the query of its address, with rows that
+//! The list of runs, grouped by task: filtered, sorted and cut into pages by the query of its address, with rows that
 //! update while runs go on.
 
 use std::cmp::Ordering;
@@ -7,52 +7,40 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use mle_star_domain::metric::Score;
-use mle_star_report::figures::{count, duration};
-use mle_star_report::run_view::Summary;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use mle_star_report::figures::{duration, number};
+use mle_star_report::run_view::RunSummary;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::answer::render;
 use super::folder::folder_of;
 use super::live::Source;
-use crate::listing::{Entry, best, best_score, entries, scale};
+use super::response::render;
+use crate::listing::{Entry, best, entries, scale};
 
 /// The runs on a page.
 const ON_A_PAGE: usize = 100;
-/// The value of [`Wanted::group`] for one long list.
-const UNGROUPED: &str = "none";
 
 /// The query of the list; every field is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Wanted {
-    /// Text in the run's or the task's name.
+pub struct ListQuery {
+    /// Text in the run's name, its task, its metric or its state.
     text: String,
-    /// A metric; empty for any.
-    metric: String,
-    /// A state's name; empty for any.
-    state: String,
-    /// `none` for runs that are not grouped by task.
-    group: String,
-    /// A column.
+    /// A column; with `-` before it, descending.
     sort: String,
-    /// `up` or `down`.
-    order: String,
     /// The page, from 1.
     page: String,
 }
 
-/// A sortable column: its name in the address, its heading, and its default order.
-const COLUMNS: [(&str, &str, &str); 8] = [
-    ("run", "Run", "up"),
-    ("task", "Task", "up"),
-    ("state", "State", "up"),
-    ("best", "Best score", "up"),
-    ("progress", "Progress", "down"),
-    ("cost", "Cost", "down"),
-    ("begun", "Begun", "down"),
-    ("time", "Time", "down"),
+/// A sortable column: its name in the address, and its heading.
+const COLUMNS: [(&str, &str); 7] = [
+    ("run", "Run"),
+    ("state", "State"),
+    ("best", "Best score"),
+    ("progress", "Progress"),
+    ("cost", "Cost"),
+    ("begun", "Begun"),
+    ("time", "Time"),
 ];
 
 /// The rows of a runs directory.
@@ -69,8 +57,6 @@ pub struct Group<'a> {
     pub task: &'a str,
     /// How many runs of the task match, on all pages.
     pub all: usize,
-    /// The number of metrics, directions and data sets among them.
-    pub scales: usize,
     /// Those on this page.
     pub runs: Vec<&'a Entry>,
 }
@@ -82,7 +68,7 @@ pub struct Page<'a> {
     pub number: usize,
     /// The number of pages; at least 1.
     pub pages: usize,
-    /// Its groups; a single one without a task if runs are not grouped.
+    /// Its groups.
     pub groups: Vec<Group<'a>>,
 }
 
@@ -132,26 +118,23 @@ fn values(entry: &Entry, best: &BTreeSet<String>) -> Value {
             return json!({"id": entry.id, "row_id": row_id(entry), "note": note});
         }
     };
-    let summary = &row.summary;
     json!({
-        "id": entry.id, "row_id": row_id(entry), "note": "", "task": summary.task, "state": summary.run.state.name(),
-        "best": best_score(row), "is_best": best.contains(&entry.id), "metric": summary.run.metric,
-        "direction": summary.run.direction, "held_out": row.held_out,
-        "progress": {"percent": summary.done.percent, "words": summary.stage()},
-        "cost": summary.cost().unwrap_or_else(|| "none".to_owned()), "created_at": summary.created_at,
-        "begun": begun(&summary.created_at), "time": duration(summary.spent.elapsed_seconds),
+        "id": entry.id, "row_id": row_id(entry), "note": "", "state": row.run.state.name(),
+        "best": row.best_score.map(number), "is_best": best.contains(&entry.id), "metric": row.run.metric,
+        "direction": row.run.direction, "held_out": row.held_out, "held_out_interval": row.held_out_interval,
+        "progress": {"percent": row.done.percent, "words": row.stage()},
+        "cost": row.cost().unwrap_or_else(|| "none".to_owned()), "created_at": row.created_at,
+        "begun": begun(&row.created_at), "time": duration(row.spent.elapsed_seconds),
     })
 }
 
 /// Ascending by this column; runs that were not read are equal.
 fn compare(one: &Entry, other: &Entry, column: &str) -> Ordering {
-    let (Ok(one), Ok(other)) = (&one.run, &other.run) else { return Ordering::Equal };
-    let (a, b) = (&one.summary, &other.summary);
+    let (Ok(a), Ok(b)) = (&one.run, &other.run) else { return Ordering::Equal };
     match column {
-        "task" => a.task.cmp(&b.task),
         "state" => a.run.state.name().cmp(b.run.state.name()),
-        "best" => scale(one).cmp(&scale(other)).then_with(|| best_first(a, b)),
-        "progress" => one.summary.done.percent.cmp(&other.summary.done.percent),
+        "best" => scale(a).cmp(&scale(b)).then_with(|| best_first(a, b)),
+        "progress" => a.done.percent.cmp(&b.done.percent),
         "cost" => cost_of(a).total_cmp(&cost_of(b)),
         "begun" => a.created_at.cmp(&b.created_at),
         "time" => a.spent.elapsed_seconds.total_cmp(&b.spent.elapsed_seconds),
@@ -160,8 +143,8 @@ fn compare(one: &Entry, other: &Entry, column: &str) -> Ordering {
 }
 
 /// Better scores first, runs without a score last. Only for runs with equal scales.
-fn best_first(a: &Summary, b: &Summary) -> Ordering {
-    let best = |summary: &Summary| Score::new(summary.best_score?, summary.run.direction);
+fn best_first(a: &RunSummary, b: &RunSummary) -> Ordering {
+    let best = |summary: &RunSummary| Score::new(summary.best_score?, summary.run.direction);
     match (best(a), best(b)) {
         (Some(a), Some(b)) if a.beats(b) => Ordering::Less,
         (Some(a), Some(b)) if b.beats(a) => Ordering::Greater,
@@ -170,7 +153,7 @@ fn best_first(a: &Summary, b: &Summary) -> Ordering {
 }
 
 /// The cost of a run, for sorting: an unknown one is the largest.
-fn cost_of(summary: &Summary) -> f64 {
+fn cost_of(summary: &RunSummary) -> f64 {
     summary.spent.cost_usd.unwrap_or(f64::INFINITY)
 }
 
@@ -183,38 +166,22 @@ fn begun(created_at: &str) -> String {
     )
 }
 
-impl Wanted {
+impl ListQuery {
     /// Whether the entry matches.
     pub fn takes(&self, entry: &Entry) -> bool {
-        let row = entry.run.as_ref().ok();
         let text = self.text.trim().to_lowercase();
-        let has = |of: Option<&str>| of.is_some_and(|of| of.to_lowercase().contains(&text));
-        let has_text = has(Some(&entry.id)) || has(row.map(|row| row.summary.task.as_str()));
-        let is = |wanted: &str, of: Option<&str>| wanted.is_empty() || of == Some(wanted);
-        has_text
-            && is(&self.state, row.map(|row| row.summary.run.state.name()))
-            && is(&self.metric, row.map(|row| row.summary.run.metric.as_str()))
+        let of_run = entry.run.iter().flat_map(|run| {
+            let RunSummary { task, run, .. } = run;
+            [task.as_str(), run.metric.as_str(), run.state.name()]
+        });
+        std::iter::once(entry.id.as_str()).chain(of_run).any(|field| field.to_lowercase().contains(&text))
     }
 
-    /// Whether runs are left out.
-    pub fn is_filter(&self) -> bool {
-        [&self.text, &self.metric, &self.state].iter().any(|field| !field.is_empty())
-    }
-
-    /// Whether runs are grouped by task.
-    pub fn is_grouped(&self) -> bool {
-        self.group != UNGROUPED
-    }
-
-    /// The newest run first, unless a known column is asked for.
+    /// The column and whether it ascends: the newest run first, unless a known column is asked for.
     fn sorted_by(&self) -> (&str, bool) {
-        match COLUMNS.iter().find(|(name, ..)| *name == self.sort) {
-            Some((name, _, first)) => {
-                let order = if ["up", "down"].contains(&self.order.as_str()) { &self.order } else { *first };
-                (name, order == "up")
-            }
-            None => ("begun", false),
-        }
+        let name = self.sort.trim_start_matches('-');
+        let is_known = COLUMNS.iter().any(|(column, _)| *column == name);
+        if is_known { (name, !self.sort.starts_with('-')) } else { ("begun", false) }
     }
 
     /// Sorts entries as asked. Runs of which only the name is known come last, unless that is what counts.
@@ -230,27 +197,23 @@ impl Wanted {
         });
     }
 
-    /// The wanted page of sorted entries. A group stands where its first run would stand.
+    /// The query page of sorted entries. A group stands where its first run would stand.
     pub fn page<'a>(&self, entries: &'a [Entry]) -> Page<'a> {
         let mut groups: Vec<Group<'a>> = Vec::new();
         let mut known: HashMap<&str, usize> = HashMap::new();
-        let mut scales: HashMap<&str, BTreeSet<_>> = HashMap::new();
         for entry in entries {
-            let row = entry.run.as_ref().ok().filter(|_| self.is_grouped());
-            let task = row.map_or("", |row| row.summary.task.as_str());
+            let task = entry.run.as_ref().map_or("", |run| run.task.as_str());
             let at = *known.entry(task).or_insert_with(|| {
-                groups.push(Group { task, all: 0, scales: 0, runs: Vec::new() });
+                groups.push(Group { task, all: 0, runs: Vec::new() });
                 groups.len() - 1
             });
             groups[at].all += 1;
             groups[at].runs.push(entry);
-            scales.entry(task).or_default().extend(row.map(scale));
         }
         let pages = entries.len().div_ceil(ON_A_PAGE).max(1);
         let number = self.page.parse().unwrap_or(1).clamp(1, pages);
         let (mut skipped, mut left) = ((number - 1) * ON_A_PAGE, ON_A_PAGE);
         for group in &mut groups {
-            group.scales = scales.get(group.task).map_or(0, BTreeSet::len);
             let from = skipped.min(group.runs.len());
             skipped -= from;
             group.runs = group.runs.iter().skip(from).take(left).copied().collect();
@@ -260,73 +223,31 @@ impl Wanted {
         Page { number, pages, groups }
     }
 
-    /// The address of this list with other values of some fields.
-    pub fn address(&self, other: &[(&str, &str)]) -> String {
-        let fields = [
-            ("text", &self.text),
-            ("metric", &self.metric),
-            ("state", &self.state),
-            ("group", &self.group),
-            ("sort", &self.sort),
-            ("order", &self.order),
-        ];
-        let value = |(name, value): (&'static str, &'_ String)| {
-            let changed = other.iter().find(|(field, _)| *field == name).map(|(_, value)| *value);
-            (name, changed.unwrap_or(value).to_owned())
-        };
-        let page =
-            other.iter().find(|(name, _)| *name == "page").map(|(_, page)| ("page", (*page).to_owned()));
-        let pairs = fields.into_iter().map(value).chain(page).filter(|(_, value)| !value.is_empty());
-        let pairs: Vec<String> = pairs
-            .map(|(name, value)| format!("{name}={}", utf8_percent_encode(&value, NON_ALPHANUMERIC)))
-            .collect();
-        format!("/?{}", pairs.join("&"))
-    }
-
-    /// The headings, each with the address that sorts by it and the current order.
+    /// The headings, each with the query that sorts by it and the current order.
     pub fn columns(&self) -> Vec<Value> {
         let (column, is_up) = self.sorted_by();
-        let heading = |(name, title, first): &(&str, &str, &str)| {
-            let (next, aria) = match (*name == column, is_up) {
-                (true, true) => ("down", "ascending"),
-                (true, false) => ("up", "descending"),
-                (false, _) => (*first, "none"),
+        let heading = |(name, title): &(&str, &str)| {
+            let (sort, aria) = match (*name == column, is_up) {
+                (true, true) => (format!("-{name}"), "ascending"),
+                (true, false) => ((*name).to_owned(), "descending"),
+                (false, _) => ((*name).to_owned(), "none"),
             };
-            let address = self.address(&[("sort", name), ("order", next)]);
-            json!({"name": name, "title": title, "address": address, "aria": aria})
+            json!({"name": name, "title": title, "sort": sort, "aria": aria})
         };
         COLUMNS.iter().map(heading).collect()
-    }
-
-    /// Links to the other pages; none if there is one page.
-    pub fn pages(&self, page: &Page<'_>) -> Vec<Value> {
-        let link = |number: usize| json!({"number": number, "is_this": number == page.number, "address": self.address(&[("page", &number.to_string())])});
-        if page.pages > 1 { (1..=page.pages).map(link).collect() } else { Vec::new() }
-    }
-}
-
-impl Group<'_> {
-    /// How many runs it has, and whether their scores can be compared.
-    pub fn in_words(&self) -> String {
-        let runs = count(self.all as u64, "run");
-        match self.scales {
-            0 | 1 => runs,
-            scales => format!("{runs} with {scales} different metrics or data; the best of each is marked"),
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use mle_star::event::{Done, DoneOf};
+    use mle_star::event::{Done, ProgressMeasure};
     use mle_star_domain::metric::Direction;
-    use mle_star_report::run_summary::RunSummary;
     use mle_star_report::run_view::{Identity, Spent, State, Submissions};
 
     use super::*;
 
     fn entry(id: &str, task: &str, state: State, best: Option<f64>) -> Entry {
-        let summary = Summary {
+        let run = RunSummary {
             run: Identity {
                 run_id: id.to_owned(),
                 state,
@@ -342,10 +263,13 @@ mod tests {
             interrupted_calls: 0,
             answer: Submissions::default(),
             failed_paths: Vec::new(),
-            done: Done { percent: 0, of: DoneOf::Steps },
+            done: Done { percent: 0, of: ProgressMeasure::Steps },
             used: None,
+            data: "d".to_owned(),
+            held_out: None,
+            held_out_interval: None,
+            damage: None,
         };
-        let run = RunSummary { summary, data: "d".to_owned(), held_out: None, damage: None };
         Entry { id: id.to_owned(), run: Ok(run) }
     }
 
@@ -357,26 +281,23 @@ mod tests {
             entry("aaa", "Flights", State::Unfinished, None),
             Entry { id: "broken".to_owned(), run: Err("no journal".to_owned()) },
         ];
-        let check = |text: &str, state: &str, sort: &str, order: &str, expected: &[&str]| {
-            let [text, state, sort, order] = [text, state, sort, order].map(str::to_owned);
-            let wanted = Wanted { text, state, sort, order, ..Wanted::default() };
-            let mut kept: Vec<Entry> = entries.iter().filter(|entry| wanted.takes(entry)).cloned().collect();
-            wanted.sort(&mut kept);
-            assert_eq!(
-                kept.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>(),
-                expected,
-                "{wanted:?}"
-            );
+        let check = |text: &str, sort: &str, expected: &[&str]| {
+            let [text, sort] = [text, sort].map(str::to_owned);
+            let query = ListQuery { text, sort, ..ListQuery::default() };
+            let mut kept: Vec<Entry> = entries.iter().filter(|entry| query.takes(entry)).cloned().collect();
+            query.sort(&mut kept);
+            assert_eq!(kept.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>(), expected, "{query:?}");
         };
-        check("", "", "", "", &["aaa", "bb", "c", "broken"]);
-        check("", "", "begun", "up", &["c", "bb", "aaa", "broken"]);
-        check("flig", "", "", "", &["aaa"]);
-        check("", "running", "", "", &["bb"]);
-        check("nothing", "", "", "", &[]);
-        check("", "", "run", "", &["aaa", "bb", "broken", "c"]);
-        check("", "", "run", "down", &["c", "broken", "bb", "aaa"]);
-        check("houses", "", "best", "", &["bb", "c"]);
-        check("houses", "", "best", "sideways", &["bb", "c"]);
+        check("", "", &["aaa", "bb", "c", "broken"]);
+        check("", "begun", &["c", "bb", "aaa", "broken"]);
+        check("flig", "", &["aaa"]);
+        check("running", "", &["bb"]);
+        check("RMSE", "", &["aaa", "bb", "c"]);
+        check("nothing", "", &[]);
+        check("", "run", &["aaa", "bb", "broken", "c"]);
+        check("", "-run", &["c", "broken", "bb", "aaa"]);
+        check("houses", "best", &["bb", "c"]);
+        check("houses", "sideways", &["bb", "c"]);
     }
     #[test]
     fn runs_are_grouped_by_task_and_the_best_of_each_is_marked() {
@@ -389,15 +310,13 @@ mod tests {
             other,
         ];
         assert_eq!(best(&entries).into_iter().collect::<Vec<_>>(), ["ccc"], "one run alone is not the best");
-        Wanted::default().sort(&mut entries);
-        let page = Wanted::default().page(&entries);
+        ListQuery::default().sort(&mut entries);
+        let page = ListQuery::default().page(&entries);
         let groups = page.groups.iter().map(|group| {
             let ids: Vec<&str> = group.runs.iter().map(|entry| entry.id.as_str()).collect();
-            (group.task, ids.join(","), group.in_words())
+            (group.task, ids.join(","), group.all)
         });
-        let several = "3 runs with 2 different metrics or data; the best of each is marked".to_owned();
-        let expected =
-            [("houses", "ddd,ccc,a".to_owned(), several), ("flights", "bb".to_owned(), "1 run".to_owned())];
+        let expected = [("houses", "ddd,ccc,a".to_owned(), 3), ("flights", "bb".to_owned(), 1)];
         assert_eq!(groups.collect::<Vec<_>>(), expected);
     }
 }

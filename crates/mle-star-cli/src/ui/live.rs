@@ -1,12 +1,12 @@
 //! Live updates: each change is rendered once and sent to every viewer.
 //!
-//! A [`Live`] has the last rendered sections of a page. While it has followers, one task checks for changes; each
-//! follower gets the sections that are newer than its own.
+//! A [`Live`] has the last rendered sections of a page. Its followers check for changes by turns; each gets the sections
+//! that are newer than its own.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::http::HeaderMap;
@@ -14,7 +14,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use serde::{Deserialize, Serialize};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::Mutex;
 
 /// How often to check for changes.
 const PAUSE: Duration = if cfg!(test) { Duration::from_millis(5) } else { Duration::from_secs(1) };
@@ -47,25 +47,26 @@ struct Section {
     html: Arc<str>,
 }
 
-/// The sections of one page and their followers.
+/// The sections of one page.
 pub struct Live<S> {
     source: Arc<S>,
-    latest: watch::Sender<Arc<Sections>>,
-    /// The stamp of the last rendering; locked while rendering.
-    rendered: Mutex<Option<String>>,
-    is_watched: AtomicBool,
+    /// Locked while rendering.
+    rendered: Mutex<Rendered>,
 }
 
-/// The number of renderings so far. Sections of the first rendering are not new.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rendering {
-    First,
-    Later,
+/// The last rendering.
+#[derive(Default)]
+struct Rendered {
+    /// The stamp of the source; `None` before the first rendering.
+    stamp: Option<String>,
+    sections: Arc<Sections>,
+    /// When followers check for changes again.
+    next_check: Option<Instant>,
 }
 
 /// A section as sent to followers.
 #[derive(Serialize)]
-struct Sent<'a> {
+struct SectionUpdate<'a> {
     id: &'a str,
     html: &'a str,
     /// Whether it appeared after the follower's revision.
@@ -75,34 +76,40 @@ struct Sent<'a> {
 impl<S: Source> Live<S> {
     /// Creates the page without rendering it.
     pub fn new(source: S) -> Self {
-        let latest = watch::Sender::new(Arc::default());
-        Self {
-            source: Arc::new(source),
-            latest,
-            rendered: Mutex::default(),
-            is_watched: AtomicBool::new(false),
-        }
+        Self { source: Arc::new(source), rendered: Mutex::default() }
     }
 
     /// The current sections, rendered again only if something has changed.
     pub async fn now(&self) -> Arc<Sections> {
+        self.checked(&mut *self.rendered.lock().await).await
+    }
+
+    /// The sections as another follower may have found them a moment ago.
+    async fn recent(&self) -> Arc<Sections> {
         let mut rendered = self.rendered.lock().await;
-        let (source, known) = (Arc::clone(&self.source), rendered.clone());
+        let began = Instant::now();
+        if rendered.next_check.is_some_and(|next| began < next) {
+            return Arc::clone(&rendered.sections);
+        }
+        let sections = self.checked(&mut rendered).await;
+        rendered.next_check = Some(Instant::now() + PAUSE.max(began.elapsed() * SHARE));
+        sections
+    }
+
+    async fn checked(&self, rendered: &mut Rendered) -> Arc<Sections> {
+        let (source, known) = (Arc::clone(&self.source), rendered.stamp.clone());
         let work = move || {
             let stamp = source.stamp();
             (known.as_ref() != Some(&stamp)).then(|| (stamp, source.sections()))
         };
         // The panic was reported; the next check tries again.
         if let Ok(Some((stamp, sections))) = tokio::task::spawn_blocking(work).await {
-            let look = if rendered.is_none() { Rendering::First } else { Rendering::Later };
-            let next = self.latest.borrow().with(sections, look);
-            if let Some(next) = next {
-                self.latest.send_replace(Arc::new(next));
+            let is_first = rendered.stamp.replace(stamp).is_none();
+            if let Some(next) = rendered.sections.with(sections, is_first) {
+                rendered.sections = Arc::new(next);
             }
-            *rendered = Some(stamp);
         }
-        drop(rendered);
-        self.latest.borrow().clone()
+        Arc::clone(&rendered.sections)
     }
 
     /// The source of the sections.
@@ -110,50 +117,17 @@ impl<S: Source> Live<S> {
         &self.source
     }
 
-    /// The number of followers.
-    pub fn followers(&self) -> usize {
-        self.latest.receiver_count()
-    }
-
     /// Streams the sections that are newer than `since`, now and after every change.
     pub fn follow(
         self: &Arc<Self>,
         since: u64,
     ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<S>> {
-        let events = unfold(self.following(since), |mut at| async move {
-            let (revision, data) = at.next().await?;
+        let follower = Follower { live: Arc::clone(self), since };
+        let events = unfold(follower, |mut at| async move {
+            let (revision, data) = at.next().await;
             Some((Ok(Event::default().id(revision.to_string()).data(data)), at))
         });
         Sse::new(events).keep_alive(KeepAlive::default())
-    }
-
-    fn following(self: &Arc<Self>, since: u64) -> Following {
-        let receiver = self.latest.subscribe();
-        self.watch();
-        Following { receiver, since }
-    }
-
-    /// Checks for changes until there are no followers.
-    fn watch(self: &Arc<Self>) {
-        if self.is_watched.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        let live = Arc::clone(self);
-        tokio::spawn(async move {
-            loop {
-                let began = Instant::now();
-                live.now().await;
-                tokio::time::sleep(PAUSE.max(began.elapsed() * SHARE)).await;
-                if live.followers() > 0 {
-                    continue;
-                }
-                live.is_watched.store(false, Ordering::SeqCst);
-                // A follower may have joined in between.
-                if live.followers() == 0 || live.is_watched.swap(true, Ordering::SeqCst) {
-                    return;
-                }
-            }
-        });
     }
 }
 
@@ -170,15 +144,13 @@ impl Sections {
     }
 
     /// The state with these sections; `None` if nothing changed.
-    fn with(&self, sections: Vec<(String, String)>, look: Rendering) -> Option<Self> {
+    /// Sections of the first rendering are not new.
+    fn with(&self, sections: Vec<(String, String)>, is_first: bool) -> Option<Self> {
         let revision = next_revision();
         let mut next = Self { revision, by_id: self.by_id.clone() };
         let mut gone: Vec<String> = self.by_id.keys().cloned().collect();
         let mut changed = false;
-        let came = match look {
-            Rendering::First => 0,
-            Rendering::Later => revision,
-        };
+        let came = if is_first { 0 } else { revision };
         for (id, html) in sections {
             gone.retain(|known| *known != id);
             changed |= next.put(id, html, came);
@@ -199,9 +171,11 @@ impl Sections {
         true
     }
 
-    fn newer_than(&self, since: u64) -> Vec<Sent<'_>> {
+    fn newer_than(&self, since: u64) -> Vec<SectionUpdate<'_>> {
         let newer = self.by_id.iter().filter(|(_, section)| section.revision > since);
-        newer.map(|(id, Section { came, html, .. })| Sent { id, html, is_new: *came > since }).collect()
+        newer
+            .map(|(id, Section { came, html, .. })| SectionUpdate { id, html, is_new: *came > since })
+            .collect()
     }
 }
 
@@ -213,24 +187,23 @@ pub struct Since {
     pub since: u64,
 }
 
-/// The revisions that the follower has been sent.
-struct Following {
-    receiver: watch::Receiver<Arc<Sections>>,
+/// A follower, with the revision that it has been sent.
+struct Follower<S> {
+    live: Arc<Live<S>>,
     since: u64,
 }
 
-impl Following {
-    /// The next revision with its new sections; `None` at the end.
-    async fn next(&mut self) -> Option<(u64, String)> {
+impl<S: Source> Follower<S> {
+    /// The next revision with its new sections.
+    async fn next(&mut self) -> (u64, String) {
         loop {
-            let sections = self.receiver.borrow_and_update().clone();
+            let sections = self.live.recent().await;
             let newer = sections.newer_than(self.since);
-            if newer.is_empty() {
-                self.receiver.changed().await.ok()?;
-                continue;
+            if !newer.is_empty() {
+                self.since = sections.revision;
+                return (self.since, serde_json::to_string(&newer).unwrap_or_default());
             }
-            self.since = sections.revision;
-            return Some((self.since, serde_json::to_string(&newer).unwrap_or_default()));
+            tokio::time::sleep(PAUSE).await;
         }
     }
 }
@@ -266,10 +239,10 @@ mod tests {
     }
 
     /// The next update, which is the same for all followers.
-    async fn sent(all: &mut [Following]) -> String {
+    async fn sent(all: &mut [Follower<Counter>]) -> String {
         let mut said = Vec::new();
         for one in all {
-            said.push(one.next().await.unwrap());
+            said.push(one.next().await);
         }
         assert!(said.iter().all(|one| *one == said[0]), "{said:?}");
         said[0].1.clone()
@@ -278,7 +251,8 @@ mod tests {
     #[tokio::test]
     async fn ten_pages_cost_one_look() {
         let live = Arc::new(Live::new(Counter::default()));
-        let mut all: Vec<Following> = (0..10).map(|_| live.following(0)).collect();
+        let follower = |since| Follower { live: Arc::clone(&live), since };
+        let mut all: Vec<_> = (0..10).map(|_| follower(0)).collect();
         let first = sent(&mut all).await;
         assert!(first.contains("the same"), "{first}");
         for change in 1..=5 {
@@ -289,7 +263,7 @@ mod tests {
             );
         }
         assert_eq!(live.source().rendered.load(Ordering::SeqCst), 6);
-        let late = live.following(all[0].since - 1).next().await.unwrap().1;
+        let late = follower(all[0].since - 1).next().await.1;
         assert_eq!(late, r#"[{"id":"count","html":"5","is_new":false}]"#, "one who has the rest");
     }
 }

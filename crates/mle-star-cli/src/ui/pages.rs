@@ -1,6 +1,5 @@
 //! What is served for each address: the list of runs, a run's page, their events, and downloads.
 
-use std::collections::BTreeSet;
 use std::fs::File as Opened;
 use std::io;
 use std::sync::Arc;
@@ -13,16 +12,17 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::export::NOTEBOOK;
-use mle_star_report::html::PARTS;
-use mle_star_report::run_view::{self, State};
+use mle_star_report::figures::count;
+use mle_star_report::run_view;
+use mle_star_report::views::PARTS;
 use serde_json::json;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 
-use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
-use super::list::{Group, Wanted, row_id};
+use super::list::{Group, ListQuery, row_id};
 use super::live::{self, Since};
+use super::response::{ErrorResponse, Page, PageResponse, in_background};
 use super::run::{FIRST, LOGS, nothing};
 use super::site::Site;
 use super::{files, logs};
@@ -35,29 +35,22 @@ const PIECE: usize = 64 * 1024;
 ///
 /// # Errors
 /// The page cannot be rendered.
-pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) -> PageResponse {
+pub async fn list_page(Of(site): Of<Arc<Site>>, Query(query): Query<ListQuery>) -> PageResponse {
     let sections = site.list.now().await;
     let mut entries = site.list.source().entries();
     let all = entries.len();
-    let metrics: BTreeSet<String> = entries
-        .iter()
-        .filter_map(|entry| Some(entry.run.as_ref().ok()?.summary.run.metric.clone()))
-        .collect();
-    entries.retain(|entry| wanted.takes(entry));
-    wanted.sort(&mut entries);
-    let page = wanted.page(&entries);
+    entries.retain(|entry| query.takes(entry));
+    query.sort(&mut entries);
+    let page = query.page(&entries);
     let group = |group: &Group<'_>| {
         let rows: Vec<&str> = group.runs.iter().map(|entry| sections.html(&row_id(entry))).collect();
-        let address = wanted.address(&[("text", group.task)]);
-        json!({"task": group.task, "told": group.in_words(), "address": address, "rows": rows})
+        let size = count(group.all as u64, "run");
+        json!({"task": group.task, "size": size, "rows": rows})
     };
-    let states = [State::Running, State::Finished, State::Unfinished].map(State::name);
     let values = json!({
-        "wanted": wanted, "groups": page.groups.iter().map(group).collect::<Vec<_>>(), "matching": entries.len(),
-        "all": all, "metrics": metrics, "states": states,
-        "columns": wanted.columns(), "pages": wanted.pages(&page), "is_grouped": wanted.is_grouped(),
-        "is_filter": wanted.is_filter(), "runs_dir": site.runs_dir.display().to_string(),
-        "revision": sections.revision,
+        "query": query, "groups": page.groups.iter().map(group).collect::<Vec<_>>(), "matching": entries.len(),
+        "all": all, "columns": query.columns(), "page": page.number, "pages": page.pages,
+        "runs_dir": site.runs_dir.display().to_string(), "revision": sections.revision,
     });
     Page::rendered("ui/list.html", &values)
 }
@@ -80,16 +73,16 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageRe
     let folder = in_background(move || of.find(&at)).await?;
     let sections = site.run(&id, folder).now().await;
     let mut shown: Vec<&str> = vec![sections.html(FIRST)];
-    for (name, _) in PARTS {
-        shown.push(sections.html(name));
-        if name == PARTS[0].0 {
+    for part in &PARTS {
+        shown.push(sections.html(part.name));
+        if part.name == PARTS[0].name {
             shown.push(sections.html(LOGS));
         }
     }
     let address = page_of(&id);
     let is_there = |name: &str| sections.html(name) != nothing(name);
-    let parts = PARTS.iter().filter(|(name, _)| is_there(name));
-    let parts: Vec<_> = parts.map(|(name, title)| json!({"name": name, "title": title})).collect();
+    let parts = PARTS.iter().filter(|part| is_there(part.name));
+    let parts: Vec<_> = parts.map(|part| json!({"name": part.name, "title": part.title})).collect();
     let values = json!({
         "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
         "now": jiff::Timestamp::now().as_second(),
@@ -118,34 +111,19 @@ pub async fn run_events(
 /// There is no such run or file.
 pub async fn result_file(
     Of(site): Of<Arc<Site>>,
-    Path((id, wanted)): Path<(String, String)>,
+    Path((id, name)): Path<(String, String)>,
 ) -> Result<Response, Page> {
-    if wanted == NOTEBOOK {
-        return exported(&site, id).await;
-    }
-    let found = in_background(move || {
+    let saved = format!("attachment; filename=\"{name}\"");
+    let body = in_background(move || {
         let folder = site.find(&id)?;
-        let file = files::open_named(&folder, &wanted);
-        let missing = || {
-            ErrorResponse::missing(Trouble::new(format!("no file called {wanted}"), "look at the run's page"))
-        };
-        file.ok_or_else(missing)
+        if name == NOTEBOOK {
+            let view = run_view::read(&folder).map_err(|error| ErrorResponse::missing(error.trouble()))?;
+            return notebook_text(&view).map(Body::from).map_err(ErrorResponse::missing);
+        }
+        files::open_named(&folder, &name).map(stream).ok_or_else(|| no_file(&name))
     });
-    let (file, name) = found.await?;
-    Ok(stream(file, Some(name)))
-}
-
-/// Makes the notebook of a run, as a download.
-async fn exported(site: &Arc<Site>, id: String) -> Result<Response, Page> {
-    let site = Arc::clone(site);
-    let made = in_background(move || {
-        let view =
-            run_view::read(&site.find(&id)?).map_err(|error| ErrorResponse::missing(error.trouble()))?;
-        notebook_text(&view).map_err(ErrorResponse::missing)
-    });
-    let saved = format!("attachment; filename=\"{NOTEBOOK}\"");
     let headers = [(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, saved)];
-    Ok((headers, made.await?).into_response())
+    Ok((headers, body.await?).into_response())
 }
 
 /// Serves a file of `logs/`.
@@ -156,25 +134,19 @@ pub async fn log_file(
     Of(site): Of<Arc<Site>>,
     Path((id, name)): Path<(String, String)>,
 ) -> Result<Response, Page> {
-    let found = in_background(move || {
-        let folder = site.find(&id)?;
-        let file = logs::open_named(&folder, &name);
-        let missing = || {
-            ErrorResponse::missing(Trouble::new(format!("no log called {name}"), "look at the run's page"))
-        };
-        file.ok_or_else(missing)
+    let body = in_background(move || {
+        logs::open_named(&site.find(&id)?, &name).map(stream).ok_or_else(|| no_file(&name))
     });
-    Ok(stream(found.await?, None))
+    Ok(([(CONTENT_TYPE, "text/plain; charset=utf-8")], body.await?).into_response())
 }
 
-/// Streams a file, as text to view or as a download with a name.
-fn stream(file: Opened, saved_as: Option<&str>) -> Response {
-    let mut response = Body::from_stream(unfold(Some(File::from_std(file)), next_piece)).into_response();
-    let kind = if saved_as.is_some() { "application/octet-stream" } else { "text/plain; charset=utf-8" };
-    let saved = saved_as.map(|name| format!("attachment; filename=\"{name}\""));
-    response.headers_mut().insert(CONTENT_TYPE, axum::http::HeaderValue::from_static(kind));
-    response.headers_mut().extend(saved.and_then(|text| Some((CONTENT_DISPOSITION, text.parse().ok()?))));
-    response
+fn no_file(name: &str) -> ErrorResponse {
+    ErrorResponse::missing(Trouble::new(format!("no file called {name}"), "look at the run's page"))
+}
+
+/// A file in pieces, so that a large one needs no memory.
+fn stream(file: Opened) -> Body {
+    Body::from_stream(unfold(Some(File::from_std(file)), next_piece))
 }
 
 /// The next piece and the rest of the file. An error is passed on, so that a partial file is not taken for a whole one.

@@ -1,108 +1,98 @@
 //! A run's page: the parts of its report, the actions on it and the end of its log, updated while it runs.
 
-use std::path::{Path as FilePath, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use mle_star::result::FinalResult;
-use mle_star_domain::layout::{self, EVENTS};
+use mle_star_domain::layout;
 use mle_star_report::at_work::AtWork;
 use mle_star_report::export::NOTEBOOK;
-use mle_star_report::html::{self, PARTS};
+use mle_star_report::html;
 use mle_star_report::run_view::{self, RunView, State};
-use mle_star_report::views::Context;
-use mle_star_report::views::now;
+use mle_star_report::views::{Context, PARTS, Part, now};
 use serde_json::json;
 
-use super::answer::{ErrorResponse, pages, render};
 use super::folder::{page_of, stamp};
 use super::live::Source;
+use super::response::{ErrorResponse, pages, render};
 use super::{files, logs};
 
 /// The section before the parts.
 pub const FIRST: &str = "doing";
 /// The section after the first part.
 pub const LOGS: &str = "logs";
+/// The name of the part with what runs now.
+const NOW: &str = "now";
 
 /// A run's sections.
 pub struct RunSections {
     folder: PathBuf,
     id: String,
-    known: Mutex<RenderedParts>,
+    /// What the events tell, read as they come.
+    at_work: Mutex<AtWork>,
 }
-
-/// The rendered parts, and what is needed to render what runs now again.
-struct RenderedParts {
-    stamp: String,
-    parts: Vec<(String, String)>,
-    /// `None` before the first read, and for a run that cannot be read.
-    state: Option<State>,
-    /// The run, if it is running.
-    running: Option<RunView>,
-    at_work: AtWork,
-}
-
-/// The name of the part with what runs now.
-const NOW: &str = "now";
 
 impl RunSections {
     /// The page of the run in this folder.
     pub fn of(id: &str, folder: PathBuf) -> Self {
-        let known = RenderedParts {
-            stamp: String::new(),
-            parts: Vec::new(),
-            state: None,
-            running: None,
-            at_work: AtWork::unread(&folder),
+        Self { at_work: Mutex::new(AtWork::unread(&folder)), folder, id: id.to_owned() }
+    }
+
+    fn of_view(&self, view: &RunView) -> Vec<(String, String)> {
+        let mut at_work = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
+        at_work.read(&self.folder, view.summary.run.state);
+        let (run, logs) = (Context::of(view, &at_work), format!("{}/logs", page_of(&self.id)));
+        let part = |part: &Part| {
+            let pages = pages()?;
+            let html = match part.name {
+                NOW => now::present(view, &at_work)
+                    .map_or_else(|| Ok(String::new()), |values| html::now(pages, &values, Some(&logs))),
+                _ => html::part(pages, part, &run),
+            };
+            html.map_err(|error| ErrorResponse::defect(&error))
         };
-        Self { folder, id: id.to_owned(), known: Mutex::new(known) }
+        let parts = PARTS.iter().map(|known| (known.name, part(known)));
+        let others = [(FIRST, self.actions(view)), (LOGS, self.log(view))];
+        parts.chain(others).map(|(name, html)| (name.to_owned(), shown(name, html))).collect()
     }
 
-    fn read(&self, known: &mut RenderedParts) {
-        let now = of_run(&self.folder);
-        if known.stamp == now {
-            return;
-        }
-        match run_view::read(&self.folder) {
-            Ok(view) => {
-                known.at_work.read(&self.folder, view.summary.run.state);
-                known.parts = self.parts(&view, &known.at_work);
-                known.state = Some(view.summary.run.state);
-                known.running = Some(view).filter(|view| view.summary.run.state == State::Running);
-            }
-            Err(error) => {
-                known.parts = unreadable(&error.to_string());
-                (known.state, known.running) = (None, None);
-            }
-        }
-        known.stamp = now;
-    }
-
-    fn parts(&self, view: &RunView, at_work: &AtWork) -> Vec<(String, String)> {
-        let run = Context::of(view, at_work);
-        let part = |name: &str| {
-            let html = pages()
-                .and_then(|pages| html::part(pages, name, &run).map_err(|e| ErrorResponse::defect(&e)));
-            (name.to_owned(), shown(name, html))
-        };
-        // What runs now changes more often than the rest.
-        let stable = PARTS.iter().filter(|(name, _)| *name != NOW);
-        let mut parts: Vec<(String, String)> = stable.map(|(name, _)| part(name)).collect();
-        parts.push((FIRST.to_owned(), self.first(view)));
-        parts
-    }
-
-    /// The actions on the run.
-    fn first(&self, view: &RunView) -> String {
-        let summary = &view.summary;
+    /// What can be done with the run.
+    fn actions(&self, view: &RunView) -> Result<String, ErrorResponse> {
+        let (summary, state) = (&view.summary, view.summary.run.state);
         let is_cut_short = view.result.as_ref().is_some_and(FinalResult::was_cut);
+        let can_resume = state == State::Unfinished || state == State::Finished && is_cut_short;
         let values = json!({
-            "id": self.id, "address": page_of(&self.id), "task": summary.task, "state": summary.run.state.name(),
-            "can_note": summary.run.state != State::Finished,
-            "can_stop": summary.run.state == State::Running,
-            "can_resume": summary.run.state == State::Unfinished || summary.run.state == State::Finished && is_cut_short,
+            "id": self.id, "address": page_of(&self.id), "task": summary.task, "state": state.name(),
+            "can_note": state != State::Finished, "can_stop": state == State::Running, "can_resume": can_resume,
             "files": downloads(view),
         });
-        render("ui/doing.html", &values).unwrap_or_else(|refused| trouble(FIRST, &refused.trouble.message))
+        render("ui/doing.html", &values)
+    }
+
+    /// The end of the log of an unfinished run; hidden for others.
+    fn log(&self, view: &RunView) -> Result<String, ErrorResponse> {
+        let is_unfinished = view.summary.run.state == State::Unfinished;
+        let log = is_unfinished.then(|| logs::of_program(&self.folder)).flatten();
+        render("ui/logs.html", &json!({"address": page_of(&self.id), "log": log}))
+    }
+}
+
+impl Source for RunSections {
+    /// Events, and what running scripts print, are in `logs/`.
+    fn stamp(&self) -> String {
+        let logs = fs::read_dir(self.folder.join(layout::LOGS)).into_iter().flatten().flatten();
+        let logs =
+            logs.filter_map(|file| file.metadata().ok()).map(|file| (file.len(), file.modified().ok()));
+        let logs = logs.fold((0, None), |(size, last), (bytes, time)| (size + bytes, time.max(last)));
+        format!("{} {logs:?}", stamp(&self.folder))
+    }
+
+    fn sections(&self) -> Vec<(String, String)> {
+        match run_view::read(&self.folder) {
+            Ok(view) => self.of_view(&view),
+            Err(error) => unreadable(&error.to_string()),
+        }
     }
 }
 
@@ -113,69 +103,17 @@ fn downloads(view: &RunView) -> Vec<&'static str> {
     files.iter().copied().chain(has_solution.then_some(NOTEBOOK)).collect()
 }
 
-impl Source for RunSections {
-    fn stamp(&self) -> String {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = known.running.as_ref();
-        let present = running.map(|view| (events(&self.folder), now::stamp(view)));
-        format!("{} {present:?}", of_run(&self.folder))
-    }
-
-    fn sections(&self) -> Vec<(String, String)> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        self.read(&mut known);
-        let mut sections = known.parts.clone();
-        sections.push((NOW.to_owned(), self.now(&mut known)));
-        sections.push((LOGS.to_owned(), self.logs(&known)));
-        sections
-    }
-}
-
-impl RunSections {
-    /// What runs now; hidden unless the run is running.
-    fn now(&self, known: &mut RenderedParts) -> String {
-        let Some(view) = &known.running else { return nothing(NOW) };
-        known.at_work.read(&self.folder, State::Running);
-        let Some(values) = now::now(view, &known.at_work) else { return nothing(NOW) };
-        let logs = format!("{}/logs", page_of(&self.id));
-        let html = pages().and_then(|pages| {
-            html::now(pages, &values, Some(&logs)).map_err(|error| ErrorResponse::defect(&error))
-        });
-        shown(NOW, html)
-    }
-
-    /// The end of the log of an unfinished run; hidden for others.
-    fn logs(&self, known: &RenderedParts) -> String {
-        let is_unfinished = known.state == Some(State::Unfinished);
-        let log = is_unfinished.then(|| logs::of_program(&self.folder)).flatten();
-        let values = json!({"address": page_of(&self.id), "log": log});
-        render("ui/logs.html", &values).unwrap_or_else(|refused| trouble(LOGS, &refused.trouble.message))
-    }
-}
-
-/// A part as it is shown: what went wrong if it could not be rendered, and a hidden section if the run has no such part.
+/// A section as it is shown: what went wrong if it could not be rendered, and a hidden one if the run has no such part.
 fn shown(name: &str, html: Result<String, ErrorResponse>) -> String {
     let html = html.unwrap_or_else(|refused| trouble(name, &refused.trouble.message));
     if html.is_empty() { nothing(name) } else { html }
 }
 
-/// Changes whenever the parts may have changed. Only the events tell what runners do.
-fn of_run(folder: &FilePath) -> String {
-    let runners = mle_star_report::files::stamp(folder, layout::RUNNERS);
-    format!("{} {:?}", stamp(folder), runners.is_some().then(|| events(folder)))
-}
-
-/// Changes with every event.
-fn events(folder: &FilePath) -> String {
-    format!("{:?}", mle_star_report::files::stamp(folder, &format!("{}/{EVENTS}", layout::LOGS)))
-}
-
-/// The parts of a run that cannot be read: the error, and empty sections.
+/// The sections of a run that cannot be read: the error, and empty ones.
 fn unreadable(why: &str) -> Vec<(String, String)> {
-    let names = std::iter::once(FIRST).chain(PARTS.map(|(name, _)| name));
-    names
-        .map(|name| (name.to_owned(), if name == FIRST { trouble(name, why) } else { nothing(name) }))
-        .collect()
+    let empty = PARTS.iter().map(|part| part.name).chain([LOGS]);
+    let empty = empty.map(|name| (name.to_owned(), nothing(name)));
+    empty.chain([(FIRST.to_owned(), trouble(FIRST, why))]).collect()
 }
 
 fn trouble(name: &str, why: &str) -> String {

@@ -14,12 +14,12 @@ use mle_star_report::html;
 use tokio::net::TcpListener;
 
 use super::access::{self, Access};
-use super::answer::{ErrorResponse, Page};
+use super::response::{ErrorResponse, Page};
 use super::site::Site;
-use super::{act, delete, pages, start};
+use super::{actions, delete, pages, start};
 
 /// A bound address, before requests are answered.
-pub struct Bound {
+pub struct BoundServer {
     listener: TcpListener,
     access: Access,
     /// The URL to open, with its token.
@@ -40,7 +40,7 @@ const FILES: [(&str, &str, &str); 4] = [
 ///
 /// # Errors
 /// The port is in use, or the host is not an address of this machine.
-pub async fn bind(host: &str, port: u16) -> Result<Bound, Trouble> {
+pub async fn bind(host: &str, port: u16) -> Result<BoundServer, Trouble> {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let bound = TcpListener::bind((host, port)).await;
     let listener = bound.map_err(|error| unbound(host, port, &error))?;
@@ -54,14 +54,14 @@ pub async fn bind(host: &str, port: u16) -> Result<Bound, Trouble> {
     })?;
     let access = Access::new(host, address, token);
     let url = access.url();
-    Ok(Bound { listener, access, url, is_open })
+    Ok(BoundServer { listener, access, url, is_open })
 }
 
 /// Serves requests until the process ends.
 ///
 /// # Errors
 /// The socket fails.
-pub async fn serve(bound: Bound, site: Site) -> Result<(), Trouble> {
+pub async fn serve(bound: BoundServer, site: Site) -> Result<(), Trouble> {
     let access = Arc::new(bound.access);
     let pages = routes(Arc::new(site)).layer(middleware::from_fn_with_state(access, access::admit));
     let served = axum::serve(bound.listener, pages).await;
@@ -77,10 +77,10 @@ fn routes(site: Arc<Site>) -> Router {
         .route("/runs/{run}/events", get(pages::run_events))
         .route("/runs/{run}/logs/{name}", get(pages::log_file))
         .route("/runs/{run}/files/{name}", get(pages::result_file))
-        .route("/runs/{run}/stop", get(act::stop_page).post(act::stop))
-        .route("/runs/{run}/note", get(act::note_page).post(act::note))
-        .route("/runs/{run}/fork", get(act::fork_page).post(act::fork))
-        .route("/runs/{run}/resume", get(act::resume_page).post(act::resume))
+        .route("/runs/{run}/stop", get(actions::stop_page).post(actions::stop))
+        .route("/runs/{run}/note", get(actions::note_page).post(actions::note))
+        .route("/runs/{run}/fork", get(actions::fork_page).post(actions::fork))
+        .route("/runs/{run}/resume", get(actions::resume_page).post(actions::resume))
         .route("/delete", get(delete::page).post(delete::delete))
         .fallback(nowhere);
     for (path, kind, text) in FILES {

@@ -1,4 +1,4 @@
-//! The served runs directory.
+//! The served runs directory, with the rendered pages that viewers share.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mle_star_domain::trouble::Trouble;
 
-use super::answer::ErrorResponse;
 use super::folder::folder_of;
 use super::list::Runs;
 use super::live::Live;
+use super::response::ErrorResponse;
 use super::run::RunSections;
 use crate::processes::Worker;
 
@@ -56,7 +56,8 @@ impl Site {
     pub fn run(&self, id: &str, folder: PathBuf) -> Arc<Live<RunSections>> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         if !runs.contains_key(id) && runs.len() >= KEPT {
-            runs.retain(|_, page| page.followers() > 0);
+            // Viewers hold a page as long as they follow it.
+            runs.retain(|_, page| Arc::strong_count(page) > 1);
         }
         let page = runs.entry(id.to_owned());
         Arc::clone(page.or_insert_with(|| Arc::new(Live::new(RunSections::of(id, folder)))))

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::access::is_own_wish;
-use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
+use super::response::{Page, PageResponse, in_background, redirected};
 use super::site::Site;
 use crate::args::{RunArgs, SettingsArgs, TaskArgs};
 use crate::processes::{detached, expanded};
@@ -28,7 +28,7 @@ const MAIN: [&str; 4] = ["metric", "direction", "target", "id_column"];
 /// The fields of the form; empty if not filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Entered {
+pub struct StartForm {
     folder: String,
     agents: String,
     time_limit: String,
@@ -41,7 +41,7 @@ pub struct Entered {
 }
 
 /// A field for each key of the task, with its value.
-fn fields(entered: &Entered) -> Vec<Value> {
+fn fields(entered: &StartForm) -> Vec<Value> {
     let field = |key: &Key| {
         let name = key.option_name();
         let value = entered.task.get(name).map(String::as_str).unwrap_or_default();
@@ -55,14 +55,8 @@ fn fields(entered: &Entered) -> Vec<Value> {
 ///
 /// # Errors
 /// The page cannot be rendered.
-pub async fn page(headers: HeaderMap, Query(entered): Query<Entered>) -> PageResponse {
-    let entered = if is_own_wish(&headers) { entered.with_plain_lines() } else { Entered::default() };
-    if entered.folder.trim().is_empty() {
-        return Page::rendered(
-            "ui/start.html",
-            &json!({"entered": entered, "seen": null, "trouble": null, "tasks": [], "fields": []}),
-        );
-    }
+pub async fn page(headers: HeaderMap, Query(entered): Query<StartForm>) -> PageResponse {
+    let entered = if is_own_wish(&headers) { entered.with_plain_lines() } else { StartForm::default() };
     let values = in_background(move || Ok(looked_at(&entered))).await?;
     Page::rendered("ui/start.html", &values)
 }
@@ -71,31 +65,25 @@ pub async fn page(headers: HeaderMap, Query(entered): Query<Entered>) -> PageRes
 ///
 /// # Errors
 /// The folder or a field is wrong; with the error of `run`.
-pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Result<Redirect, Page> {
+pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<StartForm>) -> Result<Redirect, Page> {
     let entered = entered.with_plain_lines();
-    let to = in_background(move || {
+    redirected(move || {
         let args = RunArgs { runs_dir: Some(site.runs_dir.clone()), ..entered.arguments() };
-        let started = detached::start(&args).map_err(|failure| ErrorResponse::conflict(failure.trouble))?;
-        Ok(page_of(&started.run_id))
+        Ok(page_of(&detached::start(&args)?.run_id))
     })
-    .await?;
-    Ok(Redirect::to(&to))
+    .await
 }
 
-/// The task inferred from the folder, or the error, for the form.
-fn looked_at(entered: &Entered) -> Value {
+/// The values of the form, with the task inferred from the folder or the error, if there is a folder.
+fn looked_at(entered: &StartForm) -> Value {
     let folder = entered.path();
+    let form = |entered: &StartForm, tasks: &[PathBuf], seen: Value, trouble: Value| json!({"entered": entered, "tasks": tasks, "seen": seen, "trouble": trouble, "fields": fields(entered)});
+    if entered.folder.trim().is_empty() {
+        return form(entered, &[], Value::Null, Value::Null);
+    }
     let tasks = task_source::all(std::slice::from_ref(&folder));
-    let page = |entered: &Entered, more: Value| {
-        let mut page = json!({"entered": entered, "seen": null, "trouble": null, "tasks": [], "fields": fields(entered)});
-        page.as_object_mut()
-            .into_iter()
-            .for_each(|page| page.extend(more.as_object().cloned().unwrap_or_default()));
-        page
-    };
     if tasks.len() > 1 {
-        let tasks: Vec<String> = tasks.iter().map(|task| task.display().to_string()).collect();
-        return page(entered, json!({"tasks": tasks}));
+        return form(entered, &tasks, Value::Null, Value::Null);
     }
     let prepared = task_source::one(&folder).and_then(|task| {
         let prepared =
@@ -103,9 +91,10 @@ fn looked_at(entered: &Entered) -> Value {
         prepared.map_err(|error| error.trouble)
     });
     match prepared {
-        Ok(prepared) => page(&entered.with(&prepared), json!({"seen": seen(&prepared)})),
+        Ok(prepared) => form(&entered.with(&prepared), &[], seen(&prepared), Value::Null),
         Err(Trouble { message, hint, questions, .. }) => {
-            page(entered, json!({"trouble": {"message": message, "hint": hint, "questions": questions}}))
+            let trouble = json!({"message": message, "hint": hint, "questions": questions});
+            form(entered, &[], Value::Null, trouble)
         }
     }
 }
@@ -146,7 +135,7 @@ fn programs(config: &Config) -> Vec<Value> {
     named.chain(searches).map(|(key, path)| json!({"key": key, "path": path})).collect()
 }
 
-impl Entered {
+impl StartForm {
     /// Browsers send CRLF line ends.
     fn with_plain_lines(self) -> Self {
         Self { settings: self.settings.replace("\r\n", "\n"), ..self }

@@ -5,10 +5,10 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use mle_star::event::{Event, Line};
+use mle_star::event::Line;
 use mle_star_report::event_line::{self, Weight};
 use mle_star_report::progress::StepSummary;
-use mle_star_report::words::{Models, agent_name, on_runner};
+use mle_star_report::words::Models;
 
 use super::Watch;
 use super::json::open;
@@ -81,16 +81,6 @@ impl Watch for Log<'_> {
         let event = &line.event;
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         models.take(event);
-        let started = match event {
-            Event::AgentStarted { place, agent, .. } => {
-                Some(format!("{}: {} asked", models.place(place), agent_name(*agent)))
-            }
-            Event::ScriptStarted { place, runner, .. } => {
-                Some(format!("{}: script started{}", models.place(place), on_runner(runner.as_deref())))
-            }
-            _ => None,
-        };
-        started.iter().for_each(|text| self.write(Level::Debug, text));
         if let Some((weight, text)) = event_line::line(event, StepSummary::default(), &models) {
             self.write(Level::of_weight(weight), &text);
         }
@@ -111,12 +101,7 @@ impl Level {
         }
     }
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Error => "ERROR",
-            Self::Warn => "WARN",
-            Self::Info => "INFO",
-            Self::Debug => "DEBUG",
-        }
+    fn name(self) -> String {
+        format!("{self:?}").to_uppercase()
     }
 }

@@ -19,13 +19,11 @@ pub struct News {
     pub progress: Progress,
     /// How many lines of the events' file were read.
     pub read: usize,
-    /// How the last process of the run ended, if it recorded that.
-    pub end: Option<Event>,
 }
 
 /// A line about a step, a phase or trouble.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct NewsItem {
     /// The number of its event, from 0.
     pub at: usize,
     /// The line.
@@ -40,7 +38,6 @@ impl News {
             replay: Replay::default(),
             progress: Progress::default(),
             read: 0,
-            end: None,
         }
     }
 
@@ -48,24 +45,19 @@ impl News {
     ///
     /// # Errors
     /// The events cannot be read.
-    pub fn new_items(&mut self) -> io::Result<Vec<Item>> {
+    pub fn new_items(&mut self) -> io::Result<Vec<NewsItem>> {
         let mut items = Vec::new();
         for found in self.follow.new_lines()? {
             let at = self.read;
             self.read += 1;
             let Some(line) = found.line else { continue };
-            match &line.event {
-                Event::RunStarted(_) => self.end = None,
-                end @ Event::RunEnded { .. } => self.end = Some(end.clone()),
-                _ => {}
-            }
             let ended = self.progress.take(&line);
             let passed = self.replay.take(&line.event);
             let text = |event: &Event, ended| text(event, ended, &self.progress.models);
             let phase =
                 passed.phase.map(|phase| text(&Event::PhaseStarted { phase }, StepSummary::default()));
             let own = passed.is_shown.then(|| text(&line.event, ended));
-            items.extend(phase.into_iter().chain(own).flatten().map(|text| Item { at, text }));
+            items.extend(phase.into_iter().chain(own).flatten().map(|text| NewsItem { at, text }));
         }
         Ok(items)
     }

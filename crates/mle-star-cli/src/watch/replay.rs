@@ -25,7 +25,7 @@ pub struct Replay {
 
 /// The shown parts of an event.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Passed {
+pub struct ShownEvent {
     /// The phase of the first new effect, to be shown first.
     pub phase: Option<Phase>,
     /// Whether the event itself is shown.
@@ -34,15 +34,15 @@ pub struct Passed {
 
 impl Replay {
     /// Processes an event and returns what is shown of it.
-    pub fn take(&mut self, event: &Event) -> Passed {
+    pub fn take(&mut self, event: &Event) -> ShownEvent {
         if let Event::RunStarted(outline) = event {
             *self = Self { is_resumed: outline.resumed, ..Self::default() };
         }
         if !self.is_resumed {
-            return Passed { phase: None, is_shown: true };
+            return ShownEvent { phase: None, is_shown: true };
         }
         let phase = self.note(event);
-        Passed { phase, is_shown: self.is_shown(event) }
+        ShownEvent { phase, is_shown: self.is_shown(event) }
     }
 
     /// Sorts steps into replayed and new; returns the phase in which the first new effect begins.

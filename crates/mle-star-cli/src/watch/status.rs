@@ -4,22 +4,15 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::place::Place;
 use mle_star_report::figures::{brief, count, number, roughly};
 use mle_star_report::money;
 use mle_star_report::pace::seconds;
-use mle_star_report::progress::{Best, PathState, Progress, RunningCall};
-use mle_star_report::sanitize::width;
-use mle_star_report::words::{done_words, on_runner, phase_title, place_name};
+use mle_star_report::progress::{Best, Progress, RunningCall};
+use mle_star_report::words::{done_words, on_runner, phase_title};
 
-use super::runners;
-use super::text::{Style, Text, sparkline};
+use super::text::{Style, Text};
 use crate::output;
-
-/// From this width on there is room for words.
-const WIDE: usize = 60;
-/// The longest sparkline.
-const SPARKS: usize = 24;
 
 /// The time and the screen.
 #[derive(Clone, Debug)]
@@ -43,22 +36,12 @@ impl Frame {
     }
 }
 
-/// A path or step in progress.
-struct StatusRow {
-    /// Path or step.
-    label: String,
-    /// Steps of a path.
-    at: String,
-    best: Option<f64>,
-    doing: Text,
-}
-
 /// The status.
 pub fn lines(progress: &Progress, frame: &Frame) -> Vec<Text> {
     let head = [vec![heading(progress, frame)], vec![score(progress, frame)], vec![counts(progress)]];
     let head = head.into_iter().flatten().flat_map(|parts| flowing(parts, frame.columns));
-    let runners = runners::line(&progress.runners, &progress.busy().collect(), frame.now);
-    bounded(head.chain(runners).collect(), rows(progress, frame), frame.rows)
+    // The cursor needs a row, too.
+    head.chain(rows(progress, frame)).take(frame.rows.saturating_sub(1).max(1)).collect()
 }
 
 /// Phase, elapsed time, estimated end.
@@ -86,16 +69,13 @@ fn end(left: f64, frame: &Frame) -> String {
     end.strftime(if is_today { "%H:%M" } else { "%a %H:%M" }).to_string()
 }
 
-/// The best score, its history, and the step that made it.
+/// The best score, and the step that made it.
 fn score(progress: &Progress, frame: &Frame) -> Vec<Text> {
     let metric = progress.outline.as_ref().map_or("best", |outline| outline.metric.as_str());
     let Some(best) = &progress.best else {
         return vec![Text::of(Style::Plain, format!("{metric}: no score yet"))];
     };
-    let room = SPARKS.min(frame.columns / 4);
-    let sparks = sparkline(&progress.history, room);
     let value = Text::of(Style::Plain, format!("{metric} ")).and(Style::Bold, number(best.score));
-    let value = if sparks.is_empty() { value } else { value.and(Style::Plain, format!(" {sparks}")) };
     vec![value, last_change(progress, best, frame)]
 }
 
@@ -132,72 +112,16 @@ fn counts(progress: &Progress) -> Vec<Text> {
     parts
 }
 
-/// The paths of Phase 2, and other steps in progress.
+/// The calls and scripts that run now, the oldest first.
 fn rows(progress: &Progress, frame: &Frame) -> Vec<Text> {
-    let mut rows: Vec<StatusRow> = Vec::new();
-    if progress.phase == Some(Phase::Phase2) {
-        let of_path = |(path, state): (&usize, &PathState)| {
-            let running = || progress.running.iter().filter(|(place, _)| place.path() == Some(*path));
-            path_row(*path, state, longest(running()), running().count(), frame)
-        };
-        rows.extend(progress.paths.iter().map(of_path));
-    }
-    let mut steps: Vec<Place> = progress.running.keys().map(step_of).collect();
-    steps.extend(progress.steps.keys().map(|step| step.place()));
-    steps.retain(|step| step.path().is_none());
-    steps.sort_by_key(|place| (place.phase(), place.step()));
-    steps.dedup();
-    rows.extend(steps.iter().map(|step| step_row(step, progress, frame)));
-    in_columns(&rows, frame.columns >= WIDE)
-}
-
-/// Rows in aligned columns; without scores on a narrow screen.
-fn in_columns(rows: &[StatusRow], is_wide: bool) -> Vec<Text> {
-    let best = |row: &StatusRow| row.best.filter(|_| is_wide).map(|best| format!("best {}", number(best)));
-    let parts = |row: &StatusRow| [row.label.clone(), row.at.clone(), best(row).unwrap_or_default()];
-    let gap = if is_wide { 2 } else { 1 };
-    let columns = [0, 1, 2].map(|part| {
-        let widest = rows.iter().map(|row| width(&parts(row)[part])).max().unwrap_or(0);
-        if widest == 0 { 0 } else { widest + gap }
-    });
-    let line = |row: &StatusRow| {
-        let cells = parts(row).into_iter().zip(columns);
-        let start = cells.map(|(part, columns)| Text::of(Style::Plain, part).padded(columns));
-        start.fold(Text::default(), Text::then).then(row.doing.clone())
+    let mut running: Vec<(&Place, &RunningCall)> = progress.running.iter().collect();
+    running.sort_by_key(|(_, call)| call.began);
+    let label = |place: &Place| Text::of(Style::Plain, progress.models.place(place));
+    let widest = running.iter().map(|(place, _)| label(place).width()).max().unwrap_or(0);
+    let row = |(place, call): (&Place, &RunningCall)| {
+        label(place).padded(widest + 2).then(activity(place, call, frame))
     };
-    rows.iter().map(line).collect()
-}
-
-fn path_row(
-    path: usize,
-    state: &PathState,
-    running: Option<(&Place, &RunningCall)>,
-    others: usize,
-    frame: &Frame,
-) -> StatusRow {
-    let step = |letter: &str, step: Option<(u32, u32)>| step.map(|(at, of)| format!("{letter}{at}/{of}"));
-    let at = [step("t", state.outer), step("k", state.inner)].into_iter().flatten().collect::<Vec<_>>();
-    let doing = match running {
-        Some((place, effect)) => activity(place, effect, frame).then(more(others)),
-        None if state.is_over => Text::of(Style::Dim, "done"),
-        None => Text::of(Style::Dim, "waits for its turn"),
-    };
-    StatusRow { label: format!("path {}", path + 1), at: at.join(" "), best: state.best, doing }
-}
-
-fn step_row(step: &Place, progress: &Progress, frame: &Frame) -> StatusRow {
-    let within = || progress.running.iter().filter(|(place, _)| step_of(place) == *step);
-    let doing = match longest(within()) {
-        Some((place, effect)) => activity(place, effect, frame).then(more(within().count())),
-        None => Text::of(Style::Dim, "waits for its turn"),
-    };
-    // Only numbered steps are one of several.
-    let numbered =
-        step.step().filter(|step| matches!(step, Step::Candidate(_) | Step::Merge(_) | Step::Round(_)));
-    let of = numbered.and_then(|step| progress.steps.get(&step)).map(|step| step.of);
-    let name = || progress.models.place(step);
-    let label = of.map_or_else(name, |of| format!("{}/{of}", place_name(step)));
-    StatusRow { label, at: String::new(), best: None, doing }
+    running.into_iter().map(row).collect()
 }
 
 /// `coder 12s of 15m`, `debugger (repair 2) 3s of 15m`, `script on far-1 3s of 1h`, `retriever 40s of 15m, WebSearch:
@@ -211,30 +135,6 @@ fn activity(place: &Place, effect: &RunningCall, frame: &Frame) -> Text {
     let at = on_runner(effect.runner.as_deref());
     Text::of(Style::Plain, format!("{}{repair}{at}", effect.words(frame.now)))
         .and(Style::Dim, format!("{time}{tool}"))
-}
-
-fn more(running: usize) -> Text {
-    match running {
-        0 | 1 => Text::default(),
-        _ => Text::of(Style::Dim, format!(", +{} more", running - 1)),
-    }
-}
-
-/// The effect that began first.
-fn longest<'a>(
-    effects: impl Iterator<Item = (&'a Place, &'a RunningCall)>,
-) -> Option<(&'a Place, &'a RunningCall)> {
-    effects.min_by_key(|(_, effect)| effect.began)
-}
-
-/// The path or step that a place belongs to, otherwise its phase.
-fn step_of(place: &Place) -> Place {
-    match (place.path(), place.step(), place.phase()) {
-        (Some(path), _, _) => Place::of_path(u32::try_from(path).unwrap_or(u32::MAX)),
-        (None, Some(step), _) => step.place(),
-        (None, None, Some(phase)) => Place::from(phase),
-        (None, None, None) => Place::root(),
-    }
 }
 
 /// The parts on one line, or on two if they do not fit.
@@ -252,22 +152,5 @@ fn flowing(parts: Vec<Text>, columns: usize) -> Vec<Text> {
             Some(line) => lines.extend([line, part]),
         }
     }
-    lines
-}
-
-/// At most as many lines as the screen has room for, with one row for the cursor; says how many rows are hidden.
-fn bounded(head: Vec<Text>, mut rows: Vec<Text>, height: usize) -> Vec<Text> {
-    let room = height.saturating_sub(1).max(1);
-    let mut lines = head;
-    lines.truncate(room);
-    let left = room - lines.len();
-    if rows.len() > left {
-        let hidden = rows.len() + 1 - left.max(1);
-        rows.truncate(left.saturating_sub(1));
-        if left > 0 {
-            rows.push(Text::of(Style::Dim, format!("+{hidden} more")));
-        }
-    }
-    lines.extend(rows);
     lines
 }

@@ -1,7 +1,6 @@
 //! The terminal: lines about completed work scroll, and the status below them shows current work.
 //!
-//! A run writes to the [`Terminal`] through its [`OfRun`]. A separate thread writes, so that a stopped (Ctrl-S) or slow
-//! terminal does not block a run.
+//! A separate thread writes, so that a stopped (Ctrl-S) or slow terminal does not block a run.
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -17,7 +16,7 @@ use super::replay::Replay;
 use super::status::{self, Frame};
 use super::text::{Style, Text};
 use crate::output;
-use crate::output::Drawn;
+use crate::output::DrawnLine;
 
 /// How often the status is redrawn.
 const TICK: Duration = Duration::from_millis(250);
@@ -44,37 +43,25 @@ pub struct TerminalStyle {
     pub colour: bool,
 }
 
-/// Writes to stderr.
+/// The terminal of one run, behind stderr.
 pub struct Terminal {
     queue: Option<Queue<Message>>,
 }
 
-/// The terminal for one run. Dropping it ends the run's output.
-pub struct OfRun<'a>(&'a Terminal);
-
 enum Message {
-    /// What is known of the run.
-    Run(Box<Progress>),
     Line(Box<Line>),
     Words(String),
-    Over,
 }
 
 /// The state of the thread.
 struct Screen {
     show: Show,
-    look: TerminalStyle,
+    style: TerminalStyle,
     progress: Progress,
     replay: Replay,
-    is_over: bool,
 }
 
 impl TerminalStyle {
-    /// Only lines.
-    pub fn plain() -> Self {
-        Self { live: false, colour: false }
-    }
-
     /// What the terminal behind stderr can do. `NO_COLOR` turns colours off; `CI` and `TERM=dumb` turn overwriting off.
     pub fn of(environment: &dyn Fn(&str) -> Option<String>) -> Self {
         let is_dumb = environment("TERM").is_none_or(|term| term == "dumb");
@@ -84,22 +71,15 @@ impl TerminalStyle {
 }
 
 impl Terminal {
-    /// The process's own terminal.
-    pub fn new(show: Show, look: TerminalStyle) -> Self {
-        let queue = (show != Show::Nothing)
-            .then(|| Queue::new(move |messages| Screen::new(show, look).work(messages)));
-        Self { queue }
+    /// The terminal of a run, of which the `past` is known.
+    pub fn new(show: Show, style: TerminalStyle, past: Progress) -> Self {
+        let work = move |messages: &Receiver<Message>| Screen::new(show, style, past).work(messages);
+        Self { queue: (show != Show::Nothing).then(|| Queue::new(work)) }
     }
 
-    /// The only run.
-    pub fn only_run(&self) -> OfRun<'_> {
-        self.run_with(Progress::default())
-    }
-
-    /// The only run, which began earlier.
-    pub fn run_with(&self, past: Progress) -> OfRun<'_> {
-        self.send(Message::Run(Box::new(past)));
-        OfRun(self)
+    /// One line that scrolls.
+    pub fn line(&self, text: &str) {
+        self.send(Message::Words(text.to_owned()));
     }
 
     /// Writes the remaining lines and removes the status.
@@ -116,34 +96,20 @@ impl Terminal {
     }
 }
 
-impl OfRun<'_> {
-    /// One line that scrolls.
-    pub fn line(&self, text: &str) {
-        self.0.send(Message::Words(text.to_owned()));
-    }
-}
-
-impl Watch for OfRun<'_> {
+impl Watch for Terminal {
     fn see(&self, line: &Line) {
-        self.0.send(Message::Line(Box::new(line.clone())));
-    }
-}
-
-impl Drop for OfRun<'_> {
-    fn drop(&mut self) {
-        self.0.send(Message::Over);
+        self.send(Message::Line(Box::new(line.clone())));
     }
 }
 
 impl Screen {
-    fn new(show: Show, look: TerminalStyle) -> Self {
-        // Nothing stands before there is a run.
-        Self { show, look, progress: Progress::default(), replay: Replay::default(), is_over: true }
+    fn new(show: Show, style: TerminalStyle, progress: Progress) -> Self {
+        Self { show, style, progress, replay: Replay::default() }
     }
 
     /// Processes messages until the channel is closed.
     fn work(mut self, messages: &Receiver<Message>) {
-        let is_drawn = self.look.live && matches!(self.show, Show::Everything | Show::Status);
+        let is_drawn = self.style.live && matches!(self.show, Show::Everything | Show::Status);
         let mut drawn = Instant::now();
         loop {
             // Without a status, only messages matter.
@@ -163,7 +129,6 @@ impl Screen {
 
     fn take(&mut self, message: Message) {
         match message {
-            Message::Run(past) => (self.progress, self.is_over) = (*past, false),
             Message::Line(line) => {
                 let ended = self.progress.take(&line);
                 let passed = self.replay.take(&line.event);
@@ -176,7 +141,6 @@ impl Screen {
             }
             Message::Words(_) if self.show == Show::Status => {}
             Message::Words(text) => self.write(&Text::of(Style::Plain, text), None),
-            Message::Over => self.is_over = true,
         }
     }
 
@@ -211,18 +175,20 @@ impl Screen {
     /// A line that scrolls, on a live terminal no wider than `columns`; without those, in as many rows as it needs.
     fn write(&self, text: &Text, columns: Option<usize>) {
         output::drawn(&match columns {
-            _ if !self.look.live => text.drawn(usize::MAX, self.look.colour),
-            Some(columns) => text.drawn(columns.saturating_sub(1), self.look.colour),
-            None => text.wrapped(output::columns().saturating_sub(1), self.look.colour),
+            _ if !self.style.live => text.drawn(usize::MAX, self.style.colour),
+            Some(columns) => text.drawn(columns.saturating_sub(1), self.style.colour),
+            None => text.wrapped(output::columns().saturating_sub(1), self.style.colour),
         });
     }
 
     /// The status now.
-    fn standing(&self, frame: &Frame) -> Vec<Drawn> {
-        let lines = if self.is_over { Vec::new() } else { status::lines(&self.progress, frame) };
-        lines.iter().map(|line| line.drawn(frame.columns, self.look.colour)).collect()
+    fn standing(&self, frame: &Frame) -> Vec<DrawnLine> {
+        status::lines(&self.progress, frame)
+            .iter()
+            .map(|line| line.drawn(frame.columns, self.style.colour))
+            .collect()
     }
 }
 
 #[cfg(test)]
-mod looks;
+mod tests;

@@ -2,7 +2,7 @@
 
 use mle_star_report::sanitize::{one_line, start, width};
 
-use crate::output::{Drawn, paragraph};
+use crate::output::{DrawnLine, paragraph};
 
 /// The style of a piece of text on terminals with colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Text {
     }
 
     /// The line in at most `columns` columns, with colours where wanted.
-    pub fn drawn(&self, columns: usize, colour: bool) -> Drawn {
+    pub fn drawn(&self, columns: usize, colour: bool) -> DrawnLine {
         let (mut left, whole) = (columns, self.width() <= columns);
         let (mut text, mut taken) = (String::new(), 0);
         for (style, piece) in &self.pieces {
@@ -76,13 +76,13 @@ impl Text {
             text.push('…');
             taken += 1;
         }
-        Drawn { text, width: taken }
+        DrawnLine { text, width: taken }
     }
 
     /// The whole line, in as many of at most `columns` columns as it needs.
-    pub fn wrapped(&self, columns: usize, colour: bool) -> Drawn {
+    pub fn wrapped(&self, columns: usize, colour: bool) -> DrawnLine {
         let styled = |(style, piece): &(Style, String)| styled(*style, &paragraph(piece, columns), colour);
-        Drawn { text: self.pieces.iter().map(styled).collect(), width: self.width().min(columns) }
+        DrawnLine { text: self.pieces.iter().map(styled).collect(), width: self.width().min(columns) }
     }
 }
 
@@ -96,20 +96,4 @@ fn styled(style: Style, text: &str, colour: bool) -> String {
         Style::Bad => "33",
     };
     format!("\x1b[{code}m{text}\x1b[0m")
-}
-
-/// The last values, at most `columns` of them, as bars between the smallest and the largest.
-pub fn sparkline(values: &[f64], columns: usize) -> String {
-    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let values = &values[values.len().saturating_sub(columns)..];
-    let (low, high) = values
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)));
-    let bar = |value: &f64| {
-        let height = if high > low { (value - low) / (high - low) } else { 0.0 };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 7")]
-        let index = (height * 7.0).round() as usize;
-        BARS[index.min(7)]
-    };
-    values.iter().map(bar).collect()
 }

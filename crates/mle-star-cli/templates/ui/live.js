@@ -122,7 +122,7 @@
   // The filter may hide a new run.
   function withoutFilter() {
     const address = new URL(location.href);
-    for (const field of ["text", "metric", "state", "page"]) address.searchParams.delete(field);
+    for (const field of ["text", "page"]) address.searchParams.delete(field);
     return address.href;
   }
 

@@ -84,6 +84,14 @@ fn notebook(script: &str) -> String {
     json!({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).to_string()
 }
 
+/// The notebook with a last cell that was left there by mistake.
+fn with_broken_cell(notebook: &str) -> String {
+    let mut document: Value = serde_json::from_str(notebook).unwrap();
+    let cells = document["cells"].as_array_mut().unwrap();
+    cells.push(json!({"cell_type": "code", "source": "model = Ridge("}));
+    document.to_string()
+}
+
 fn world() -> Sealed {
     Sealed::with(&[
         ("before.py", BEFORE),
@@ -93,6 +101,9 @@ fn world() -> Sealed {
         ("broken.py", "x = (\n"),
         ("old.py", "print 'hello'\n"),
         ("notes.ipynb", "{}"),
+        ("half.ipynb", &with_broken_cell(&notebook(BEFORE))),
+        ("rest.ipynb", &with_broken_cell(&notebook(AFTER))),
+        ("all.ipynb", &notebook("x = (\n")),
         ("empty/readme.txt", ""),
         ("project/b/houses.ipynb", &notebook(BEFORE)),
         ("project/a.py", AFTER),
@@ -122,6 +133,7 @@ fn people_see_lines_reasons_and_what_is_right() {
         "check before.py --data data",
         "check after.py no-such.py broken.py old.py notes.ipynb empty",
         "check broken.py",
+        "check half.ipynb rest.ipynb all.ipynb",
     ];
     for command in commands {
         let said = sealed.run(command);
@@ -130,6 +142,7 @@ fn people_see_lines_reasons_and_what_is_right() {
         writeln!(text, "$ mle-star {command}\n{stderr}{stdout}[exit code {code}]\n").unwrap();
     }
     insta::assert_snapshot!("check", text);
+    assert_eq!(sealed.run("check warned.py --id-column id --target price --strict").code, 1);
 }
 
 #[test]
@@ -145,6 +158,9 @@ fn exit_codes_tell_leaks_from_files_that_cannot_be_checked() {
     check("warned.py --id-column id", 0);
     check("before.py", 1);
     check("before.py broken.py", 1);
+    check("half.ipynb", 1);
+    check("rest.ipynb", 0);
+    check("all.ipynb", 2);
     check("after.py broken.py", 2);
     check("after.py no-such.py", 2);
     check("empty", 2);
@@ -157,12 +173,14 @@ fn exit_codes_tell_leaks_from_files_that_cannot_be_checked() {
 #[test]
 fn json_has_all_files_in_order() {
     let sealed = world();
-    let said = sealed.run("check project broken.py before.py warned.py --json --id-column id");
+    let said = sealed.run("check project broken.py before.py warned.py rest.ipynb --json --id-column id");
     let found: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!((&found["version"], &found["blocked"], &found["warnings"]), (&json!(1), &json!(2), &json!(3)));
     let files = found["files"].as_array().unwrap();
     let paths: Vec<&str> = files.iter().filter_map(|file| file["path"].as_str()).collect();
-    assert_eq!(paths, ["project/a.py", "project/b/houses.ipynb", "broken.py", "before.py", "warned.py"]);
+    let expected =
+        ["project/a.py", "project/b/houses.ipynb", "broken.py", "before.py", "warned.py", "rest.ipynb"];
+    assert_eq!(paths, expected);
     assert_eq!(files[0], json!({"path": "project/a.py", "findings": []}));
     let in_cell = &files[1]["findings"][0];
     assert!(in_cell["text"].as_str().unwrap().contains("line 2 of cell 3"), "{in_cell}");
@@ -175,6 +193,9 @@ fn json_has_all_files_in_order() {
     });
     assert_eq!(first, &expected);
     assert_eq!(files[4]["findings"][0]["rule"], "id-as-feature");
+    let left_out =
+        json!([{"cell": 4, "error": "syntax error in line 1, column 15: unexpected EOF while parsing"}]);
+    assert_eq!(files[5], json!({"path": "rest.ipynb", "findings": [], "left_out": left_out}));
     assert_eq!(said.stderr, "");
 }
 
@@ -275,6 +296,12 @@ fn sarif_is_complete() {
         note["message"]["text"].as_str().unwrap().starts_with("Cannot check broken.py: syntax error"),
         "{note}"
     );
+    let log: Value = serde_json::from_str(&sealed.run("check rest.ipynb --sarif").stdout).unwrap();
+    let invocation = &log["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], true);
+    let note = &invocation["toolExecutionNotifications"][0];
+    assert_eq!(note["level"], "warning");
+    assert!(note["message"]["text"].as_str().unwrap().starts_with("Cell 4 is left out: syntax"), "{note}");
 }
 
 fn is_level(level: &Value) -> bool {
@@ -341,7 +368,7 @@ fn comments_and_baselines_hide_findings() {
     };
     check("check a/allowed.py", 0, &["no leaks in 1 file (1 allowed)"]);
     check("check a/allowed.py --json", 0, &["\"reason\": \"a placeholder\"", "\"blocked\": 0"]);
-    check("check a --baseline b.json", 2, &["cannot read the baseline b.json", "--write-baseline makes one"]);
+    check("check a --baseline b.json", 2, &["b.json is no baseline: ", "make it with --write-baseline"]);
     check("check a --write-baseline b.json", 0, &["3 findings written to b.json"]);
     check("check a --baseline b.json", 0, &["no leaks in 3 files (3 known, 1 allowed)"]);
     check("check a --baseline b.json --json", 0, &["\"known\": 3"]);
@@ -358,7 +385,7 @@ fn comments_and_baselines_hide_findings() {
     check(&format!("check {folder} --baseline ./b.json"), 0, &["2 known"]);
     check(&format!("check {folder}/../a --baseline a/../b.json"), 0, &["2 known"]);
     moved("b.json", "{}");
-    check("check a --baseline b.json", 2, &["b.json is no baseline", "make it again"]);
+    check("check a --baseline b.json", 2, &["b.json is no baseline", "make it with"]);
     check("check a --baseline b.json --write-baseline b.json", 2, &["cannot be used with"]);
 }
 

@@ -275,8 +275,4 @@ fn doctor_looks_at_the_endpoint_that_is_chosen() {
     let nobody = doctor("--set openai.url=http://127.0.0.1:1/v1").stdout;
     assert!(nobody.contains("endpoint:    http://127.0.0.1:1/v1: it cannot be reached: "), "{nobody}");
     assert!(!sealed.run("doctor").stdout.contains("endpoint:"), "nothing is asked unless it is chosen");
-    let probe = doctor("--probe-agents --set model=summarize").stdout;
-    for part in ["summarize answered in ", "$0.0100, 100 tokens in, 20 out", "{\"answer\":42}"] {
-        assert!(probe.contains(part), "{probe}");
-    }
 }

@@ -84,8 +84,8 @@ const MISTAKES: &[Mistake] = &[
     (
         &[("m.yaml", "- {model_name: a, example_code: x}\n- {model_name: b}\n")],
         "run data --agents offline --set retrieved_models=m.yaml",
-        "m.yaml: model 2 has no example_code",
-        "every model",
+        "m.yaml: model 2: missing field `example_code`",
+        "each model",
     ),
     // Holdout that is no share.
     (

@@ -117,7 +117,7 @@ fn the_recorded_run_has_a_report_and_a_page() {
     assert_eq!(files(&sealed.path("recorded")).len(), before, "pages write nothing");
     assert_eq!(sealed.run("report recorded/flight-delays").code, 0);
     assert!(sealed.read("recorded/flight-delays/report.html").contains("<svg"));
-    assert_eq!(files(&sealed.path("recorded")).len(), before + 2, "the report, and the summary");
+    assert_eq!(files(&sealed.path("recorded")).len(), before + 1, "the report");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn an_edit_of_the_frozen_models_is_reported() {
         let text = sealed.read(file).replace("yours", "theirs");
         sealed.write(file, text.as_bytes());
     };
-    check(given, &rename, "models.json has another model 2 than at the start of the run");
+    check(given, &rename, "models.json has changed since the run started");
     check(given, &|sealed| fs::remove_file(sealed.path(file)).unwrap(), "cannot read models.json of the run");
     check("", &|sealed| sealed.write(file, b"[]"), "models.json was added");
 }

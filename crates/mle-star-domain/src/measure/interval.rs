@@ -32,14 +32,14 @@ pub struct Spread {
     /// The variance of the score of a row within its group.
     pub within: f64,
     /// How the rows that tell it are distributed over groups.
-    pub of: Grouped,
+    pub of: Groups,
     /// How the rows of the test table are.
-    pub test: Grouped,
+    pub test: Groups,
 }
 
 /// Rows in groups.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Grouped {
+pub struct Groups {
     /// The number of groups of equal size whose mean would be as certain: that of the groups if they are equally large,
     /// and less otherwise.
     pub groups: f64,
@@ -72,7 +72,7 @@ impl Bounds {
     }
 }
 
-impl Grouped {
+impl Groups {
     /// Groups of these sizes.
     pub fn of(sizes: impl IntoIterator<Item = u64>) -> Self {
         let (mut rows, mut squares) = (0.0, 0.0);
@@ -86,7 +86,7 @@ impl Grouped {
 
 impl Spread {
     /// The variance of the score of rows like these.
-    pub fn variance(&self, of: Grouped) -> f64 {
+    pub fn variance(&self, of: Groups) -> f64 {
         self.between / of.groups + self.within / of.rows
     }
 
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn unequal_groups_count_less() {
-        let groups = [vec![], vec![5, 5, 5], vec![8, 1, 1]].map(|sizes| Grouped::of(sizes).groups);
+        let groups = [vec![], vec![5, 5, 5], vec![8, 1, 1]].map(|sizes| Groups::of(sizes).groups);
         assert_eq!(groups, [0.0, 3.0, 100.0 / 66.0]);
     }
 
@@ -229,8 +229,8 @@ mod tests {
         let spread = |between, within, (groups, rows)| Spread {
             between,
             within,
-            of: Grouped { groups, rows },
-            test: Grouped { groups: 5.0, rows: 100.0 },
+            of: Groups { groups, rows },
+            test: Groups { groups: 5.0, rows: 100.0 },
         };
         let many = spread(0.06, 2.5, (8.0, 160.0));
         let check = |own: Spread, others: Option<&Spread>, score, bounds, expected| {

@@ -66,12 +66,12 @@ pub struct StepRow {
     pub kind: StepKind,
     /// What several of them are called; `None` for steps of paths, and where only the phase is named.
     pub noun: Option<&'static str>,
-    /// The part of the run whose records it continues.
-    pub line: Line,
+    /// The section of the run that its records belong to.
+    pub section: Section,
     /// How long its script is expected to take.
     pub expected: Expected,
     /// How long it may begin, and its script may run.
-    pub until: Until,
+    pub until: Deadline,
     /// The agents that it asks, in order, without repairs and checks.
     pub calls: &'static [Call],
     /// The script that it runs after them.
@@ -107,7 +107,7 @@ pub enum StepKind {
 
 /// A part of a run in which each record depends on those before it: if one is made again, all later ones are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Line {
+pub enum Section {
     /// The solutions of the program's own.
     Baselines,
     /// The comparison of the tables, and the retriever.
@@ -145,7 +145,7 @@ pub enum Expected {
 
 /// How long a step may begin, and its script may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
+pub enum Deadline {
     /// Until the share of its phase ends.
     Share,
     /// Until the larger share ends that the first solutions have.
@@ -164,12 +164,12 @@ pub struct Call {
     /// Its task, if it has several.
     pub variant: Option<Variant>,
     /// How often it is asked.
-    pub asked: Asked,
+    pub asked: Calls,
 }
 
 /// How often a step asks an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Calls {
     /// Once.
     Once,
     /// Once, and again while its answer is of no use: so often at most.
@@ -254,14 +254,14 @@ pub(super) fn parse<'a>(phase: Phase, mut names: impl Iterator<Item = &'a str>) 
 
 impl Call {
     const fn once(agent: AgentType) -> Self {
-        Self { agent, variant: None, asked: Asked::Once }
+        Self { agent, variant: None, asked: Calls::Once }
     }
 
-    const fn of(agent: AgentType, variant: Variant, asked: Asked) -> Self {
+    const fn of(agent: AgentType, variant: Variant, asked: Calls) -> Self {
         Self { agent, variant: Some(variant), asked }
     }
 
-    const fn asked(self, asked: Asked) -> Self {
+    const fn asked(self, asked: Calls) -> Self {
         Self { asked, ..self }
     }
 }
@@ -272,9 +272,9 @@ impl StepRow {
         phase: Phase::Finalization,
         kind: StepKind::Submission,
         noun: None,
-        line: Line::Last,
+        section: Section::Last,
         expected: Expected::OnMoreRows,
-        until: Until::Run,
+        until: Deadline::Run,
         calls: &[],
         script: Script::Unknown,
     };
@@ -313,18 +313,18 @@ impl Step {
             Self::Baseline(_) => StepRow {
                 phase: Phase::Phase1,
                 kind: StepKind::Baseline,
-                line: Line::Baselines,
+                section: Section::Baselines,
                 expected: Expected::Shortest,
-                until: Until::Search,
+                until: Deadline::Search,
                 ..StepRow::LAST
             },
             Self::Candidate(index) => StepRow {
                 phase: Phase::Phase1,
                 kind: StepKind::Candidate,
                 noun: Some("candidate"),
-                line: Line::Candidate(index),
+                section: Section::Candidate(index),
                 expected: Expected::Shortest,
-                until: Until::FirstSolutions,
+                until: Deadline::FirstSolutions,
                 calls: const { &[Call::once(Init)] },
                 script: Script::Solution,
             },
@@ -332,9 +332,9 @@ impl Step {
                 phase: Phase::Phase1,
                 kind: StepKind::Merge,
                 noun: Some("merge"),
-                line: Line::Merges,
+                section: Section::Merges,
                 expected: Expected::AtLeastAsBefore,
-                until: Until::Share,
+                until: Deadline::Share,
                 calls: const { &[Call::once(Merger)] },
                 script: Script::Solution,
             },
@@ -342,9 +342,9 @@ impl Step {
                 phase: Phase::Phase1,
                 kind: StepKind::Data,
                 noun: Some("check"),
-                line: Line::Checks,
+                section: Section::Checks,
                 expected: Expected::Shortest,
-                until: Until::Search,
+                until: Deadline::Search,
                 calls: const { &[Call::once(Data)] },
                 script: Script::Perhaps,
             },
@@ -352,24 +352,24 @@ impl Step {
                 phase: Phase::Phase1,
                 kind: StepKind::LeakageCheck,
                 noun: Some("check"),
-                line: Line::Checks,
+                section: Section::Checks,
                 expected: Expected::Shortest,
-                until: Until::Search,
-                calls: const { &[Call::of(Leakage, Variant::Detection, Asked::UnlessSpared)] },
+                until: Deadline::Search,
+                calls: const { &[Call::of(Leakage, Variant::Detection, Calls::UnlessSpared)] },
                 script: Script::Perhaps,
             },
             Self::Outer { path, .. } => StepRow {
                 phase: Phase::Phase2,
                 kind: StepKind::Study,
                 noun: None,
-                line: Line::Path(path as usize),
+                section: Section::Path(path as usize),
                 expected: Expected::StudyAndAsBefore,
-                until: Until::Share,
+                until: Deadline::Share,
                 calls: const {
                     &[
                         Call::once(Ablation),
                         Call::once(Summarize),
-                        Call::once(Extractor).asked(Asked::UpTo(3)),
+                        Call::once(Extractor).asked(Calls::UpTo(3)),
                     ]
                 },
                 script: Script::Study,
@@ -378,19 +378,19 @@ impl Step {
                 phase: Phase::Phase2,
                 kind: StepKind::Attempt,
                 noun: None,
-                line: Line::Path(path as usize),
+                section: Section::Path(path as usize),
                 expected: Expected::AsBefore,
-                until: Until::Share,
-                calls: const { &[Call::once(Planner).asked(Asked::UnlessFirst), Call::once(Coder)] },
+                until: Deadline::Share,
+                calls: const { &[Call::once(Planner).asked(Calls::UnlessFirst), Call::once(Coder)] },
                 script: Script::Attempt,
             },
             Self::Round(_) => StepRow {
                 phase: Phase::Phase3,
                 kind: StepKind::Round,
                 noun: Some("ensemble"),
-                line: Line::Rounds,
+                section: Section::Rounds,
                 expected: Expected::AtLeastAsBefore,
-                until: Until::Share,
+                until: Deadline::Share,
                 calls: const { &[Call::once(EnsPlanner), Call::once(Ensembler)] },
                 script: Script::Competing,
             },
@@ -398,9 +398,9 @@ impl Step {
                 phase: Phase::Phase3,
                 kind: StepKind::Candidate,
                 noun: Some("further model"),
-                line: Line::Extras,
+                section: Section::Extras,
                 expected: Expected::Shortest,
-                until: Until::Search,
+                until: Deadline::Search,
                 calls: const { &[Call::once(Init)] },
                 script: Script::Solution,
             },
@@ -408,7 +408,7 @@ impl Step {
                 phase: Phase::Phase3,
                 kind: StepKind::Round,
                 expected: Expected::Shortest,
-                until: Until::Search,
+                until: Deadline::Search,
                 ..StepRow::LAST
             },
             Self::Choice(_) => StepRow::LAST,
@@ -416,23 +416,23 @@ impl Step {
                 phase,
                 kind: StepKind::LikeRows,
                 expected: Expected::Shortest,
-                until: Until::Search,
+                until: Deadline::Search,
                 ..StepRow::LAST
             },
             Self::Provisional(phase) => StepRow {
                 phase,
                 kind: StepKind::Provisional,
                 expected: Expected::AsBefore,
-                until: Until::Search,
+                until: Deadline::Search,
                 ..StepRow::LAST
             },
             Self::Finalization => StepRow {
                 calls: const {
                     &[
-                        Call::of(Test, Variant::SubsamplingExtract, Asked::UnlessSpared),
-                        Call::of(Test, Variant::SubsamplingRemove, Asked::Perhaps),
-                        Call::once(Test).asked(Asked::UnlessSpared),
-                        Call::of(Test, Variant::Contamination, Asked::ForEachReference),
+                        Call::of(Test, Variant::SubsamplingExtract, Calls::UnlessSpared),
+                        Call::of(Test, Variant::SubsamplingRemove, Calls::Perhaps),
+                        Call::once(Test).asked(Calls::UnlessSpared),
+                        Call::of(Test, Variant::Contamination, Calls::ForEachReference),
                     ]
                 },
                 script: Script::Submission,

@@ -118,7 +118,7 @@ pub(crate) struct Access {
 
 impl Access {
     /// The system files that any program needs.
-    pub(super) fn of_any_program() -> Self {
+    pub(super) fn any_program() -> Self {
         let settings = SETTINGS.iter().map(|name| Path::new("/etc").join(name));
         let readable = SYSTEM
             .iter()
@@ -131,8 +131,8 @@ impl Access {
     }
 
     /// The system, the interpreter `python` with its libraries, and devices. The variables `removed` open no folders.
-    pub(super) fn of_python(python: &Path, removed: &[&str], machine: &Machine, network: Network) -> Self {
-        let Self { mut readable, mut devices, .. } = Self::of_any_program();
+    pub(super) fn python(python: &Path, removed: &[&str], machine: &Machine, network: Network) -> Self {
+        let Self { mut readable, mut devices, .. } = Self::any_program();
         if network == Network::Allowed {
             readable.extend(RESOLVERS.map(PathBuf::from));
         }

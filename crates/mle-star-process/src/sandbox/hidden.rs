@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::access::Access;
-use crate::spawn::{Mounts, Shown, TMP};
+use crate::spawn::{Mounts, ShownPath, TMP};
 
 /// Never hidden: they have their own mounts, or files that every program reads.
 const KEPT: [&str; 4] = ["/proc", "/sys", "/dev", "/etc"];
@@ -75,7 +75,7 @@ pub(super) fn mounts(folders: &[PathBuf], access: &Access) -> Mounts {
         writable: access.writable.iter().filter_map(|path| existing(path)).collect(),
         parents: parents.into_iter().filter_map(c_string).collect(),
         links: links.iter().filter_map(|(link, target)| Some((c_string(target)?, c_string(link)?))).collect(),
-        shown: shown.iter().filter_map(|path| Some(Shown::new(c_string(path)?, path.is_dir()))).collect(),
+        shown: shown.iter().filter_map(|path| Some(ShownPath::new(c_string(path)?, path.is_dir()))).collect(),
         hidden: hidden.filter_map(|path| c_string(path)).collect(),
         temporary,
     }

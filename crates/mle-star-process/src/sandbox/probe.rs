@@ -47,8 +47,7 @@ impl Layers {
     fn try_out(&self) -> io::Result<()> {
         // The trial writes nothing, but limiting where it may write is part of the test.
         let folder = std::env::temp_dir();
-        let access =
-            Access { writable: vec![folder], opens_proc: self.processes, ..Access::of_any_program() };
+        let access = Access { writable: vec![folder], opens_proc: self.processes, ..Access::any_program() };
         let hidden = hidden_folders(&access);
         let namespaces = self.namespaces(Network::Denied, &access, &hidden, 1, 1_000);
         trial(Confinement { namespaces, ..Confinement::default() })

@@ -34,19 +34,19 @@ pub(crate) struct Mounts {
     /// What is mounted at `/tmp`, which is then writable and not among the hidden folders.
     pub(crate) temporary: Option<CString>,
     /// What is mounted into hidden folders; none of it lies within another.
-    pub(crate) shown: Vec<Shown>,
+    pub(crate) shown: Vec<ShownPath>,
 }
 
 /// A folder or file that stays visible in a hidden folder.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ShownPath {
     pub(crate) path: CString,
     pub(crate) is_folder: bool,
     /// A descriptor of its mount, between hiding and showing.
     held: AtomicI32,
 }
 
-impl Shown {
+impl ShownPath {
     /// Whatever lies at `path` when the child is started.
     pub(crate) fn new(path: CString, is_folder: bool) -> Self {
         Self { path, is_folder, held: AtomicI32::new(-1) }
@@ -88,7 +88,7 @@ impl Mounts {
     /// Mounts everything. This process must already have its own mount namespace.
     pub(super) fn arrange(&self) -> io::Result<()> {
         self.close()?;
-        self.shown.iter().try_for_each(Shown::hold)?;
+        self.shown.iter().try_for_each(ShownPath::hold)?;
         if let Some(own) = &self.temporary {
             mount(Some(own.as_c_str()), TMP, None::<&CStr>, MsFlags::MS_BIND, None::<&CStr>)?;
         }
@@ -102,7 +102,7 @@ impl Mounts {
         for (target, link) in &self.links {
             symlinkat(target.as_c_str(), nix::fcntl::AT_FDCWD, link.as_c_str())?;
         }
-        self.shown.iter().try_for_each(Shown::show)?;
+        self.shown.iter().try_for_each(ShownPath::show)?;
         for folder in &self.hidden {
             set(folder, libc::MOUNT_ATTR_RDONLY, 0, 0)?;
         }

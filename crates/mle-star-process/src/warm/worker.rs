@@ -17,10 +17,10 @@ use tokio::process::{ChildStderr, Command};
 use tokio::sync::SemaphorePermit;
 use tokio::time::timeout;
 
-use super::bounds::{self, field};
+use super::confinement_fields::{self, field};
 use super::failure::Failure;
 use crate::proc::only_child;
-use crate::process_tree::{Ends, ProcessTree, Streams};
+use crate::process_tree::{Pipes, ProcessTree, Streams};
 use crate::remove::remove_tree;
 use crate::spawn::{Confinement, Namespaces};
 
@@ -83,7 +83,7 @@ impl Worker {
         permit: SemaphorePermit<'static>,
     ) -> Result<Self, Failure> {
         let hook = hook(&setup.folder)?;
-        let mut first = bounds::of_worker(setup.namespaces.as_ref());
+        let mut first = confinement_fields::namespace_fields(setup.namespaces.as_ref());
         first.extend(modules.iter().map(|name| field("import", name)));
         let flags = setup.namespaces.as_ref().map(Namespaces::flags);
         let (tree, mut channel, stderr) = spawn(setup, hook.path())?;
@@ -132,17 +132,17 @@ impl Worker {
         // In the same order as for a script that starts cold.
         let mut all: BTreeMap<_, _> = variables.iter().cloned().collect();
         all.insert(mark.into(), value.into());
-        let mut fields = bounds::of_script(confinement);
+        let mut fields = confinement_fields::script_fields(confinement);
         fields.push(field("folder", folder.as_os_str().as_bytes()));
         fields.extend(all.into_iter().map(|(mut name, value)| {
             name.push("=");
             name.push(value);
             field("set", name.as_bytes())
         }));
-        let Ends { stdout, stderr, control, report } = &ends;
+        let Pipes { stdout, stderr, control, report } = &ends;
         let mut descriptors =
             vec![stdout.as_raw_fd(), stderr.as_raw_fd(), control.as_raw_fd(), report.as_raw_fd()];
-        descriptors.extend(bounds::descriptors(confinement).map(|(_, descriptor)| descriptor));
+        descriptors.extend(confinement_fields::descriptors(confinement).map(|(_, descriptor)| descriptor));
         send(&mut rest.channel, &fields, &descriptors).await?;
         Ok((tree, streams, rest))
     }

@@ -13,15 +13,15 @@ const FIGURES: i32 = 110;
 /// A bar: its name, its length, and the figure beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// Its label.
+    /// The label.
     pub name: String,
-    /// Its length. Bars go to both sides if some are negative.
+    /// The length. Bars go to both sides if some are negative.
     pub value: f64,
     /// The 95 % interval of the value.
     pub interval: Option<[f64; 2]>,
     /// The value, for people.
     pub shown: String,
-    /// Its meaning.
+    /// The meaning, which chooses the colour.
     pub mood: Mood,
 }
 
@@ -30,9 +30,9 @@ pub struct Bar {
 pub enum Mood {
     /// Neither good nor bad.
     Plain,
-    /// Something good.
+    /// Good.
     Good,
-    /// Something bad.
+    /// Bad.
     Bad,
 }
 

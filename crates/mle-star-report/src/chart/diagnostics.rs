@@ -17,9 +17,9 @@ const ROW: f64 = 0.06;
 /// A line in a picture whose axes go from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Its name; empty if it needs none.
+    /// The name; empty if the line needs none.
     pub name: String,
-    /// Its points.
+    /// The points.
     pub points: Vec<[f64; 2]>,
     /// The interval of each point on the vertical axis; empty for lines without.
     pub intervals: Vec<[f64; 2]>,

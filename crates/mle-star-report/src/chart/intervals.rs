@@ -14,9 +14,9 @@ pub struct Measured {
     pub x: f64,
     /// The score.
     pub score: f64,
-    /// Its interval.
+    /// The interval of the score.
     pub interval: Option<[f64; 2]>,
-    /// Its score on held-out rows.
+    /// The score of the same script on held-out rows.
     pub held_out: Option<f64>,
     /// Whether it is the chosen solution.
     pub is_chosen: bool,
@@ -27,7 +27,7 @@ pub struct Measured {
 pub struct Band {
     /// The score.
     pub score: f64,
-    /// Its interval.
+    /// The interval of the score.
     pub interval: [f64; 2],
 }
 

@@ -12,11 +12,11 @@ use crate::sanitize::{plain, shortened};
 pub struct Part {
     /// What the search does with its rows.
     pub kind: PartKind,
-    /// Its name, of a word or two.
+    /// The name, of a word or two.
     pub name: String,
-    /// Its first time, or the number of its rows.
+    /// The first time, or the number of its rows.
     pub begin: String,
-    /// Its width, in any unit. Wide ones are shortened.
+    /// The width, in any unit. Wide ones are shortened.
     pub width: f64,
     /// The score of its rows.
     pub score: Option<f64>,
@@ -27,7 +27,7 @@ pub struct Part {
 pub enum PartKind {
     /// Scripts learn from them.
     Training,
-    /// They are validated, and later parts learn from them.
+    /// Scripts are validated on them, and later parts learn from them.
     Validated,
     /// Nobody uses them, as nobody has the rows between the training and the test table.
     Gap,

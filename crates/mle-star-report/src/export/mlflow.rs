@@ -7,16 +7,15 @@ use jiff::Timestamp;
 use mle_star::journal::Kind;
 use mle_star::result::{FinalResult, ModelKind};
 use mle_star_domain::layout;
-use mle_star_domain::metric::Score;
 use mle_star_domain::place::Place;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::run_report::RunReport;
-use crate::run_view::{RunView, StepRow};
+use crate::run_view::RunView;
+use crate::step_rows::StepRow;
+use crate::views::scores::scored;
 
-/// The report of a run, in its folder.
-const REPORT: &str = "report.html";
 /// What MLflow shows as the description of a run.
 const NOTE: &str = "mlflow.note.content";
 
@@ -31,7 +30,7 @@ pub struct MlflowExport {
     pub started: String,
     /// The run itself.
     pub run: Logged,
-    /// Its scored scripts, in the order in which they ended.
+    /// The scored scripts, in the order in which they ended.
     pub scripts: Vec<Logged>,
     /// The folder with its fitted model; `None` if there is none.
     pub model: Option<PathBuf>,
@@ -40,7 +39,7 @@ pub struct MlflowExport {
 /// What is logged of a run, or of a script.
 #[derive(Clone, Debug, Serialize)]
 pub struct Logged {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// When it began.
     pub start: i64,
@@ -59,7 +58,7 @@ pub struct Logged {
 /// A number at a time and a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The number.
     pub value: f64,
@@ -72,37 +71,42 @@ pub struct Measured {
 /// A finished run for MLflow.
 pub fn mlflow(view: &RunView, result: &FinalResult, report: &RunReport) -> MlflowExport {
     let folder = std::path::absolute(&view.folder).unwrap_or_else(|_| view.folder.clone());
-    let start = moment(&view.summary.created_at).unwrap_or_default();
+    let started = &view.summary.created_at;
+    let start = moment(started).unwrap_or_default();
     let ends = view.snapshot.effects.iter().filter(|effect| effect.counts());
-    let ends = ends.filter_map(|effect| moment(effect.ended_at.as_deref()?));
-    let end = ends.max().unwrap_or(start).max(start);
+    let end = ends.filter_map(|effect| moment(effect.ended_at.as_deref()?)).fold(start, i64::max);
     let last = folder.join(layout::FINAL);
-    let mut scored: Vec<(&StepRow, f64)> = view.steps.iter().filter_map(of_script).collect();
-    scored.sort_by(|(one, _), (other, _)| one.ended.unwrap_or(0.0).total_cmp(&other.ended.unwrap_or(0.0)));
-    let mut metrics = of_result(result, report, end);
-    metrics.extend(course(&scored, report, start));
-    let scripts = scored.iter().enumerate();
     let own = [layout::SUBMISSION, layout::SOLUTION, layout::REQUIREMENTS].map(|name| last.join(name));
-    let files = own.into_iter().chain([folder.join(REPORT)]);
+    let files = own.into_iter().chain([folder.join(layout::REPORT)]);
     let parts = [layout::MODEL, layout::MODEL_RECORD, layout::PREDICT];
     let is_whole = parts.iter().all(|part| last.join(part).exists());
     let notes: String = report.score_lines().iter().map(|line| format!("- {line}\n")).collect();
+    let scripts: Vec<Logged> =
+        (0..).zip(scored_scripts(view)).map(|(step, row)| script(&folder, row, step, start)).collect();
+    let best: BTreeMap<String, f64> =
+        scored(view).into_iter().map(|one| (one.place.to_string(), one.best)).collect();
+    let course = (0..).zip(&scripts).filter_map(|(step, script)| {
+        Some(Measured {
+            name: "best_score".to_owned(),
+            value: *best.get(&script.name)?,
+            at: script.end,
+            step,
+        })
+    });
     MlflowExport {
         experiment: result.task.competition_id.clone(),
         id: view.snapshot.frozen.run_id.clone(),
-        started: view.summary.created_at.clone(),
+        started: started.clone(),
         run: Logged {
-            name: report.run.run_id.clone(),
+            name: report.summary.run.run_id.clone(),
             start,
             end,
             tags: BTreeMap::from([(NOTE.to_owned(), notes)]),
             params: params(result),
-            metrics,
+            metrics: of_result(result, report, end).into_iter().chain(course).collect(),
             files: files.filter(|file| file.is_file()).collect(),
         },
-        scripts: scripts
-            .map(|(step, (row, score))| logged(&folder, row, Scored { score: *score, step }, start))
-            .collect(),
+        scripts,
         model: (result.model.kind == ModelKind::Fitted && is_whole).then_some(last),
     }
 }
@@ -112,15 +116,12 @@ fn moment(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
 }
 
-/// When a script ended. The clock of the run would not do: it stands still while no process works on the run, and that of a
-/// fork goes on from its parent's.
-fn ended(row: &StepRow, start: i64) -> i64 {
-    row.ended_at.as_deref().and_then(moment).unwrap_or(start)
-}
-
-/// A script of the search with its score.
-fn of_script(row: &StepRow) -> Option<(&StepRow, f64)> {
-    row.score.filter(|score| row.kind == Kind::Script && score.is_finite()).map(|score| (row, score))
+/// The scripts with a score, in the order in which they ended.
+fn scored_scripts(view: &RunView) -> Vec<&StepRow> {
+    let has_score = |row: &&StepRow| row.kind == Kind::Script && row.score.is_some_and(f64::is_finite);
+    let mut rows: Vec<&StepRow> = view.steps.iter().filter(has_score).collect();
+    rows.sort_by(|one, other| one.ended.unwrap_or(0.0).total_cmp(&other.ended.unwrap_or(0.0)));
+    rows
 }
 
 /// The scores of the solution, with their intervals, and what the run cost.
@@ -146,35 +147,14 @@ fn of_result(result: &FinalResult, report: &RunReport, at: i64) -> Vec<Measured>
     known.map(|(name, value)| Measured { name: name.to_owned(), value, at, step: 0 }).collect()
 }
 
-/// The best score of the search after each scored script.
-fn course(scored: &[(&StepRow, f64)], report: &RunReport, start: i64) -> Vec<Measured> {
-    let mut best: Option<Score> = None;
-    let counted = scored.iter().enumerate().filter(|(_, (row, _))| row.counts);
-    let points = counted.filter_map(|(step, (row, score))| {
-        let now = Score::new(*score, report.run.direction)?;
-        let value = best.filter(|best| now.gain_over(*best) <= 0.0).unwrap_or(now);
-        best = Some(value);
-        let at = ended(row, start);
-        Some(Measured { name: "best_score".to_owned(), value: value.value(), at, step })
-    });
-    points.collect()
-}
-
-/// A score with its number.
-#[derive(Clone, Copy)]
-struct Scored {
-    score: f64,
-    step: usize,
-}
-
-/// One scored script.
-fn logged(folder: &Path, row: &StepRow, scored: Scored, start: i64) -> Logged {
-    let (end, seconds) = (ended(row, start), row.seconds.unwrap_or(0.0));
-    let measured = |name: &str, value: f64| Measured { name: name.to_owned(), value, at: end, step: 0 };
-    let script = Place::from(row.place.as_str()).file_stem();
-    let script = folder.join(layout::SOLUTIONS).join(format!("{script}.py"));
-    let metrics =
-        vec![Measured { step: scored.step, ..measured("score", scored.score) }, measured("seconds", seconds)];
+/// A scored script. The clock of the run would not tell when it ended: it stands still while no process works on the run, and
+/// that of a fork goes on from its parent's.
+fn script(folder: &Path, row: &StepRow, step: usize, start: i64) -> Logged {
+    let end = row.ended_at.as_deref().and_then(moment).unwrap_or(start);
+    let seconds = row.seconds.unwrap_or(0.0);
+    let measured = |name: &str, value: f64, step| Measured { name: name.to_owned(), value, at: end, step };
+    let script = format!("{}.py", Place::from(row.place.as_str()).file_stem());
+    let script = folder.join(layout::SOLUTIONS).join(script);
     let tags = [("mle_star.place", row.place.clone()), ("mle_star.counts", row.counts.to_string())];
     Logged {
         name: row.place.clone(),
@@ -182,7 +162,10 @@ fn logged(folder: &Path, row: &StepRow, scored: Scored, start: i64) -> Logged {
         end,
         tags: tags.map(|(name, value)| (name.to_owned(), value)).into(),
         params: BTreeMap::new(),
-        metrics,
+        metrics: vec![
+            measured("score", row.score.unwrap_or_default(), step),
+            measured("seconds", seconds, 0),
+        ],
         files: Some(script).filter(|file| file.is_file()).into_iter().collect(),
     }
 }

@@ -38,7 +38,7 @@ pub fn notebook(report: &RunReport, task: &str, solution: &str) -> Value {
 fn introduction(report: &RunReport) -> String {
     let scores: String = report.score_lines().iter().map(|line| format!("- {line}\n")).collect();
     let notes: String = report.notes().iter().map(|note| format!("- {note}\n")).collect();
-    let run = &report.run.run_id;
+    let run = &report.summary.run.run_id;
     format!(
         "The final solution of the run `{run}` of mle-star. It reads the tables in `input` and writes its predictions to \
          `final/submission.csv`. The libraries are those of `final/requirements.txt` in the folder of the run.\n\n{scores}{notes}"

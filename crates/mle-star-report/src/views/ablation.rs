@@ -31,9 +31,9 @@ pub struct AttemptEffect {
 }
 
 /// The studies that have begun, in order.
-pub fn ablation(context: &Context<'_>) -> Value {
+pub fn ablation(context: &Context<'_>) -> Option<Value> {
     let begun = context.steps.of_kind(StepKind::Study).filter(|step| !step.records.is_empty());
-    begun.map(|step| study(context, step)).collect()
+    Some(begun.map(|step| study(context, step)).collect())
 }
 
 /// The block that an outer step refines and the first plan for it, as the algorithm takes them from the extractor's
@@ -104,7 +104,7 @@ pub fn measured(output: &str) -> Vec<AttemptEffect> {
     let effect = |(label, numbers): &(String, Vec<f64>)| {
         let is_part = says(label, &PARTS) && !is_base(label);
         let score = *numbers.first().filter(|_| is_part)?;
-        Some(AttemptEffect { part: named(label), score, baseline: numbers.get(1).copied().or(common)? })
+        Some(AttemptEffect { part: part_name(label), score, baseline: numbers.get(1).copied().or(common)? })
     };
     let mut effects: Vec<AttemptEffect> = Vec::new();
     for effect in lines.iter().filter_map(effect) {
@@ -140,7 +140,7 @@ fn first_number(text: &str) -> Option<f64> {
 }
 
 /// A part's name without words such as "without".
-fn named(label: &str) -> String {
+fn part_name(label: &str) -> String {
     let label = first_line(label, 90);
     let short = label.strip_prefix("Without ").or_else(|| label.strip_prefix("without "));
     let name = short.unwrap_or(&label).split(" (").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What every view reads.
+//! A run as the parts of its page read it.
 
 use mle_star::result::FinalResult;
 
@@ -12,13 +12,13 @@ use crate::run_view::RunView;
 pub struct Context<'a> {
     /// The run.
     pub run: &'a RunView,
-    /// What is told about it.
+    /// The run's report.
     pub report: RunReport,
-    /// Its records.
+    /// The run's records by step.
     pub steps: Steps<'a>,
     /// Which solution was made from which.
     pub descent: Descent,
-    /// Its work in progress, and its runners.
+    /// The run's work in progress, and its runners.
     pub at_work: &'a AtWork,
 }
 

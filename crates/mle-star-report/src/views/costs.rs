@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use mle_star::journal::Kind;
 use mle_star::spending::role;
+use mle_star_domain::role::AgentType;
 use serde_json::{Value, json};
 
 use super::context::Context;
@@ -12,27 +13,27 @@ use crate::chart::{self, About, Bar, Mood};
 use crate::figures::duration;
 use crate::money;
 use crate::usage::{self, CostRow, CostTable};
-use crate::words::{agent_name, phase_title};
+use crate::words::phase_title;
 
 /// Seconds of agents and of scripts by part, in the order of the parts. Parallel work counts for each part, so sums can exceed
 /// the time of the run.
 type Times = BTreeMap<(usize, String), [f64; 2]>;
 
 /// What the run cost, and how long its parts took.
-pub fn costs(context: &Context<'_>) -> Value {
+pub fn costs(context: &Context<'_>) -> Option<Value> {
     let spending = &context.run.spending;
     let is_known = spending.total().usage.unpriced() == 0;
     let tables = usage::tables(spending);
     let money = tables
         .iter()
         .map(|table| json!({"by": table.title, "rows": table.rows, "chart": money_chart(table, is_known)}));
-    json!({
+    Some(json!({
         "line": usage::line(spending),
         "is_free": usage::is_free(context.run.snapshot.frozen.config.agents),
         "unit": unit(is_known),
         "money": money.collect::<Vec<_>>(),
         "time": times(context),
-    })
+    }))
 }
 
 fn unit(is_known: bool) -> &'static str {
@@ -65,7 +66,7 @@ fn times(context: &Context<'_>) -> Vec<Value> {
         if let Some(path) = record.place.path() {
             add(&mut paths, path, format!("path {}", path + 1));
         }
-        add(&mut workers, 0, role(record).map_or_else(|| "scripts".to_owned(), agent_name));
+        add(&mut workers, 0, role(record).map_or("scripts", AgentType::name).to_owned());
     }
     let rows = |times: Times| times.into_iter().map(|((_, name), took)| (name, took)).collect::<Vec<_>>();
     let mut workers = rows(workers);

@@ -1,7 +1,7 @@
-//! Where the predictions of the final solution are right and where they are wrong.
+//! Diagnostics of the final solution: where its predictions are right and where they are wrong.
 
 use mle_star_domain::diagnostics::{
-    ClassCurves, ClassErrors, Diagnostics, NumberErrors, OfTarget, PartScore, Parts,
+    ClassCurves, ClassErrors, Diagnostics, NumberErrors, PartScore, Parts, TargetErrors,
 };
 use mle_star_domain::layout;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn of_parts(at: usize, parts: &Parts) -> Option<String> {
 }
 
 /// The pictures of a target.
-fn of_target(at: usize, found: &OfTarget) -> Value {
+fn of_target(at: usize, found: &TargetErrors) -> Value {
     let id = |what: &str| format!("diagnostics-{what}-{at}");
     let (classes, numbers) = (found.classes.as_ref(), found.numbers.as_ref());
     json!({
@@ -107,16 +107,17 @@ fn histogram(id: &str, numbers: &NumberErrors) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use mle_star_domain::diagnostics::{Calibrated, RowsOf, WorstRow};
+    use mle_star_domain::diagnostics::{CalibrationBin, DiagnosedRows, WorstRow};
 
     use super::*;
-    use crate::page::{Part, environment, section};
+    use crate::page::{environment, section};
     use crate::run_report::tests::report;
+    use crate::views::part;
 
-    fn check(target: OfTarget, expected: &[&str], pictures: usize) {
+    fn check(target: TargetErrors, expected: &[&str], pictures: usize) {
         let environment = environment().unwrap();
         let found = Diagnostics {
-            of: RowsOf::HeldOut,
+            of: DiagnosedRows::HeldOut,
             rows: 1234,
             score: Some(-0.5),
             parts: Vec::new(),
@@ -124,10 +125,9 @@ mod tests {
             targets_left_out: 0,
         };
         let mut report = report(&json!({}));
-        report.run.metric = "rmse".to_owned();
-        let (report, logs) = (Some(&report), None);
-        let part = Part { name: "diagnostics", title: "Diagnostics", is_over: true, logs, report };
-        let page = section(&environment, &part, &drawn(&found)).unwrap();
+        report.summary.run.metric = "rmse".to_owned();
+        let more = minijinja::context! { report => minijinja::value::Serde(&report) };
+        let page = section(&environment, part("diagnostics").unwrap(), &drawn(&found), more).unwrap();
         for words in ["1,234 held-out rows; rmse −0.50000."].iter().chain(expected) {
             assert!(page.contains(words), "{words}: {page}");
         }
@@ -152,7 +152,12 @@ mod tests {
             confusion: vec![vec![1500, 500], vec![0, 3]],
             threshold: Some(0.5),
             curves: vec![curve],
-            calibration: vec![Calibrated { rows: 9, predicted: 0.2, observed: 0.3, interval: [0.1, 0.6] }],
+            calibration: vec![CalibrationBin {
+                rows: 9,
+                predicted: 0.2,
+                observed: 0.3,
+                interval: [0.1, 0.6],
+            }],
             calibrated: Some("yes".to_owned()),
         };
         let row = WorstRow {
@@ -163,11 +168,11 @@ mod tests {
             cells: vec![["size".to_owned(), "10".to_owned()]],
         };
         check(
-            OfTarget {
+            TargetErrors {
                 classes: Some(classes),
                 worst: vec![row],
                 loss: "large".to_owned(),
-                ..OfTarget::default()
+                ..TargetErrors::default()
             },
             &[
                 "is-wrong\">500 <span class=\"share\">25 %",

@@ -7,22 +7,22 @@ use mle_star_domain::layout::LOGS;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::outcome::of_run;
+use super::outcome::run_values;
 use super::steps::{ScriptRun, Step, reply};
 
 /// Failed scripts and agents, those that ended the run among them.
-pub fn failures(context: &Context<'_>) -> Value {
-    let scripts: Vec<Value> = context.steps.iter().filter_map(failed).collect();
-    let agents: Vec<Value> = context.run.snapshot.effects.iter().filter_map(silent).collect();
-    json!({"scripts": scripts, "agents": agents})
+pub fn failures(context: &Context<'_>) -> Option<Value> {
+    let scripts: Vec<Value> = context.steps.iter().filter_map(script_failure).collect();
+    let agents: Vec<Value> = context.run.snapshot.effects.iter().filter_map(agent_failure).collect();
+    Some(json!({"scripts": scripts, "agents": agents}))
 }
 
 /// A step whose script failed at least once, with all of its runs.
-fn failed(step: &Step<'_>) -> Option<Value> {
+fn script_failure(step: &Step<'_>) -> Option<Value> {
     let fails = |run: &ScriptRun<'_>| run.outcome.is_some() && !run.is_ok() && run.limit().is_none();
     let run = |run: &ScriptRun<'_>| {
         let log = format!("{LOGS}/{}", run.place.file_stem());
-        json!({"run": of_run(run), "log": log})
+        json!({"run": run_values(run), "log": log})
     };
     let is_repaired = step.runs.last().is_some_and(ScriptRun::is_ok);
     step.runs.iter().any(fails).then(|| {
@@ -34,7 +34,7 @@ fn failed(step: &Step<'_>) -> Option<Value> {
 }
 
 /// A call whose agent failed. One that was repeated does not count.
-fn silent(record: &EffectRecord) -> Option<Value> {
+fn agent_failure(record: &EffectRecord) -> Option<Value> {
     let Answer::Failed { reason } = reply(record).filter(|_| record.kind == Kind::Agent)?.answer else {
         return None;
     };

@@ -60,7 +60,7 @@ fn makes_solution(kind: StepKind) -> bool {
     !matches!(kind, StepKind::Baseline | StepKind::Study | StepKind::LikeRows | StepKind::Provisional)
 }
 
-/// Where a solution is drawn: its column and its row.
+/// The position of a solution in the picture: its column and its row.
 fn position(step: &Step<'_>, lanes: u32, candidates: u32) -> (Column, u32) {
     // Solutions that were not kept do not block the lines.
     let beside = u32::from(!step.is_kept());

@@ -1,4 +1,4 @@
-//! How much the score depends on each column.
+//! The importance of columns: how much the score depends on each.
 
 use mle_star::result::FinalResult;
 use mle_star_domain::question::ColumnImportance;

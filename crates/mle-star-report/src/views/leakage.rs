@@ -13,7 +13,7 @@ use super::diff::diff;
 use super::steps::{Step, reply};
 
 /// How many checks were asked for, and the leaks that they found.
-pub fn leakage(context: &Context<'_>) -> Value {
+pub fn leakage(context: &Context<'_>) -> Option<Value> {
     let is_check = |(_, record): &(&Step<'_>, &EffectRecord)| {
         let agent = Name::Agent(AgentType::Leakage);
         role(record) == Some(AgentType::Leakage) && record.place == record.place.parent().named(agent)
@@ -23,11 +23,11 @@ pub fn leakage(context: &Context<'_>) -> Value {
     let checks: Vec<(&Step<'_>, &EffectRecord)> = records.filter(is_check).collect();
     let asked = checks.iter().filter(|(_, record)| record.outcome.is_some() && record.limit.is_none());
     let found = checks.iter().flat_map(|(step, record)| findings(context, step, record));
-    json!({
+    Some(json!({
         "checked": asked.count(),
         "findings": found.collect::<Vec<_>>(),
-        "suspected": context.report.checks.leak(),
-    })
+        "suspected": context.report.leak(),
+    }))
 }
 
 /// The blocks that leak, as the agent quotes them, each with the diff of a usable correction.

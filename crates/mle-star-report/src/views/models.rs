@@ -21,7 +21,7 @@ use super::steps::reply;
 const LOOKUPS: usize = 500;
 
 /// Models with the scores of their candidates, and web searches.
-pub fn models(context: &Context<'_>) -> Value {
+pub fn models(context: &Context<'_>) -> Option<Value> {
     let mut lookups = match context.result() {
         Some(result) => result.phase1.lookups.clone(),
         None => retrievals(context).into_iter().flat_map(|reply| reply.lookups).collect(),
@@ -35,13 +35,13 @@ pub fn models(context: &Context<'_>) -> Value {
         let score = candidate.and_then(super::steps::Step::score).map(Score::value);
         json!({"model": model, "place": candidate.map(|step| &step.place), "score": score})
     };
-    json!({
+    Some(json!({
         "retrieval": retrieval,
         "agents": context.run.snapshot.frozen.config.agents,
         "models": (0..).zip(known(context)).map(model).collect::<Vec<_>>(),
         "lookups": lookups,
         "opened": opened,
-    })
+    }))
 }
 
 /// The models that are tried: those of the result, else those of the user, else those of the last reply with any.
@@ -68,7 +68,7 @@ fn retrievals(context: &Context<'_>) -> Vec<AgentReply> {
     context.run.snapshot.effects.iter().filter(of).filter_map(reply).collect()
 }
 
-/// Where the models come from.
+/// The source of the models.
 fn retrieval(context: &Context<'_>, lookups: &[Lookup]) -> Retrieval {
     let frozen = &context.run.snapshot.frozen;
     context.result().map(|result| result.phase1.retrieval).unwrap_or_else(|| {

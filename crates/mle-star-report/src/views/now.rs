@@ -6,19 +6,25 @@ use mle_star::spending::role;
 use mle_star_domain::place::Step;
 use serde_json::{Value, json};
 
+use super::context::Context;
 use crate::at_work::AtWork;
 use crate::figures::{brief, duration, roughly};
 use crate::money;
 use crate::progress::{Progress, RunningCall, Wait};
 use crate::run_view::{RunView, State};
 use crate::script_output;
-use crate::words::{agent_name, done_words, in_line, on_runner, place_name};
+use crate::words::{done_words, in_line, on_runner, place_name};
 
 /// What is told about calls and scripts without a slot.
 const WAITS: &str = "waits for its turn";
 
 /// What runs now, then what waits; `None` unless the run is running.
-pub fn now(run: &RunView, at_work: &AtWork) -> Option<Value> {
+pub fn now(context: &Context<'_>) -> Option<Value> {
+    present(context.run, context.at_work)
+}
+
+/// What runs now, for a page that follows the events of a run, which come more often than records.
+pub fn present(run: &RunView, at_work: &AtWork) -> Option<Value> {
     let (summary, config, progress) = (&run.summary, &run.snapshot.frozen.config, at_work.progress());
     if summary.run.state != State::Running {
         return None;
@@ -40,12 +46,6 @@ pub fn now(run: &RunView, at_work: &AtWork) -> Option<Value> {
         "left": left.map(roughly),
         "work": open.chain(waiting).collect::<Vec<_>>(),
     }))
-}
-
-/// Changes when a script has printed something.
-pub fn stamp(run: &RunView) -> String {
-    let scripts = open(run).filter(|record| record.kind == Kind::Script);
-    scripts.map(|record| script_output::stamp(&run.folder, &record.place)).collect()
 }
 
 /// Requested calls and scripts, and the program's own work, that have not ended.
@@ -72,7 +72,7 @@ fn waiting(run: &RunView, progress: &Progress) -> Vec<Value> {
     waiting.map(|step| work(&progress.models.step(step), "", WAITS, true)).collect()
 }
 
-/// Something that is in progress, or waits.
+/// An entry of the list: a call, a script or a step that is in progress, or waits.
 fn work(place: &str, what: &str, since: &str, waits: bool) -> Value {
     let (none, output) = (Value::Null, Value::Array(Vec::new()));
     json!({
@@ -87,7 +87,7 @@ fn begun(run: &RunView, record: &EffectRecord, progress: Option<&Progress>, now:
     let slot = progress.and_then(|progress| progress.running.get(at));
     let place = progress.map_or_else(|| place_name(at), |progress| progress.models.place(at));
     let what = match kind {
-        Kind::Agent => role(record).map(agent_name).unwrap_or_default(),
+        Kind::Agent => role(record).map_or_else(String::new, |role| role.name().to_owned()),
         Kind::Script => format!("script{}", on_runner(slot.and_then(|slot| slot.runner.as_deref()))),
         _ => "the program".to_owned(),
     };

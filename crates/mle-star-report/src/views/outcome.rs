@@ -1,4 +1,4 @@
-//! What became of a step.
+//! The outcome of a step, and of each run of its script.
 
 use mle_star::findings::Findings;
 use mle_star::journal::{EffectRecord, EffectState, Kind};
@@ -119,7 +119,7 @@ fn submission_fault(run: &ScriptRun<'_>) -> Option<String> {
 }
 
 /// One run of a script as templates read it, also where the script had to be repaired.
-pub fn of_run(run: &ScriptRun<'_>) -> Value {
+pub fn run_values(run: &ScriptRun<'_>) -> Value {
     let seconds = run.outcome.as_ref().map(|outcome| outcome.duration_seconds);
     let ended = match &run.outcome {
         None => "not ended".to_owned(),

@@ -15,30 +15,28 @@ use super::steps::{ScriptRun, Step, StepKind};
 use crate::words::phase_title;
 
 /// The task, and what the run used and did so far.
-pub fn overview(context: &Context<'_>) -> Value {
+pub fn overview(context: &Context<'_>) -> Option<Value> {
     let Context { run, report, steps, .. } = context;
     let (summary, snapshot) = (&run.summary, &run.snapshot);
     let has_run = |run: &&ScriptRun<'_>| run.outcome.is_some() && run.limit().is_none();
     let runs = || steps.iter().flat_map(|step| &step.runs).filter(has_run);
     let calls = snapshot.effects.iter().filter(|effect| effect.counts() && was_made(effect));
     let first = steps.of_kind(StepKind::Candidate).find_map(Step::score);
-    json!({
+    Some(json!({
         "description": snapshot.frozen.task.description,
         "columns": snapshot.frozen.task.columns,
         "notes": report.notes(),
         "forked_from": snapshot.forked_from,
         "of_user": snapshot.notes,
-        "begun": summary.created_at,
         "cost": report.cost(),
         "scripts": runs().count(),
         "failed": runs().filter(|run| !run.is_ok()).count(),
         "calls": calls.count(),
         "first": first.map(Score::value),
-        "best": summary.best_score,
         "best_at": best_at(context),
-        "submission": summary.answer.submission.as_ref().and_then(|path| here(&run.folder, path)),
+        "submission": summary.answer.submission.as_ref().and_then(|path| present_path(&run.folder, path)),
         "phases": phases(context),
-    })
+    }))
 }
 
 /// The step of the final solution, or of the best score; `None` while the run would submit another solution than the one with the best
@@ -50,8 +48,8 @@ fn best_at(context: &Context<'_>) -> Option<String> {
     is_told.then(|| format!("{}, {best}", context.report.tried.step(best)))
 }
 
-/// Where a file of `final/` lies now: a run folder may have been moved or copied since its path was recorded.
-fn here(folder: &Path, recorded: &str) -> Option<String> {
+/// The path of a file of `final/` at present: a run folder may have been moved or copied since its path was recorded.
+fn present_path(folder: &Path, recorded: &str) -> Option<String> {
     let name = Path::new(recorded).file_name()?;
     Some(folder.join(layout::FINAL).join(name).display().to_string())
 }

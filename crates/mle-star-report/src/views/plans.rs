@@ -1,4 +1,4 @@
-//! What a step was to do, in words.
+//! The plan of a step, in words.
 
 use mle_star::reply as read;
 use mle_star_domain::place::{self, Name};

@@ -23,14 +23,14 @@ const MOST_BARS: usize = 40;
 /// The longest name of a machine, in characters.
 const HOST: usize = 100;
 
-/// The figures of a runner. Times are in seconds.
+/// A runner as `show --json` has it. Times are in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Figures {
-    /// Its name; `this machine` for scripts without a runner.
+pub struct RunnerRow {
+    /// The runner's name; `this machine` for scripts without a runner.
     pub name: String,
     /// The name of its machine.
     pub host: Option<String>,
-    /// Its state; `None` if the events do not tell, and for this machine.
+    /// The runner's state; `None` if the events do not tell, and for this machine.
     pub state: Option<&'static str>,
     /// How many scripts it runs at once.
     pub slots: Option<u64>,
@@ -47,22 +47,22 @@ pub struct Figures {
 }
 
 /// The runners by name, then this machine if scripts ran here; empty for a run without runners.
-pub fn figures(context: &Context<'_>) -> Vec<Figures> {
+pub fn runner_rows(context: &Context<'_>) -> Vec<RunnerRow> {
     let seen = context.at_work.runners().iter();
-    let mut rows: BTreeMap<String, Figures> =
-        seen.map(|(name, runner)| (name.to_owned(), Figures::of(context, name, runner))).collect();
-    let mut here = Figures::called(HERE);
+    let mut rows: BTreeMap<String, RunnerRow> =
+        seen.map(|(name, runner)| (name.to_owned(), RunnerRow::of(context, name, runner))).collect();
+    let mut here = RunnerRow::called(HERE);
     for outcome in outcomes(context) {
         for name in &outcome.lost_runners {
             at(&mut rows, name).lost_scripts += 1;
         }
         let ran_on = outcome.runner.as_deref();
-        let figures = ran_on.map_or(&mut here, |name| at(&mut rows, name));
+        let row = ran_on.map_or(&mut here, |name| at(&mut rows, name));
         if outcome.loss().is_some() {
-            figures.lost_scripts += 1;
+            row.lost_scripts += 1;
         } else if outcome.limit().is_none() {
-            figures.scripts += 1;
-            figures.seconds += outcome.duration_seconds;
+            row.scripts += 1;
+            row.seconds += outcome.duration_seconds;
         }
     }
     let here = Some(here).filter(|here| here.scripts > 0 && !rows.is_empty());
@@ -71,19 +71,19 @@ pub fn figures(context: &Context<'_>) -> Vec<Figures> {
 
 /// The runners with what they do now, and what became of the scripts of lost ones; `None` for a run without runners.
 pub fn runners(context: &Context<'_>) -> Option<Value> {
-    let figures = figures(context);
-    if figures.is_empty() {
+    let rows = runner_rows(context);
+    if rows.is_empty() {
         return None;
     }
-    let row = |one: &Figures| {
+    let row = |one: &RunnerRow| {
         let now: Vec<&Place> = context.at_work.places_on(&one.name).collect();
         json!({"figures": one, "detail": detail(context, &one.name), "now": now})
     };
-    let (here, away): (Vec<&Figures>, Vec<&Figures>) = figures.iter().partition(|one| one.name == HERE);
+    let (here, away): (Vec<&RunnerRow>, Vec<&RunnerRow>) = rows.iter().partition(|one| one.name == HERE);
     let is_repeated = |one: &ScriptOutcome| !one.lost_runners.is_empty() && one.limit().is_none();
     Some(json!({
-        "rows": figures.iter().map(row).collect::<Vec<_>>(),
-        "chart": picture(&figures),
+        "rows": rows.iter().map(row).collect::<Vec<_>>(),
+        "chart": picture(&rows),
         "scripts": away.iter().map(|one| one.scripts).sum::<u64>(),
         "used": away.iter().filter(|one| one.scripts > 0).count(),
         "here": here.first().map(|one| one.scripts),
@@ -93,8 +93,8 @@ pub fn runners(context: &Context<'_>) -> Option<Value> {
 }
 
 /// The row of a runner. The events may not know it, for example after a full disk.
-fn at<'a>(rows: &'a mut BTreeMap<String, Figures>, name: &str) -> &'a mut Figures {
-    rows.entry(name.to_owned()).or_insert_with(|| Figures::called(name))
+fn at<'a>(rows: &'a mut BTreeMap<String, RunnerRow>, name: &str) -> &'a mut RunnerRow {
+    rows.entry(name.to_owned()).or_insert_with(|| RunnerRow::called(name))
 }
 
 /// The outcomes of scripts that count.
@@ -113,12 +113,12 @@ fn detail<'a>(context: &'a Context<'_>, name: &str) -> Option<&'a str> {
 }
 
 /// The time of scripts by runner; `None` for a single place, and for more than fit a picture.
-fn picture(figures: &[Figures]) -> Option<String> {
-    let bar = |one: &Figures| {
+fn picture(rows: &[RunnerRow]) -> Option<String> {
+    let bar = |one: &RunnerRow| {
         let mood = if one.losses > 0 { Mood::Bad } else { Mood::Plain };
         Bar::new(&one.name, one.seconds, duration(one.seconds), mood)
     };
-    let bars: Vec<Bar> = figures.iter().filter(|one| one.scripts > 0).map(bar).collect();
+    let bars: Vec<Bar> = rows.iter().filter(|one| one.scripts > 0).map(bar).collect();
     let about = About {
         id: "time-by-runner",
         title: "Time of scripts by runner",
@@ -127,7 +127,7 @@ fn picture(figures: &[Figures]) -> Option<String> {
     chart::bars(&about, &bars).filter(|_| (2..=MOST_BARS).contains(&bars.len()))
 }
 
-impl Figures {
+impl RunnerRow {
     fn called(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }

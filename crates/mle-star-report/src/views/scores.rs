@@ -11,7 +11,7 @@ use crate::figures::number;
 use crate::run_view::RunView;
 
 /// Two charts, empty before the second score, and all scores in the order in which the scripts ended.
-pub fn scores(context: &Context<'_>) -> Value {
+pub fn scores(context: &Context<'_>) -> Option<Value> {
     let scored = scored(context.run);
     let improvements = scored.iter().skip(1).filter(|one| one.improved).count();
     let outside = range_with_best(&scored)
@@ -31,13 +31,13 @@ pub fn scores(context: &Context<'_>) -> Value {
         let about = About { id, title, description: &description };
         (scored.len() > 1).then(|| chart::scores(&about, &scored, axis, &spots)).flatten()
     };
-    json!({
+    Some(json!({
         "by_script": draw("scores-by-script", "Score of every scored script", Axis::Scripts),
         "by_time": draw("scores-by-time", "Scores over time", Axis::Time),
         "rows": scored,
         "outside": outside,
         "improvements": improvements,
-    })
+    }))
 }
 
 /// The scored scripts of a run, in the order in which they ended.

@@ -12,14 +12,14 @@ use crate::files;
 const LARGEST_REQUIREMENTS: u64 = 1 << 20;
 
 /// The final script, or the best one so far if the run has no result, and what repeats the run.
-pub fn script(context: &Context<'_>) -> Value {
+pub fn script(context: &Context<'_>) -> Option<Value> {
     let (frozen, result) = (&context.run.snapshot.frozen, context.result());
     let best = context.descent.best;
     let so_far = || best.and_then(|best| context.steps.at(best)?.text()).map(str::to_owned);
     let code = result.map(|result| result.final_solution.content.clone()).or_else(so_far);
     let name = format!("{}/{}", layout::FINAL, layout::REQUIREMENTS);
     let requirements = files::read(&context.run.folder, &name, LARGEST_REQUIREMENTS).ok();
-    json!({
+    Some(json!({
         "code": code.map(|code| cut(&code, CODE)),
         "is_final": result.is_some(),
         "origin": best,
@@ -31,7 +31,7 @@ pub fn script(context: &Context<'_>) -> Value {
         "own_prompts": own_prompts(context),
         "data_id": frozen.data_id,
         "made_with": in_words(&context.run.snapshot.made_with),
-    })
+    }))
 }
 
 /// `claude` or `offline`, with the model.

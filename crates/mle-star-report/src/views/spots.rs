@@ -1,12 +1,12 @@
-//! What the dots of the charts tell.
+//! The dots of charts: the tooltip of each, and the solution that it links to.
 
 use mle_star_domain::place::Place;
 
 use super::context::Context;
 use super::steps::{Step, node_id};
 use crate::chart::Spot;
+use crate::figures::with_interval;
 use crate::sanitize::plain;
-use crate::score_report::Figure;
 use crate::words::place_name;
 
 /// The dot of the solution at a place.
@@ -19,7 +19,7 @@ pub fn spot_at(context: &Context<'_>, place: &Place) -> Spot {
 pub fn spot(step: &Step<'_>) -> Spot {
     let score = step.scored().and_then(|run| {
         let interval = run.outcome.as_ref().and_then(|outcome| outcome.measured.as_ref()?.interval);
-        Some(Figure::of(run.score?.value(), interval).to_string())
+        Some(with_interval(run.score?.value(), interval))
     });
     let parts = [Some(place_name(&step.place)), score];
     let says = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");

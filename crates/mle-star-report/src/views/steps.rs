@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use mle_star::journal::{EffectRecord, EffectState, Kind, Outcome, Snapshot};
 use mle_star::verdict::{Verdict, Verdicts};
-use mle_star_domain::effects::{AgentReply, Limit, Purpose, ScriptEnd, ScriptOutcome};
+use mle_star_domain::effects::{AgentReply, Limit, ScriptEnd, ScriptOutcome};
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{self, Place};
 use serde::Deserialize as _;
 use serde_json::Value;
 
 pub use mle_star_domain::place::StepKind;
+
+use crate::run_view::stands;
+use crate::step_rows::can_be_best;
 
 /// Every step that has begun or was skipped, in the order of the algorithms.
 pub struct Steps<'a> {
@@ -21,9 +24,9 @@ pub struct Steps<'a> {
 pub struct Step<'a> {
     /// The step of the algorithms.
     pub step: place::Step,
-    /// Its place, for example `phase2/path-0/t1/k2`.
+    /// The step's place, for example `phase2/path-0/t1/k2`.
     pub place: Place,
-    /// Its kind.
+    /// The step's kind.
     pub kind: StepKind,
     /// The scripts that ran: the first, then the repaired ones.
     pub runs: Vec<ScriptRun<'a>>,
@@ -32,7 +35,7 @@ pub struct Step<'a> {
     pub records: Vec<&'a EffectRecord>,
     /// The limit that skipped it.
     pub limit: Option<Limit>,
-    /// Its verdict; `None` while it is open.
+    /// The step's verdict; `None` while it is open.
     pub verdict: Option<Verdict>,
 }
 
@@ -42,9 +45,9 @@ pub struct ScriptRun<'a> {
     pub place: &'a Place,
     /// The text that ran.
     pub script: &'a str,
-    /// Its outcome; `None` while it runs.
+    /// The outcome; `None` while the script runs.
     pub outcome: Option<ScriptOutcome>,
-    /// Its score, if it counts.
+    /// The score, if it counts.
     pub score: Option<Score>,
 }
 
@@ -54,10 +57,9 @@ impl<'a> Steps<'a> {
         let direction = snapshot.frozen.task.metric_direction;
         let mut steps = BTreeMap::new();
         for record in &snapshot.effects {
-            let counts = matches!(record.state, EffectState::Begun | EffectState::Ended);
             // A decision without a limit records the beginning of a phase.
             let is_mark = record.kind == Kind::Decision && record.limit.is_none();
-            let Some(at) = record.place.step().filter(|_| counts && !is_mark) else { continue };
+            let Some(at) = record.place.step().filter(|_| stands(record) && !is_mark) else { continue };
             let step = steps.entry(at).or_insert_with(|| Step::new(at, verdicts.get(&at).cloned()));
             step.take(record, direction);
         }
@@ -100,24 +102,20 @@ impl<'a> Step<'a> {
     fn take(&mut self, record: &'a EffectRecord, direction: Direction) {
         match record.kind {
             Kind::Decision => self.limit = record.limit,
-            // None of these makes the step's solution.
-            Kind::Script
-                if record.place.is_probe() || record.place.is_importance() || record.place.is_model() =>
-            {
-                self.records.push(record);
-            }
             Kind::Script => {
-                if record.place.is_corrected() {
+                let place = &record.place;
+                let is_aside = place.is_probe() || place.is_importance() || place.is_model();
+                if place.is_corrected() && !is_aside {
                     // What ran before has a leak.
                     self.runs
                         .iter_mut()
                         .for_each(|run| run.score = run.score.filter(|_| run.place.is_corrected()));
                 }
-                self.runs.extend(ScriptRun::of(record, direction));
+                // Scripts aside do not make the step's solution.
+                self.runs.extend(ScriptRun::of(record, direction).filter(|_| !is_aside));
                 self.records.push(record);
             }
-            Kind::Agent => self.records.push(record),
-            Kind::Look | Kind::Selection | Kind::Gate => self.records.push(record),
+            Kind::Agent | Kind::Look | Kind::Selection | Kind::Gate => self.records.push(record),
             Kind::Probe | Kind::Verdict | Kind::Failure => {}
         }
     }
@@ -152,11 +150,9 @@ impl<'a> Step<'a> {
 impl<'a> ScriptRun<'a> {
     fn of(record: &'a EffectRecord, direction: Direction) -> Option<Self> {
         let script = record.request.get("script").and_then(Value::as_str)?;
-        let purpose = record.request.get("purpose").and_then(|name| Purpose::deserialize(name).ok());
         let outcome = record.outcome.as_ref().and_then(|outcome| ScriptOutcome::deserialize(outcome).ok());
-        let counts = outcome.as_ref().filter(|outcome| !outcome.is_error() && outcome.mismatch.is_none());
-        let counts = counts.filter(|_| purpose == Some(Purpose::Score));
-        let score = counts.and_then(|outcome| Score::new(outcome.value()?, direction));
+        let counted = outcome.as_ref().filter(|outcome| can_be_best(outcome, &record.request));
+        let score = counted.and_then(|outcome| Score::new(outcome.value()?, direction));
         Some(Self { place: &record.place, script, outcome, score })
     }
 

@@ -28,7 +28,7 @@ use world::{Made, begun, leaking, made};
 /// What the template of a part reads.
 fn part(view: &RunView, name: &str) -> Value {
     let at_work = AtWork::of(view);
-    super::part(&Context::of(view, &at_work), name).unwrap()
+    (super::part(name).unwrap().values)(&Context::of(view, &at_work)).unwrap()
 }
 
 /// The step at this place, as the list of solutions shows it.
@@ -162,8 +162,8 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
         let result = view.result.clone().unwrap();
         let at_work = AtWork::of(&view);
         let context = Context::of(&view, &at_work);
-        let edits = edits(&context);
-        let is_edit = |place: &Place| edits.iter().any(|edit| edit.place == *place);
+        let edits = ledger::edits(&context);
+        let is_edit = |place: &Place| edits.iter().any(|edit| edit["place"] == place.as_str());
         for (path, refined) in result.phase2_results.iter().enumerate() {
             for step in &refined.step_history {
                 let (path, outer) = (u32::try_from(path).unwrap(), step.outer_step);
@@ -194,7 +194,8 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
             }
         }
         let merges = result.phase1.merges.iter().filter(|merge| merge.accepted).count();
-        let shown = edits.iter().filter(|edit| edit.place.as_str().starts_with("phase1/merge-")).count();
+        let shown =
+            edits.iter().filter(|edit| edit["place"].as_str().unwrap().starts_with("phase1/merge-")).count();
         assert_eq!(shown, merges, "{name}");
         let models = part(&view, "models");
         let shown: Vec<_> = models["models"]

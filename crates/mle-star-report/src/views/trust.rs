@@ -1,4 +1,4 @@
-//! How far the score of a finished run can be trusted.
+//! Trust in the score of a finished run: its rows, checks, findings, and the choice of the solution.
 
 mod picture;
 mod split;

@@ -19,10 +19,10 @@ use mle_star_process::warm::WarmStart;
 use serde_json::Value;
 
 use super::{Runners, held_out};
+use crate::data_folders::DataFolders;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::python_environment::environment;
-use crate::seen::Seen;
 use mle_star_report::figures::count;
 
 /// How long the first runner may take to tell what its machine is. It may wait in a queue.
@@ -93,15 +93,15 @@ impl Backends {
         emit(Event::Said { text: format!("isolation: {}", isolation.line()), detail: !is_open });
         let kept_from =
             KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
-        let seen = Seen::of(run);
-        let knows_test = seen.protocol().is_some_and(|protocol| protocol.holdout.is_test());
-        if (seen.holds_out() || knows_test) && !isolation.closes_reads() {
+        let folders = DataFolders::of(run);
+        let knows_test = folders.protocol().is_some_and(|protocol| protocol.holdout.is_test());
+        if (folders.holds_out() || knows_test) && !isolation.closes_reads() {
             say("note: nothing on this machine keeps a script from reading the labels of the held-out rows");
         }
-        let (data_dir, all_rows) = (seen.of_search(), seen.all_rows());
+        let (data_dir, all_rows) = (folders.for_search(), folders.all_rows());
         let evaluation = held_out::evaluation(run).map_err(RunError::failed)?;
         // From here on, scripts look at the rows.
-        let readable = seen.readable().map_err(RunError::failed)?;
+        let readable = folders.readable().map_err(RunError::failed)?;
         let tried =
             if at_once == 0 { Vec::new() } else { try_gpus(&environment, &machine, &isolation).await };
         say_of_gpus(&tried, emit);
@@ -125,7 +125,6 @@ impl Backends {
             fleet: fleet.clone(),
         };
         let scripts = ScriptBackend::new(setup).map_err(RunError::failed)?;
-        run.runners.iter().for_each(|runner| emit(Event::detail(runner_line(runner))));
         let here = (at_once > 0).then(|| hardware(&usable, at_once));
         let machines = machines(here, &run.runners, fleet.as_ref()).await;
         let environment_text = environment_text(&environment, &machines, &isolation);
@@ -153,15 +152,6 @@ fn without_unusable(machine: &Machine, tried: &[TriedGpu]) -> Machine {
     let is_usable = |position: usize| tried.get(position).is_none_or(|gpu| gpu.works_inside);
     let usable = gpus.filter(|(position, _)| is_usable(*position)).map(|(_, gpu)| gpu.clone());
     Machine { gpus: usable.collect(), ..machine.clone() }
-}
-
-fn runner_line(entry: &RunnerEntry) -> String {
-    let how = match (&entry.ray, entry.command.as_slice()) {
-        (Some(address), _) => format!("Ray at {address}"),
-        (None, command) => command.join(" "),
-    };
-    let scripts = count(entry.expected_slots() as u64, "script");
-    format!("runners: up to {} called {} with {scripts} each: {how}", entry.count, entry.name)
 }
 
 fn environment_line(environment: &Environment, machine: &Machine, slots: usize) -> String {

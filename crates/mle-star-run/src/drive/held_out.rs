@@ -1,4 +1,4 @@
-//! What the program needs to compute scores itself.
+//! The setup of the evaluation: with it, the program computes scores itself, also on held-out rows.
 
 use std::fs;
 use std::io;
@@ -12,21 +12,25 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
 
+use crate::data_folders::DataFolders;
 use crate::open_run::OpenRun;
 use crate::prepare::intake::MadeData;
 use crate::protocol::{id_column, label_columns};
-use crate::seen::Seen;
 
 /// The held-out rows of a run; `None` if there are none.
 ///
 /// # Errors
 /// The folder of the run cannot be written.
-fn holdout(seen: &Seen<'_>, profile: &Profile, protocol: &Protocol) -> Result<Option<HoldoutSetup>, Trouble> {
+fn holdout(
+    folders: &DataFolders<'_>,
+    profile: &Profile,
+    protocol: &Protocol,
+) -> Result<Option<HoldoutSetup>, Trouble> {
     let (test, sample) = (profile.test.as_ref(), profile.sample.as_ref());
-    let Some((test, sample)) = test.zip(sample).filter(|_| seen.holds_out()) else { return Ok(None) };
-    let (folder, all_rows) = (seen.held_out(), seen.all_rows());
+    let Some((test, sample)) = test.zip(sample).filter(|_| folders.holds_out()) else { return Ok(None) };
+    let (folder, all_rows) = (folders.held_out(), folders.all_rows());
     let compared = folder.join(layout::COMPARED);
-    let tables = [(&profile.train.file, seen.of_search()), (&test.file, all_rows.clone())];
+    let tables = [(&profile.train.file, folders.for_search()), (&test.file, all_rows.clone())];
     link_tables(&compared, &tables).map_err(|error| Trouble::io("create", &compared, &error))?;
     Ok(Some(HoldoutSetup {
         sample: all_rows.join(&sample.file),
@@ -54,7 +58,7 @@ fn last_fold(run: &OpenRun, profile: &Profile, protocol: &Protocol) -> Result<Op
     let Some(sample) = sample.filter(|_| protocol.has_folds_file && !is_held_out) else {
         return Ok(None);
     };
-    let question = Seen::of(run).question("last_fold", &run.data.facts)?;
+    let question = DataFolders::of(run).question("last_fold", &run.data.facts)?;
     Ok(Some(LastFold { sample: sample.file.clone(), question }))
 }
 
@@ -63,9 +67,11 @@ fn last_fold(run: &OpenRun, profile: &Profile, protocol: &Protocol) -> Result<Op
 /// # Errors
 /// The folder of the run cannot be written.
 pub fn evaluation(run: &OpenRun) -> Result<Option<EvaluationSetup>, Trouble> {
-    let (task, seen) = (&run.frozen.task, Seen::of(run));
-    let Some((profile, protocol)) = run.data.profile.as_ref().zip(seen.protocol()) else { return Ok(None) };
-    let holdout = holdout(&seen, profile, protocol)?;
+    let (task, folders) = (&run.frozen.task, DataFolders::of(run));
+    let Some((profile, protocol)) = run.data.profile.as_ref().zip(folders.protocol()) else {
+        return Ok(None);
+    };
+    let holdout = holdout(&folders, profile, protocol)?;
     let Some(sample) = profile.sample.as_ref().filter(|_| protocol.verifies || protocol.holdout.is_test())
     else {
         return Ok(None);
@@ -80,7 +86,7 @@ pub fn evaluation(run: &OpenRun) -> Result<Option<EvaluationSetup>, Trouble> {
     };
     let group = protocol.cluster().filter(|cluster| !is_time(cluster));
     let given = MadeData::of_run(&run.folder).map(|record| record.given);
-    let data_dir = seen.of_search();
+    let data_dir = folders.for_search();
     Ok(Some(EvaluationSetup {
         metric,
         metric_file: task.metric_file.clone(),

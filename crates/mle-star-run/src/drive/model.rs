@@ -10,10 +10,10 @@ use mle_star_domain::config::Preset;
 use mle_star_domain::layout;
 
 use super::backends::Backends;
-use crate::data_plane::{Asker, readable};
+use crate::data_plane::{PlaneClient, readable};
 use crate::error::RunError;
-use crate::isolated::Isolated;
-use crate::model::{Member, Members, Record, check, parts, refit, size};
+use crate::isolated::IsolatedScripts;
+use crate::model::{Member, Members, ModelManifest, check, parts, refit};
 use crate::open_run::OpenRun;
 use crate::predict::TestTables;
 use crate::runs::inputs;
@@ -28,9 +28,10 @@ const WORTHWHILE: Duration = Duration::from_secs(2);
 const NEEDS_DATA: &str =
     "its columns depend on earlier rows or on other tables, which only the data of the run has";
 
-/// Keeps the model that the script of the submission left, and says how other rows are predicted. `found` is the run that may have
-/// left one, or why there is none, `search` are the models of the search, `submission` what the script of the result wrote.
-pub async fn keep(
+/// Moves a fitted model to `final/` that predicts what was submitted, and says how other rows are predicted. `found` is the script
+/// run that may have left a model, or the reason why there is none; `search` are the models of the search; `submission` is the file
+/// that the script of the result wrote.
+pub async fn keep_model(
     run: &OpenRun,
     backends: &Backends,
     (result, submission): (&FinalResult, Option<&Path>),
@@ -49,39 +50,40 @@ pub async fn keep(
         let in_words = |error: RunError| error.trouble.message;
         let mut files = readable(&backends.all_rows).map_err(|error| error.to_string())?;
         files.push(run.folder.clone());
-        let asker = Asker::open(&run.frozen.config, folder.path(), files, &|_| ()).await.map_err(in_words)?;
+        let plane =
+            PlaneClient::open(&run.frozen.config, folder.path(), files, &|_| ()).await.map_err(in_words)?;
         let id = run.frozen.task.roles.id.as_deref();
-        let tables = TestTables::of(&asker, &backends.all_rows, id).await.map_err(in_words)?;
-        let keeper = Keeper { run, backends, tables, asker, folder: folder.path() };
-        match keeper.of_submission(result, submission, found, search).await {
+        let tables = TestTables::of(&plane, &backends.all_rows, id).await.map_err(in_words)?;
+        let keeper = ModelKeeper { run, backends, tables, plane, folder: folder.path() };
+        match keeper.keep_submitted(result, submission, found, search).await {
             Ok(kept) => Ok(kept),
-            Err(why) => keeper.of_search(search, why).await,
+            Err(why) => keeper.keep_of_search(search, why).await,
         }
     };
-    kept.await.unwrap_or_else(|why| without(run, why))
+    kept.await.unwrap_or_else(|why| remove_model(run, why))
 }
 
 /// Removes a model that is not used, and says why.
-pub fn without(run: &OpenRun, why: impl Into<String>) -> ModelRecord {
+pub fn remove_model(run: &OpenRun, why: impl Into<String>) -> ModelRecord {
     for part in parts(&run.folder.join(layout::FINAL)) {
         let _ = inputs::remove(&part);
     }
     refit(why.into())
 }
 
-/// Keeps models of a run.
-struct Keeper<'run> {
+/// The tools to check and keep a model of a run.
+struct ModelKeeper<'run> {
     run: &'run OpenRun,
     backends: &'run Backends,
     tables: TestTables,
-    asker: Asker,
-    /// Where models are tried.
+    plane: PlaneClient,
+    /// The folder in which models are tried.
     folder: &'run Path,
 }
 
-impl Keeper<'_> {
+impl ModelKeeper<'_> {
     /// Keeps the model that predicts what was submitted; the error says why there is none.
-    async fn of_submission(
+    async fn keep_submitted(
         &self,
         result: &FinalResult,
         submission: &Path,
@@ -96,11 +98,11 @@ impl Keeper<'_> {
             (None, Some((by, members))) => self.combined(by, members, folder.path())?,
             (None, None) => return Err("its script had no time to keep one".to_owned()),
         };
-        self.keep(&model, submission, folder.path()).await
+        self.keep_if_it_predicts(&model, submission, folder.path()).await
     }
 
     /// Keeps the model of the best solution of the search that has one, because of `why`.
-    async fn of_search(&self, search: &SearchModels, why: String) -> Result<ModelRecord, String> {
+    async fn keep_of_search(&self, search: &SearchModels, why: String) -> Result<ModelRecord, String> {
         let with_model = |(name, found): &(String, KeptModel)| {
             let written = self.backends.scripts.submission(&found.files())?;
             Some((name.clone(), self.model(found)?, written))
@@ -109,7 +111,7 @@ impl Keeper<'_> {
             return Err(why);
         };
         let folder = tempfile::tempdir_in(self.folder).map_err(|error| error.to_string())?;
-        match self.keep(&model, &written, folder.path()).await {
+        match self.keep_if_it_predicts(&model, &written, folder.path()).await {
             Ok(kept) => Ok(ModelRecord { why: format!("of {name}, because {why}"), ..kept }),
             Err(_) => Err(why),
         }
@@ -131,9 +133,9 @@ impl Keeper<'_> {
     }
 
     /// Scripts that cannot read the `closed` folders.
-    async fn isolated(&self, folder: &Path, closed: &[PathBuf]) -> Result<Isolated, String> {
+    async fn isolated(&self, folder: &Path, closed: &[PathBuf]) -> Result<IsolatedScripts, String> {
         let (config, environment) = (&self.run.frozen.config, self.backends.environment.clone());
-        let isolated = Isolated::new(folder, config, closed, environment).await;
+        let isolated = IsolatedScripts::new(folder, config, closed, environment).await;
         isolated.map_err(|error| error.trouble.message)
     }
 
@@ -157,9 +159,14 @@ impl Keeper<'_> {
     }
 
     /// Moves a model to `final/` and checks it against the submission that it belongs to; the error says why it is not used.
-    async fn keep(&self, model: &Path, submission: &Path, folder: &Path) -> Result<ModelRecord, String> {
+    async fn keep_if_it_predicts(
+        &self,
+        model: &Path,
+        submission: &Path,
+        folder: &Path,
+    ) -> Result<ModelRecord, String> {
         let (run, tables) = (self.run, &self.tables);
-        let record = Record::of(model, tables, &self.backends.environment)?;
+        let record = ModelManifest::of(model, tables, &self.backends.environment)?;
         let last = run.folder.join(layout::FINAL);
         let cannot = |error: std::io::Error| format!("it cannot be written: {error}");
         place(model, &last).and_then(|()| record.write(&last)).map_err(cannot)?;
@@ -167,13 +174,13 @@ impl Keeper<'_> {
         let isolated = self.isolated(folder, &closed).await?;
         // A script that never ends is no reason to use up the time.
         let longest = (left(run) / 10).max(LEAST);
-        let checked = check(&isolated, (&last, submission), (tables, &self.asker), folder, longest).await?;
-        Record::read(&last).map_err(|trouble| trouble.message)?;
+        let checked = check(&isolated, (&last, submission), (tables, &self.plane), folder, longest).await?;
+        ModelManifest::read(&last).map_err(|trouble| trouble.message)?;
         Ok(ModelRecord {
             kind: ModelKind::Fitted,
             why: String::new(),
             rows: Some(checked.rows),
-            bytes: Some(size(&last.join(layout::MODEL))),
+            bytes: Some(record.bytes(&last)),
             milliseconds_per_row: Some(checked.milliseconds_per_row),
         })
     }

@@ -1,9 +1,10 @@
-//! Keeps a usable answer in `final/` while a run goes on: the best solution, and the best checked submission of any
-//! script. A run that ends early, whatever the reason, leaves them there.
+//! Keeps two things in a run's folder while it goes on, which stay there if it ends early, whatever the reason: a usable answer
+//! in `final/`, which is the best solution and the best checked submission of any script, and the run in short in
+//! `summary.json`.
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use mle_star::event::{Event, EventSink};
@@ -11,13 +12,14 @@ use mle_star::verdict::Best;
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
 use mle_star_domain::metric::{Direction, Score};
-use mle_star_domain::question::Kept;
+use mle_star_domain::question::FileStem;
 use mle_star_report::run_view::{Provisional, provisional};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::backends::Backends;
 use super::delivery::{keep_folds, link_data, replace, write_submission};
+use super::results::keep_summary;
 use crate::open_run::OpenRun;
 use crate::runs::inputs::{write_atomically, write_json};
 
@@ -28,27 +30,19 @@ struct Answer {
     submission: Option<Best>,
 }
 
-/// Writes each new answer of a run in the background; the latest wins.
-pub struct Writer {
+/// An event sink that writes each new answer of a run, and its summary with each verdict, in the background, and forwards all
+/// events. The latest answer wins.
+pub struct AnswerWriter<'a> {
+    forward_to: &'a dyn EventSink,
     latest: watch::Sender<Option<Answer>>,
-    before: Before,
+    /// The answer that an earlier process left, until the replay comes to it.
+    earlier: Mutex<Option<Best>>,
+    direction: Direction,
     writing: JoinHandle<Result<(), String>>,
 }
 
-/// Forwards events, and answers to the writer.
-pub struct Beside<'a> {
-    writer: &'a Writer,
-    others: &'a dyn EventSink,
-}
-
-/// The answer that an earlier process left, until the replay comes to it.
-struct Before {
-    left: Mutex<Option<Best>>,
-    direction: Direction,
-}
-
-/// That a run which ends early has no predictions for the rows of the test table yet, if its scripts predict an earlier
-/// period and none has run on the original files.
+/// The note that a run which ends early has no predictions for the rows of the test table yet, because its scripts predict an
+/// earlier period and none has run on the original files.
 pub fn unanswered(run: &OpenRun) -> Option<String> {
     let protocol = run.frozen.protocol.as_ref().filter(|protocol| protocol.holdout.is_period())?;
     let last = run.folder.join(layout::FINAL);
@@ -62,24 +56,24 @@ pub fn unanswered(run: &OpenRun) -> Option<String> {
     ))
 }
 
-impl Writer {
-    /// Starts; requires a runtime.
-    pub fn start(folder: &Path, direction: Direction, backends: &Backends) -> Self {
-        let (latest, answers) = watch::channel(None);
+impl<'a> AnswerWriter<'a> {
+    /// Starts to write the answers of a run; requires a runtime.
+    pub fn start(run: &OpenRun, backends: &Backends, forward_to: &'a dyn EventSink) -> Self {
         let scripts = backends.scripts.clone();
         let files = Files {
-            folder: folder.to_owned(),
+            folder: run.folder.clone(),
             data_dir: backends.all_rows.clone(),
             requirements: requirements_txt(&backends.environment),
             submission: Box::new(move |run| scripts.submission(run)),
         };
-        let before = Before { left: Mutex::new(provisional(folder).map(|left| left.solution)), direction };
-        Self { latest, before, writing: tokio::spawn(write_on(files, answers)) }
+        let earlier = provisional(&run.folder).map(|earlier| earlier.solution);
+        Self::new(files, earlier, run.frozen.task.metric_direction, forward_to)
     }
 
-    /// A sink that forwards to `others`.
-    pub fn beside<'a>(&'a self, others: &'a dyn EventSink) -> Beside<'a> {
-        Beside { writer: self, others }
+    fn new(files: Files, earlier: Option<Best>, direction: Direction, forward_to: &'a dyn EventSink) -> Self {
+        let (latest, answers) = watch::channel(None);
+        let writing = tokio::spawn(write_on(files, answers));
+        Self { forward_to, latest, earlier: Mutex::new(earlier), direction, writing }
     }
 
     /// Writes the last answer; returns a note if an answer could not be written.
@@ -88,55 +82,64 @@ impl Writer {
         let written = self.writing.await.unwrap_or_else(|error| Err(error.to_string()));
         written.err().map(|error| format!("note: the answer so far could not be written: {error}"))
     }
-}
 
-impl EventSink for Beside<'_> {
-    fn emit(&self, event: Event) {
-        if let Event::Answer { solution, submission } = &event
-            && !self.writer.before.is_better(solution)
-        {
-            let (solution, submission) = (solution.clone(), submission.clone());
-            self.writer.latest.send_replace(Some(Answer { solution, submission }));
-        }
-        self.others.emit(event);
-    }
-}
-
-impl Before {
-    /// Whether the answer that was left is better than this one, which is then one of those before it.
-    fn is_better(&self, now: &Best) -> bool {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        if left.as_ref() == Some(now) {
-            // What follows is not from before it, whatever its score.
-            *left = None;
+    /// Whether the replay is not yet where the earlier process was, because that left a better answer.
+    fn is_replaying(&self, now: &Best) -> bool {
+        let mut earlier = self.earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        if earlier.as_ref() == Some(now) {
+            // All that follows is new, whatever its score.
+            *earlier = None;
         }
         let score = |best: &Best| Score::new(best.score, self.direction);
-        let scores = left.as_ref().and_then(score).zip(score(now));
-        scores.is_some_and(|(before, now)| before.beats(now))
+        let scores = earlier.as_ref().and_then(score).zip(score(now));
+        scores.is_some_and(|(earlier, now)| earlier.beats(now))
     }
 }
 
-/// Where answers come from and go to.
+impl EventSink for AnswerWriter<'_> {
+    fn emit(&self, event: Event) {
+        match &event {
+            Event::Answer { solution, submission } if !self.is_replaying(solution) => {
+                let (solution, submission) = (solution.clone(), submission.clone());
+                self.latest.send_replace(Some(Answer { solution, submission }));
+            }
+            // The summary follows each verdict; the answer may be the same.
+            Event::StepEnded { .. } => self.latest.send_modify(|_| {}),
+            _ => {}
+        }
+        self.forward_to.emit(event);
+    }
+}
+
+/// The folders that answers are read from and written to.
 struct Files {
     folder: PathBuf,
     data_dir: PathBuf,
     requirements: String,
     /// The submission that a run wrote.
-    submission: Submissions,
+    submission: FindSubmission,
 }
 
-type Submissions = Box<dyn Fn(&Kept) -> Option<PathBuf> + Send + Sync>;
+/// A lookup of the submission that a run wrote.
+type FindSubmission = Box<dyn Fn(&FileStem) -> Option<PathBuf> + Send + Sync>;
 
 /// Writes until the sender is gone. A failure does not stop it: the next answer may succeed.
 async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) -> Result<(), String> {
     let files = std::sync::Arc::new(files);
-    let mut last = Ok(());
+    let (mut last, mut known) = (Ok(()), None);
     while answers.changed().await.is_ok() {
         let answer = answers.borrow_and_update().clone();
-        let Some(answer) = answer else { continue };
-        let files = std::sync::Arc::clone(&files);
-        let written = tokio::task::spawn_blocking(move || files.write(&answer)).await;
-        last = written.map_err(io::Error::from).flatten().map_err(|error| error.to_string());
+        let new = answer.clone().filter(|_| answer != known);
+        let (files, is_new) = (std::sync::Arc::clone(&files), new.is_some());
+        let written = tokio::task::spawn_blocking(move || {
+            let written = new.map_or(Ok(()), |answer| files.write(&answer));
+            keep_summary(&files.folder);
+            written
+        });
+        let written = written.await.map_err(io::Error::from).flatten().map_err(|error| error.to_string());
+        if is_new {
+            (last, known) = (written, answer);
+        }
     }
     last
 }
@@ -152,7 +155,7 @@ impl Files {
         }
         let submission = match &answer.submission {
             Some(best) => {
-                (self.submission)(&Kept::new(&best.run, &self.script(best)?)).map(|file| (best, file))
+                (self.submission)(&FileStem::new(&best.run, &self.script(best)?)).map(|file| (best, file))
             }
             None => None,
         };
@@ -181,7 +184,13 @@ impl Files {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use mle_star::event::NoEvents;
+    use mle_star::journal::Journal;
+    use mle_star::testing::frozen;
+    use mle_star::verdict::Verdict;
+    use mle_star_domain::effects::Limit;
     use mle_star_domain::place::Step;
 
     use super::*;
@@ -192,7 +201,7 @@ mod tests {
     }
 
     /// Files of a run in this folder, whose submissions are `made`, and the scripts of two steps.
-    fn files(folder: &Path, made: impl Fn(&Kept) -> Option<PathBuf> + Send + Sync + 'static) -> Files {
+    fn files(folder: &Path, made: impl Fn(&FileStem) -> Option<PathBuf> + Send + Sync + 'static) -> Files {
         fs::create_dir(folder.join(layout::SOLUTIONS)).unwrap();
         for step in [Step::Merge(1), Step::Round(0)] {
             let name = format!("{}.py", best(step, 0.0).run.file_stem());
@@ -203,18 +212,17 @@ mod tests {
         Files { folder, data_dir, requirements: "numpy==2".to_owned(), submission: Box::new(made) }
     }
 
-    fn writer(files: Files) -> Writer {
-        let (latest, answers) = watch::channel(None);
-        let before = Before { left: Mutex::new(None), direction: Direction::Maximize };
-        Writer { latest, before, writing: tokio::spawn(write_on(files, answers)) }
+    fn writer(files: Files, earlier: Option<Best>) -> AnswerWriter<'static> {
+        AnswerWriter::new(files, earlier, Direction::Maximize, &NoEvents)
     }
 
-    #[test]
-    fn a_better_answer_of_an_earlier_process_stands_until_the_replay_comes_to_it() {
+    #[tokio::test]
+    async fn a_better_answer_of_an_earlier_process_stands_until_the_replay_comes_to_it() {
+        let run = tempfile::tempdir().unwrap();
         let left = best(Step::Merge(1), 0.9);
-        let before = Before { left: Mutex::new(Some(left.clone())), direction: Direction::Maximize };
+        let writer = writer(files(run.path(), |_| None), Some(left.clone()));
         let (early, late) = (best(Step::Candidate(0), 0.8), best(Step::Round(0), 0.85));
-        let seen = [&early, &left, &late, &early].map(|now| before.is_better(now));
+        let seen = [&early, &left, &late, &early].map(|now| writer.is_replaying(now));
         assert_eq!(seen, [true, false, false, false]);
     }
 
@@ -222,11 +230,11 @@ mod tests {
     async fn the_latest_answer_lies_in_the_final_folder() {
         let run = tempfile::tempdir().unwrap();
         let (folder, made) = (run.path(), run.path().join("made.csv"));
-        let its = Kept::new(&best(Step::Merge(1), 0.5).run, "# phase1/merge-1");
-        let writer = writer(files(folder, move |run| (*run == its).then(|| made.clone())));
+        let its = FileStem::new(&best(Step::Merge(1), 0.5).run, "# phase1/merge-1");
+        let writer = writer(files(folder, move |run| (*run == its).then(|| made.clone())), None);
         let merge = best(Step::Merge(1), 0.5);
         let tell = |solution: Best, submission: Option<Best>| {
-            writer.beside(&NoEvents).emit(Event::Answer { solution, submission });
+            writer.emit(Event::Answer { solution, submission });
         };
         tell(merge.clone(), None);
         tell(best(Step::Round(0), 0.6), Some(merge));
@@ -260,11 +268,32 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn each_verdict_is_followed_by_a_summary_of_the_run_as_it_is_left() {
+        let run = tempfile::tempdir().unwrap();
+        let journal = Journal::create(run.path(), &frozen()).unwrap();
+        let summary = || -> Option<serde_json::Value> {
+            serde_json::from_str(&fs::read_to_string(run.path().join(layout::SUMMARY)).ok()?).ok()
+        };
+        let writer = writer(files(run.path(), |_| None), None);
+        let step = Step::Candidate(0);
+        let verdict = Verdict { score: Some(0.5), ..Verdict::default() };
+        writer.emit(Event::Skipped { place: step.place(), limit: Limit::Time });
+        tokio::task::yield_now().await;
+        assert_eq!(summary(), None);
+        journal.fail(&Step::Outer { path: 1, outer: 0 }.place(), "no script ran").unwrap();
+        writer.emit(Event::StepEnded { place: step, verdict });
+        assert_eq!(writer.end().await, None);
+        let summary = summary().unwrap();
+        assert_eq!(summary["state"], "unfinished", "{summary}");
+        assert_eq!(summary["failed_paths"][0]["cause"], "no script ran", "{summary}");
+    }
+
+    #[tokio::test]
     async fn an_answer_that_cannot_be_written_is_a_note() {
         let run = tempfile::tempdir().unwrap();
-        let writer = writer(files(run.path(), |_| None));
+        let writer = writer(files(run.path(), |_| None), None);
         let solution = best(Step::Merge(2), 0.5);
-        writer.beside(&NoEvents).emit(Event::Answer { solution, submission: None });
+        writer.emit(Event::Answer { solution, submission: None });
         let note = writer.end().await.unwrap();
         assert!(note.contains("could not be written"), "{note}");
     }

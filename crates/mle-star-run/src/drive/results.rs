@@ -9,13 +9,13 @@ use mle_star::result::{FinalResult, KeptModel};
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::run_summary::RunSummary;
 use mle_star_report::run_view::{self, read_result};
+use mle_star_report::summary_file::SummaryFile;
 use tokio::sync::watch;
 
 use super::backends::Backends;
 use super::delivery::{keep_folds, link_data, replace, write_submission};
-use super::{model, wanted};
+use super::{cancelled, model};
 use crate::observer::Observer;
 use crate::open_run::OpenRun;
 use crate::runs::inputs::{copy, copy_atomically, unwritable, write_atomically, write_json};
@@ -41,11 +41,11 @@ pub async fn write(
     }
     let mut result = delivered(folder, backends, finished).map_err(|error| unwritable(folder, &error))?;
     if is_new {
-        let keeping = model::keep(run, backends, (&result, submission.as_deref()), (kept, &search));
+        let keeping = model::keep_model(run, backends, (&result, submission.as_deref()), (kept, &search));
         result.model = tokio::select! {
             biased;
             model = keeping => model,
-            () = wanted(cancel) => model::without(run, "the run was interrupted before its model was checked"),
+            () = cancelled(cancel) => model::remove_model(run, "the run was interrupted before its model was checked"),
         };
     }
     // The fitted model was moved out of this working folder.
@@ -57,15 +57,14 @@ pub async fn write(
     // Fails if something is left in it, which then stays for inspection.
     let _ = fs::remove_dir(folder.join(layout::WORK));
     write_json(&folder.join(layout::RESULT), &result).map_err(|error| unwritable(folder, &error))?;
-    keep_summary(folder, result.clone());
+    keep_summary(folder);
     Ok((result, notes))
 }
 
-/// Writes the run in short. Without it, lists read the journal.
-fn keep_summary(folder: &Path, result: FinalResult) {
-    if let Ok(mut view) = run_view::read(folder) {
-        view.finish(result);
-        let _ = write_json(&folder.join(layout::SUMMARY), &RunSummary::of(view));
+/// Writes `summary.json`. Without it, lists read the journal.
+pub fn keep_summary(folder: &Path) {
+    if let Ok(view) = run_view::read_as_left(folder) {
+        let _ = write_json(&folder.join(layout::SUMMARY), &SummaryFile::of(view.summary));
     }
 }
 

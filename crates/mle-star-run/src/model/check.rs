@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::parts;
-use crate::data_plane::Asker;
+use crate::data_plane::PlaneClient;
 use crate::error::RunError;
-use crate::isolated::Isolated;
-use crate::predict::{Names, TestTables, name_predictions, read_rows};
+use crate::isolated::IsolatedScripts;
+use crate::predict::{RowNames, TestTables, name_predictions, read_rows};
 
 /// Calls the script of a model with the files of its folder.
 const CALL: &str = r#"import runpy, sys
@@ -29,7 +29,7 @@ except SystemExit as end:
 /// A model that predicts as the run did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checked {
-    /// How many rows it predicted.
+    /// The number of rows that it predicted.
     pub rows: u64,
     /// For a row, without the start of Python.
     pub milliseconds_per_row: f64,
@@ -41,7 +41,7 @@ pub struct Checked {
 /// # Errors
 /// The model does not predict these rows.
 pub async fn call(
-    isolated: &Isolated,
+    isolated: &IsolatedScripts,
     model: &Path,
     rows: &Path,
     folder: &Path,
@@ -72,9 +72,9 @@ fn seconds(printed: &str) -> Option<f64> {
 /// # Errors
 /// Why it is not used, in one sentence.
 pub async fn check(
-    isolated: &Isolated,
+    isolated: &IsolatedScripts,
     (model, submission): (&Path, &Path),
-    (tables, asker): (&TestTables, &Asker),
+    (tables, plane): (&TestTables, &PlaneClient),
     folder: &Path,
     longest: Duration,
 ) -> Result<Checked, String> {
@@ -83,17 +83,17 @@ pub async fn check(
     let in_words = |error: RunError| error.trouble.message;
     let (test, reading) = (tables.test(), Reading::default());
     let like = (&tables.layout, &Value::Null);
-    let read = read_rows(asker, like, (&test, &reading), Names::Own, &rows).await.map_err(in_words)?;
-    let named = (read.names.as_slice(), Names::Own);
-    name_predictions(asker, &tables.layout, submission, named, &expected).await.map_err(in_words)?;
+    let read = read_rows(plane, like, (&test, &reading), RowNames::Own, &rows).await.map_err(in_words)?;
+    let named = (read.names.as_slice(), RowNames::Own);
+    name_predictions(plane, &tables.layout, submission, named, &expected).await.map_err(in_words)?;
     let question = json!({ "question": "other_order", "rows": rows });
-    asker.ask_for::<Value>(question, &shuffled).await.map_err(in_words)?;
+    plane.ask_for::<Value>(question, &shuffled).await.map_err(in_words)?;
     let (predicted, seconds) = call(isolated, model, &shuffled, folder, longest).await.map_err(in_words)?;
     // The program knows the names of rows.
     let id = &tables.layout.id;
     let question =
         json!({ "question": "same_predictions", "expected": expected, "predicted": predicted, "id": id });
-    let Compared { rows, different } = asker.ask(question).await.map_err(in_words)?;
+    let Compared { rows, different } = plane.ask(question).await.map_err(in_words)?;
     if different > 0 {
         return Err(format!(
             "it predicts {different} of {rows} rows of the test table in another order differently"
@@ -102,7 +102,7 @@ pub async fn check(
     Ok(Checked { rows, milliseconds_per_row: 1000.0 * seconds / rows.max(1) as f64 })
 }
 
-/// How predictions in another order compare.
+/// The comparison of predictions in another order.
 #[derive(Deserialize)]
 struct Compared {
     rows: u64,
@@ -115,7 +115,7 @@ mod tests {
     use mle_star_domain::config::Config;
 
     use super::*;
-    use crate::model::Record;
+    use crate::model::ModelManifest;
 
     /// A script as an agent writes it beside its folder `model`, and what it does with its rows.
     fn script(answers: &str) -> String {
@@ -162,14 +162,14 @@ with open(out, "w", newline="") as file:
             let work = folder.path().join("work");
             fs::create_dir(&work).unwrap();
             let (config, data) = (Config::default(), folder.path().join("data"));
-            let asker =
-                Asker::open(&config, &work, [data.clone(), submission.clone()], &|_| ()).await.unwrap();
-            let tables = TestTables::of(&asker, &data, Some("id")).await.unwrap();
-            let record = Record::of(&run.join("model"), &tables, &environment).unwrap();
+            let plane =
+                PlaneClient::open(&config, &work, [data.clone(), submission.clone()], &|_| ()).await.unwrap();
+            let tables = TestTables::of(&plane, &data, Some("id")).await.unwrap();
+            let record = ModelManifest::of(&run.join("model"), &tables, &environment).unwrap();
             record.write(&run).unwrap();
-            let isolated = Isolated::new(&work, &config, &[data], environment.clone()).await.unwrap();
+            let isolated = IsolatedScripts::new(&work, &config, &[data], environment.clone()).await.unwrap();
             let longest = Duration::from_secs(5);
-            let (of_run, tables) = ((run.as_path(), submission.as_path()), (&tables, &asker));
+            let (of_run, tables) = ((run.as_path(), submission.as_path()), (&tables, &plane));
             let checked = super::check(&isolated, of_run, tables, &work, longest).await;
             match (checked, expected) {
                 (Ok(checked), Ok(rows)) => assert_eq!(checked.rows, rows, "{answers}"),

@@ -10,7 +10,7 @@ use mle_star_tables::walk;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::data_plane::Asker;
+use crate::data_plane::PlaneClient;
 use crate::error::RunError;
 use crate::runs::absolute;
 
@@ -25,10 +25,10 @@ pub struct Layout {
     pub id: Option<String>,
 }
 
-/// How rows are named where they are written.
+/// The names of rows in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Names {
+pub enum RowNames {
     /// As the rows are; by their numbers, from 0, if they have no names.
     Own,
     /// By their numbers, from 0.
@@ -45,16 +45,16 @@ pub struct TestTables {
     train: Option<PathBuf>,
     test: PathBuf,
     sample: PathBuf,
-    /// What they have in common with other rows.
+    /// The columns of the tables.
     pub layout: Layout,
-    /// How their cells are spelled.
+    /// The spellings of their cells.
     pub spellings: Value,
 }
 
 /// Rows that were read.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Rows {
-    /// Their names.
+    /// The names of the rows.
     pub names: Vec<String>,
     /// What is odd about them, in sentences.
     pub notes: Vec<String>,
@@ -64,11 +64,11 @@ impl TestTables {
     /// The tables of a data folder as scripts see it.
     ///
     /// # Errors
-    /// It has no test table or no sample submission, or their rows are not the same.
-    pub async fn of(asker: &Asker, data_dir: &Path, id: Option<&str>) -> Result<Self, RunError> {
+    /// The folder has no test table or no sample submission, or their rows are not the same.
+    pub async fn of(plane: &PlaneClient, data_dir: &Path, id: Option<&str>) -> Result<Self, RunError> {
         let folder = absolute(data_dir)?;
         let question = json!({ "question": "rows_to_predict", "folder": folder, "id": id });
-        Ok(Self { data_dir: folder, ..asker.ask(question).await? })
+        Ok(Self { data_dir: folder, ..plane.ask(question).await? })
     }
 
     /// The training table, if there is one.
@@ -88,7 +88,7 @@ impl TestTables {
     /// A file cannot be read or written.
     pub async fn replace(
         &self,
-        asker: &Asker,
+        plane: &PlaneClient,
         rows: &Path,
         names: &[String],
         into: &Path,
@@ -105,7 +105,7 @@ impl TestTables {
             "names": names,
             "layout": self.layout,
         });
-        asker.ask_for::<Value>(question, &into.join(&self.sample)).await.map(drop)
+        plane.ask_for::<Value>(question, &into.join(&self.sample)).await.map(drop)
     }
 }
 
@@ -115,10 +115,10 @@ impl TestTables {
 /// # Errors
 /// The table cannot be read, has numbers that can be read in two ways, or lacks a column; the file cannot be written.
 pub async fn read_rows(
-    asker: &Asker,
+    plane: &PlaneClient,
     (layout, spellings): (&Layout, &Value),
     (given, reading): (&Path, &Reading),
-    names: Names,
+    names: RowNames,
     into: &Path,
 ) -> Result<Rows, RunError> {
     let question = json!({
@@ -129,7 +129,7 @@ pub async fn read_rows(
         "names": names,
         "spellings": spellings,
     });
-    asker.ask_for(question, into).await
+    plane.ask_for(question, into).await
 }
 
 /// Writes predictions for rows with these names, in their order and under these names. `predicted` names them as `by` says.
@@ -137,10 +137,10 @@ pub async fn read_rows(
 /// # Errors
 /// The predictions are for other rows, or a file cannot be read or written.
 pub async fn name_predictions(
-    asker: &Asker,
+    plane: &PlaneClient,
     layout: &Layout,
     predicted: &Path,
-    (names, by): (&[String], Names),
+    (names, by): (&[String], RowNames),
     into: &Path,
 ) -> Result<(), RunError> {
     let question = json!({
@@ -150,5 +150,5 @@ pub async fn name_predictions(
         "by": by,
         "layout": layout,
     });
-    asker.ask_for::<Value>(question, into).await.map(drop)
+    plane.ask_for::<Value>(question, into).await.map(drop)
 }

@@ -12,23 +12,23 @@ use mle_star_tables::reading::Reading;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::rows::{Layout, Names, read_rows};
-use crate::data_plane::Asker;
+use super::rows::{Layout, RowNames, read_rows};
+use crate::data_plane::PlaneClient;
 use crate::error::RunError;
 
 /// Bootstrap replicates.
 const REPLICATES: usize = 1000;
 
-/// How well rows are predicted.
+/// The score of predicted rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scored {
     /// The rows with a target.
     pub rows: u64,
     /// The metric of the run.
     pub metric: String,
-    /// Their score.
+    /// The score of the rows.
     pub score: f64,
-    /// Its 95 % interval, if it is known.
+    /// The 95 % interval of the score, if it is known.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -50,7 +50,7 @@ pub async fn labels(
     layout: &Layout,
     (given, reading): (&Path, &Reading),
     folder: &Path,
-    asker: &Asker,
+    plane: &PlaneClient,
 ) -> Result<RowLabels, RunError> {
     let metric = Metric::parse(&task.evaluation_metric).filter(|_| task.metric_file.is_none());
     let metric = metric.ok_or_else(|| {
@@ -63,7 +63,7 @@ pub async fn labels(
     let write = async |group: Option<&String>| {
         let columns = wanted.iter().chain(group).cloned().collect();
         let layout = Layout { columns, header: Vec::new(), id: None };
-        read_rows(asker, (&layout, &Value::Null), (given, reading), Names::Numbers, &file).await
+        read_rows(plane, (&layout, &Value::Null), (given, reading), RowNames::Numbers, &file).await
     };
     let group = task.roles.group.as_ref().filter(|group| !wanted.contains(group));
     let cluster = match group {
@@ -107,13 +107,13 @@ impl RowLabels {
     /// The score of predictions in the order of the rows.
     ///
     /// # Errors
-    /// They cannot be scored.
+    /// The predictions cannot be scored.
     pub async fn score(
         &self,
         predicted: &Path,
         layout: &Layout,
         train: Option<&Path>,
-        asker: &Asker,
+        plane: &PlaneClient,
     ) -> Result<Scored, RunError> {
         let cannot = |why: String| {
             let message = format!("the predictions cannot be scored: {why}");
@@ -131,7 +131,7 @@ impl RowLabels {
             "training": train.map(absolute),
             "replicates": REPLICATES,
         });
-        let found: Found = asker.try_ask(question).await?.map_err(cannot)?;
+        let found: Found = plane.try_ask(question).await?.map_err(cannot)?;
         let measured = match found {
             Found { measured: Some(measured), .. } => measured,
             Found { failure, unusable, .. } => return Err(cannot(unusable.or(failure).unwrap_or_default())),

@@ -26,7 +26,7 @@ pub struct Configured {
     pub config: Config,
     /// Where the run is kept, and how it is shown.
     pub invocation: Invocation,
-    /// What replaces fields of the task.
+    /// The task keys that options give, which replace fields of the task.
     pub task: TaskKeys,
     /// The top-level keys that the user set, in any source.
     pub given: BTreeSet<String>,

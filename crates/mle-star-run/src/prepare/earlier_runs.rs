@@ -8,10 +8,11 @@ use mle_star::verdict::Verdicts;
 use mle_star_domain::config::{Config, Context};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::figures::count;
 
 use crate::runs;
 
-/// What the named runs tried.
+/// The changes that the named runs tried.
 ///
 /// # Errors
 /// There is no such run, or its journal cannot be read.
@@ -46,8 +47,7 @@ pub fn opening(runs: &[EarlierRun], config: &Config) -> Vec<String> {
             )
         }
         0 => format!("note: {} has tried nothing that could be learned from", run.run_id),
-        1 => format!("learning from {}: 1 change that was tried", run.run_id),
-        count => format!("learning from {}: {count} changes that were tried", run.run_id),
+        changes => format!("learning from {}: {} tried", run.run_id, count(changes as u64, "change")),
     };
     runs.iter().enumerate().map(one).collect()
 }

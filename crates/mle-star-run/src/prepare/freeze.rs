@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use super::intake::Intake;
 use super::metric_trial::try_own_metric;
 use super::{Configured, Data, Prepared};
+use crate::data_folders::DataFolders;
 use crate::error::RunError;
 use crate::open_run::{OpenRun, first_opening};
 use crate::provider;
 use crate::python_environment::Say;
 use crate::runs::{self, absolute, inputs};
-use crate::seen::Seen;
 
 /// Writes the inputs into a new run folder and creates its journal.
 pub fn freeze(prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError> {
@@ -28,8 +28,8 @@ pub fn freeze(prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError> {
         prepared;
     let Configured { config, invocation, prompts, retrieved_models, learned, .. } = configured;
     let profile = data.profile.as_ref();
-    let own = provider::own_rules(&task, &config, profile, protocol.as_ref());
-    let tried = try_own_metric(&mut task, profile, protocol.as_ref(), &intake.questions)?;
+    let own = provider::baseline_agents(&task, &config, profile, protocol.as_ref());
+    let tried = try_own_metric(&mut task, profile, protocol.as_ref(), &intake.plane)?;
     let data_id = digest(&task.data_dir)?;
     // Before the run has a folder: others take a folder with a lock for a run that goes on.
     let metric_source = source_of_metric(rules.as_ref().or(own.as_ref()), &intake)?;
@@ -76,17 +76,18 @@ fn make_folders(
     say: Say<'_>,
 ) -> Result<Option<String>, RunError> {
     let is_full = frozen.config.context == Context::Full;
-    let described = is_full.then(|| described(&data.facts, frozen.protocol.as_ref(), intake.instead()));
-    let of_given = described.as_ref().filter(|_| Seen { folder, frozen }.is_given());
-    let summary = of_given.map(|described| description(described, intake)).transpose()?.flatten();
+    let described =
+        is_full.then(|| description_question(&data.facts, frozen.protocol.as_ref(), intake.instead()));
+    let question = described.as_ref().filter(|_| DataFolders { folder, frozen }.is_given());
+    let summary = question.map(|described| describe(described, intake)).transpose()?.flatten();
     let kept = intake.keep(folder);
     let kept = kept.map_err(|error| RunError::failed(inputs::unwritable(folder, &error)))?;
     // What was moved, the process cannot read.
-    let questions = Some(&intake.questions).filter(|_| kept.is_none());
+    let plane = Some(&intake.plane).filter(|_| kept.is_none());
     if let Some(data_dir) = kept {
         frozen.task.data_dir = data_dir;
     }
-    let made = Seen { folder, frozen }.make(&data.facts, questions, described.as_ref(), say)?;
+    let made = DataFolders { folder, frozen }.make(&data.facts, plane, described.as_ref(), say)?;
     Ok(summary.or(made))
 }
 
@@ -96,19 +97,23 @@ fn source_of_metric(agents: Option<&OfflineAgents>, intake: &Intake) -> Result<O
     let hint = "name another metric with --metric, or another interpreter with --python";
     let unknown = |why| Trouble::new(format!("scripts cannot compute the metric: {why}"), hint);
     let mut answer: BTreeMap<String, String> =
-        intake.questions.try_ask(agents.question_of_metric())?.map_err(unknown)?;
+        intake.plane.try_ask(agents.question_of_metric())?.map_err(unknown)?;
     Ok(answer.remove("source"))
 }
 
 /// What agents are told of data that scripts see as it was given.
-fn description(described: &Value, intake: &Intake) -> Result<Option<String>, RunError> {
+fn describe(described: &Value, intake: &Intake) -> Result<Option<String>, RunError> {
     let mut question = described.clone();
     (question["question"], question["folder"]) = (json!("describe"), json!(absolute(&intake.folder())?));
-    Ok(intake.questions.ask::<BTreeMap<String, String>>(question)?.remove("text"))
+    Ok(intake.plane.ask::<BTreeMap<String, String>>(question)?.remove("text"))
 }
 
 /// What a description of the data, as scripts of the search see it, depends on.
-fn described(facts: &Value, protocol: Option<&Protocol>, instead: Vec<(PathBuf, PathBuf)>) -> Value {
+fn description_question(
+    facts: &Value,
+    protocol: Option<&Protocol>,
+    instead: Vec<(PathBuf, PathBuf)>,
+) -> Value {
     // Where series end at times of their own, periods count in stretches and say nothing about a length of time.
     let is_common = |protocol: &&Protocol| !protocol.split.as_ref().is_some_and(Split::has_own_ends);
     let periods = protocol.filter(is_common).and_then(|protocol| protocol.periods.as_ref());

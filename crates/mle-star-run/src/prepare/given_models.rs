@@ -1,17 +1,14 @@
-//! The file of `retrieved_models`.
+//! Models given by hand: reads the file that `retrieved_models` names.
 
 use std::path::Path;
 
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::{AgentsChoice, Config, Switch};
 use mle_star_domain::trouble::Trouble;
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::settings::document;
-use mle_star_domain::nearest::nearest;
-
-/// The keys of a model.
-const KEYS: [&str; 3] = ["model_name", "example_code", "sources"];
 
 /// The models of the file that `retrieved_models` names; `None` without one.
 ///
@@ -59,49 +56,25 @@ fn read(path: &Path) -> Result<Vec<RetrievedModel>, Trouble> {
         let hint = "write a list of models, at the top level or under `models`, each with model_name and example_code";
         return Err(trouble("not a list of models".to_owned(), hint.to_owned()));
     }
-    let models = items.iter().enumerate().map(|(index, item)| {
-        model(item).map_err(|(what, hint)| trouble(format!("model {} {what}", index + 1), hint))
+    let give_both =
+        "give each model the texts model_name and example_code, and, if it has some, the list sources";
+    let models = items.into_iter().zip(1..).map(|(item, number)| {
+        let model: GivenModel = serde_json::from_value(item)
+            .map_err(|error| trouble(format!("model {number}: {error}"), give_both.to_owned()))?;
+        let GivenModel { model_name, example_code, sources } = model;
+        Ok(RetrievedModel { model_name, example_code, sources })
     });
     models.collect()
 }
 
-/// What is wrong with an item, and a hint.
-type Wrong = (String, String);
-
-fn model(item: &Value) -> Result<RetrievedModel, Wrong> {
-    let Value::Object(fields) = item else {
-        return Err(("is not a list of keys and values".to_owned(), give_both()));
-    };
-    if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        let hint = nearest(key, KEYS).map_or_else(give_both, |known| format!("did you mean {known}?"));
-        return Err((format!("has an unknown key \"{key}\""), hint));
-    }
-    Ok(RetrievedModel {
-        model_name: text(fields, "model_name")?,
-        example_code: text(fields, "example_code")?,
-        sources: sources(fields)?,
-    })
-}
-
-fn give_both() -> String {
-    "give every model a model_name and an example_code".to_owned()
-}
-
-fn text(fields: &Map<String, Value>, key: &str) -> Result<String, Wrong> {
-    match fields.get(key) {
-        Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.clone()),
-        Some(Value::String(_)) | None => Err((format!("has no {key}"), give_both())),
-        Some(_) => Err((format!("has a {key} that is not a text"), "write it in quotes".to_owned())),
-    }
-}
-
-fn sources(fields: &Map<String, Value>) -> Result<Vec<String>, Wrong> {
-    let wrong =
-        || ("has sources that are not a list of texts".to_owned(), "write sources: [URL, …]".to_owned());
-    match fields.get("sources") {
-        None => Ok(Vec::new()),
-        Some(list) => serde_json::from_value(list.clone()).map_err(|_| wrong()),
-    }
+/// A model as the user writes it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GivenModel {
+    model_name: String,
+    example_code: String,
+    #[serde(default)]
+    sources: Vec<String>,
 }
 
 #[cfg(test)]
@@ -151,11 +124,11 @@ mod tests {
         check(
             "m.json",
             &format!(r#"[{good}, {{"model_name": "b"}}]"#),
-            "model 2 has no example_code",
-            "every model",
+            "model 2: missing field `example_code`",
+            "each model",
         );
-        check("m.yaml", "- {model_name: 4, example_code: x}\n", "model_name that is not a text", "quotes");
-        check("m.yaml", "- {model_name: a, example: x}\n", "unknown key \"example\"", "example_code?");
+        check("m.yaml", "- {model_name: [4], example_code: x}\n", "expected a string", "texts");
+        check("m.yaml", "- {model_name: a, example: x}\n", "unknown field `example`", "example_code");
         for (name, text) in [("m.yaml", "[]"), ("m.json", good), ("m.toml", "model = 3\n")] {
             check(name, text, "not a list of models", "under `models`");
         }

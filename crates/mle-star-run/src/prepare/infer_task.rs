@@ -1,4 +1,4 @@
-//! Fills in what a task leaves open.
+//! Infers the fields of a task that nobody gave: target, metric, kinds and the description.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::intake::{
-    Intake, Place, Reader, classes_of_one_row, lost_classes, lost_columns, no_target, take_in,
+    Intake, Location, Reader, classes_of_one_row, lost_classes, lost_columns, no_target, take_in,
 };
 use super::metric_file::OwnMetric;
 use super::profile_data::{Data, for_offline};
@@ -26,12 +26,6 @@ use super::task_source::TaskSource;
 use crate::error::RunError;
 use crate::protocol;
 use crate::runs::absolute;
-
-/// A task's description and where it comes from.
-struct Description {
-    text: String,
-    guess: Option<Guess>,
-}
 
 /// What task file, options and description say of a task.
 ///
@@ -51,7 +45,7 @@ fn given_task(
         direction: own.map(|own| own.direction).or(keys.direction),
         roles: keys.roles,
         folds: keys.folds,
-        description: read_description(source)?.text,
+        description: read_description(source)?.0,
         may_lack_tables,
         ..GivenTask::default()
     })
@@ -65,13 +59,13 @@ fn named(file: &MetricFile) -> String {
 /// A task with every field filled in, and its data.
 #[derive(Debug)]
 pub struct InferredFolder {
-    /// Its data.
+    /// The data.
     pub data: Data,
-    /// What was inferred.
+    /// The inferred fields, with reasons and open questions.
     pub inferred: Inferred,
     /// The description that was found; empty without any.
     pub description: String,
-    /// Its data as scripts see it.
+    /// The data as scripts see it.
     pub intake: Intake,
     /// The task.
     pub task: Task,
@@ -105,7 +99,7 @@ impl InferredFolder {
     /// Checks that the rows of the sample submission are in the test table, as the offline agents need it.
     ///
     /// # Errors
-    /// They are not there.
+    /// The rows are not there.
     pub fn check_rows(&self) -> Result<(), RunError> {
         if self.data.profile.is_none() {
             return Ok(());
@@ -115,7 +109,7 @@ impl InferredFolder {
         }
         let (folder, facts) = (&self.task.data_dir, &self.data.facts);
         let question = json!({ "question": "same_rows", "folder": folder, "facts": facts });
-        self.intake.questions.ask::<Value>(question).map(drop)
+        self.intake.plane.ask::<Value>(question).map(drop)
     }
 
     /// Finds out how columns and tables relate, where test rows differ like this. The facts keep it.
@@ -126,7 +120,7 @@ impl InferredFolder {
         let Data { facts, profile: Some(profile), .. } = &mut self.data else { return Ok(()) };
         facts["split"] = json!(split);
         let question = json!({ "question": "relations", "folder": self.task.data_dir, "facts": facts });
-        facts["relations"] = self.intake.questions.ask(question)?;
+        facts["relations"] = self.intake.plane.ask(question)?;
         let unreadable = |error| Trouble::new(format!("cannot read how tables relate: {error}"), "report it");
         profile.relations = Relations::deserialize(&facts["relations"]).map_err(unreadable)?;
         Ok(())
@@ -152,21 +146,27 @@ impl InferredFolder {
 pub fn infer_for_run(
     source: &TaskSource,
     own: Option<&OwnMetric>,
-    place: Place<'_>,
+    place: Location<'_>,
     reader: Reader<'_>,
     is_offline: bool,
 ) -> Result<InferredFolder, RunError> {
-    let told = given_task(source, own, !is_offline)?;
+    let given = given_task(source, own, !is_offline)?;
     let mut intake = take_in(source, place, reader)?;
-    let data = Data::inspect(&intake, &told);
+    let data = Data::inspect(&intake, &given);
     let data = if is_offline { data.map_err(for_offline)? } else { data? };
     let mut inferred = Inferred::of(&data.facts)?;
     if let (true, Some(profile)) = (is_offline, &data.profile) {
         check_for_offline(profile, &inferred, own.is_some())?;
     }
-    let data = whole_tables(data, &told, &mut inferred, &mut intake, reader)?;
-    let mut folder = InferredFolder::new(source, own, (data, inferred), told.description, intake)?;
-    let Description { mut text, guess } = read_description(source)?.or_made(&folder.inferred);
+    let data = whole_tables(data, &given, &mut inferred, &mut intake, reader)?;
+    let mut folder = InferredFolder::new(source, own, (data, inferred), given.description, intake)?;
+    let (mut text, mut guess) = read_description(source)?;
+    if text.trim().is_empty() {
+        let found = guess.map(|found| format!("{} is blank", found.value));
+        let reason = found.unwrap_or_else(|| "there is no description".to_owned());
+        text = one_sentence(&folder.inferred);
+        guess = Some(Guess { field: "description".to_owned(), value: text.clone(), reason });
+    }
     folder.inferred.guesses.extend(guess);
     // The description in the `task.json` of a run has it already.
     if let Some(own) = own.map(OwnMetric::described).filter(|own| !text.contains(own)) {
@@ -185,23 +185,23 @@ pub fn infer_folder(
     own: Option<&OwnMetric>,
     reader: Reader<'_>,
 ) -> Result<InferredFolder, RunError> {
-    let told = given_task(source, own, true)?;
-    let mut intake = take_in(source, Place::Temporary, reader)?;
-    let mut data = Data::inspect(&intake, &told)?;
+    let given = given_task(source, own, true)?;
+    let mut intake = take_in(source, Location::Temporary, reader)?;
+    let mut data = Data::inspect(&intake, &given)?;
     if let Some(unread) = data.unread.clone().filter(|_| data.is_bare()) {
         return Err(unread.into());
     }
     let mut inferred = Inferred::with_questions(&data.facts)?;
     if inferred.questions.is_empty() {
-        data = whole_tables(data, &told, &mut inferred, &mut intake, reader)?;
+        data = whole_tables(data, &given, &mut inferred, &mut intake, reader)?;
     }
-    Ok(InferredFolder::new(source, own, (data, inferred), told.description, intake)?)
+    Ok(InferredFolder::new(source, own, (data, inferred), given.description, intake)?)
 }
 
 /// The data with the tables that the task lacks, which are made.
 fn whole_tables(
     data: Data,
-    told: &GivenTask,
+    given: &GivenTask,
     inferred: &mut Inferred,
     intake: &mut Intake,
     reader: Reader<'_>,
@@ -210,11 +210,11 @@ fn whole_tables(
     let known = GivenTask {
         task_type: Some(inferred.task_type),
         data_modality: Some(inferred.data_modality),
-        metric: told.metric_file.is_none().then(|| inferred.metric.clone()),
+        metric: given.metric_file.is_none().then(|| inferred.metric.clone()),
         direction: Some(inferred.direction),
         roles: inferred.roles.clone(),
         text_columns: Some(profile.text_columns.clone()),
-        ..told.clone()
+        ..given.clone()
     };
     let unknown = inferred.target_unknown.clone().unwrap_or_else(no_target);
     let Some(id) = intake.complete(&data, &known, &unknown, reader.config.seed)? else { return Ok(data) };
@@ -223,7 +223,7 @@ fn whole_tables(
     Data::inspect(intake, &GivenTask { roles: Roles { id, ..known.roles }, ..known })
 }
 
-/// That an ID column was made, if it was none before.
+/// The guess that tells of an ID column which was made, if there was none before.
 fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
     let value = id.filter(|id| before != Some(id))?.clone();
     Some(Guess { field: "id_column".to_owned(), value, reason: "made: it numbers the rows".to_owned() })
@@ -234,19 +234,16 @@ fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
 pub fn infer_without_metric(source: &TaskSource, reader: Reader<'_>) -> Result<InferredFolder, RunError> {
-    let told = given_task(source, None, false)?;
-    let intake = take_in(source, Place::Temporary, reader)?;
-    let any =
-        GivenTask { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..told.clone() };
-    let mut data = Data::inspect(&intake, &told)?;
-    let inferred = match Inferred::of(&data.facts) {
-        Ok(inferred) => inferred,
-        Err(_) => {
-            data = Data::inspect(&intake, &any)?;
-            Inferred::of(&data.facts)?
-        }
-    };
-    Ok(InferredFolder::new(source, None, (data, inferred), told.description, intake)?)
+    let given = given_task(source, None, false)?;
+    let intake = take_in(source, Location::Temporary, reader)?;
+    let any = (Some("any".to_owned()), Some(Direction::Maximize));
+    let mut data = Data::inspect(&intake, &given)?;
+    let mut inferred = Inferred::of(&data.facts);
+    if inferred.is_err() {
+        data = Data::inspect(&intake, &GivenTask { metric: any.0, direction: any.1, ..given.clone() })?;
+        inferred = Inferred::of(&data.facts);
+    }
+    Ok(InferredFolder::new(source, None, (data, inferred?), given.description, intake)?)
 }
 
 /// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so
@@ -274,10 +271,11 @@ pub fn check_outputs(
     outside_the_data("log_file", config.log_file.as_deref(), data_dir)
 }
 
-/// The description of the task file, else `description.md` beside the data or the task; empty without any.
-fn read_description(source: &TaskSource) -> Result<Description, Trouble> {
+/// The description of the task file, else `description.md` beside the data or the task, and where it was found; empty without
+/// any.
+fn read_description(source: &TaskSource) -> Result<(String, Option<Guess>), Trouble> {
     if let Some(text) = &source.file.description {
-        return Ok(Description { text: text.clone(), guess: None });
+        return Ok((text.clone(), None));
     }
     let beside = source.path.as_ref().and_then(|path| path.parent());
     // MLE-bench keeps the description two folders above the tables in some versions.
@@ -285,30 +283,17 @@ fn read_description(source: &TaskSource) -> Result<Description, Trouble> {
     let above = above.filter(|_| source.data_dir.ends_with("prepared/public"));
     let folders = [Some(source.data_dir.as_path()), beside, above].into_iter().flatten();
     let Some(path) = folders.map(|folder| folder.join("description.md")).find(|path| path.is_file()) else {
-        return Ok(Description { text: String::new(), guess: None });
+        return Ok((String::new(), None));
     };
     let text = fs::read_to_string(&path).map_err(|error| {
         Trouble::new(format!("cannot read {}: {error}", path.display()), "save it as UTF-8 text")
     })?;
     let reason = "found beside the data".to_owned();
     let guess = Guess { field: "description".to_owned(), value: path.display().to_string(), reason };
-    Ok(Description { text, guess: Some(guess) })
+    Ok((text, Some(guess)))
 }
 
-impl Description {
-    /// The description, or one sentence made from the other fields when it is blank.
-    fn or_made(self, inferred: &Inferred) -> Self {
-        if !self.text.trim().is_empty() {
-            return self;
-        }
-        let text = one_sentence(inferred);
-        let found = self.guess.map(|found| format!("{} is blank", found.value));
-        let reason = found.unwrap_or_else(|| "there is no description".to_owned());
-        let guess = Guess { field: "description".to_owned(), value: text.clone(), reason };
-        Self { text, guess: Some(guess) }
-    }
-}
-
+/// A description made from the other fields of a task.
 fn one_sentence(inferred: &Inferred) -> String {
     let targets: Vec<String> = inferred.targets().iter().map(|name| format!("`{name}`")).collect();
     let target = if targets.is_empty() { "the target".to_owned() } else { targets.join(", ") };

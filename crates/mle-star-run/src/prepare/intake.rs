@@ -13,7 +13,7 @@ use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::task::{Targets, TaskKeys};
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::facts::{CLASSES_WITHOUT_ROWS, GivenTask};
-use mle_star_tables::intake::{Submission, TakenIn};
+use mle_star_tables::intake::{InputData, Submission};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, Table};
 use mle_star_tables::reading::Reading;
 use mle_star_tables::walk;
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 
 use super::profile_data::Data;
 use super::task_source::TaskSource;
-use crate::data_plane::{Questions, readable};
+use crate::data_plane::{BlockingPlaneClient, readable};
 use crate::error::RunError;
 use crate::python_environment::Say;
 use crate::runs::{self, absolute, inputs};
@@ -40,22 +40,22 @@ const NAMED: usize = 10;
 pub struct Intake {
     /// The user's folder or table file.
     given: PathBuf,
-    look: TakenIn,
-    /// What reads the data.
-    pub questions: Questions,
+    taken: InputData,
+    /// The client of the data plane.
+    pub plane: BlockingPlaneClient,
     made: MadeFolder,
     /// The test rows that were taken from a single table.
     pub drawn: Option<Drawn>,
-    /// What the user says about the files.
+    /// The keys of the task that are about files.
     keys: TaskKeys,
 }
 
 /// The test rows of a single table.
 #[derive(Debug, Deserialize)]
 pub struct Drawn {
-    /// How they differ from the training rows.
+    /// The difference between these rows and the training rows.
     pub split: Split,
-    /// How many they are.
+    /// The number of these rows, and the seed that chose them.
     pub holdout: Holdout,
     /// The column with the row IDs.
     id: String,
@@ -72,7 +72,7 @@ struct MadeSample {
     has_made_ids: bool,
 }
 
-/// What the data plane reads files with.
+/// The settings with which the data plane reads files.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     /// The interpreter and its limits.
@@ -99,9 +99,9 @@ fn is_default(reading: &Reading) -> bool {
     *reading == Reading::default()
 }
 
-/// Where a folder is made.
+/// The folder in which a temporary folder is made.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'a> {
+pub enum Location<'a> {
     /// Beside the runs of this folder.
     Runs(&'a Path),
     /// In the system's folder of temporary files.
@@ -120,7 +120,7 @@ struct MadeFolder {
 ///
 /// # Errors
 /// There is no data, it cannot be read, or a folder cannot be made.
-pub fn take_in(source: &TaskSource, place: Place<'_>, reader: Reader<'_>) -> Result<Intake, RunError> {
+pub fn take_in(source: &TaskSource, place: Location<'_>, reader: Reader<'_>) -> Result<Intake, RunError> {
     let (keys, given) = (source.file.keys.clone(), source.data_dir.clone());
     if let Some(share) = keys.test_share.filter(|share| !(LEAST_SHARE..=LARGEST_SHARE).contains(share)) {
         let message = format!("test_share is {share}, not between {LEAST_SHARE} and {LARGEST_SHARE}");
@@ -133,19 +133,19 @@ pub fn take_in(source: &TaskSource, place: Place<'_>, reader: Reader<'_>) -> Res
     let made = MadeFolder::new(place)?;
     let folds = keys.folds.as_ref().map(PathBuf::from);
     let files = readable(&given)?.into_iter().chain(folds.filter(|file| file.is_file()));
-    let questions = Questions::open(reader.config, made.root.path(), files, reader.say)?;
-    let look = look(&given, &keys, &[], &made, &questions)?;
-    Ok(Intake { given, look, questions, made, drawn: None, keys })
+    let plane = BlockingPlaneClient::open(reader.config, made.root.path(), files, reader.say)?;
+    let taken = read_tables(&given, &keys, &[], &made, &plane)?;
+    Ok(Intake { given, taken, plane, made, drawn: None, keys })
 }
 
 /// Looks at the data, and makes plain tables of it where it is not plain.
-fn look(
+fn read_tables(
     given: &Path,
     keys: &TaskKeys,
     leave_out: &[String],
     made: &MadeFolder,
-    questions: &Questions,
-) -> Result<TakenIn, RunError> {
+    plane: &BlockingPlaneClient,
+) -> Result<InputData, RunError> {
     let question = json!({
         "question": "take_in",
         "data": absolute(given)?,
@@ -156,51 +156,51 @@ fn look(
     // Those of an earlier look are made anew.
     let data = made.data();
     inputs::remove(&data).map_err(|error| Trouble::io("write in", &data, &error))?;
-    questions.ask_for(question, &data)
+    plane.ask_for(question, &data)
 }
 
 impl Intake {
     /// The folder with plain tables: the made one once something is in it, else the user's.
     pub fn folder(&self) -> PathBuf {
-        if self.look.is_plain && !self.made.is_filled() { self.given.clone() } else { self.made.data() }
+        if self.taken.is_plain && !self.made.is_filled() { self.given.clone() } else { self.made.data() }
     }
 
     /// What was found, changed and left out, a line each.
     pub fn lines(&self) -> Vec<String> {
-        let told = self.look.told.iter().map(|told| format!("data: {told}"));
+        let found = self.taken.told.iter().map(|sentence| format!("data: {sentence}"));
         let drawn = self.drawn.as_ref().filter(|drawn| drawn.unlabelled > 0);
         let dropped = drawn.map(|drawn| {
             let words: Vec<String> = drawn.words.iter().map(|word| format!("`{word}`")).collect();
             let words = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
             format!("data: {} rows without a target{words} are left out", drawn.unlabelled)
         });
-        told.chain(dropped).collect()
+        found.chain(dropped).collect()
     }
 
     /// Why the rows of the sample submission are not in the test table, for agents that need that.
     pub fn id_unknown(&self) -> Option<Trouble> {
-        self.look.id_unknown()
+        self.taken.id_unknown()
     }
 
     /// Why a table cannot be read, for agents that need it.
     pub fn damaged(&self) -> Option<Trouble> {
-        self.look.damaged()
+        self.taken.damaged()
     }
 
     /// The tables that have other names than the user's files: each table, and its file.
     pub fn instead(&self) -> Vec<(PathBuf, PathBuf)> {
-        self.look.instead.clone()
+        self.taken.instead.clone()
     }
 
-    /// What the data plane says of the plain tables.
+    /// The facts of the data plane about the plain tables.
     ///
     /// # Errors
-    /// What was told does not fit them.
-    pub fn inspect(&self, told: &GivenTask) -> Result<Value, RunError> {
-        let TakenIn { is_single, lacks_sample, marks_missing, .. } = self.look;
-        let told = GivenTask { marks_missing, makes_ids: is_single || lacks_sample, ..told.clone() };
-        let question = json!({ "question": "inspect", "folder": absolute(&self.folder())?, "told": told });
-        self.questions.ask(question).map_err(|error: RunError| {
+    /// What is given does not fit them.
+    pub fn inspect(&self, given: &GivenTask) -> Result<Value, RunError> {
+        let InputData { is_single, lacks_sample, marks_missing, .. } = self.taken;
+        let given = GivenTask { marks_missing, makes_ids: is_single || lacks_sample, ..given.clone() };
+        let question = json!({ "question": "inspect", "folder": absolute(&self.folder())?, "told": given });
+        self.plane.ask(question).map_err(|error: RunError| {
             let trouble = Trouble { message: self.as_given(&error.trouble.message), ..error.trouble };
             RunError { trouble, ..error }
         })
@@ -214,42 +214,42 @@ impl Intake {
     }
 
     /// Adds what the task lacks: a test table, a sample submission. Returns the ID column if it did; the tables are then to be
-    /// inspected again. `told` is all that is known of the task, `unknown` says why it has no target.
+    /// inspected again. `given` is all that is known of the task, `unknown` says why it has no target.
     ///
     /// # Errors
     /// The target is not known, or too few rows are labelled.
     pub fn complete(
         &mut self,
         data: &Data,
-        told: &GivenTask,
+        given: &GivenTask,
         unknown: &Trouble,
         seed: u32,
     ) -> Result<Option<Option<String>>, RunError> {
-        let has_changed = self.without_targets(data, told)?;
-        let TakenIn { is_single, lacks_sample, is_plain, .. } = self.look;
+        let has_changed = self.leave_out_targets(data, given)?;
+        let InputData { is_single, lacks_sample, is_plain, .. } = self.taken;
         if !is_single && !lacks_sample {
-            return Ok(has_changed.then(|| told.roles.id.clone()));
+            return Ok(has_changed.then(|| given.roles.id.clone()));
         }
-        told.roles.target.as_ref().ok_or_else(|| unknown.clone())?;
-        let facts = if has_changed { self.inspect(told)? } else { data.facts.clone() };
+        given.roles.target.as_ref().ok_or_else(|| unknown.clone())?;
+        let facts = if has_changed { self.inspect(given)? } else { data.facts.clone() };
         let question = json!({
             "question": if is_single { "draw" } else { "make_sample" },
             "folder": absolute(&self.folder())?,
             "facts": facts,
-            "name": self.look.name,
+            "name": self.taken.name,
             "share": self.keys.test_share.unwrap_or(TEST_SHARE),
             "seed": seed,
         });
         let new = self.made.root.path().join("new");
         let id = if is_single {
-            let drawn: Drawn = self.questions.ask_for(question, &new)?;
+            let drawn: Drawn = self.plane.ask_for(question, &new)?;
             self.drawn.insert(drawn).id.clone()
         } else {
-            let sample: MadeSample = self.questions.ask_for(question, &new)?;
-            let told = "there is no sample submission: one was made, sample_submission.csv".to_owned();
+            let sample: MadeSample = self.plane.ask_for(question, &new)?;
+            let made = "there is no sample submission: one was made, sample_submission.csv".to_owned();
             let numbers =
                 format!("the tables have no ID column: {} numbers the rows of the test table", sample.id);
-            self.look.told.extend([told].into_iter().chain(sample.has_made_ids.then_some(numbers)));
+            self.taken.told.extend([made].into_iter().chain(sample.has_made_ids.then_some(numbers)));
             sample.id
         };
         let taken = self.made.take(&new, Some(&self.given).filter(|_| is_plain));
@@ -258,15 +258,15 @@ impl Intake {
     }
 
     /// Leaves the targets out of the test table; whether there were some.
-    fn without_targets(&mut self, data: &Data, told: &GivenTask) -> Result<bool, RunError> {
+    fn leave_out_targets(&mut self, data: &Data, given: &GivenTask) -> Result<bool, RunError> {
         let test = data.profile.as_ref().and_then(|profile| profile.test.as_ref());
         let Some(test) = test else { return Ok(false) };
-        let targets = told.roles.target.iter().flat_map(Targets::all);
+        let targets = given.roles.target.iter().flat_map(Targets::all);
         let in_test: Vec<String> = targets.filter(|name| test.column(name).is_some()).cloned().collect();
         if in_test.is_empty() {
             return Ok(false);
         }
-        self.look = look(&self.given, &self.keys, &in_test, &self.made, &self.questions)?;
+        self.taken = read_tables(&self.given, &self.keys, &in_test, &self.made, &self.plane)?;
         Ok(true)
     }
 
@@ -280,7 +280,7 @@ impl Intake {
         }
         let data = run.join(layout::DATA);
         // First: it tells the next start that the data is not somebody else's.
-        let TakenIn { told, submission, reading, .. } = self.look.clone();
+        let InputData { told, submission, reading, .. } = self.taken.clone();
         let record = MadeData { given: self.given.canonicalize()?, told, submission, reading };
         inputs::write_json(&run.join(layout::INTAKE), &record)?;
         fs::rename(self.made.data(), &data)?;
@@ -299,13 +299,13 @@ impl MadeData {
 }
 
 impl MadeFolder {
-    fn new(place: Place<'_>) -> Result<Self, Trouble> {
+    fn new(place: Location<'_>) -> Result<Self, Trouble> {
         let mut above = None;
         let root = match place {
-            Place::Temporary => TempDir::new().map_err(|error| {
+            Location::Temporary => TempDir::new().map_err(|error| {
                 Trouble::io("create a temporary folder in", &std::env::temp_dir(), &error)
             })?,
-            Place::Runs(runs) => {
+            Location::Runs(runs) => {
                 above = (!runs.exists()).then(|| runs.to_owned());
                 let make = || {
                     fs::create_dir_all(runs)?;
@@ -360,7 +360,7 @@ impl Drop for MadeFolder {
     }
 }
 
-/// That nothing says what to predict.
+/// The error for a task in which nothing says what to predict.
 pub fn no_target() -> Trouble {
     Trouble::new("the column to predict is not known", "give it with --target")
 }
@@ -383,9 +383,9 @@ pub fn lost_classes(profile: &Profile) -> Option<String> {
 
 /// The few classes of a target of which some have one row, in a line.
 pub fn classes_of_one_row(profile: &Profile, target: &str) -> Option<String> {
-    let is_told =
+    let is_listed =
         |column: &&Column| column.kind == ColumnKind::Category && column.distinct == column.top_values.len();
-    let column = profile.train.column(target).filter(is_told)?;
+    let column = profile.train.column(target).filter(is_listed)?;
     let once = column.top_values.iter().filter(|(_, rows)| *rows == 1);
     let names: Vec<String> = once.map(|(value, _)| format!("`{value}`")).collect();
     (!names.is_empty()).then(|| format!("data: only one row of `{target}` has {}", names.join(", or ")))

@@ -1,9 +1,9 @@
 //! The Python file that computes a metric of the user's own.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{Answers, MetricFile};
@@ -22,7 +22,7 @@ pub struct OwnMetric {
     pub file: MetricFile,
     /// `NAME` in the file, or its stem.
     pub name: String,
-    /// Which scores win.
+    /// The direction: whether higher or lower scores win.
     pub direction: Direction,
 }
 
@@ -50,7 +50,7 @@ pub fn own_metric(source: &TaskSource) -> Result<Option<OwnMetric>, Trouble> {
 /// Reads a metric file. The given direction wins over that of the file.
 ///
 /// # Errors
-/// It cannot be read, or nothing says which scores win.
+/// The file cannot be read, or nothing says which scores win.
 pub fn read(path: &Path, given: Option<Direction>) -> Result<OwnMetric, Trouble> {
     let text = text_of(path)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -131,55 +131,36 @@ fn direction(name: &str, line: usize, word: &str) -> Result<Direction, Trouble> 
     }
 }
 
-/// The modules beside the file that it imports, with those that they import.
+/// The modules beside the file that it imports, with those that they import: their names and texts.
 fn modules(path: &Path, text: &str) -> Vec<(String, String)> {
-    let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-    let mut known: BTreeMap<String, String> = BTreeMap::new();
-    let mut seen: HashSet<String> = HashSet::new();
-    let mut open: Vec<String> = imported(text);
-    while let Some(module) = open.pop() {
-        let name = format!("{module}.py");
-        let beside = folder.join(&name);
-        // The file itself is not imported by its modules.
-        if !seen.insert(module) || path.file_name() == beside.file_name() || !beside.is_file() {
-            continue;
-        }
-        if let Ok(text) = fs::read_to_string(&beside) {
-            open.extend(imported(&text));
-            known.insert(name, text);
+    let mut found = BTreeMap::new();
+    let mut texts = vec![text.to_owned()];
+    while let Some(text) = texts.pop() {
+        for name in imported(&text).map(|module| format!("{module}.py")) {
+            let beside = path.with_file_name(&name);
+            if beside == path || found.contains_key(&name) || !beside.is_file() {
+                continue;
+            }
+            if let Ok(text) = fs::read_to_string(beside) {
+                texts.push(text.clone());
+                found.insert(name, text);
+            }
         }
     }
-    known.into_iter().collect()
+    found.into_iter().collect()
 }
 
-/// The first parts of the names of modules that a text imports.
-fn imported(text: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for line in text.lines().map(str::trim) {
-        let rest = if let Some(rest) = line.strip_prefix("from ") {
-            match rest.trim_start().strip_prefix('.') {
-                // from . import one, two
-                Some(rest) if rest.trim_start().starts_with("import ") => {
-                    rest.trim_start().trim_start_matches("import ")
-                }
-                Some(rest) => rest,
-                None => rest,
-            }
-        } else if let Some(rest) = line.strip_prefix("import ") {
-            rest
-        } else {
-            continue;
-        };
-        let part = |name: &str| -> String {
-            name.trim().chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
-        };
-        names.extend(rest.split(',').map(part).filter(|name| !name.is_empty()));
-    }
-    names
+/// The names in the import statements of a text: those of modules, and of what is imported from them.
+fn imported(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().map(str::trim_start);
+    let imports = lines.filter(|line| line.starts_with("import ") || line.starts_with("from "));
+    imports.flat_map(|line| line.split(|letter: char| !letter.is_alphanumeric() && letter != '_'))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use mle_star_domain::task::TaskKeys;
 
     use super::*;

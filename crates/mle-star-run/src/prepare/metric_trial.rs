@@ -8,11 +8,11 @@ use mle_star_tables::profile::{ColumnKind, Profile};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::data_plane::Questions;
+use crate::data_plane::BlockingPlaneClient;
 use crate::error::RunError;
 use crate::protocol::{id_column, label_columns};
 
-/// What a trial has shown.
+/// The result of a trial.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 struct Tried {
     /// The columns that the file wants of the true values.
@@ -36,12 +36,12 @@ pub fn try_own_metric(
     task: &mut Task,
     profile: Option<&Profile>,
     protocol: Option<&Protocol>,
-    questions: &Questions,
+    plane: &BlockingPlaneClient,
 ) -> Result<Option<String>, RunError> {
     let Some(file) = task.metric_file.clone() else { return Ok(None) };
     let tried = match protocol.and_then(|protocol| protocol.unverified.as_ref()) {
         Some(why) => return Err(untried(&file, why).into()),
-        None => tried(task, profile, &file, questions)?,
+        None => tried(task, profile, &file, plane)?,
     };
     let line = line(task, &file, &tried);
     task.metric_file = Some(MetricFile { answers: tried.answers, ..file });
@@ -52,7 +52,7 @@ fn tried(
     task: &Task,
     profile: Option<&Profile>,
     file: &MetricFile,
-    questions: &Questions,
+    plane: &BlockingPlaneClient,
 ) -> Result<Tried, RunError> {
     let profile = profile.ok_or_else(|| untried(file, "there is no training table"))?;
     let columns = label_columns(task, profile, None);
@@ -79,7 +79,7 @@ fn tried(
         "sample": sample,
     });
     let hint = "correct the file, or name a metric with --metric instead";
-    questions.try_ask(question)?.map_err(|why| Trouble::new(why, hint).into())
+    plane.try_ask(question)?.map_err(|why| Trouble::new(why, hint).into())
 }
 
 fn untried(file: &MetricFile, why: &str) -> Trouble {

@@ -1,4 +1,4 @@
-//! What the data plane says of a task's data.
+//! The facts about a task's data, as the data plane finds them.
 
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::facts::GivenTask;
@@ -8,12 +8,12 @@ use serde_json::Value;
 use super::intake::Intake;
 use crate::error::RunError;
 
-/// What is known of a data folder.
+/// The facts about a data folder.
 #[derive(Debug)]
 pub struct Data {
     /// The answer of the data plane.
     pub facts: Value,
-    /// Its tables; `None` without a readable training table.
+    /// The profile of the tables; `None` without a readable training table.
     pub profile: Option<Profile>,
     /// Why its tables were not read.
     pub unread: Option<Trouble>,
@@ -23,14 +23,14 @@ impl Data {
     /// Reads the plain tables. With [`GivenTask::may_lack_tables`], data without a training table has facts, too.
     ///
     /// # Errors
-    /// The tables cannot be read, or what was told does not fit them.
-    pub fn inspect(intake: &Intake, told: &GivenTask) -> Result<Self, RunError> {
+    /// The tables cannot be read, or what was given does not fit them.
+    pub fn inspect(intake: &Intake, given: &GivenTask) -> Result<Self, RunError> {
         let damaged = intake.damaged();
-        let told = match &damaged {
-            Some(trouble) if !told.may_lack_tables => return Err(trouble.clone().into()),
-            damaged => GivenTask { without_tables: damaged.is_some(), ..told.clone() },
+        let given = match &damaged {
+            Some(trouble) if !given.may_lack_tables => return Err(trouble.clone().into()),
+            damaged => GivenTask { without_tables: damaged.is_some(), ..given.clone() },
         };
-        let facts = intake.inspect(&told)?;
+        let facts = intake.inspect(&given)?;
         let of_facts = || {
             let [message, hint] = ["0", "1"].map(|at| facts.pointer(&format!("/unread/{at}"))?.as_str());
             Some(Trouble::new(intake.as_given(message?), hint.unwrap_or_default()))
@@ -40,7 +40,7 @@ impl Data {
         Ok(Self { facts, profile, unread })
     }
 
-    /// What was known when a run began.
+    /// The facts that a run kept when it began.
     ///
     /// # Errors
     /// The build that began the run kept no facts.
@@ -61,7 +61,7 @@ impl Data {
             && count("/media/images") + count("/media/sounds") == 0
     }
 
-    /// That the tables were not read, and why, in a line.
+    /// The note that the tables were not read, with the reason.
     pub fn note(&self) -> Option<String> {
         let unread = self.unread.as_ref();
         unread.map(|trouble| format!("note: the tables were not profiled: {}", trouble.message))

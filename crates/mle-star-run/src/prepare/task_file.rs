@@ -1,4 +1,4 @@
-//! Task files.
+//! Task files: their fields, and the texts and paths that they name.
 
 use std::fs;
 use std::path::{Path, PathBuf};

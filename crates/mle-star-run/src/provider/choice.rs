@@ -96,7 +96,7 @@ async fn chosen(
         let reason = format!("{}; {version}", codex.login.reason());
         return Ok(Choice { chosen: Chosen::Codex(codex), reason });
     }
-    if let Some(requested) = without_claude(config, environment)? {
+    if let Some(requested) = choose_without_executable(config, environment)? {
         return Ok(requested);
     }
     match (claude(config, environment, executes_named).await, config.agents) {
@@ -112,7 +112,10 @@ async fn chosen(
 
 /// The agents, if they are not those of a command line. A model that costs money is not used unless it was named or a limit
 /// of its cost was set.
-fn without_claude(config: &Config, environment: &Environment<'_>) -> Result<Option<Choice>, Trouble> {
+fn choose_without_executable(
+    config: &Config,
+    environment: &Environment<'_>,
+) -> Result<Option<Choice>, Trouble> {
     let as_requested = |chosen| Some(Choice { chosen, reason: REQUESTED.to_owned() });
     Ok(match config.agents {
         AgentsChoice::Offline => as_requested(Chosen::Offline),
@@ -143,7 +146,7 @@ pub async fn claude(
 ) -> Result<Claude, Trouble> {
     let login = credentials::login(environment).ok_or_else(no_login)?;
     let named = config.claude_path.as_deref();
-    let found = executable::find_or_presume(&CLAUDE, named, environment, executes_named).await;
+    let found = executable::find(&CLAUDE, named, environment, executes_named).await;
     let executable = found.map_err(|trouble| with_login(&login, trouble))?;
     match executable.trouble(&CLAUDE) {
         Some(trouble) => Err(with_login(&login, trouble)),
@@ -185,7 +188,7 @@ pub fn rules(
 
 /// Who writes the program's own solutions, whoever the agents are: nobody with the preset `paper`, and for a task that the
 /// rules cannot solve.
-pub fn own_rules(
+pub fn baseline_agents(
     task: &Task,
     config: &Config,
     profile: Option<&Profile>,

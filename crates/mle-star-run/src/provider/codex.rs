@@ -62,7 +62,7 @@ pub async fn find(
 ) -> Result<Codex, Trouble> {
     let login = login(environment).ok_or_else(no_login)?;
     let named = config.codex_path.as_deref();
-    let executable = executable::find_or_presume(&CODEX, named, environment, executes_named).await?;
+    let executable = executable::find(&CODEX, named, environment, executes_named).await?;
     Ok(Codex { executable, login })
 }
 

@@ -112,7 +112,7 @@ pub fn gateway(environment: &Environment<'_>) -> Option<String> {
 }
 
 impl Login {
-    /// Its name for people.
+    /// The name of the login for people.
     pub fn title(self) -> &'static str {
         match self {
             Self::Bedrock => "Amazon Bedrock",

@@ -35,19 +35,19 @@ pub const CODEX: Program = Program {
     package: "@openai/codex",
     oldest: None,
 };
-/// It answers in well under a second, but the machine may be busy.
+/// The most time that `--version` may take: it takes well under a second, but the machine may be busy.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A command line that answers agents.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Its name on PATH.
+    /// The name of the program on PATH.
     pub name: &'static str,
     /// The variable with its path.
     pub variable: &'static str,
     /// The configuration key with its path.
     pub key: &'static str,
-    /// Its package on npm.
+    /// The package of the program on npm.
     pub package: &'static str,
     /// The oldest version that can be used, if it is known.
     pub oldest: Option<Version>,
@@ -56,14 +56,14 @@ pub struct Program {
 /// An executable and its version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Executable {
-    /// Its path.
+    /// The path of the executable.
     pub path: PathBuf,
     /// As `2.1.329`.
     pub version: Version,
 }
 
 /// Finds the executable that `given` names (a path, or a name on PATH), else the program's variable, else its name on
-/// PATH, and asks it for its version. The version may be too old.
+/// PATH, and asks it for its version, which may be too old. A given one is assumed to work unless `executes_given`.
 ///
 /// # Errors
 /// There is none, or it prints no version.
@@ -71,7 +71,12 @@ pub async fn find(
     program: &Program,
     given: Option<&Path>,
     environment: &Environment<'_>,
+    executes_given: bool,
 ) -> Result<Executable, Trouble> {
+    if let Some(given) = given.filter(|_| !executes_given) {
+        let version = program.oldest.clone().unwrap_or(Version::new(0, 0, 0));
+        return Ok(Executable { path: given.to_owned(), version });
+    }
     let from_environment =
         || environment(program.variable).filter(|path| !path.is_empty()).map(PathBuf::from);
     let name =
@@ -79,25 +84,6 @@ pub async fn find(
     let path = located(&name, environment).ok_or_else(|| program.missing(&name))?;
     let version = version(&path, program).await?;
     Ok(Executable { path, version })
-}
-
-/// As [`find`], but what `given` names is assumed to work unless `executes_given`.
-///
-/// # Errors
-/// As [`find`].
-pub async fn find_or_presume(
-    program: &Program,
-    given: Option<&Path>,
-    environment: &Environment<'_>,
-    executes_given: bool,
-) -> Result<Executable, Trouble> {
-    match given {
-        Some(named) if !executes_given => {
-            let version = program.oldest.clone().unwrap_or(Version::new(0, 0, 0));
-            Ok(Executable { path: named.to_owned(), version })
-        }
-        _ => find(program, given, environment).await,
-    }
 }
 
 impl Program {

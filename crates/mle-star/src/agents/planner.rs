@@ -14,7 +14,7 @@ use crate::solution::CodeBlock;
 use crate::stop::Stop;
 use mle_star_domain::role::AgentType;
 
-/// What is refined in an outer step.
+/// The block that an outer step refines, with what was tried.
 pub(crate) struct Focus<'a> {
     /// The solution that the step began with.
     pub current: &'a Scored,

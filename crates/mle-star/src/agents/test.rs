@@ -28,9 +28,9 @@ pub(crate) async fn test(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution,
 
 /// Whether a solution subsamples.
 pub(crate) enum Subsampling {
-    /// It does not.
+    /// The script does not subsample.
     None,
-    /// It does so in this block.
+    /// The script subsamples in this block.
     Block(CodeBlock),
     /// The agent did not tell.
     Unknown,

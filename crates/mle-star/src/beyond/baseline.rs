@@ -17,7 +17,7 @@ use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use crate::verdict::Verdict;
 
-/// What ran of the baseline.
+/// The solutions of the baseline that ran.
 #[derive(Default)]
 pub(crate) struct Baseline {
     pub solutions: Vec<Scored>,

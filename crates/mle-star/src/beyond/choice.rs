@@ -30,17 +30,18 @@ use mle_star_domain::trust::{CONTRADICTED, Choice, ChoiceCandidate, Probe};
 const FINALISTS: usize = 4;
 /// The maximum number if the best validation score is contradicted.
 const MOST: usize = 40;
-/// What chooses among solutions, in words: without and with a contradiction.
+/// What chooses among solutions, in words.
 const HELD_OUT: &str = "held-out score; within one standard error, validation score";
+const COMBINED: &str = "combination of solutions, better than the best of them on rows that chose neither";
 const CONTRADICTS: &str = "score on one half of the held-out rows, which contradicts the best validation score; within one standard error, validation score; the other half is reported";
 
 /// The chosen solution.
 #[derive(Clone)]
 pub(crate) struct Chosen {
     pub best: Scored,
-    /// Its predictions for the held-out rows, if it has any.
+    /// The predictions of the solution for the held-out rows, if it has any.
     pub predictions: Option<Predictions>,
-    /// Its score on the choosing half of the held-out rows, if it was looked at.
+    /// The score of the solution on the choosing half of the held-out rows, if it was looked at.
     pub looked: Option<Measurement>,
     /// The part of the held-out rows that reports the score.
     pub reports: HoldoutPart,
@@ -204,6 +205,12 @@ async fn submission_script(ctx: &Ctx<'_>, solution: &Scored) -> Result<Option<Pr
     Ok(execution.result.ok().map(|ran| Predictions { script, run: ran.place, at: ran.at, leaks }))
 }
 
+/// The candidate that a solution is, with its score on held-out rows.
+fn candidate(solution: &Scored, holdout: Option<f64>) -> ChoiceCandidate {
+    let (place, validation) = (solution.place().clone(), solution.score().value());
+    ChoiceCandidate { place, validation, holdout }
+}
+
 /// Says whether the best solution by validation, the first of the finalists, gives way.
 fn tell(ctx: &Ctx<'_>, finalists: &[Finalist], ranking: &[usize]) {
     let (count, best, chosen) = (finalists.len(), &finalists[0], &finalists[ranking[0]]);
@@ -223,20 +230,9 @@ fn tell(ctx: &Ctx<'_>, finalists: &[Finalist], ranking: &[usize]) {
 impl Chosen {
     /// The solution with the best validation score.
     pub fn by_validation(best: &Scored, finalists: &[Scored]) -> Self {
-        let candidate = |solution: &Scored| ChoiceCandidate {
-            place: solution.place().clone(),
-            validation: solution.score().value(),
-            holdout: None,
-        };
         let choice = Choice {
-            rule: match best.composition() {
-                Some(_) => {
-                    "combination of solutions, better than the best of them on rows that chose neither"
-                }
-                None => "validation score",
-            }
-            .to_owned(),
-            candidates: finalists.iter().map(candidate).collect(),
+            rule: if best.composition().is_some() { COMBINED } else { "validation score" }.to_owned(),
+            candidates: finalists.iter().map(|solution| candidate(solution, None)).collect(),
         };
         let predictions = Predictions::of(best);
         let is_other = |other: &&Scored| other.text() != best.text();
@@ -278,10 +274,6 @@ impl Finalist {
     }
 
     fn candidate(&self) -> ChoiceCandidate {
-        ChoiceCandidate {
-            place: self.solution.place().clone(),
-            validation: self.solution.score().value(),
-            holdout: self.measured.as_ref().map(|measured| measured.score),
-        }
+        candidate(&self.solution, self.measured.as_ref().map(|measured| measured.score))
     }
 }

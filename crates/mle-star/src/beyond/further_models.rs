@@ -6,7 +6,7 @@
 
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::{Acceptance, Switch};
-use mle_star_domain::place::{Line, Step};
+use mle_star_domain::place::{Section, Step};
 
 use crate::agents::Retrieved;
 use crate::ctx::Ctx;
@@ -45,7 +45,10 @@ pub(crate) async fn try_further_models(
     let config = ctx.config();
     let attempts = config.outer_loop_steps.saturating_mul(config.inner_loop_steps);
     let most = config.num_parallel_solutions.saturating_mul(attempts);
-    ctx.rest_on(Line::Extras, &models.iter().map(|one| one.model_name.as_str()).collect::<Vec<_>>())?;
+    ctx.declare_inputs(
+        Section::Extras,
+        &models.iter().map(|one| one.model_name.as_str()).collect::<Vec<_>>(),
+    )?;
     let wanted = if config.ensemble_selection == Switch::On { most } else { 0 };
     for (index, model) in (0..wanted).zip(models) {
         let ctx = &ctx.at(Step::Extra(index), []);

@@ -1,4 +1,4 @@
-//! What predictions for rows that no script is scored on tell: looks at held-out rows, and two fits on the rows of the test
+//! Questions about predictions for rows that no script is scored on: looks at held-out rows, and two fits on the rows of the test
 //! table.
 
 use crate::ctx::Ctx;
@@ -8,7 +8,7 @@ use crate::stop::Stop;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::HoldoutPart;
-use mle_star_domain::question::{HoldoutScore, Kept, Question, Refit};
+use mle_star_domain::question::{FileStem, HoldoutScore, Question, Refit};
 
 /// Scores the predictions for held-out rows in the submission that `script` wrote at `run`.
 pub(super) async fn look(
@@ -17,7 +17,7 @@ pub(super) async fn look(
     script: &str,
     part: HoldoutPart,
 ) -> Result<Option<Measurement>, Stop> {
-    let look = ctx.measure::<HoldoutScore>(Question::Look { run: Kept::new(run, script), part }).await?;
+    let look = ctx.measure::<HoldoutScore>(Question::Look { run: FileStem::new(run, script), part }).await?;
     let HoldoutScore { measured, failure } = look.value;
     if measured.is_none() {
         ctx.warn(format!("the predictions of {run} for held-out rows have no score: {failure}"));
@@ -40,7 +40,7 @@ pub(super) async fn compare_fits(
     first: (&Place, &str),
     second: (&Place, &str),
 ) -> Result<Option<Refit>, Stop> {
-    let [kept, again] = [first, second].map(|(run, script)| Kept::new(run, script));
+    let [kept, again] = [first, second].map(|(run, script)| FileStem::new(run, script));
     let refit = ctx.measure::<Refit>(Question::Fits { first: kept, second: again }).await?.value;
     if !refit.failure.is_empty() {
         let ([first, second], why) = ([first.0, second.0], &refit.failure);

@@ -17,7 +17,7 @@ use crate::stop::Stop;
 use crate::time_plan::TimePlan;
 use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome};
 use mle_star_domain::place::{Name, Place};
-use mle_star_domain::question::{Copies, Importance, ImportanceRows, Kept, Question};
+use mle_star_domain::question::{Copies, FileStem, Importance, ImportanceRows, Question};
 
 /// How much longer than before the script is expected to take: its test table is larger.
 const LONGER: f64 = 1.5;
@@ -35,7 +35,7 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &Final) -> Result<Option<Imp
     let known = last
         .predicted_held_out(ctx)
         .filter(|_| last.why.is_none())
-        .map(|(run, script)| Kept::new(&run, &script));
+        .map(|(run, script)| FileStem::new(&run, &script));
     let on = match &known {
         Some(_) => ImportanceRows::HeldOut,
         None if ctx.holdout().rows().is_some() => {
@@ -74,7 +74,7 @@ async fn measured(
     ctx: &Ctx<'_>,
     at: &Ctx<'_>,
     (script, on): (&str, ImportanceRows),
-    known: Option<Kept>,
+    known: Option<FileStem>,
 ) -> Result<Result<Importance, String>, Stop> {
     let copies = at.measure::<Copies>(Question::Copies { on }).await?.value;
     if !copies.failure.is_empty() {
@@ -88,14 +88,14 @@ async fn measured(
             if let Err(why) = submitted(&outcome, &format!("the {}", on.words())) {
                 return Ok(Err(why));
             }
-            Kept::new(&alone.place().named(Name::Run), script)
+            FileStem::new(&alone.place().named(Name::Run), script)
         }
     };
     let outcome = at.run(script, Purpose::Probe).await?.value;
     if let Err(why) = submitted(&outcome, &format!("copies of the {}", on.words())) {
         return Ok(Err(why));
     }
-    let run = Kept::new(&at.place().named(Name::Run), script);
+    let run = FileStem::new(&at.place().named(Name::Run), script);
     let direction = ctx.task().metric_direction;
     Ok(Ok(at.measure(Question::Importance { run, known, on, direction }).await?.value))
 }

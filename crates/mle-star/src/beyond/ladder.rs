@@ -22,7 +22,7 @@ use mle_star_domain::question::Importance;
 pub(crate) struct Candidate {
     /// The solution of the search that it comes from.
     pub of: Scored,
-    /// Its script, and whether that ran on the original files.
+    /// The script of the candidate, and whether that ran on the original files.
     pub script: SolutionScript,
     /// The run that predicted the rows of the test table; `None` if none did.
     pub submission: Option<Place>,

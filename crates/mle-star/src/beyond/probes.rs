@@ -106,7 +106,7 @@ fn fastest_member<'a>(solution: &Scored, library: &'a Library) -> Option<&'a Sco
 /// The probes of a solution, one after another.
 struct Probing<'a> {
     solution: &'a Scored,
-    /// Its fastest member, if it is a combination.
+    /// The fastest member of the solution, if it is a combination.
     member: Option<&'a Scored>,
     /// The next probe is expected to take this many times as long as the script before.
     longer: f64,

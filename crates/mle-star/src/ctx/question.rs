@@ -1,4 +1,4 @@
-//! What the journal keeps of a question to an agent: a digest of all that determines the answer, and what people read.
+//! The record of a question to an agent: a digest of all that determines the answer, and what people read.
 
 use mle_star_domain::role::{AgentType, Variant};
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub(super) struct StoredRequest<'a> {
     /// Whether an earlier answer to the same question counts, so that the agent is not called.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_back: bool,
-    /// How many notes of the user the agent saw.
+    /// The number of the user's notes that the agent saw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<usize>,
 }

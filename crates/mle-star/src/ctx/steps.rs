@@ -75,13 +75,13 @@ impl<'a> Ctx<'a> {
         Self { place: place(&self.place), ..self.clone() }
     }
 
-    /// This place, with scripts that see this data.
+    /// The context at this place, with scripts that see this data.
     #[must_use]
     pub(crate) fn seeing(&self, data: DataView) -> Self {
         Self { data, ..self.clone() }
     }
 
-    /// This place, with scripts that see the original files. The script ran for so many seconds without the held-out rows,
+    /// The context at this place, with scripts that see the original files. The script ran for so many seconds without the held-out rows,
     /// if it did.
     #[must_use]
     pub(crate) fn on_all_rows(&self, rehearsed: Option<f64>) -> Self {
@@ -98,7 +98,7 @@ impl<'a> Ctx<'a> {
     /// The current step.
     ///
     /// # Errors
-    /// This place is outside any step, which is a defect.
+    /// The place is outside any step, which is a defect.
     pub(crate) fn current_step(&self) -> Result<Step, Stop> {
         let what = || "this place belongs to no step".to_owned();
         self.place.step().ok_or_else(|| Stop::Bug { place: self.place.clone(), what: what() })

@@ -1,4 +1,4 @@
-//! What an agent call waits for: a slot, and money that calls in progress hold.
+//! The turn of an agent call: it waits for a slot, and for money that calls in progress hold.
 
 use super::Ctx;
 use crate::limits::Reserve;
@@ -6,7 +6,7 @@ use crate::slots::{Exclusivity, Lease};
 use crate::stop::Stop;
 use mle_star_domain::effects::{AgentRequest, Limit, Usage};
 
-/// What a call holds while it is in progress.
+/// The slot and the reserve that a call holds while it is in progress.
 pub(super) struct Turn<'a> {
     _lease: Lease,
     pub(super) reserve: Reserve<'a>,

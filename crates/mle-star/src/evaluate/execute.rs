@@ -20,7 +20,7 @@ pub(crate) struct Execution {
     pub leaks: bool,
     /// Whether that text was checked for leakage.
     pub checked: bool,
-    /// Its last run; `Err` if every repair failed.
+    /// The last run of the script; `Err` if every repair failed.
     pub result: Result<Ran, Failure>,
     /// The errors that were repaired, one line each.
     pub mishaps: Vec<String>,

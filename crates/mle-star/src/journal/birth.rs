@@ -11,7 +11,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::tables::{APPLICATION_ID, FORMAT, SET_META, TABLES, json_error};
+use super::tables::{APPLICATION_ID, FORMAT, SET_META, TABLES, to_json};
 use super::{Frozen, JournalError, checksum};
 
 /// The page size in bytes. Most changes are a few hundred bytes, and the log receives every changed page.
@@ -53,7 +53,7 @@ fn fill(path: &Path, frozen: &Frozen) -> rusqlite::Result<()> {
     db.pragma_update(None, "journal_mode", "OFF")?;
     db.execute_batch(TABLES)?;
     db.pragma_update(None, "user_version", FORMAT)?;
-    let frozen = serde_json::to_string(frozen).map_err(json_error)?;
+    let frozen = to_json(frozen)?;
     for (key, value) in [("created_at", jiff::Timestamp::now().to_string()), ("frozen", frozen)] {
         db.execute(SET_META, [key, &value])?;
     }

@@ -1,13 +1,14 @@
-//! Going on with a larger limit: what is open again, what stands, and what the result must not fall below.
+//! Continuing a run with a larger limit: which records still count, and which solution the result must not fall below.
 //!
-//! The records of a run form [lines](Line): each candidate, the merges, the checks of s_0, each refinement path, the
-//! further models, the ensembles. In a line, the last script that ran for a score stands, with everything before it. From
-//! the first cut after it, the line is open: what a limit refused is done, and later records count only if the same is
-//! asked again. Selection, final choice and finalization look at all lines, so they are always open.
+//! The records of a run belong to [sections](Section): each candidate, the merges, the checks of s_0, each refinement path,
+//! the further models, the ensembles. The last script of a section that ran for a score keeps its record, and so does
+//! everything before it. The first cut after that script reopens the section: what a limit refused is done now, and later
+//! records count only if the same is asked again. Selection, final choice and finalization depend on all sections, so they
+//! are always reopened.
 //!
-//! A line is made from the outcomes of lines before it, its *basis* ([`Journal::rest_on`]). If a continuation changes
-//! the basis, the records of the line are set aside. [`Journal::standing`] tells the algorithms when new work may do so:
-//! if it is better than all that the run had before.
+//! A section has *inputs*, which are results of earlier sections ([`Journal::declare_inputs`]). If a continuation changes
+//! them, the records of the section are set aside. [`Journal::age`] tells the algorithms when a new solution may change
+//! inputs: if it is better than all that the run had before.
 
 use std::collections::BTreeMap;
 
@@ -20,25 +21,25 @@ use crate::result::{Cut, FinalResult};
 use crate::verdict::{self, Verdict, Verdicts};
 use mle_star_domain::effects::{Limit, Purpose};
 use mle_star_domain::metric::{Direction, Score, last_best};
-use mle_star_domain::place::{Line, Phase, Place, Step};
+use mle_star_domain::place::{Phase, Place, Section, Step};
 
-/// What counts as before or after a larger limit.
+/// The age of a solution in a run whose limit was raised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It is as old as what the run built on.
-    Early,
-    /// It was made after a limit was raised, and is better than all that the run had before.
-    Above,
-    /// It was made after a limit was raised, and the run had something at least as good.
-    Below,
+pub enum Age {
+    /// The solution is as old as those that the run built on.
+    Original,
+    /// The solution was made after a limit was raised, and is better than all that the run had before.
+    LateAndBest,
+    /// The solution was made after a limit was raised, and the run had one at least as good.
+    Late,
 }
 
-/// A larger limit.
+/// A moment at which a limit was raised.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Continuation {
-    /// The number of the last record before it.
+    /// The number of the last record before that moment.
     last: i64,
-    /// The score of the best solution before it; `None` without one.
+    /// The score of the best solution before that moment; `None` without one.
     floor: Option<f64>,
 }
 
@@ -56,28 +57,30 @@ pub fn cuts_of(records: &[EffectRecord]) -> Vec<Cut> {
     cuts.into_values().collect()
 }
 
-/// The line that a record at this place belongs to; `None` for phases and bases.
-fn line_of(place: &Place) -> Option<Line> {
+/// The section that a record at this place belongs to; `None` for marks of phases and for inputs.
+fn section_of(place: &Place) -> Option<Section> {
     match (place.step(), place.phase()) {
-        (Some(step), _) => Some(step.row().line),
-        (None, Some(Phase::Phase2)) => place.path().map(Line::Path),
-        (None, Some(Phase::Phase1) | None) => (!place.is_basis() && !place.is_mark()).then_some(Line::Start),
+        (Some(step), _) => Some(step.row().section),
+        (None, Some(Phase::Phase2)) => place.path().map(Section::Path),
+        (None, Some(Phase::Phase1) | None) => {
+            (!place.is_inputs() && !place.is_mark()).then_some(Section::Start)
+        }
         (None, Some(Phase::Phase3 | Phase::Finalization)) => None,
     }
 }
 
-/// Where the basis of a line is recorded. All paths have the same.
-fn basis_of(line: Line) -> Place {
-    let (phase, name) = match line {
-        Line::Baselines | Line::Start | Line::Candidate(_) => (Phase::Phase1, "candidates"),
-        Line::Merges => (Phase::Phase1, "merges"),
-        Line::Checks => (Phase::Phase1, "checks"),
-        Line::Path(_) => (Phase::Phase2, "paths"),
-        Line::Extras => (Phase::Phase3, "extras"),
-        Line::Rounds => (Phase::Phase3, "rounds"),
-        Line::Last => (Phase::Finalization, "last"),
+/// The place that records the inputs of a section. All paths have the same inputs.
+fn inputs_place(section: Section) -> Place {
+    let (phase, name) = match section {
+        Section::Baselines | Section::Start | Section::Candidate(_) => (Phase::Phase1, "candidates"),
+        Section::Merges => (Phase::Phase1, "merges"),
+        Section::Checks => (Phase::Phase1, "checks"),
+        Section::Path(_) => (Phase::Phase2, "paths"),
+        Section::Extras => (Phase::Phase3, "extras"),
+        Section::Rounds => (Phase::Phase3, "rounds"),
+        Section::Last => (Phase::Finalization, "last"),
     };
-    Place::basis(phase, name)
+    Place::inputs_of(phase, name)
 }
 
 impl Journal {
@@ -121,16 +124,15 @@ impl Journal {
         Ok(self.store().get_json("earlier")?)
     }
 
-    /// Declares what a line is made from, before its first effect. If that has changed since a limit was raised, the
-    /// recorded line is set aside, and counts again only where the same is asked. Returns whether it was.
+    /// Declares the inputs of a section, before its first effect. If they have changed since a limit was raised, the records
+    /// of the section are set aside, and count again only where the same is asked. Returns whether they were set aside.
     ///
     /// # Errors
-    /// It has changed without a larger limit, or the journal cannot be read or written.
-    pub fn rest_on(&self, line: Line, basis: &[&str]) -> Result<bool, JournalError> {
-        let (place, digest) = (basis_of(line), super::hash(&json(&basis).map_err(JournalError::from)?));
+    /// The inputs have changed without a larger limit, or the journal cannot be read or written.
+    pub fn declare_inputs(&self, section: Section, inputs: &[&str]) -> Result<bool, JournalError> {
+        let (place, digest) = (inputs_place(section), super::hash(&tables::to_json(&inputs)?));
         let mut store = self.store();
-        let known = if self.has_past { store.recorded(&place, Kind::Decision, "") } else { Ok(None) };
-        let known = known.map_err(JournalError::from)?;
+        let known = if self.has_past { store.recorded(&place, Kind::Decision, "")? } else { None };
         if known.as_ref().is_some_and(|known| known.digest == digest) {
             return Ok(false);
         }
@@ -140,42 +142,41 @@ impl Journal {
             let what = "the solutions before it".to_owned();
             return Err(JournalError::OtherInput { place, what });
         }
-        // A journal of an earlier version has no bases: then the line is not known to have another.
+        // A journal of an earlier version records no inputs: then those of the section are not known to be others.
         let changes = match (&known, last) {
             (None, None) => Vec::new(),
-            _ => set_aside(&store.ledger().map_err(JournalError::from)?, line),
+            _ => set_aside(&store.ledger()?, section),
         };
         let changed = !changes.is_empty();
         let changes: Vec<_> =
             changes.into_iter().chain(known.map(|known| (known.seq, EffectState::Void))).collect();
         let (digest, elapsed) = (digest.as_str(), self.elapsed());
-        let written = store.atomically(|store| {
+        store.atomically(|store| {
             store.set_states(&changes)?;
             store.insert(&Inserted { digest, ..Inserted::at(&place) }, elapsed)
-        });
-        written.map_err(JournalError::from)?;
+        })?;
         Ok(changed)
     }
 
-    /// Whether the script that ran at `run`, with this score, is as old as what the run built on.
+    /// The age of the solution whose script ran at `run`, with this score.
     ///
     /// # Errors
     /// When the journal cannot be read.
-    pub fn standing(&self, run: &Place, score: Score) -> Result<Standing, JournalError> {
+    pub fn age(&self, run: &Place, score: Score) -> Result<Age, JournalError> {
         let continued = lock(&self.continued).clone();
         if continued.is_empty() {
-            return Ok(Standing::Early);
+            return Ok(Age::Original);
         }
         let seq = self.store().seq_of(run, Kind::Script)?.unwrap_or(i64::MAX);
         let floor = continued.iter().rev().find(|continuation| continuation.last < seq);
         Ok(match floor.and_then(|continuation| continuation.floor) {
-            None => Standing::Early,
-            Some(floor) if score.beats(score.of_value(floor)) => Standing::Above,
-            Some(_) => Standing::Below,
+            None => Age::Original,
+            Some(floor) if score.beats(score.of_value(floor)) => Age::LateAndBest,
+            Some(_) => Age::Late,
         })
     }
 
-    /// Whether the verdict of a step that counts was recorded before a limit was raised for the last time.
+    /// Whether the verdict of a step was recorded before a limit was raised for the last time.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -224,7 +225,7 @@ impl Continuation {
     }
 }
 
-/// What becomes of the records when a limit is raised.
+/// The new states of the records that a larger limit reopens.
 fn reopened(records: &[EffectRecord]) -> Vec<(i64, EffectState)> {
     let open = open_from(records);
     let change = |record: &EffectRecord| match record.kind {
@@ -235,12 +236,13 @@ fn reopened(records: &[EffectRecord]) -> Vec<(i64, EffectState)> {
     records.iter().filter(|record| record.counts()).filter_map(change).collect()
 }
 
-/// What becomes of the records of a line whose basis has changed. Paths share one.
-fn set_aside(records: &[EffectRecord], line: Line) -> Vec<(i64, EffectState)> {
-    let is_of = |record: &&EffectRecord| {
-        record.counts() && line_of(&record.place).is_some_and(|of| basis_of(of) == basis_of(line))
+/// The new states of the records of a section whose inputs have changed. All paths share their inputs.
+fn set_aside(records: &[EffectRecord], section: Section) -> Vec<(i64, EffectState)> {
+    let place = inputs_place(section);
+    let has_these_inputs = |record: &&EffectRecord| {
+        record.counts() && section_of(&record.place).is_some_and(|of| inputs_place(of) == place)
     };
-    records.iter().filter(is_of).map(|record| (record.seq, closed(record))).collect()
+    records.iter().filter(has_these_inputs).map(|record| (record.seq, closed(record))).collect()
 }
 
 /// The state of a record that no longer counts: an answer counts again if the same is asked, a refusal does not.
@@ -253,47 +255,48 @@ fn closed(record: &EffectRecord) -> EffectState {
     }
 }
 
-fn is_open(open: &BTreeMap<Line, i64>, record: &EffectRecord) -> bool {
+fn is_open(open: &BTreeMap<Section, i64>, record: &EffectRecord) -> bool {
     let fails_in_last = record.kind == Kind::Failure
         && matches!(record.place.phase(), Some(Phase::Phase3 | Phase::Finalization));
-    let line = if fails_in_last { Some(Line::Last) } else { line_of(&record.place) };
-    line.and_then(|line| open.get(&line)).is_some_and(|from| record.seq >= *from)
+    let section = if fails_in_last { Some(Section::Last) } else { section_of(&record.place) };
+    section.and_then(|section| open.get(&section)).is_some_and(|from| record.seq >= *from)
 }
 
-/// The number of the first open record of each line that is open.
-fn open_from(records: &[EffectRecord]) -> BTreeMap<Line, i64> {
-    let live: Vec<(Line, &EffectRecord)> = records
+/// The number of the first reopened record of each section that is reopened.
+fn open_from(records: &[EffectRecord]) -> BTreeMap<Section, i64> {
+    let live: Vec<(Section, &EffectRecord)> = records
         .iter()
         .filter(|record| record.counts())
-        .filter_map(|record| Some((line_of(&record.place)?, record)))
+        .filter_map(|record| Some((section_of(&record.place)?, record)))
         .collect();
-    let has =
-        |holds: &dyn Fn(Line, &EffectRecord) -> bool| live.iter().any(|(line, record)| holds(*line, record));
-    let is_settled = |line: Line| match line {
-        Line::Baselines => true,
-        Line::Start => has(&|of, record| of != Line::Baselines && is_scored(record)),
-        // Their models were tried later.
-        Line::Candidate(_) => has(&|of, _| of == Line::Extras),
-        Line::Checks => has(&|of, record| matches!(of, Line::Path(_)) && is_scored(record)),
-        Line::Path(_) => has(&|of, record| of == line && record.kind == Kind::Failure),
-        Line::Merges | Line::Extras | Line::Rounds | Line::Last => false,
+    let has = |holds: &dyn Fn(Section, &EffectRecord) -> bool| {
+        live.iter().any(|(section, record)| holds(*section, record))
     };
-    let mut scored: BTreeMap<Line, i64> = BTreeMap::new();
-    for (line, record) in live.iter().filter(|(_, record)| is_scored(record)) {
-        scored.insert(*line, record.seq);
+    let is_settled = |section: Section| match section {
+        Section::Baselines => true,
+        Section::Start => has(&|of, record| of != Section::Baselines && is_scored(record)),
+        // Their models were tried later.
+        Section::Candidate(_) => has(&|of, _| of == Section::Extras),
+        Section::Checks => has(&|of, record| matches!(of, Section::Path(_)) && is_scored(record)),
+        Section::Path(_) => has(&|of, record| of == section && record.kind == Kind::Failure),
+        Section::Merges | Section::Extras | Section::Rounds | Section::Last => false,
+    };
+    let mut scored: BTreeMap<Section, i64> = BTreeMap::new();
+    for (section, record) in live.iter().filter(|(_, record)| is_scored(record)) {
+        scored.insert(*section, record.seq);
     }
-    let mut open = BTreeMap::from([(Line::Last, 0)]);
-    for (line, record) in &live {
+    let mut open = BTreeMap::from([(Section::Last, 0)]);
+    for (section, record) in &live {
         let is_cut = record.limit.is_some() && record.kind != Kind::Verdict;
-        let is_after = scored.get(line).is_none_or(|last| record.seq > *last);
-        if is_cut && is_after && !is_settled(*line) {
-            open.entry(*line).or_insert(record.seq);
+        let is_after = scored.get(section).is_none_or(|last| record.seq > *last);
+        if is_cut && is_after && !is_settled(*section) {
+            open.entry(*section).or_insert(record.seq);
         }
     }
     open
 }
 
-/// Whether it is a script that ran for a score and has one.
+/// Whether the record is that of a script which ran for a score and has one.
 fn is_scored(record: &EffectRecord) -> bool {
     let purpose = record.request.get("purpose").cloned().map(serde_json::from_value);
     let is_for_a_score = matches!(purpose, Some(Ok(Purpose::Score)));
@@ -315,8 +318,4 @@ fn best_so_far(records: &[EffectRecord], direction: Direction) -> Option<f64> {
         merges.filter_map(|(_, verdict)| verdict.best.as_ref()).next()
     };
     verdict::answer(&verdicts, direction).or_else(merged).map(|best| best.score)
-}
-
-fn json(value: &impl Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(tables::json_error)
 }

@@ -38,12 +38,12 @@ pub enum JournalError {
         /// The file that says so.
         file: PathBuf,
     },
-    /// It has another format version.
+    /// The journal has another format version.
     #[error("{path} has journal format {found}; this program reads format {}", tables::FORMAT)]
     Format {
         /// The file.
         path: PathBuf,
-        /// Its format version.
+        /// The format version of the journal.
         found: i64,
     },
     /// The file is not a journal, or is damaged.
@@ -82,7 +82,7 @@ pub enum JournalError {
         /// The violated rule.
         what: &'static str,
     },
-    /// It cannot be written.
+    /// The journal cannot be written.
     #[error("the journal cannot be written: {0}")]
     Write(#[from] rusqlite::Error),
     /// The run folder cannot be used.

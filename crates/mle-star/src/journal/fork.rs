@@ -7,11 +7,11 @@
 use std::path::Path;
 
 use rusqlite::{Connection, params};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::continuation::Continuation;
 use super::store::{self, Store};
-use super::tables::json_error;
+use super::tables::{json_error, to_json};
 use super::{Frozen, Journal, JournalError, RunLock, Snapshot, birth, checksum, lock, reader};
 use crate::forked::ForkedFrom;
 use crate::record::{EffectRecord, EffectState, Kind};
@@ -94,7 +94,7 @@ impl Store {
     /// The model of the call that counts at `place`, among the first records.
     fn model_of(&self, place: &Place, last: i64) -> rusqlite::Result<Option<String>> {
         #[derive(Deserialize)]
-        struct Asked {
+        struct Request {
             model: Option<String>,
         }
         let sql = "SELECT request FROM effects
@@ -102,8 +102,8 @@ impl Store {
         let mut statement = self.db_ref().prepare_cached(sql)?;
         let mut rows = statement.query(params![place.as_str(), last])?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        let asked: Asked = serde_json::from_str(row.get_ref(0)?.as_str()?).map_err(json_error)?;
-        Ok(asked.model)
+        let request: Request = serde_json::from_str(row.get_ref(0)?.as_str()?).map_err(json_error)?;
+        Ok(request.model)
     }
 }
 
@@ -192,13 +192,9 @@ fn cut(copy: &Path, kept: &[&EffectRecord], frozen: &Frozen, forked: &ForkedFrom
 fn make_free(db: &Connection, record: &EffectRecord) -> rusqlite::Result<()> {
     let Some(outcome) = record.outcome.clone() else { return Ok(()) };
     let reply: AgentReply = serde_json::from_value::<AgentReply>(outcome).map_err(json_error)?;
-    let outcome = json(&AgentReply { usage: Usage::free(), ..reply })?;
+    let outcome = to_json(&AgentReply { usage: Usage::free(), ..reply })?;
     let sql = "UPDATE effects SET outcome = ?2, cost_usd = 0.0, tokens_input = 0, tokens_output = 0,
                tokens_cache_read = 0, tokens_cache_write = 0,
                ended_seal = seal(seq, place, ?2, limit_hit, 0.0, 0, 0, 0, 0, ended_at, elapsed_ended) WHERE seq = ?1";
     db.prepare_cached(sql)?.execute(params![record.seq, outcome]).map(drop)
-}
-
-fn json(value: &impl Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(json_error)
 }

@@ -26,11 +26,11 @@ pub const MOST_NOTES: usize = 20;
 /// A note of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// Its file in the run folder.
+    /// The file of the note in the run folder.
     file: String,
     /// When it was written, RFC 3339.
     pub at: String,
-    /// Its text.
+    /// The text of the note.
     pub text: String,
 }
 
@@ -39,7 +39,7 @@ pub struct Note {
 pub struct NoteRow {
     /// When it was written, RFC 3339.
     pub at: String,
-    /// Its text.
+    /// The text of the note.
     pub text: String,
     /// The first call that saw it; `None` while none has.
     pub first_seen: Option<String>,

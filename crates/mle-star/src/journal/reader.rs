@@ -80,7 +80,7 @@ impl Snapshot {
 /// journal. Nothing is written, so read access is enough.
 ///
 /// # Errors
-/// It is missing, of another format, or so damaged that not even the run's inputs can be read.
+/// The journal is missing, of another format, or so damaged that not even the run's inputs can be read.
 pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     let (snapshot, damage) = read_with_damage(folder)?;
     Ok(Snapshot { damage: damage.map(|error| error.to_string()), ..snapshot })
@@ -89,7 +89,7 @@ pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
 /// Reads a journal that is not damaged.
 ///
 /// # Errors
-/// It cannot be read, or only in part.
+/// The journal cannot be read, or only in part.
 pub(super) fn read_whole(folder: &Path) -> Result<Snapshot, JournalError> {
     let (snapshot, damage) = read_with_damage(folder)?;
     damage.map_or(Ok(snapshot), Err)

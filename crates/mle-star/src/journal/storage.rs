@@ -1,4 +1,4 @@
-//! What the file system of a run folder offers, and so how SQLite writes there.
+//! The file system of a run folder: whether it has locks, and so how SQLite writes there.
 
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "file systems are tried with files")]
 
@@ -16,10 +16,10 @@ use super::lock;
 const OF_NETWORKS: &str = "9p acfs afs beegfs ceph cifs coda fuse fuseblk gfs2 glusterfs gpfs lustre ncpfs nfs nfs4 ocfs2 \
     panfs smb3 smbfs virtiofs";
 
-/// What a file system offers.
+/// The abilities of a file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Storage {
-    /// Its kind, such as `ext4` or `nfs4`; `None` if the system does not say, as for subvolumes of btrfs.
+    /// The kind of the file system, such as `ext4` or `nfs4`; `None` if the system does not say, as for subvolumes of btrfs.
     pub kind: Option<String>,
     /// Whether the kernel locks files.
     pub has_locks: bool,

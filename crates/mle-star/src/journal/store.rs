@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::storage::Mode;
-use super::tables::{SET_META, json_error};
+use super::tables::{SET_META, json_error, to_json};
 use super::{Entry, Frozen, JournalError, Note, Outcome, birth, check, checksum, wait};
 use crate::diagnostics::Diagnostics;
 use crate::made_with::MadeWith;
@@ -112,7 +112,7 @@ impl Store {
         Ok(db)
     }
 
-    /// Its connection.
+    /// The connection to SQLite.
     pub fn db_ref(&self) -> &Connection {
         &self.db
     }
@@ -224,7 +224,7 @@ impl Store {
         };
         // SQLite stores NaN as NULL, and the checksum covers the stored value.
         let cost = usage.and_then(|usage| usage.cost_usd).filter(|cost| !cost.is_nan());
-        let outcome = serde_json::to_string(value).map_err(json_error)?;
+        let outcome = to_json(value)?;
         let limit = value.limit().map(|limit| name(&limit)).transpose()?;
         let values = params![
             seq,
@@ -378,7 +378,7 @@ impl Store {
     }
 
     pub fn set_json(&self, key: &str, value: &impl serde::Serialize) -> rusqlite::Result<()> {
-        self.set(key, &serde_json::to_string(value).map_err(json_error)?)
+        self.set(key, &to_json(value)?)
     }
 
     pub fn set(&self, key: &str, value: &str) -> rusqlite::Result<()> {

@@ -49,6 +49,11 @@ pub(super) fn is_known(db: &Connection, path: &Path) -> Result<(), JournalError>
     }
 }
 
+/// A value as SQLite keeps it.
+pub(super) fn to_json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(json_error)
+}
+
 pub(super) fn json_error(error: serde_json::Error) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use super::RESERVE;
-use crate::money::{Asked, Book, Prices};
+use crate::money::{CallKey, CostEstimator, Prices};
 use crate::record::EffectRecord;
 use crate::spending;
 use mle_star_domain::config::Config;
@@ -27,7 +27,7 @@ pub(crate) struct Purse {
 }
 
 struct State {
-    book: Book,
+    estimator: CostEstimator,
     spent: f64,
     /// The calls in progress.
     in_flight: u32,
@@ -48,7 +48,7 @@ pub(crate) enum Warning {
     Estimated,
 }
 
-/// What a call in progress may cost.
+/// The money that a call in progress may cost, which no other call may use.
 pub(crate) struct Reserve<'a> {
     purse: &'a Purse,
     agent: AgentType,
@@ -70,7 +70,7 @@ enum Answer {
 impl Purse {
     pub fn new(config: &Config) -> Self {
         let state = State {
-            book: Book::new(Prices::of(config)),
+            estimator: CostEstimator::new(Prices::of(config)),
             spent: 0.0,
             in_flight: 0,
             reserved: 0.0,
@@ -97,9 +97,9 @@ impl Purse {
     pub fn try_reserve(&self, request: &AgentRequest) -> Option<Result<Reserve<'_>, Limit>> {
         let agent = request.agent;
         let prompt_bytes = request.system.len() + request.prompt.len();
-        let asked = Asked { agent, model: &request.model, prompt_bytes };
+        let call = CallKey { agent, model: &request.model, prompt_bytes };
         let mut state = self.state();
-        let (most, expected) = (state.book.most(&asked), state.book.expected(&asked));
+        let (most, expected) = (state.estimator.most(&call), state.estimator.expected(&call));
         match self.may_begin(&state, &request.place, expected) {
             Answer::Yes => {}
             Answer::Later => return None,
@@ -132,8 +132,8 @@ impl Purse {
     /// warnings.
     pub fn remember(&self, effects: &[EffectRecord]) -> Vec<Warning> {
         let mut state = self.state();
-        let (book, usages) = spending::counted(effects, state.book.clone());
-        state.book = book;
+        let (estimator, usages) = spending::counted(effects, state.estimator.clone());
+        state.estimator = estimator;
         state.spent += usages.iter().filter_map(|(_, usage)| usage.cost_usd).sum::<f64>();
         let estimated = usages.iter().any(|(_, usage)| usage.estimated_usd > 0.0);
         self.warnings(&mut state, estimated)
@@ -174,9 +174,9 @@ impl Reserve<'_> {
 
     fn count(&self, usage: Usage) -> (Usage, Vec<Warning>) {
         let mut state = self.purse.state();
-        let asked = Asked { agent: self.agent, model: &self.model, prompt_bytes: self.prompt_bytes };
-        let usage = state.book.completed(&asked, usage);
-        state.book.count(self.agent, &usage);
+        let call = CallKey { agent: self.agent, model: &self.model, prompt_bytes: self.prompt_bytes };
+        let usage = state.estimator.completed(&call, usage);
+        state.estimator.count(self.agent, &usage);
         state.spent += usage.cost_usd.unwrap_or(0.0);
         state.in_flight -= 1;
         state.reserved -= self.most;

@@ -4,22 +4,26 @@ use serde_json::json;
 
 use super::*;
 
-fn book(agents: &str, max_budget_usd: Option<f64>) -> Book {
+fn estimator(agents: &str, max_budget_usd: Option<f64>) -> CostEstimator {
     let config = json!({
         "agents": agents, "max_budget_usd": max_budget_usd, "prices": {"mine": {"input": 2.0, "output": 10.0}},
     });
-    Book::new(Prices::of(&serde_json::from_value(config).unwrap()))
+    CostEstimator::new(Prices::of(&serde_json::from_value(config).unwrap()))
 }
 
-fn coder(model: &str) -> Asked<'_> {
-    Asked { agent: AgentType::Coder, model, prompt_bytes: 30_000 }
+fn coder(model: &str) -> CallKey<'_> {
+    CallKey { agent: AgentType::Coder, model, prompt_bytes: 30_000 }
 }
 
 #[test]
 fn one_answer_reserves_the_longest_at_the_price_of_its_model() {
     let check = |agents: &str, model: &str, most: f64| {
-        let book = book(agents, None);
-        assert!((book.most(&coder(model)) - most).abs() < 1e-9, "{model}: {}", book.most(&coder(model)));
+        let estimator = estimator(agents, None);
+        assert!(
+            (estimator.most(&coder(model)) - most).abs() < 1e-9,
+            "{model}: {}",
+            estimator.most(&coder(model))
+        );
     };
     check("claude", "haiku", 0.01 + 0.64);
     check("claude", "claude-sonnet-4-5", 0.03 + 1.92);
@@ -29,7 +33,7 @@ fn one_answer_reserves_the_longest_at_the_price_of_its_model() {
     check("codex", "sonnet", 0.05 + 3.2);
     check("offline", "sonnet", 0.0);
     check("files", "sonnet", 0.0);
-    let mut dear = book("claude", None);
+    let mut dear = estimator("claude", None);
     dear.count(AgentType::Coder, &Usage { cost_usd: Some(7.0), ..Usage::default() });
     assert!((dear.most(&coder("haiku")) - 7.0).abs() < 1e-9);
 }
@@ -38,14 +42,14 @@ fn one_answer_reserves_the_longest_at_the_price_of_its_model() {
 fn unknown_costs_are_estimated_upwards_and_known_ones_stay() {
     let usage =
         |cost_usd, unpriced, output| Usage { cost_usd, unpriced, input: 1000, output, ..Usage::default() };
-    let check = |book: &Book, model: &str, before: Usage, cost: Option<f64>, estimated: f64| {
-        let after = book.completed(&coder(model), before);
+    let check = |estimator: &CostEstimator, model: &str, before: Usage, cost: Option<f64>, estimated: f64| {
+        let after = estimator.completed(&coder(model), before);
         let is = |left: f64, right: f64| (left - right).abs() < 1e-9;
         assert!(after.cost_usd.zip(cost).map_or(after.cost_usd == cost, |(a, b)| is(a, b)), "{after:?}");
         assert!(is(after.estimated_usd, estimated), "{after:?}");
         assert_eq!(after.unpriced() > 0, cost.is_none(), "{after:?}");
     };
-    let mut claude = book("claude", None);
+    let mut claude = estimator("claude", None);
     // Neither does a call that was not asked, or that another run paid.
     claude.count(AgentType::Planner, &Usage::free());
     assert!(claude.expected(&coder("sonnet")) > 0.0);
@@ -64,6 +68,6 @@ fn unknown_costs_are_estimated_upwards_and_known_ones_stay() {
     check(&claude, "sonnet", usage(Some(0.5), 1, 100), Some(0.9), 0.4);
     // Tokens tell more than other calls.
     check(&claude, "sonnet", usage(None, 0, 100), Some(0.0045), 0.0045);
-    check(&book("openai", Some(1.0)), "theirs", usage(None, 0, 100), Some(0.0075), 0.0075);
-    check(&book("openai", None), "theirs", usage(None, 0, 100), None, 0.0);
+    check(&estimator("openai", Some(1.0)), "theirs", usage(None, 0, 100), Some(0.0075), 0.0075);
+    check(&estimator("openai", None), "theirs", usage(None, 0, 100), None, 0.0);
 }

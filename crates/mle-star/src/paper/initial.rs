@@ -9,9 +9,9 @@ use crate::closing::Merged;
 use crate::ctx::Ctx;
 use crate::evaluate::evaluate;
 use crate::evaluation::Evaluation;
+use crate::late_solutions::{best_first, judged};
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
-use crate::standing::{best_first, judged};
 use crate::stop::Stop;
 
 /// The result of Algorithm 1.

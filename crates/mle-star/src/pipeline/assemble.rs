@@ -19,16 +19,19 @@ use crate::verdict::Lineage;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::measure::interval::few_periods;
 use mle_star_domain::measure::{FoldScore, Measurement};
-use mle_star_domain::place::{Name, Phase, Place, Step};
+use mle_star_domain::place::{Name, Phase, Place};
 use mle_star_domain::protocol::{Period, Protocol, SplitKind};
-use mle_star_domain::question::{Importance, Kept};
+use mle_star_domain::question::{FileStem, Importance};
 use mle_star_domain::trust::{Finding, PeriodScore, Severity, Trust};
 
 pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<FinishedRun, Stop> {
     let (refined, ensemble) = (&search.paths, search.ensemble.as_ref());
     let effects = ctx.run.journal.ledger()?;
     let durations = durations(ctx, &effects)?;
-    report_lineage(ctx, last.answer.step);
+    let lineage = ctx.history().lineage(last.answer.step);
+    for Lineage { place, score, note, .. } in &lineage {
+        ctx.info(format!("lineage: {place}, score {score:?}, {note}"));
+    }
     let usage = spending(&effects, ctx.config());
     let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
     let findings = findings(ctx, &search.library, &last.answer.of)?;
@@ -36,7 +39,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<Fi
         ctx.run.frozen.protocol.as_ref().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
     let known_importance = last.importance.as_ref().filter(|one| one.failure.is_empty());
     let search_models = search_models(ctx, &search.library, &last.answer.of);
-    let held_out = last.predicted_held_out(ctx).map(|(run, script)| Kept::new(&run, &script));
+    let held_out = last.predicted_held_out(ctx).map(|(run, script)| FileStem::new(&run, &script));
     let predictions = FinalPredictions { held_out, validation: last.answer.of.kept() };
     let result = FinalResult {
         task: ctx.task().clone(),
@@ -58,7 +61,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<Fi
         costs,
         tokens: tokens(&usage),
         usage,
-        lineage: ctx.history().lineage(last.answer.step),
+        lineage,
         leakage_suspected: search.initial.leakage_suspected || last.answer.leaks,
         phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.why.is_none()),
         stopped_by: ctx.run.journal.first_limit()?.and_then(StoppedBy::of),
@@ -224,13 +227,6 @@ fn periods(
     let folds = validated.map(|validated| validated.periods.as_slice()).unwrap_or_default();
     let last = periods.held_out.as_ref().zip(held_out).map(|(at, of)| score(at, of.rows, of.score));
     folds.iter().filter_map(of_fold).chain(last).collect()
-}
-
-fn report_lineage(ctx: &Ctx<'_>, step: Step) {
-    let lineage = ctx.history().lineage(step);
-    for Lineage { place, score, note, .. } in lineage {
-        ctx.info(format!("lineage: {place}, score {score:?}, {note}"));
-    }
 }
 
 fn baseline(solution: &Scored) -> BaselineScore {

@@ -3,7 +3,7 @@
 use futures_util::future::try_join_all;
 use mle_star_domain::effects::{DataView, Purpose};
 use mle_star_domain::metric::last_best;
-use mle_star_domain::place::{Line, Place, Step};
+use mle_star_domain::place::{Place, Section, Step};
 use mle_star_domain::protocol::Shift;
 
 use super::search::{Ensemble, Search};
@@ -67,7 +67,7 @@ async fn solutions(ctx: &Ctx<'_>, baseline: &Baseline) -> Result<Search, Stop> {
     let mut library = Library::default();
     library.add_evaluated(&candidates);
     merges.iter().filter_map(|merge| merge.scored.as_ref()).for_each(|scored| library.add(scored));
-    ctx.rest_on(Line::Checks, &[best.text()])?;
+    ctx.declare_inputs(Section::Checks, &[best.text()])?;
     let initial = checks::check(ctx, best, &mut library).await?;
     let provisional = answer_so_far(ctx, &initial.best, &library, baseline.provisional.clone()).await?;
     ctx.end_phase(Some(&initial.best))?;
@@ -78,7 +78,7 @@ async fn solutions(ctx: &Ctx<'_>, baseline: &Baseline) -> Result<Search, Stop> {
 /// Phase 2: Algorithm 2 on L paths in parallel. A failed path keeps its best solution, and the others continue.
 pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Search, Stop> {
     let (paths, initial) = (ctx.config().num_parallel_solutions, &search.initial.best);
-    ctx.rest_on(Line::Path(0), &[initial.text()])?;
+    ctx.declare_inputs(Section::Path(0), &[initial.text()])?;
     let (slots, seconds) = (ctx.run.outside.script_slots.most(), initial.facts().seconds);
     let began = ctx.run.journal.mark(ctx.place())?;
     ctx.run.limits.divide_among_paths(paths as usize, slots, seconds, began);
@@ -172,7 +172,7 @@ pub(super) async fn ensemble_of(
         ctx.info("all paths have the same solution, so there is nothing to combine");
         return Ok(None);
     }
-    ctx.rest_on(Line::Rounds, &solutions.iter().map(Scored::text).collect::<Vec<_>>())?;
+    ctx.declare_inputs(Section::Rounds, &solutions.iter().map(Scored::text).collect::<Vec<_>>())?;
     let best = ensemble(ctx, solutions, rounds).await?;
     if rounds.attempts.iter().all(EnsembleAttempt::was_left_out) {
         return Ok(None);

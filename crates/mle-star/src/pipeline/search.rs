@@ -1,4 +1,4 @@
-//! What the search has found so far: the value that the phases take and return.
+//! The search so far: the value that the phases take and return.
 
 use crate::agents::Retrieved;
 use crate::beyond::baseline::Baseline;
@@ -14,7 +14,7 @@ use crate::verdict::Best;
 use mle_star_domain::config::Acceptance;
 use mle_star_domain::place::Step;
 
-/// What the search has found.
+/// The results of the search so far.
 pub(super) struct Search {
     /// The program's own solutions.
     pub baseline: Vec<Scored>,

@@ -21,7 +21,7 @@ use mle_star_domain::effects::{
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::Place;
-use mle_star_domain::question::{Answer, HoldoutScore, Kept, Question};
+use mle_star_domain::question::{Answer, FileStem, HoldoutScore, Question};
 use mle_star_domain::role::AgentType;
 use proptest::prelude::*;
 use serde_json::json;
@@ -119,7 +119,7 @@ impl ScriptRunner for Drawn {
         let wanted = 1.0 + self.draw(&format!("time {what}")) * 12.0;
         let seconds = wanted.min(request.timeout.as_secs_f64());
         self.begin(seconds).await;
-        let score = self.draw(&format!("score {}", Kept::new(&request.place, &request.script).name()));
+        let score = self.draw(&format!("score {}", FileStem::new(&request.place, &request.script).name()));
         let outcome = match request.purpose {
             _ if wanted > seconds => ScriptOutcome { end: ScriptEnd::TimedOut, ..ran(None) },
             _ if self.draw(&format!("failure {what}")) < 0.1 => failed("ValueError: broken"),

@@ -13,7 +13,7 @@ use tokio::io::AsyncWriteExt;
 use super::RemoteJob;
 use crate::runners::manifest::Manifest;
 use crate::runners::protocol::{PIECE, Stream, ToRunner, Written, compressed, decompressed};
-use crate::runners::wire::{Gone, Outgoing};
+use crate::runners::wire::{Gone, Outbox};
 use crate::script::in_background;
 
 /// The longest output of a script in one stream that is kept, in bytes. A runner sends less.
@@ -73,7 +73,7 @@ impl Source {
 }
 
 /// Sends the files that a runner needs: for each digest, the bytes after those that it has.
-pub(super) async fn send(source: Arc<Source>, files: Vec<(String, u64)>, out: Outgoing) {
+pub(super) async fn send(source: Arc<Source>, files: Vec<(String, u64)>, out: Outbox) {
     for (digest, have) in files {
         match send_file(&source, &digest, have, &out).await {
             Ok(Ok(())) => {}
@@ -90,7 +90,7 @@ async fn send_file(
     source: &Arc<Source>,
     digest: &str,
     have: u64,
-    out: &Outgoing,
+    out: &Outbox,
 ) -> Result<io::Result<()>, Gone> {
     let mut offset = have;
     let mut file: Option<Box<dyn Read + Send>> = None;

@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 use super::{Connection, Shared, lock, short};
 use crate::runners::entry::USUAL_START;
 use crate::runners::protocol::{Frames, FromRunner, Hello, PROTOCOL, SILENCE, ToRunner, VERSION, is_ours};
-use crate::runners::wire::{LastHeard, Outgoing, channel};
+use crate::runners::wire::{LastHeard, Outbox, channel};
 
 /// How much of what a command writes to standard error is kept, in bytes.
 const KEPT: usize = 4096;
@@ -67,18 +67,18 @@ const PATIENCE: Duration = Duration::from_secs(25);
 const FINAL_MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What a command writes to standard error: its last part.
-struct Complaints {
+struct StderrTail {
     kept: Arc<Mutex<VecDeque<u8>>>,
-    reading: OnDrop,
+    reading: AbortOnDrop,
 }
 
 /// A command that was started, and whose runner may answer.
-struct Launched {
+struct Launch {
     tree: ProcessTree,
     frames: Frames<ChildStdout>,
-    out: Outgoing,
-    writing: OnDrop,
-    complaints: Complaints,
+    out: Outbox,
+    writing: AbortOnDrop,
+    complaints: StderrTail,
 }
 
 impl Connection {
@@ -89,7 +89,7 @@ impl Connection {
         limit: Duration,
         unwanted: impl Future<Output = ()>,
     ) -> Result<Arc<Self>, NotStarted> {
-        let mut launched = Launched::of(argv)?;
+        let mut launched = Launch::of(argv)?;
         let hello = launched.hello(limit, unwanted).await?;
         let shared = Arc::new(Shared {
             out: launched.out.clone(),
@@ -105,7 +105,7 @@ impl Connection {
     }
 }
 
-impl Launched {
+impl Launch {
     fn of(argv: &[OsString]) -> Result<Self, NotStarted> {
         let failed = |reason| NotStarted { reason, hope: Hope::Some };
         let Some((program, arguments)) = argv.split_first() else {
@@ -124,8 +124,8 @@ impl Launched {
         let version = VERSION.to_owned();
         // An engine may lose what a runner writes before its output is followed, so the program speaks first.
         out.send(&ToRunner::Welcome { protocol: PROTOCOL, version }, &[]);
-        let writing = OnDrop(tokio::spawn(written.write_to(stdin, ToRunner::Ping { number: u64::MAX })));
-        Ok(Self { tree, frames: Frames::new(stdout), out, writing, complaints: Complaints::of(stderr) })
+        let writing = AbortOnDrop(tokio::spawn(written.write_to(stdin, ToRunner::Ping { number: u64::MAX })));
+        Ok(Self { tree, frames: Frames::new(stdout), out, writing, complaints: StderrTail::of(stderr) })
     }
 
     /// Waits until the runner answers.
@@ -201,9 +201,9 @@ fn is_withheld(name: &str) -> bool {
 }
 
 /// Ends a task when dropped.
-struct OnDrop(JoinHandle<()>);
+struct AbortOnDrop(JoinHandle<()>);
 
-impl Drop for OnDrop {
+impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -303,11 +303,11 @@ async fn end_of(tree: &mut ProcessTree, [alone, told]: [Duration; 2]) -> String 
     }
 }
 
-impl Complaints {
+impl StderrTail {
     fn of(mut source: impl AsyncRead + Send + Unpin + 'static) -> Self {
         let kept = Arc::new(Mutex::new(VecDeque::new()));
         let into = Arc::clone(&kept);
-        let reading = OnDrop(tokio::spawn(async move {
+        let reading = AbortOnDrop(tokio::spawn(async move {
             let mut piece = vec![0; KEPT];
             while let Ok(length @ 1..) = source.read(&mut piece).await {
                 let mut kept = lock(&into);

@@ -25,7 +25,7 @@ const ANNOUNCED: u64 = 16 << 20;
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Data that was asked for: its folder once it is there.
-pub(super) type Prepared = OnceCell<Arc<Ready>>;
+pub(super) type PreparedData = OnceCell<Arc<Ready>>;
 
 /// Data that scripts can see.
 #[derive(Debug)]

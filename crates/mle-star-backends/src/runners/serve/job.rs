@@ -10,7 +10,7 @@ use mle_star_process::disk;
 use tokio::sync::{oneshot, watch};
 
 use super::super::protocol::{Ended, FromRunner, PIECE, ScriptOrder, Stream, Written, compressed};
-use super::super::wire::{Gone, Outgoing};
+use super::super::wire::{Gone, Outbox};
 use super::{Server, lock};
 use crate::script::executor::{Job, Workplace};
 use crate::script::in_background;
@@ -65,7 +65,7 @@ impl Server {
         };
         let logs =
             [Stream::Stdout, Stream::Stderr].map(|stream| (stream, run.executor.log(&stem, stream.name())));
-        let _removed = Removed(logs.each_ref().map(|(_, file)| file.clone()));
+        let _removed = RemoveOnDrop(logs.each_ref().map(|(_, file)| file.clone()));
         let executing = async {
             let executed = run.executor.execute(&job, Arc::clone(&shown)).await;
             // Closes the channel, so that whoever follows the output ends with it.
@@ -156,9 +156,9 @@ impl Server {
 }
 
 /// Removes the logs of a script when it has ended.
-struct Removed([PathBuf; 2]);
+struct RemoveOnDrop([PathBuf; 2]);
 
-impl Drop for Removed {
+impl Drop for RemoveOnDrop {
     fn drop(&mut self) {
         for file in &self.0 {
             let _ = std::fs::remove_file(file);
@@ -172,7 +172,7 @@ async fn follow(
     stream: Stream,
     file: PathBuf,
     mut hears: watch::Receiver<u64>,
-    out: &Outgoing,
+    out: &Outbox,
 ) -> Result<(), Gone> {
     let (mut sent, mut is_new) = (0, false);
     loop {

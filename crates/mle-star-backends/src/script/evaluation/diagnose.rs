@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mle_star_domain::diagnostics::{Diagnostics, RowsOf};
+use mle_star_domain::diagnostics::{DiagnosedRows, Diagnostics};
 use serde_json::json;
 
 use super::Evaluator;
@@ -17,7 +17,7 @@ const AFTER_THE_RUN: Duration = Duration::from_secs(60);
 
 /// The files of predictions for labelled rows.
 #[derive(Debug)]
-pub(crate) struct Predicted {
+pub(crate) struct PredictionFiles {
     /// The data of the search.
     pub(crate) folder: PathBuf,
     /// The predictions for held-out rows, and the probability of each class behind them.
@@ -29,10 +29,10 @@ pub(crate) struct Predicted {
 impl Evaluator {
     /// What is found in the predictions. Score and worst rows are those of held-out rows or, without any, of validation rows;
     /// parts are of both. `None` without predictions.
-    pub(crate) async fn diagnose(&self, files: &Predicted) -> Option<Diagnostics> {
-        let of_validation = self.found(&files.validation, &files.folder, RowsOf::Validation).await;
+    pub(crate) async fn diagnose(&self, files: &PredictionFiles) -> Option<Diagnostics> {
+        let of_validation = self.found(&files.validation, &files.folder, DiagnosedRows::Validation).await;
         let held_out = match &files.held_out {
-            Some(paths) => self.found(paths, &files.folder, RowsOf::HeldOut).await,
+            Some(paths) => self.found(paths, &files.folder, DiagnosedRows::HeldOut).await,
             None => None,
         };
         let Some(found) = held_out else { return of_validation };
@@ -44,7 +44,7 @@ impl Evaluator {
         &self,
         [predictions, scores]: &[PathBuf; 2],
         folder: &Path,
-        of: RowsOf,
+        of: DiagnosedRows,
     ) -> Option<Diagnostics> {
         let is_small = |file: &&PathBuf| fs::metadata(file).is_ok_and(|file| file.len() <= LARGEST);
         let files = [Some(predictions).filter(is_small)?, scores];

@@ -16,7 +16,7 @@ use mle_star_backends::backend::ScriptBackend;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::effects::{ScriptEnd, ScriptOutcome, ScriptRequest};
 use mle_star_domain::protocol::LabelColumns;
-use mle_star_domain::question::Kept;
+use mle_star_domain::question::FileStem;
 use mle_star_tables::metrics::Metric;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -223,7 +223,7 @@ async fn a_score_that_does_not_come_in_time_is_a_failure_of_the_script() {
     let runner = world.runner();
     let request = ScriptRequest { time_left: Duration::ZERO, ..request(&exact, Duration::from_secs(60)) };
     let first = runner.run(&request).await.unwrap().measured.unwrap();
-    let kept = Kept::new(&request.place, &exact);
+    let kept = FileStem::new(&request.place, &exact);
     let predictions = world.file(&format!("validation/{}.csv", kept.name()));
     fs::remove_file(&predictions).unwrap();
     signal_planes(&world, Signal::SIGSTOP);

@@ -11,7 +11,7 @@ use mle_star::backend::ScriptRunner;
 use mle_star::stop::Stop;
 use mle_star_domain::effects::{OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star_domain::place::Place;
-use mle_star_domain::question::Kept;
+use mle_star_domain::question::FileStem;
 use mle_star_process::machine::Gpu;
 use mle_star_process::sandbox::Layers;
 
@@ -101,7 +101,7 @@ async fn what_is_kept_and_what_goes() {
         let outcome = world.run(script).await;
         let found = outcome.submission.as_ref().map(|submission| submission.findings.len());
         assert_eq!(found, findings, "{script}: {outcome:?}");
-        let kept = world.runner().submission(&Kept::new(&Place::from(PLACE), script));
+        let kept = world.runner().submission(&FileStem::new(&Place::from(PLACE), script));
         assert_eq!(kept.is_some(), findings.is_some(), "{script}");
         if let Some(about) = kept.map(|kept| fs::metadata(kept).unwrap()) {
             assert_eq!((about.mode() & 0o7113, about.nlink()), (0, 1), "{script}: {:o}", about.mode());
@@ -113,7 +113,7 @@ async fn what_is_kept_and_what_goes() {
     // Another script at the same place does not inherit it, and does not take its place.
     check("print('nothing')", None).await;
     check("open('final/submission.csv', 'w').write('id,y\\n1,1\\n2,1\\n')", Some(0)).await;
-    let kept = world.runner().submission(&Kept::new(&Place::from(PLACE), first)).unwrap();
+    let kept = world.runner().submission(&FileStem::new(&Place::from(PLACE), first)).unwrap();
     assert_eq!(fs::read_to_string(&kept).unwrap(), "id,y\n1,0\n2,1\n");
     // The same script without a submission leaves none.
     fs::write(world.setup.data_dir.join("once"), "").unwrap();

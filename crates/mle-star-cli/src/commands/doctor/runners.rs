@@ -1,4 +1,4 @@
-//! Starts one runner of each entry of the settings, measures it and ends it.
+//! `doctor` with runners: starts one of each entry of the settings, measures it and ends it.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ const LONGEST: usize = 400;
 
 /// An entry with what was found.
 #[derive(Debug, Serialize)]
-pub struct Checked {
+pub struct CheckedRunner {
     name: String,
     /// How many runners of it there are at most.
     count: u32,
@@ -43,12 +43,12 @@ pub struct Checked {
     /// Why it was not reached.
     reason: Option<String>,
     #[serde(flatten)]
-    found: Option<Found>,
+    found: Option<ReachedRunner>,
 }
 
 /// A runner that was reached.
 #[derive(Debug, Serialize)]
-struct Found {
+struct ReachedRunner {
     #[serde(flatten)]
     hello: Hello,
     /// The interpreter that the entry names for scripts.
@@ -67,7 +67,7 @@ struct Found {
 ///
 /// # Errors
 /// Ctrl-C.
-pub async fn check(settings: &Settings) -> Result<Vec<Checked>, Failure> {
+pub async fn check(settings: &Settings) -> Result<Vec<CheckedRunner>, Failure> {
     let entries = &settings.invocation.runners;
     if entries.is_empty() {
         return Ok(Vec::new());
@@ -106,31 +106,28 @@ async fn check_one(
     entry: &RunnerEntry,
     here: Option<&Environment>,
     mut stopped: watch::Receiver<bool>,
-) -> Checked {
+) -> CheckedRunner {
     let began = Instant::now();
     let limit = Duration::from_secs(entry.start_timeout).saturating_add(MEASURING);
     let unwanted = async { drop(stopped.wait_for(|stopped| *stopped).await) };
     let probed = timeout(limit, probe(entry, here, unwanted)).await.unwrap_or_else(|_| {
         Err(format!("it answered, but could not be measured within {} s", MEASURING.as_secs()))
     });
-    let (name, count, reached) = (entry.name.clone(), entry.count, probed.is_ok());
-    match probed {
+    let reached = probed.is_ok();
+    let (seconds, slots, reason, found) = match probed {
         Ok(probe) => {
             let slots = entry.slots.map_or(probe.hello.machine.gpus.len().max(1), |slots| slots as usize);
-            let seconds = probe.started_in.as_secs_f64();
-            Checked { name, count, reached, slots, seconds, reason: None, found: Some(found(entry, probe)) }
+            (probe.started_in.as_secs_f64(), slots, None, Some(found(entry, probe)))
         }
-        Err(reason) => {
-            let (slots, seconds) = (entry.expected_slots(), began.elapsed().as_secs_f64());
-            Checked { name, count, reached, slots, seconds, reason: Some(reason), found: None }
-        }
-    }
+        Err(reason) => (began.elapsed().as_secs_f64(), entry.expected_slots(), Some(reason), None),
+    };
+    CheckedRunner { name: entry.name.clone(), count: entry.count, slots, reached, seconds, reason, found }
 }
 
 fn found(
     entry: &RunnerEntry,
     RunnerMeasurement { hello, round_trip, bytes_per_second, python, .. }: RunnerMeasurement,
-) -> Found {
+) -> ReachedRunner {
     let (python_works, python_says) = match python {
         PythonStatus::Works => (Some(true), "can run".to_owned()),
         PythonStatus::Fails(reason) => (Some(false), format!("cannot run: {reason}")),
@@ -140,7 +137,7 @@ fn found(
             (None, says.to_owned())
         }
     };
-    Found {
+    ReachedRunner {
         python_of_entry: entry.python.as_ref().map(|python| python.display().to_string()),
         python_works,
         python_says,
@@ -150,7 +147,7 @@ fn found(
     }
 }
 
-impl Checked {
+impl CheckedRunner {
     /// The findings, with a blank line before.
     pub fn lines(&self) -> Vec<String> {
         let Self { name, count: most, slots, seconds, reason, found, .. } = self;
@@ -168,7 +165,7 @@ impl Checked {
     }
 }
 
-impl Found {
+impl ReachedRunner {
     fn rows(&self) -> Vec<(&'static str, String)> {
         let Hello { host, platform, version, protocol, machine, isolation, python, .. } = &self.hello;
         let path = python.as_deref().unwrap_or("none");

@@ -20,7 +20,7 @@ pub struct RunsDir {
 
 impl RunsDir {
     /// Tries the folder, or the nearest one above it that exists.
-    pub fn look(given: Option<&Path>) -> Self {
+    pub fn check(given: Option<&Path>) -> Self {
         let path = given.unwrap_or(Path::new(runs::DEFAULT_DIR));
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let nearest = path.ancestors().find(|folder| folder.exists()).unwrap_or(&path);

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use mle_star::result::FinalResult;
-use mle_star_backends::script::environment::made_environment;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::export::{MlflowExport, mlflow};
@@ -18,7 +17,6 @@ use sha2::{Digest as _, Sha256};
 
 use crate::exit::Failure;
 use crate::output;
-use mle_star_run::runtime::wait_for;
 
 /// The program that logs.
 const SCRIPT: &str = include_str!("../../../python/mlflow_export.py");
@@ -30,7 +28,7 @@ const HAS_MLFLOW: &str = "import importlib.util, sys; sys.path[:] = [p for p in 
 
 /// What the Python file reads.
 #[derive(Serialize)]
-struct Given<'a> {
+struct Input<'a> {
     uri: &'a str,
     /// The SHA-256 digest of the result: what was logged before is recognised by it.
     digest: String,
@@ -57,13 +55,13 @@ pub fn log(view: &RunView, result: &FinalResult, report: &RunReport, uri: &str) 
     let file = view.folder.join(layout::RESULT);
     let text = fs::read(&file).map_err(|error| Trouble::io("read", &file, &error))?;
     let digest = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
-    let given = serde_json::to_vec(&Given { uri, digest, export: &export }).unwrap_or_default();
+    let input = serde_json::to_vec(&Input { uri, digest, export: &export }).unwrap_or_default();
     let script = folder.path().join("mlflow_export.py");
     fs::write(&script, SCRIPT).map_err(|error| Trouble::io("write", &script, &error))?;
-    let output = call(&python, &script, &given).map_err(|error| Trouble::io("run", &python, &error))?;
+    let output = call(&python, &script, &input).map_err(|error| Trouble::io("run", &python, &error))?;
     match reply_of(&output)? {
         Reply::Logged { logged, experiment, run } => {
-            let id = &report.run.run_id;
+            let id = &report.summary.run.run_id;
             output::talk(&match logged {
                 true => {
                     let model = if export.model.is_some() { ", with its model" } else { "" };
@@ -82,8 +80,8 @@ pub fn log(view: &RunView, result: &FinalResult, report: &RunReport, uri: &str) 
 
 fn reply_of(output: &Output) -> Result<Reply, Trouble> {
     let printed = String::from_utf8_lossy(&output.stdout);
-    let told = printed.lines().next_back().and_then(|line| serde_json::from_str(line).ok());
-    told.ok_or_else(|| {
+    let reply = printed.lines().next_back().and_then(|line| serde_json::from_str(line).ok());
+    reply.ok_or_else(|| {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
         let message = format!("MLflow ended without an answer: {}", last.trim());
@@ -92,18 +90,18 @@ fn reply_of(output: &Output) -> Result<Reply, Trouble> {
 }
 
 /// Runs the Python file with this text on its stdin: an address with a password is then in no list of processes.
-fn call(python: &Path, script: &Path, given: &[u8]) -> std::io::Result<Output> {
+fn call(python: &Path, script: &Path, input: &[u8]) -> std::io::Result<Output> {
     let mut command = Command::new(python);
     command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         // If it ends early, it says why.
-        let _ = stdin.write_all(given);
+        let _ = stdin.write_all(input);
     }
     child.wait_with_output()
 }
 
-/// The interpreter that the environment names, else the first `python3` on PATH that has MLflow, else the program's own.
+/// The interpreter that the environment names, else the first `python3` on PATH that has MLflow.
 fn python() -> Result<PathBuf, Failure> {
     const HINT: &str = "install it with `python3 -m pip install mlflow`, or name an interpreter that has it in MLE_STAR_MLFLOW_PYTHON";
     if let Some(named) = env::var_os(PYTHON).filter(|named| !named.is_empty()) {
@@ -112,13 +110,10 @@ fn python() -> Result<PathBuf, Failure> {
         return if has_mlflow(&named) { Ok(named) } else { Err(Trouble::new(message, HINT).into()) };
     }
     let path = env::var_os("PATH").unwrap_or_default();
-    let on_path = env::split_paths(&path).map(|folder| folder.join("python3")).filter(|file| file.is_file());
-    if let Some(found) = on_path.into_iter().find(|python| has_mlflow(python)) {
-        return Ok(found);
-    }
-    let own = wait_for(made_environment())?;
-    let own = own.map(|environment| environment.python).filter(|python| has_mlflow(python));
-    own.ok_or_else(|| Trouble::new("no python3 on PATH has MLflow", HINT).into())
+    let mut on_path =
+        env::split_paths(&path).map(|folder| folder.join("python3")).filter(|file| file.is_file());
+    let found = on_path.find(|python| has_mlflow(python));
+    found.ok_or_else(|| Trouble::new("no python3 on PATH has MLflow", HINT).into())
 }
 
 fn has_mlflow(python: &Path) -> bool {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use mle_star_report::figures::{duration, number};
-use mle_star_report::run_view::{self, State, Summary};
+use mle_star_report::run_view::{self, RunSummary, State};
 use mle_star_report::sanitize::first_line;
 use mle_star_report::words::done_words;
 use serde::Serialize;
@@ -14,9 +14,9 @@ use super::{outcome, unreadable};
 use crate::args::{Until, WatchArgs};
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::watch::{Item, News};
+use crate::watch::{News, NewsItem};
 
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// After the first news, others are waited for a moment.
 const MOMENT: Duration = Duration::from_millis(600);
 
@@ -24,7 +24,7 @@ const MOMENT: Duration = Duration::from_millis(600);
 #[derive(Debug, Serialize)]
 struct NewsReport {
     #[serde(flatten)]
-    summary: Summary,
+    summary: RunSummary,
     folder: PathBuf,
     /// Agent calls and scripts in progress.
     now: Vec<String>,
@@ -65,27 +65,27 @@ pub fn tell(folder: &Path, args: &WatchArgs) -> Result<Exit, Failure> {
         if !is_running || Instant::now() >= until {
             break;
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
-    let told = report(folder, &news, &items)?;
+    let report_of_run = report(folder, &news, &items)?;
     if args.json {
-        output::json(&told)?;
+        output::json(&report_of_run)?;
     } else {
-        output::shown(&status(&told.summary));
+        output::shown(&status(&report_of_run.summary));
     }
     Ok(Exit::Done)
 }
 
-fn read(news: &mut News, folder: &Path) -> Result<Vec<Item>, Failure> {
+fn read(news: &mut News, folder: &Path) -> Result<Vec<NewsItem>, Failure> {
     news.new_items().map_err(|error| unreadable(folder, &error))
 }
 
-fn summary(folder: &Path) -> Result<Summary, Failure> {
-    Ok(run_view::read(folder).map_err(|error| Failure::journal(&error))?.summary)
+fn summary(folder: &Path) -> Result<RunSummary, Failure> {
+    Ok(run_view::read(folder)?.summary)
 }
 
 /// The state in a line.
-fn status(summary: &Summary) -> String {
+fn status(summary: &RunSummary) -> String {
     let run = &summary.run;
     let best = summary.best_score.map(|best| format!(", best validation score {}", number(best)));
     let (done, time) = (done_words(summary.done), duration(summary.spent.elapsed_seconds));
@@ -93,14 +93,14 @@ fn status(summary: &Summary) -> String {
     format!("run {} is {}: {stage}, {done}{best}, {time}", run.run_id, run.state.name())
 }
 
-fn report(folder: &Path, news: &News, items: &[Item]) -> Result<NewsReport, Failure> {
+fn report(folder: &Path, news: &News, items: &[NewsItem]) -> Result<NewsReport, Failure> {
     let (summary, progress, time) = (summary(folder)?, &news.progress, Timestamp::now());
     let is_running = summary.run.state == State::Running;
     let running = progress.running.iter().map(|(place, effect)| {
         let since = duration(time.duration_since(effect.since(time)).as_secs_f64());
         format!("{}: {}, for {since}", progress.models.place(place), first_line(&effect.words(time), 100))
     });
-    let (exit_code, error) = match outcome(folder, news.end.clone()) {
+    let (exit_code, error) = match outcome(folder) {
         _ if is_running => (None, None),
         Ok(exit) => (Some(exit.code()), None),
         Err(Failure { exit, trouble }) => {

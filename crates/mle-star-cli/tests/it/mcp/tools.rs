@@ -41,11 +41,8 @@ fn a_run_is_previewed_started_watched_and_read() {
         assert!(std::path::Path::new(path).is_file(), "{file}: {worth}");
     }
     let shown: Value = serde_json::from_str(&sealed.run("show r --json").stdout).unwrap();
-    let tool = client.data("show", &json!({"run": "r", "most": 1000}));
+    let tool = client.data("show", &json!({"run": "r"}));
     assert_eq!((&tool["run"], &tool["steps"]), (&shown["run"], &shown["steps"]));
-    let cut = client.data("show", &json!({"run": "r", "most": 2}));
-    let all = shown["steps"].as_array().unwrap().len();
-    assert_eq!(cut["left_out"]["steps"], all - 2, "{cut}");
     let script = client.data("show", &json!({"run": "r", "code": "finalization"}));
     assert_eq!(
         script["script"].as_str().unwrap().trim_end(),
@@ -182,7 +179,7 @@ fn leaks_are_found_in_files_and_texts() {
         let finding = files.iter().find_map(|file| file["findings"].get(0)).unwrap();
         assert_eq!(finding["rule"], "scored-on-training-rows", "{found}");
     }
-    let found = client.data("check", &json!({"source": LEAK.repeat(60)}));
+    let found = client.data("check", &json!({"source": LEAK.repeat(120)}));
     let shown = found["files"][0]["findings"].as_array().unwrap().len();
-    assert!(shown <= 40 && found["left_out"]["files.0.findings"].as_u64() > Some(0), "{found}");
+    assert!(shown <= 100 && found["left_out"]["files.0.findings"].as_u64() > Some(0), "{found}");
 }

@@ -22,6 +22,6 @@ fn a_long_list_has_pages() {
     let rows = |body: &str| body.matches("<tr id=\"run-").count();
     let first = page.get("/").body;
     assert_eq!((rows(&first), rows(&page.get("/?page=2").body)), (100, RUNS - 100));
-    assert!(first.contains("href=\"/?page=2\"") && first.contains(&format!("{RUNS} of {RUNS} runs")));
-    assert_eq!(rows(&page.get("/?text=r-01&group=none").body), 10);
+    assert!(first.contains("&amp;page=2\"") && first.contains(&format!("{RUNS} of {RUNS} runs")));
+    assert_eq!(rows(&page.get("/?text=r-01").body), 10);
 }

@@ -245,13 +245,12 @@ fn pipes_and_huge_files_hold_nothing_up() {
     let pipe = |path: &Path| mkfifo(path, Mode::S_IRWXU).unwrap();
     let huge = |path: &Path| fs::File::create(path).unwrap().set_len(3 << 30).unwrap();
     let sealed = with_spoiled(|_| ());
-    let check = |name: &str, spoil: &dyn Fn(&Path), note: &str| {
+    let check = |name: &str, spoil: &dyn Fn(&Path)| {
         let (path, kept) = (sealed.path("runs/bad").join(name), sealed.path("kept"));
         let had_one = fs::rename(&path, &kept).is_ok();
         spoil(&path);
         let listed = bounded(&sealed, "list");
         assert!(listed.code == 0 && listed.stdout.contains("good "), "{name}: {listed:?}");
-        assert!(listed.stderr.contains(note), "{name}: {listed:?}");
         for command in ["show", "watch"] {
             let said = bounded(&sealed, &format!("{command} bad"));
             assert!((0..=2).contains(&said.code), "{command}, {name}: {said:?}");
@@ -264,11 +263,11 @@ fn pipes_and_huge_files_hold_nothing_up() {
             fs::rename(&kept, &path).unwrap();
         }
     };
-    check("result.json", &pipe, "");
-    check("logs/events.jsonl", &pipe, "");
-    check("logs/events.jsonl", &huge, "");
-    check("journal.lock", &pipe, "");
-    check("journal.db", &pipe, "not a regular file");
-    check("journal.db", &huge, "larger than 1 GiB");
+    check("result.json", &pipe);
+    check("logs/events.jsonl", &pipe);
+    check("logs/events.jsonl", &huge);
+    check("journal.lock", &pipe);
+    check("journal.db", &pipe);
+    check("journal.db", &huge);
     assert_eq!(bounded(&sealed, "list").stderr, "");
 }

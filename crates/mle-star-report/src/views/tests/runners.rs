@@ -64,7 +64,7 @@ async fn scripts_are_counted_where_they_ran_and_losses_where_they_happened() {
     ];
     let (_folder, view) = on_runners(&world, events).await;
     let at_work = AtWork::of(&view);
-    let found = figures(&Context::of(&view, &at_work));
+    let found = runner_rows(&Context::of(&view, &at_work));
     let shown: Vec<_> =
         found.iter().map(|one| (one.name.as_str(), one.state, one.lost_scripts, one.losses)).collect();
     // One script was lost once, the other three times.

@@ -5,7 +5,7 @@ use mle_star_domain::trust::Trust;
 use serde_json::{Value, json};
 
 use crate::chart::{self, About, Band, Measured, Scored, Spot};
-use crate::score_report::Figure;
+use crate::figures::{interval, number};
 use crate::views::context::Context;
 use crate::views::scores::scored;
 use crate::views::spots::spot_at;
@@ -15,7 +15,7 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Value> {
     let (places, scores): (Vec<Place>, Vec<Measured>) = measured(context, trust).into_iter().unzip();
     let band = trust.holdout_score.zip(trust.holdout_interval);
     let band = band.map(|(score, interval)| Band { score, interval });
-    let description = description(context, &scores);
+    let description = description(context, trust, &scores);
     let metric = &context.run.summary.run.metric;
     let title = "Scores with their 95 % intervals";
     let about = About { id: "scores-with-intervals", title, description: &description };
@@ -63,16 +63,19 @@ fn chosen(context: &Context<'_>, trust: &Trust) -> Option<Place> {
     of_choice.or_else(best)
 }
 
-fn description(context: &Context<'_>, scores: &[Measured]) -> String {
+fn description(context: &Context<'_>, trust: &Trust, scores: &[Measured]) -> String {
     let metric = &context.run.summary.run.metric;
     let with = scores.iter().filter(|one| one.interval.is_some()).count();
-    let named = |name: &str, figure: Option<Figure>| {
-        figure.map_or_else(String::new, |figure| format!(" {name} {}.", figure.in_words()))
+    let told = |of: &str, score: Option<f64>, bounds: Option<[f64; 2]>| {
+        let bounds =
+            bounds.map_or_else(String::new, |bounds| format!(", 95 % interval {}", interval(bounds)));
+        score.map_or_else(String::new, |score| format!(" {of} {}{bounds}.", number(score)))
     };
+    let validated = context.report.score.validation_score;
     format!(
         "{} scores of {metric}, {with} with an interval.{}{}",
         scores.len(),
-        named("The chosen solution's validation score is", context.report.score.validated()),
-        named("Its score on held-out rows is", context.report.score.held_out()),
+        told("The chosen solution's validation score is", validated, trust.validation_interval),
+        told("Its score on held-out rows is", trust.holdout_score, trust.holdout_interval),
     )
 }

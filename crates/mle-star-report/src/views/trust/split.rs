@@ -1,4 +1,4 @@
-//! Which rows were training, validation, held out and test, in one picture, with the score of each period.
+//! The split of the rows into training, validation, held out and test, in one picture with the score of each period.
 
 use mle_star_domain::protocol::{Holdout, NewSeries, Periods, Protocol, Split};
 use mle_star_domain::trust::{PeriodScore, Trust};

@@ -6,7 +6,7 @@ use mle_star::backend::ScriptRunner;
 use mle_star_backends::backend::ScriptBackend;
 use mle_star_domain::effects::{ScriptOutcome, ScriptRequest};
 use mle_star_domain::place::Place;
-use mle_star_domain::question::{CombinedBy, Kept, Question, Selection};
+use mle_star_domain::question::{CombinedBy, FileStem, Question, Selection};
 use mle_star_tables::metrics::Metric;
 
 use super::World;
@@ -45,7 +45,7 @@ async fn two_classes() -> World {
 }
 
 /// Runs of three scripts, the last of which ends with `more`.
-async fn members(runner: &ScriptBackend, more: &str) -> Vec<Kept> {
+async fn members(runner: &ScriptBackend, more: &str) -> Vec<FileStem> {
     let mut members = Vec::new();
     for wrong in 0..3 {
         let script =
@@ -54,15 +54,15 @@ async fn members(runner: &ScriptBackend, more: &str) -> Vec<Kept> {
         let request = ScriptRequest { place: run.clone(), ..request(&script, Duration::from_secs(60)) };
         let outcome = runner.run(&request).await.unwrap();
         assert!(outcome.measured.is_some(), "{outcome:?}");
-        members.push(Kept::new(&run, &script));
+        members.push(FileStem::new(&run, &script));
     }
     members
 }
 
 /// How many predicted labels of the combination are right.
-async fn right(runner: &ScriptBackend, members: Vec<Kept>, selection: Selection) -> usize {
+async fn right(runner: &ScriptBackend, members: Vec<FileStem>, selection: Selection) -> usize {
     let (place, script) = (Place::from("phase3/selection/run"), "combined".to_owned());
-    let to = Kept::new(&place, &script);
+    let to = FileStem::new(&place, &script);
     let question = Question::Combine {
         runs: members.into_iter().zip(selection.weights).collect(),
         by: selection.by,

@@ -14,7 +14,9 @@ use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::HoldoutPart;
-use mle_star_domain::question::{Answer, HoldoutScore, Importance, ImportanceRows, Kept, Question, Refit};
+use mle_star_domain::question::{
+    Answer, FileStem, HoldoutScore, Importance, ImportanceRows, Question, Refit,
+};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::walk;
 
@@ -87,7 +89,7 @@ impl HeldOut {
     }
 
     async fn look(&self, place: &str, script: &str, part: HoldoutPart) -> HoldoutScore {
-        let run = Kept::new(&Place::from(place), script);
+        let run = FileStem::new(&Place::from(place), script);
         self.measure(Question::Look { run, part }).await
     }
 
@@ -190,14 +192,14 @@ async fn a_submission_is_kept_without_the_held_out_rows_and_scored_on_them() {
     let outcome = held.world.run(&script).await;
     let submission = outcome.submission.as_ref().unwrap();
     assert_eq!((submission.rows, submission.findings.len(), outcome.notes.len()), (Some(850), 0, 0));
-    let kept = held.world.runner().submission(&Kept::new(&Place::from(PLACE), &script)).unwrap();
+    let kept = held.world.runner().submission(&FileStem::new(&Place::from(PLACE), &script)).unwrap();
     let sample = fs::read_to_string(held.original.join("sample_submission.csv")).unwrap();
     assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0), column(&sample, 0));
     // So is one in another spelling.
     let quoted =
         format!("{PREDICT}submit([(f'\" {{id}}\"', y) for id, y in rows], '\\ufeffid,y\\r\\n', '\\r\\n')");
     held.world.run(&quoted).await;
-    let kept = held.world.runner().submission(&Kept::new(&Place::from(PLACE), &quoted)).unwrap();
+    let kept = held.world.runner().submission(&FileStem::new(&Place::from(PLACE), &quoted)).unwrap();
     assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0).len(), TEST_ROWS);
     let look = held.look(PLACE, &quoted, HoldoutPart::Whole).await;
     assert_eq!(look.measured.map(|found| found.rows), Some(450), "{}", look.failure);
@@ -232,7 +234,7 @@ async fn two_fits_are_compared_by_what_they_predict_for_the_test_rows() {
             ..request(&script, Duration::from_secs(60))
         };
         held.world.runner().run(&again).await.unwrap();
-        let (first, second) = (Kept::new(&Place::from(PLACE), &first), Kept::new(&place, &second));
+        let (first, second) = (FileStem::new(&Place::from(PLACE), &first), FileStem::new(&place, &second));
         let refit: Refit = held.measure(Question::Fits { first, second }).await;
         match expected {
             Ok(is_jump) => assert_eq!(
@@ -287,7 +289,7 @@ async fn the_importance_of_a_column_is_how_much_worse_copies_without_it_are_pred
         };
         let outcome = held.world.runner().run(&copies).await.unwrap();
         assert_eq!(outcome.submission.map(|found| (found.rows, found.findings)), Some((Some(4_950), vec![])));
-        let [run, known] = [run, Place::from(PLACE)].map(|run| Kept::new(&run, &script));
+        let [run, known] = [run, Place::from(PLACE)].map(|run| FileStem::new(&run, &script));
         let (on, direction) = (ImportanceRows::HeldOut, Direction::Minimize);
         held.measure(Question::Importance { run, known, on, direction }).await
     };
@@ -313,7 +315,7 @@ async fn predictions_for_an_earlier_period_are_scored_and_are_no_answer() {
     let sum = held.ids.iter().sum::<usize>() as f64;
     let looked = held.look(PLACE, &script, HoldoutPart::Whole).await.measured.unwrap();
     assert_eq!((looked.score, looked.rows), (sum / 450.0, 450));
-    assert_eq!(held.world.runner().submission(&Kept::new(&Place::from(PLACE), &script)), None);
+    assert_eq!(held.world.runner().submission(&FileStem::new(&Place::from(PLACE), &script)), None);
     assert_eq!(fs::read_dir(held.world.file(layout::SUBMISSIONS)).unwrap().count(), 0);
     // It is checked against the rows that it sees.
     let outcome = held.world.run(&format!("{PREDICT}submit([(id, 0) for id in range(3000, 3400)])")).await;
@@ -321,7 +323,7 @@ async fn predictions_for_an_earlier_period_are_scored_and_are_no_answer() {
     // The same script on the original files answers.
     let outcome = held.run_on(DataView::Whole, &script).await;
     assert_eq!(outcome.submission.map(|found| (found.rows, found.findings.len())), Some((Some(400), 0)));
-    let kept = held.world.runner().submission(&Kept::new(&Place::from(PLACE), &script)).unwrap();
+    let kept = held.world.runner().submission(&FileStem::new(&Place::from(PLACE), &script)).unwrap();
     let sample = fs::read_to_string(held.original.join("sample_submission.csv")).unwrap();
     assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0), column(&sample, 0));
 }
@@ -340,7 +342,7 @@ async fn without_a_valid_submission_there_is_no_score() {
             "{submit}: {look:?}"
         );
         assert_eq!(
-            held.world.runner().submission(&Kept::new(&Place::from(PLACE), &script)),
+            held.world.runner().submission(&FileStem::new(&Place::from(PLACE), &script)),
             None,
             "{submit}"
         );
@@ -353,7 +355,7 @@ async fn without_a_valid_submission_there_is_no_score() {
     let script = format!("{PREDICT}submit(rows)  # on all rows");
     let outcome = held.run_on(DataView::Whole, &script).await;
     assert_eq!(outcome.submission.map(|found| (found.rows, found.findings.len())), Some((Some(400), 0)));
-    assert!(held.world.runner().submission(&Kept::new(&Place::from(PLACE), &script)).is_some());
+    assert!(held.world.runner().submission(&FileStem::new(&Place::from(PLACE), &script)).is_some());
     assert!(held.look(PLACE, &script, HoldoutPart::Whole).await.measured.is_none());
 }
 

@@ -13,7 +13,7 @@ use mle_star_backends::script::evaluation::{EvaluationSetup, LastFold};
 use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Place;
-use mle_star_domain::question::{Answer, Copies, Importance, ImportanceRows, Kept, Question};
+use mle_star_domain::question::{Answer, Copies, FileStem, Importance, ImportanceRows, Question};
 use mle_star_tables::metrics::Metric;
 use serde_json::{Value, json};
 
@@ -131,7 +131,7 @@ async fn without_held_out_rows_the_importance_of_a_column_is_that_on_the_last_fo
             let found = outcome.submission.as_ref().map(|found| (found.rows, found.findings.len()));
             assert_eq!(found, Some((Some(rows), 0)), "{outcome:?}");
         }
-        let [run, known] = [place, known].map(|run| Kept::new(&run, &script));
+        let [run, known] = [place, known].map(|run| FileStem::new(&run, &script));
         let direction = Direction::Minimize;
         measure(&runner, Question::Importance { run, known, on, direction }).await
     };

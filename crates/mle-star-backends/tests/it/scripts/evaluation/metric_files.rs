@@ -5,7 +5,7 @@ use mle_star_backends::script::environment::{EnvironmentChoice, python_environme
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{Periods, Split, SplitKind};
-use mle_star_domain::question::{Comparison, Kept, Question};
+use mle_star_domain::question::{Comparison, FileStem, Question};
 use mle_star_domain::task::{Answers, MetricFile};
 use mle_star_needs::needs;
 use mle_star_tables::metrics::Metric;
@@ -169,7 +169,7 @@ async fn a_file_scores_periods_and_the_rows_of_both_scripts_as_the_program_does(
             let measured = outcome.measured.clone().unwrap_or_else(|| panic!("{}", said(&outcome)));
             assert!((measured.score - score).abs() < 1e-9, "{} instead of {score}", measured.score);
             assert_eq!((measured.rows, measured.on_folds), (rows, rows == 60));
-            members.push(Kept::new(&Place::from(super::super::world::PLACE), &script));
+            members.push(FileStem::new(&Place::from(super::super::world::PLACE), &script));
         }
         let [one, other] = members.try_into().unwrap();
         let question = Question::Compare { one, other };

@@ -1,4 +1,4 @@
-"""What the names of columns say."""
+"""What the name of a column says of it: whether it is an ID, a code, a time, an amount or a counter."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from functools import partial
 
 import polars as pl
 
-from . import periods, shown, split
+from . import markdown as md
+from . import periods, split
 from .frames import Column
 from .relations import Data
 
@@ -22,7 +23,7 @@ def section(data: Data, room: int) -> str:
     found = None if name is None or name not in train else split.clock(data.tables, name)
     if name is None or found is None:
         return ""
-    by = split.series(data.tables, name, {*data.targets, data.told.get("id")}.__contains__)
+    by = split.series(data.tables, name, {*data.targets, data.facts.get("id")}.__contains__)
     columns = [Column(train, one).values.alias(one) for one in by]
     frame = pl.DataFrame([pl.Series(AT, found.train), *columns]).filter(pl.col(AT).is_not_nan()).sort(*by, AT)
     apart = pl.col(AT).diff().over(by) if by else pl.col(AT).diff()
@@ -30,11 +31,11 @@ def section(data: Data, room: int) -> str:
     steps = frame[APART].filter(frame[APART] > 0).sort()
     if not len(steps):
         return ""
-    lines = _told(frame, by, float(steps[len(steps) // 2]), partial(periods.words, found.clock, name))
-    return shown.section("Time", [*lines, *_known(data, by)], room)
+    lines = _series(frame, by, float(steps[len(steps) // 2]), partial(periods.words, found.clock, name))
+    return md.section("Time", [*lines, *_known_in_advance(data, by)], room)
 
 
-def _told(frame: pl.DataFrame, by: Sequence[str], step: float, words: Callable[[float, float], str]) -> Iterator[str]:
+def _series(frame: pl.DataFrame, by: Sequence[str], step: float, words: Callable[[float, float], str]) -> Iterator[str]:
     """The series and their step."""
     if not by:
         span = float(frame[AT][-1] - frame[AT][0]) + step
@@ -51,8 +52,8 @@ def _told(frame: pl.DataFrame, by: Sequence[str], step: float, words: Callable[[
     if rows[0] < rows[-1]:
         size = f"{rows[len(rows) // 2]:,} rows each in the median ({rows[0]:,} to {rows[-1]:,})"
     steps = series.select(((pl.col("last") - pl.col("first")) / step + 1).sum()).item()
-    told = f"gaps in {(gaps > 0).sum():,} of them, {shown.percent(float(gaps.sum()) / steps)} of all steps"
-    named = " and ".join(map(shown.name, by))
+    told = f"gaps in {(gaps > 0).sum():,} of them, {md.percent(float(gaps.sum()) / steps)} of all steps"
+    named = " and ".join(map(md.name, by))
     told = told if gaps.sum() else "no gaps"
     yield f"- {series.height:,} series by {named}: {size}, a step of {words(step, step)}; {told}"
     late = series.select((pl.col("first") > pl.col("first").min() + step / 2).sum()).item()
@@ -61,16 +62,16 @@ def _told(frame: pl.DataFrame, by: Sequence[str], step: float, words: Callable[[
         yield f"- Series that begin later than the first: {late:,}; that end earlier than the last: {early:,}"
 
 
-def _known(data: Data, by: Sequence[str]) -> list[str]:
+def _known_in_advance(data: Data, by: Sequence[str]) -> list[str]:
     """The columns that both tables have, and those that only the training table has."""
     train, test = data.folder.train, data.folder.test
     others = {*data.targets, *by}
     features = [name for name in train.names if name not in others and train.kind(name) != "empty"]
     features = [name for name in features if data.role(name) == "feature"] if test else []
     asked, only = ([name for name in features if data.folder.in_test(name) == wanted] for wanted in (True, False))
-    lines = [f"- Known in advance, because the test table has them: {_names(asked)}"] if asked else []
-    return lines + ([f"- Not known in advance, only in the past: {_names(only)}"] if only else [])
+    lines = [f"- Known in advance, because the test table has them: {_name_list(asked)}"] if asked else []
+    return lines + ([f"- Not known in advance, only in the past: {_name_list(only)}"] if only else [])
 
 
-def _names(found: Sequence[str]) -> str:
-    return shown.listed([shown.name(name) for name in found], NAMES)
+def _name_list(found: Sequence[str]) -> str:
+    return md.listed([md.name(name) for name in found], NAMES)

@@ -1,20 +1,17 @@
-//! A run that goes on with a larger limit: what its new work may change.
+//! Late solutions: those of steps that a limit had cut off, and that a larger limit allows.
 //!
-//! The steps that the old limit cut off are done now. Their solutions may be better than those that the run built on
-//! instead, and take their place only if they are better than all that the run had before ([`Standing`]). Otherwise the
-//! earlier work stands, and the new solutions are further ones to combine and to choose from.
-//!
-//! A [`Line`] is a part of the run whose steps follow from each other, such as a refinement path.
+//! A late solution replaces one that the run built on only if it is better than all that the run had before ([`Age`]).
+//! Otherwise the earlier work stands, and the late solution is a further one to combine and to choose from.
 
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::metric::sort_best_first;
 
 use crate::ctx::Ctx;
 use crate::evaluation::{Evaluation, Judged};
-use crate::journal::Standing;
+use crate::journal::Age;
 use crate::scored::Scored;
 use crate::stop::Stop;
-use mle_star_domain::place::Line;
+use mle_star_domain::place::Section;
 
 /// The candidates to merge, best first: the first one, and the others. Without one that runs, the run ends.
 pub(crate) fn best_first(
@@ -32,7 +29,7 @@ pub(crate) fn best_first(
     };
     ctx.info(format!("candidates, best first: {}", ranked.iter().map(one).collect::<Vec<_>>().join(", ")));
     let mut ranked = to_build_on(ctx, ranked)?;
-    ctx.rest_on(Line::Merges, &ranked.iter().map(Scored::text).collect::<Vec<_>>())?;
+    ctx.declare_inputs(Section::Merges, &ranked.iter().map(Scored::text).collect::<Vec<_>>())?;
     if ranked.is_empty() {
         return Err(no_candidate(ctx, models, candidates.len())?);
     }
@@ -62,16 +59,16 @@ pub(crate) fn judged(ctx: &Ctx<'_>, merged: Evaluation, best: &Scored) -> Result
 /// The solutions that the run builds on: all, unless some came with a larger limit and none of those is better than
 /// what the run had before.
 fn to_build_on(ctx: &Ctx<'_>, solutions: Vec<Scored>) -> Result<Vec<Scored>, Stop> {
-    let standing = |one: &Scored| ctx.run.journal.standing(one.place(), one.score());
-    let standings = solutions.iter().map(standing).collect::<Result<Vec<_>, _>>()?;
-    if standings.contains(&Standing::Above) {
+    let age = |one: &Scored| ctx.run.journal.age(one.place(), one.score());
+    let ages = solutions.iter().map(age).collect::<Result<Vec<_>, _>>()?;
+    if ages.contains(&Age::LateAndBest) {
         return Ok(solutions);
     }
-    let are_early = solutions.into_iter().zip(standings).filter(|(_, one)| *one == Standing::Early);
-    Ok(are_early.map(|(solution, _)| solution).collect())
+    let originals = solutions.into_iter().zip(ages).filter(|(_, age)| *age == Age::Original);
+    Ok(originals.map(|(solution, _)| solution).collect())
 }
 
 /// Whether the run may build on this solution, which its rule accepts.
 fn may_build_on(ctx: &Ctx<'_>, solution: &Scored) -> Result<bool, Stop> {
-    Ok(ctx.run.journal.standing(solution.place(), solution.score())? != Standing::Below)
+    Ok(ctx.run.journal.age(solution.place(), solution.score())? != Age::Late)
 }

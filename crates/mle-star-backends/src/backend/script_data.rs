@@ -16,14 +16,14 @@ use tokio::sync::OnceCell;
 
 use super::ScriptBackend;
 use crate::runners::Source;
-use crate::script::evaluation::{CopiedRows, EvaluationSetup, FoldFiles, Shuffled};
-use crate::script::executor::{Executor, Shown};
+use crate::script::evaluation::{CopiedRows, EvaluationSetup, FoldFiles, Shuffle};
+use crate::script::executor::{Executor, Input};
 use crate::script::in_background;
 
 /// The data that a script sees.
 #[derive(Debug)]
 pub(super) struct ScriptData {
-    pub(super) shown: Arc<Shown>,
+    pub(super) shown: Arc<Input>,
     /// The data in the form that runners fetch, once one needs it.
     source: OnceCell<Arc<Source>>,
     pub(super) sample: Option<PathBuf>,
@@ -36,7 +36,7 @@ pub(super) struct ScriptData {
 pub(super) struct MadeData {
     pub(super) folder: PathBuf,
     /// The training table with the permuted target, if the view has one.
-    pub(super) shuffled: Option<Shuffled>,
+    pub(super) shuffled: Option<Shuffle>,
 }
 
 /// A training table with permuted labels, as the data plane says.
@@ -49,7 +49,7 @@ struct Permuted {
 /// The data whose last validation fold is held out.
 #[derive(Debug)]
 pub(super) struct FoldData {
-    seen: Arc<ScriptData>,
+    data: Arc<ScriptData>,
     files: FoldFiles,
 }
 
@@ -69,7 +69,7 @@ const SEED: u64 = 1;
 impl ScriptBackend {
     /// The data of a view that all scripts share. For a view that is made for one script, and for one that is missing: the data
     /// of the search.
-    pub(super) fn seen(&self, view: DataView) -> Arc<ScriptData> {
+    pub(super) fn script_data(&self, view: DataView) -> Arc<ScriptData> {
         let other = match view {
             DataView::Compared => self.compared.as_ref(),
             DataView::Whole => self.whole.as_ref(),
@@ -79,18 +79,18 @@ impl ScriptBackend {
     }
 
     /// What this script sees of the data, which may be made for it.
-    pub(super) async fn seen_by(
+    pub(super) async fn data_for(
         &self,
         request: &ScriptRequest,
         ends: Instant,
     ) -> Result<Arc<ScriptData>, Trouble> {
         let (view, stem) = (request.data, request.place.file_stem());
         match view {
-            DataView::Search | DataView::Compared | DataView::Whole => Ok(self.seen(view)),
+            DataView::Search | DataView::Compared | DataView::Whole => Ok(self.script_data(view)),
             DataView::ShuffledTarget | DataView::ReplacedTestRows => {
                 self.changed(view, &stem, ends).await.map(Arc::new)
             }
-            DataView::LastFold => Ok(Arc::clone(&self.without_last_fold(ends).await?.seen)),
+            DataView::LastFold => Ok(Arc::clone(&self.without_last_fold(ends).await?.data)),
             DataView::PermutedColumns | DataView::PermutedLastFold => {
                 let on = match view {
                     DataView::PermutedColumns => ImportanceRows::HeldOut,
@@ -129,8 +129,8 @@ impl ScriptBackend {
         let _: Value = self.plane.ask_for(last_fold.question.clone(), &made.folder, ends).await?;
         let files = FoldFiles::within(&made.folder, last_fold);
         let closed = self.closed_to(ImportanceRows::LastFold)?;
-        let seen = ScriptData::new(&files.input, Some(files.sample.clone()), &closed, &self.executor)?;
-        Ok(FoldData { seen: Arc::new(ScriptData { made: Some(made), ..seen }), files })
+        let data = ScriptData::new(&files.input, Some(files.sample.clone()), &closed, &self.executor)?;
+        Ok(FoldData { data: Arc::new(ScriptData { made: Some(made), ..data }), files })
     }
 
     /// A test table of copies of these rows.
@@ -140,8 +140,8 @@ impl ScriptBackend {
         let _: Value = self.plane.ask_for(evaluation.copies(rows), &made.folder, ends).await?;
         let closed = self.closed_to(rows.on)?;
         let sample = rows.sample.as_ref().and_then(|sample| Some(made.folder.join(sample.file_name()?)));
-        let seen = ScriptData::new(&made.folder, sample, &closed, &self.executor)?;
-        Ok(ScriptData { made: Some(made), ..seen })
+        let data = ScriptData::new(&made.folder, sample, &closed, &self.executor)?;
+        Ok(ScriptData { made: Some(made), ..data })
     }
 
     /// What is closed to scripts that predict these rows: for those of the last fold, also the tables of the search, which have
@@ -178,7 +178,7 @@ impl ScriptBackend {
                 question["words"] = json!(evaluation.setup.columns.words);
                 question["split"] = json!(evaluation.setup.split);
                 let Permuted { table, blocks } = self.plane.ask_for(question, &made.folder, ends).await?;
-                made.shuffled = Some(Shuffled { table: made.folder.join(table), blocks });
+                made.shuffled = Some(Shuffle { table: made.folder.join(table), blocks });
             }
             None => {
                 question["question"] = json!("replace_test_rows");
@@ -186,9 +186,9 @@ impl ScriptBackend {
                 let _: Value = self.plane.ask_for(question, &made.folder, ends).await?;
             }
         }
-        let seen =
+        let data =
             ScriptData::new(&made.folder, setup.sample_submission.clone(), &self.closed, &self.executor)?;
-        Ok(ScriptData { made: Some(made), ..seen })
+        Ok(ScriptData { made: Some(made), ..data })
     }
 }
 

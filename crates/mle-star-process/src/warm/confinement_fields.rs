@@ -1,13 +1,13 @@
-//! The confinement of a script as fields of messages to its worker.
+//! Messages to a worker that confine its scripts: each part of a [`Confinement`] is a field `NAME=VALUE`.
 
 use std::ffi::{CString, OsString};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 
-use crate::spawn::{Confinement, Mounts, Namespaces, OOM_SCORE_ADJ, Shown};
+use crate::spawn::{Confinement, Mounts, Namespaces, OOM_SCORE_ADJ, ShownPath};
 
-/// The namespaces of a worker's scripts, which are created before a script is known.
-pub(super) fn of_worker(namespaces: Option<&Namespaces>) -> Vec<OsString> {
+/// The fields for the namespaces of a worker's scripts, which are created before a script is known.
+pub(super) fn namespace_fields(namespaces: Option<&Namespaces>) -> Vec<OsString> {
     let Some(namespaces) = namespaces else { return Vec::new() };
     let [users, groups] = &namespaces.users;
     let mut fields = vec![
@@ -19,9 +19,10 @@ pub(super) fn of_worker(namespaces: Option<&Namespaces>) -> Vec<OsString> {
     fields
 }
 
-/// Everything else that confines one script. The descriptors that it names are sent with the message, in this order.
-pub(super) fn of_script(confinement: &Confinement) -> Vec<OsString> {
-    let mut fields = confinement.namespaces.as_ref().map(within).unwrap_or_default();
+/// The fields for everything else that confines one script. The descriptors that they name are sent with the message, in this
+/// order.
+pub(super) fn script_fields(confinement: &Confinement) -> Vec<OsString> {
+    let mut fields = confinement.namespaces.as_ref().map(mount_fields).unwrap_or_default();
     fields.extend(descriptors(confinement).map(|(name, _)| field("descriptor", name)));
     let limit = |(resource, soft, hard): &_| field("limit", format!("{} {soft} {hard}", *resource as u32));
     fields.extend(confinement.limits.iter().map(limit));
@@ -39,8 +40,8 @@ pub(super) fn descriptors(confinement: &Confinement) -> impl Iterator<Item = (&'
     ruleset.into_iter().chain(cgroup)
 }
 
-/// What is set up in the namespaces once the script is known.
-fn within(namespaces: &Namespaces) -> Vec<OsString> {
+/// The fields for the mounts, limits and kernel settings in the namespaces of one script.
+fn mount_fields(namespaces: &Namespaces) -> Vec<OsString> {
     let all = |name: &'static str, paths: &[CString]| {
         paths.iter().map(|path| field(name, path.as_bytes())).collect::<Vec<_>>()
     };
@@ -52,7 +53,7 @@ fn within(namespaces: &Namespaces) -> Vec<OsString> {
     for (target, link) in links {
         fields.extend([field("link-target", target.as_bytes()), field("link", link.as_bytes())]);
     }
-    for Shown { path, is_folder, .. } in shown {
+    for ShownPath { path, is_folder, .. } in shown {
         fields.push(field(if *is_folder { "shown-folder" } else { "shown-file" }, path.as_bytes()));
     }
     fields.extend(all("shared-memory", namespaces.shared_memory.as_slice()));

@@ -6,10 +6,11 @@ use std::path::Path;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use mle_star::event::Line;
+use mle_star_report::progress::Progress;
 
 use super::super::status::Frame;
 use super::{Screen, Show, TerminalStyle};
-use crate::output::{Drawn, replaced};
+use crate::output::{DrawnLine, replaced};
 
 /// A real run of `examples/flight-delays` with two paths.
 const REAL: &str = include_str!("../../../tests/streams/flight-delays.jsonl");
@@ -23,7 +24,7 @@ fn lines(stream: &str) -> Vec<Line> {
 }
 
 fn screen(colour: bool) -> Screen {
-    Screen { is_over: false, ..Screen::new(Show::Everything, TerminalStyle { live: true, colour }) }
+    Screen::new(Show::Everything, TerminalStyle { live: true, colour }, Progress::default())
 }
 
 /// Gives a screen the first `count` lines of a stream. Returns the time of the last line.
@@ -41,7 +42,7 @@ fn frame(last: Timestamp, columns: usize, rows: usize) -> Frame {
     Frame { now, zone: TimeZone::fixed(jiff::tz::offset(1)), columns, rows }
 }
 
-fn written(title: &str, lines: &[Drawn], columns: usize) -> String {
+fn written(title: &str, lines: &[DrawnLine], columns: usize) -> String {
     assert!(lines.iter().all(|line| line.width <= columns), "{title}: {lines:?}");
     let lines: String = lines.iter().map(|line| format!("{}\n", line.text.replace('\u{1b}', "␛"))).collect();
     format!("--- {title}\n{lines}\n")
@@ -96,7 +97,7 @@ fn on_a_terminal_steps_scroll_and_the_rest_stands_below_them() {
     let check = |stream: &str, columns: u16, height: u16| {
         let mut terminal = vt100::Parser::new(height.try_into().unwrap(), columns.try_into().unwrap(), 0);
         let mut screen = screen(true);
-        let (mut scrolled, mut standing) = (Vec::<String>::new(), Vec::<Drawn>::new());
+        let (mut scrolled, mut standing) = (Vec::<String>::new(), Vec::<DrawnLine>::new());
         // Rows that have left the screen cannot be updated.
         let mut hidden = 0;
         for line in lines(stream) {

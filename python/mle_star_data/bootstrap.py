@@ -1,4 +1,4 @@
-"""Which rows are drawn in each replicate of a score."""
+"""The bootstrap of scores: how often each row is drawn in each replicate."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from mle_star_data import other_rows
+from mle_star_data import new_rows
 from mle_star_data.tables import Refused
 
 LAYOUT = {"columns": ["id", "a", "b"], "header": ["id", "y"], "id": "id"}
@@ -19,7 +19,7 @@ def spellings(folder: Path) -> dict[str, object]:
     }
     for name, text in tables.items():
         (folder / name).write_text(text)
-    found = other_rows.rows_to_predict(str(folder), "id")
+    found = new_rows.rows_to_predict(str(folder), "id")
     assert found["layout"] == {"columns": ["id", "open", "grade", "size", "new"], "header": ["id", "y"], "id": "id"}
     assert [found[role] for role in ("train", "test", "sample")] == [*tables]
     known: dict[str, object] = found["spellings"]
@@ -46,7 +46,7 @@ def test_cells_are_read_as_the_training_table_has_them(
 ) -> None:
     names = ["open", "grade", "size", "new"]
     frame = pl.DataFrame([pl.Series(name, [cell]) for name, cell in zip(names, cells, strict=True)])
-    found, notes = other_rows.spelled(frame, spellings(tmp_path))
+    found, notes = new_rows.spelled(frame, spellings(tmp_path))
     assert (list(found.row(0)), "; ".join(notes)) == (written, note)
 
 
@@ -54,7 +54,7 @@ def test_a_test_table_of_fewer_rows_than_the_sample_is_refused(tmp_path: Path) -
     spellings(tmp_path)
     (tmp_path / "sample_submission.csv").write_text("id,y\n50,0\n51,0\n")
     with pytest.raises(Refused, match="2 rows for the 1 rows"):
-        other_rows.rows_to_predict(str(tmp_path), "id")
+        new_rows.rows_to_predict(str(tmp_path), "id")
 
 
 TRAIN = "id,a,b,y\n1,x,1.0,5\n2,y,2,6\n"
@@ -74,7 +74,7 @@ def test_rows_of_the_training_table_are_counted(
 ) -> None:
     (tmp_path / "train.csv").write_text(train)
     (tmp_path / "rows.csv").write_text(rows)
-    found = other_rows.shared_rows(str(tmp_path / "train.csv"), str(tmp_path / "rows.csv"), but)
+    found = new_rows.shared_rows(str(tmp_path / "train.csv"), str(tmp_path / "rows.csv"), but)
     assert found == {"shared": shared}
 
 
@@ -95,22 +95,22 @@ def test_predictions_are_in_the_order_of_the_rows(predicted: str, by: str, expec
     file.write_text(predicted)
     if "\n" not in expected:
         with pytest.raises(Refused, match=expected):
-            other_rows.name_predictions(str(file), ["k", "l"], by, LAYOUT, str(into))
+            new_rows.name_predictions(str(file), ["k", "l"], by, LAYOUT, str(into))
         return
-    other_rows.name_predictions(str(file), ["k", "l"], by, LAYOUT, str(into))
+    new_rows.name_predictions(str(file), ["k", "l"], by, LAYOUT, str(into))
     assert into.read_text() == expected
 
 
 def test_names_are_numbers_where_a_script_wrote_them_so() -> None:
-    assert other_rows._places(["007", "8"], ["8", "7"]) == [1, 0]
-    assert other_rows._places(["k", "l", "k"], ["k", "l", "k"]) == [0, 1, 2]
-    assert other_rows._places(["k", "l", "k"], ["k", "k", "l"]) is None
+    assert new_rows._places(["007", "8"], ["8", "7"]) == [1, 0]
+    assert new_rows._places(["k", "l", "k"], ["k", "l", "k"]) == [0, 1, 2]
+    assert new_rows._places(["k", "l", "k"], ["k", "k", "l"]) is None
 
 
 def test_a_sample_has_the_first_row_for_each_name(tmp_path: Path) -> None:
     sample, into = tmp_path / "sample.csv", tmp_path / "into.csv"
     sample.write_text("id,y\n1,0.5\n2,0.7\n")
-    other_rows.sample_for(str(sample), ["k", "l"], LAYOUT, str(into))
+    new_rows.sample_for(str(sample), ["k", "l"], LAYOUT, str(into))
     assert into.read_text() == "id,y\nk,0.5\nl,0.5\n"
 
 
@@ -118,11 +118,11 @@ def test_a_sample_has_the_first_row_for_each_name(tmp_path: Path) -> None:
 def test_predictions_in_another_order_are_compared(change: float, different: int, tmp_path: Path) -> None:
     expected, shuffled = tmp_path / "expected.csv", tmp_path / "shuffled.csv"
     expected.write_text("id,y\n" + "".join(f"{row},{2 * row + 1}\n" for row in range(40)))
-    other_rows.other_order(str(expected), str(shuffled))
+    new_rows.other_order(str(expected), str(shuffled))
     rows = [line.split(",") for line in shuffled.read_text().splitlines()[1:]]
     assert len(rows) == 36
     assert [row[0] for row in rows] != [str(row) for row in range(36)]
     rows[3][1] = repr(float(rows[3][1]) * (1 + change))
     shuffled.write_text("id,y\n" + "".join(f"{id},{y}\n" for id, y in rows))
-    found = other_rows.same_predictions(str(expected), str(shuffled), "id")
+    found = new_rows.same_predictions(str(expected), str(shuffled), "id")
     assert found == {"rows": 36, "different": different}

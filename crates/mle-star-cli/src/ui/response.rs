@@ -3,12 +3,15 @@
 use std::sync::LazyLock;
 
 use axum::http::StatusCode;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use minijinja::Environment;
 use minijinja::value::Serde;
+use mle_star::journal::JournalError;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::html;
 use serde::Serialize;
+
+use crate::exit::Failure;
 
 /// The templates of the pages and their frame.
 const TEMPLATES: [(&str, &str); 14] = [
@@ -81,6 +84,16 @@ pub async fn in_background<T: Send + 'static>(
     })
 }
 
+/// Does what a form asks for, and leads to the address that the work returns.
+///
+/// # Errors
+/// As [`in_background`].
+pub async fn redirected(
+    work: impl FnOnce() -> Result<String, ErrorResponse> + Send + 'static,
+) -> Result<Redirect, Page> {
+    Ok(Redirect::to(&in_background(work).await?))
+}
+
 impl Page {
     /// A page.
     ///
@@ -103,10 +116,24 @@ impl ErrorResponse {
     pub fn missing(trouble: Trouble) -> Self {
         Self { status: StatusCode::NOT_FOUND, trouble }
     }
+}
 
-    /// The error for an action that is not possible now or not with these values.
-    pub fn conflict(trouble: Trouble) -> Self {
+/// By default an error is about an action that is not possible.
+impl From<Trouble> for ErrorResponse {
+    fn from(trouble: Trouble) -> Self {
         Self { status: StatusCode::CONFLICT, trouble }
+    }
+}
+
+impl From<Failure> for ErrorResponse {
+    fn from(failure: Failure) -> Self {
+        failure.trouble.into()
+    }
+}
+
+impl From<JournalError> for ErrorResponse {
+    fn from(error: JournalError) -> Self {
+        error.trouble().into()
     }
 }
 

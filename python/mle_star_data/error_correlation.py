@@ -1,4 +1,4 @@
-"""How alike the errors of several files of predictions are."""
+"""The correlation of the errors of several files of predictions, which says whether combining them may help."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import metrics
-from .measure import together
-from .predictions import Predicted
+from .aliases import Array
+from .measure import mean_over_targets
+from .predictions import Predictions
 
-Array = NDArray[Any]
 
-
-def agreement(files: Sequence[Sequence[Predicted]], replicates: int) -> dict[str, Any]:
+def agreement(files: Sequence[Sequence[Predictions]], replicates: int) -> dict[str, Any]:
     """The best file, how much larger the score of each is, and the correlation of the errors of each pair, which is
     that of the targets on average."""
-    measured = [together(file, replicates) for file in files]
+    measured = [mean_over_targets(file, replicates) for file in files]
     sign = files[0][0].metric.sign()
     best = int(np.argmax([sign * one.score for one in measured]))
     with np.errstate(all="ignore"):
@@ -30,7 +28,7 @@ def agreement(files: Sequence[Sequence[Predicted]], replicates: int) -> dict[str
     return {"rows": len(files[0][0]), "best": best, "differences": differences, "correlations": correlations}
 
 
-def errors(predicted: Predicted) -> Array:
+def errors(predicted: Predictions) -> Array:
     """The error of each row. Numbers: predicted minus true. Labels: whether they are wrong. Probabilities: what the
     true class lacks, or the probability of a single column, less the mean within the true class, so that the shares
     of classes do not count; ranks instead if the metric is about order."""

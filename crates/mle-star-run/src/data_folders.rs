@@ -1,4 +1,4 @@
-//! What scripts see of the data of a run: folders in its own folder, which the data plane makes once.
+//! The data folders of a run: those that scripts see lie in the folder of the run, where the data plane makes them once.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,29 +12,29 @@ use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use serde_json::{Value, json};
 
-use crate::data_plane::{Questions, readable};
+use crate::data_plane::{BlockingPlaneClient, readable};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::protocol::question_of_rows;
 use crate::python_environment::Say;
 use crate::runs::{self, absolute, inputs};
 
-/// The data of a run.
+/// The data folders of a run.
 #[derive(Clone, Copy)]
-pub struct Seen<'a> {
+pub struct DataFolders<'a> {
     /// The folder of the run.
     pub folder: &'a Path,
-    /// Its inputs.
+    /// The inputs of the run.
     pub frozen: &'a Frozen,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> DataFolders<'a> {
     /// The data of an open run.
     pub fn of(run: &'a OpenRun) -> Self {
         Self { folder: &run.folder, frozen: &run.frozen }
     }
 
-    /// How the run evaluates solutions.
+    /// The evaluation protocol of the run.
     pub fn protocol(&self) -> Option<&'a Protocol> {
         self.frozen.protocol.as_ref()
     }
@@ -45,7 +45,7 @@ impl<'a> Seen<'a> {
     }
 
     /// The data that scripts of the search see.
-    pub fn of_search(&self) -> PathBuf {
+    pub fn for_search(&self) -> PathBuf {
         if self.holds_out() { self.held_out().join(layout::INPUT) } else { self.all_rows() }
     }
 
@@ -88,8 +88,8 @@ impl<'a> Seen<'a> {
         Ok(question_of_rows(name, &task, &self.frozen.config, facts, drawn.as_ref()))
     }
 
-    /// Makes the folders, unless they are there and their links lead somewhere. Those of a run that was moved may not. `questions`
-    /// is a process that can read the data, if there is one. Returns what agents are told of the data that scripts see, if what that
+    /// Makes the folders, unless they are there and their links lead somewhere, which those of a run that was moved may not.
+    /// `plane` is a client that can read the data, if there is one. Returns what agents are told of the data that scripts see, if what that
     /// depends on is `described`.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl<'a> Seen<'a> {
     pub fn make(
         &self,
         facts: &Value,
-        questions: Option<&Questions>,
+        plane: Option<&BlockingPlaneClient>,
         described: Option<&Value>,
         say: Say<'_>,
     ) -> Result<Option<String>, RunError> {
@@ -112,15 +112,15 @@ impl<'a> Seen<'a> {
             let new = self.folder.join(layout::WORK).join("made");
             self.with_room_for(&new)?;
             let own;
-            let questions = match questions {
-                Some(questions) => questions,
+            let plane = match plane {
+                Some(plane) => plane,
                 None => {
                     let work = self.folder.join(layout::WORK);
-                    own = Questions::open(&self.frozen.config, &work, self.readable()?, say)?;
+                    own = BlockingPlaneClient::open(&self.frozen.config, &work, self.readable()?, say)?;
                     &own
                 }
             };
-            let mut answer: BTreeMap<String, String> = questions.ask_for(question, &new)?;
+            let mut answer: BTreeMap<String, String> = plane.ask_for(question, &new)?;
             self.take(&new).map_err(|error| inputs::unwritable(self.folder, &error))?;
             Ok(answer.remove("text"))
         };
@@ -135,7 +135,7 @@ impl<'a> Seen<'a> {
     fn is_made(&self) -> bool {
         let held_out = self.held_out();
         let rows = !self.holds_out()
-            || leads_somewhere(&self.of_search()) && held_out.join(layout::LABELS).is_file();
+            || leads_somewhere(&self.for_search()) && held_out.join(layout::LABELS).is_file();
         rows && (!self.has_folds() || leads_somewhere(&self.all_rows()))
     }
 

@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from . import metrics, tables
+from .aliases import Array
 from .metrics import Metric
 from .predictions import Layout
 from .tables import Refused, Table, shown
-
-Array = NDArray[Any]
 
 LEAST_CORRELATION = 0.4
 """Numbers of which two fits have a smaller rank correlation differ."""
@@ -41,18 +39,19 @@ def compare(metric: Metric | None, first: str | Table, second: str | Table, layo
         raise Refused("several columns of labels are not compared")
     before, after = paired(first, second, layout)
     if kind == "labels":
-        return _labels(*(tables.mapped(side[columns[0]], tables.canonical) for side in (before, after)))
+        return _compare_labels(*(tables.mapped(side[columns[0]], tables.canonical) for side in (before, after)))
     sides = [np.stack([_numbers(side[name]) for name in columns], axis=1) for side in (before, after)]
-    is_free = metric is not None and (
+    is_order = metric is not None and (
         metric.by_order or metric.name == "Pearson correlation" or kind == "probabilities"
     )
     if metric is None:
-        is_free = bool(((sides[0] >= 0) & (sides[0] <= 1)).all())
+        is_order = bool(((sides[0] >= 0) & (sides[0] <= 1)).all())
     if len(columns) > 1 and (np.abs(sides[0].sum(axis=1) - 1.0) < 0.01).all():
         # The probabilities of rare classes are noise, so all columns count together.
-        is_jump, _, words = _alike(sides[0].ravel(), sides[1].ravel(), is_free, metrics.pearson, len(before))
+        is_jump, _, words = _compare_numbers(sides[0].ravel(), sides[1].ravel(), is_order, metrics.pearson, len(before))
         return {"rows": len(before), "words": words, "is_jump": is_jump}
-    each = [_alike(*pair, is_free, metrics.spearman, len(before)) for pair in zip(sides[0].T, sides[1].T, strict=True)]
+    pairs = zip(sides[0].T, sides[1].T, strict=True)
+    each = [_compare_numbers(*pair, is_order, metrics.spearman, len(before)) for pair in pairs]
     # Those that jump come first, then the less alike.
     least = min(range(len(each)), key=lambda at: (not each[at][0], each[at][1]))
     is_jump, _, words = each[least]
@@ -86,7 +85,7 @@ def chance(rows: int) -> float:
     return float(np.clip(CHANCE / rows**0.5, LEAST_CHANCE, MOST_CHANCE))
 
 
-def _labels(before: tables.Text, after: tables.Text) -> dict[str, Any]:
+def _compare_labels(before: tables.Text, after: tables.Text) -> dict[str, Any]:
     rows = pl.DataFrame({"before": before, "after": after})
     equal = float((before == after).to_numpy().mean())
     sizes = [rows[side].value_counts().rename({side: "label"}) for side in rows.columns]
@@ -98,15 +97,15 @@ def _labels(before: tables.Text, after: tables.Text) -> dict[str, Any]:
     return {"rows": len(before), "words": f"{100.0 * equal:.1f} % of the labels are equal", "is_jump": is_jump}
 
 
-def _alike(
-    before: Array, after: Array, is_free: bool, correlation: metrics.Function, rows: int
+def _compare_numbers(
+    before: Array, after: Array, is_order: bool, correlation: metrics.Function, rows: int
 ) -> tuple[bool, float, str]:
     """Whether two columns of numbers differ by more than fits do, their correlation, -1 for none, and how alike they
     are, in words. Free are an order, and probabilities, of which fits have other means."""
     spreads = np.ptp(before), np.ptp(after)
     found = float(correlation(before, after)) if min(spreads) > 0 else None
-    is_unlike = max(spreads) > 0 and (found is None or found < (chance(rows) if is_free else LEAST_CORRELATION))
-    is_jump = is_unlike or (not is_free and _is_at_another_level(before, after))
+    is_unlike = max(spreads) > 0 and (found is None or found < (chance(rows) if is_order else LEAST_CORRELATION))
+    is_jump = is_unlike or (not is_order and _is_at_another_level(before, after))
     known = "no correlation, because at least one of them is constant"
     means = f"mean {after.mean():.4f} instead of {before.mean():.4f}"
     words = f"{known if found is None else f'correlation {found:.2f}'}; {means}"

@@ -12,16 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from . import dates
-from .names import CODE, says, says_time
+from .aliases import Array, Facts
+from .naming import CODE, says, says_time
 from .tables import MISSING
 
-Array = NDArray[Any]
-Facts = dict[str, Any]
-
-LOOKED_AT = 100_000
+INSPECTED = 100_000
 """Rows from which columns are described: half of them the first ones, half spread over the others."""
 AT_ONCE = 100_000
 """Cells that are described at once, which takes 200 bytes for each."""
@@ -44,11 +41,11 @@ SEPARATORS = "/|:_-., "
 FEWEST_CODES, FEWEST_MEASURED, MOST_PARTS = 16, 5, 6
 
 
-def looked_at(rows: int) -> Array | None:
+def inspected_rows(rows: int) -> Array | None:
     """The numbers of the rows that are looked at; None if these are all."""
-    if rows <= LOOKED_AT:
+    if rows <= INSPECTED:
         return None
-    half = LOOKED_AT // 2
+    half = INSPECTED // 2
     spread = np.arange(1, half + 1, dtype=np.int64) * (rows - half)
     return np.concatenate([np.arange(half), half + (spread + half - 1) // half - 1])
 
@@ -56,8 +53,8 @@ def looked_at(rows: int) -> Array | None:
 def describe(frame: pl.DataFrame, words: Mapping[str, Collection[str]], exact: Collection[str] = ()) -> list[Facts]:
     """The columns of a table of texts. In some, `words` that look missing are values. Whole numbers beyond 2^53 are
     text, but not in columns that are `exact`, and not in those of times, which count billionths of seconds."""
-    rows = looked_at(frame.height)
-    wide = max(1, AT_ONCE // min(max(frame.height, 1), LOOKED_AT))
+    rows = inspected_rows(frame.height)
+    wide = max(1, AT_ONCE // min(max(frame.height, 1), INSPECTED))
     facts: list[Facts] = []
     for first in range(0, frame.width, wide):
         part = frame[:, first : first + wide]
@@ -69,7 +66,7 @@ def describe(frame: pl.DataFrame, words: Mapping[str, Collection[str]], exact: C
         _add_parts(found, described)
         facts += described
     for one in facts:
-        one |= {"unit": _unit(one), **_said_by_name(one, min(frame.height, LOOKED_AT))}
+        one |= {"unit": _unit(one), **_said_by_name(one, min(frame.height, INSPECTED))}
     return facts
 
 

@@ -1,5 +1,4 @@
-"""The ways to divide labelled rows by folds, times and groups of the tables that scripts see, and some of their
-cells."""
+"""Labelled rows in parts, by folds, times and groups, each of which `diagnose` scores; and cells of single rows."""
 
 from __future__ import annotations
 
@@ -17,8 +16,6 @@ from . import tables
 from .facts import table_of
 from .frames import Table, read
 
-Numbers = NDArray[np.float64]
-
 TIMES = 10
 """Times are divided into about this many parts."""
 CELLS, LONGEST = 4, 40
@@ -27,7 +24,7 @@ PERIOD = "period"
 
 
 @dataclass(frozen=True)
-class Division:
+class Partition:
     """The part of each row, by the row's ID."""
 
     by: str
@@ -39,7 +36,7 @@ class Division:
 
 
 @dataclass(frozen=True)
-class Divided:
+class PartitionedRows:
     """The rows of a table of a data folder; the number of a row, from 0, is its ID without a column of IDs."""
 
     folder: str
@@ -58,7 +55,7 @@ class Divided:
             return pl.int_range(self.table.rows, eager=True).cast(pl.String)
         return self.table.column(self.id).text.str.strip_chars()
 
-    def by(self, split: Mapping[str, Any] | None, folds: str | None, periods: Sequence[Any] | None) -> list[Division]:
+    def by(self, split: Mapping[str, Any] | None, folds: str | None, periods: Sequence[Any] | None) -> list[Partition]:
         """The divisions that a split suggests. What cannot be read divides nothing."""
         split = split or {}
         kind, column = split.get("kind"), split.get("column")
@@ -78,14 +75,14 @@ class Divided:
         has = values.is_not_null()
         return self.ids.filter(has).to_list(), values.filter(has)
 
-    def _by_groups(self, name: str | None) -> Iterator[Division]:
+    def _by_groups(self, name: str | None) -> Iterator[Partition]:
         ids, values = self._known(name)
         if ids:
             names = sorted(values.unique())
             place = {value: at for at, value in enumerate(names)}
-            yield Division(str(name), ids, [place[value] for value in values], names, False)
+            yield Partition(str(name), ids, [place[value] for value in values], names, False)
 
-    def _by_time(self, name: str | None) -> Iterator[Division]:
+    def _by_time(self, name: str | None) -> Iterator[Partition]:
         """Parts with about the same number of rows, the earliest first. Rows of the same time are in one part."""
         ids, values = self._known(name)
         column = self.table.column(str(name)) if ids else None
@@ -97,7 +94,7 @@ class Divided:
         of_moment = even_parts(counts, -(-len(ids) // TIMES))
         own = (np.flatnonzero(of_moment == one) for one in range(of_moment[-1] + 1))
         said = [_range(values[int(first[at[0]])], values[int(first[at[-1]])]) for at in own]
-        yield Division(str(name), ids, of_moment[part].tolist(), said, True)
+        yield Partition(str(name), ids, of_moment[part].tolist(), said, True)
 
     def cells(self, wanted: Sequence[str], but: Sequence[str]) -> list[list[tuple[str, str]]]:
         """A few cells of rows, each with its column, so that people recognize them."""
@@ -118,7 +115,7 @@ def even_parts(counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     return found
 
 
-def _by_folds(file: str, periods: Sequence[Any] | None) -> Iterator[Division]:
+def _by_folds(file: str, periods: Sequence[Any] | None) -> Iterator[Partition]:
     table = read(file)
     id = next(name for name in table.names if name != "fold")
     folds = table.column("fold").numbers
@@ -127,7 +124,7 @@ def _by_folds(file: str, periods: Sequence[Any] | None) -> Iterator[Division]:
     names = [_range(one["from"], one["to"]) for one in (periods or [])[:count]]
     names = names if has_periods else [str(fold + 1) for fold in range(count)]
     ids = table.column(id).text.str.strip_chars().to_list()
-    yield Division(PERIOD if has_periods else "fold", ids, folds.astype(int).tolist(), names, True)
+    yield Partition(PERIOD if has_periods else "fold", ids, folds.astype(int).tolist(), names, True)
 
 
 def _range(start: str, end: str) -> str:

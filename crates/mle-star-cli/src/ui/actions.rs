@@ -1,4 +1,4 @@
-//! Stop and resume, each behind a page that says what it will do.
+//! Stop, resume, note and fork: the page that says what each will do, and the form that does it.
 
 use std::path::Path as FilePath;
 use std::sync::{Arc, PoisonError};
@@ -13,43 +13,27 @@ use mle_star_run::note as notes;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
+use super::response::{Page, PageResponse, in_background, redirected};
 use super::site::Site;
 use crate::args::{ForkArgs, ResumeArgs};
 use crate::processes::{detached, working};
 
-/// Larger limits for a run to resume; empty to keep them.
+/// What a form asks for; fields that it does not have are empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Limits {
-    time_limit: String,
-    max_budget_usd: String,
-}
-
-/// A note to the agents of a run.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct NoteWish {
-    text: String,
-}
-
-/// Where to fork a run, and what to change.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct ForkWish {
-    at: String,
-    settings: String,
-    time_limit: String,
-    max_budget_usd: String,
-}
-
-/// How to stop a run.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct StopWish {
-    /// `yes` for a process that was asked to stop before.
+pub struct ActionForm {
+    /// `yes` to end a process that was asked to stop before.
     at_once: String,
+    /// A note.
+    text: String,
+    /// The place of a fork.
+    at: String,
+    /// Settings of a fork, one `KEY=VALUE` a line.
+    settings: String,
+    /// Larger limits, or those of a fork.
+    time_limit: String,
+    max_budget_usd: String,
 }
 
 /// The form that stops a run, or ends it at once if it was asked to stop before.
@@ -59,7 +43,7 @@ pub struct StopWish {
 pub async fn stop_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageResponse {
     let of = id.clone();
     let is_asked = in_background(move || {
-        let worker = working(&site.find(&of)?).map_err(ErrorResponse::conflict)?;
+        let worker = working(&site.find(&of)?)?;
         Ok(site.asked.lock().unwrap_or_else(PoisonError::into_inner).contains(&worker))
     })
     .await?;
@@ -73,29 +57,27 @@ pub async fn stop_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageR
 pub async fn stop(
     Of(site): Of<Arc<Site>>,
     Path(id): Path<String>,
-    Form(wish): Form<StopWish>,
+    Form(form): Form<ActionForm>,
 ) -> Result<Redirect, Page> {
-    let to = Redirect::to(&page_of(&id));
-    in_background(move || {
-        let worker = working(&site.find(&id)?).map_err(ErrorResponse::conflict)?;
+    redirected(move || {
+        let worker = working(&site.find(&id)?)?;
         let mut asked = site.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if wish.at_once == "yes" || !asked.contains(&worker) {
-            worker.interrupt().map_err(ErrorResponse::conflict)?;
+        if form.at_once == "yes" || !asked.contains(&worker) {
+            worker.interrupt()?;
             asked.insert(worker);
         }
-        Ok(())
+        Ok(page_of(&id))
     })
-    .await?;
-    Ok(to)
+    .await
 }
 
-/// The form that resumes a run, with its limits.
+/// The form that resumes a run, with its form.
 ///
 /// # Errors
 /// There is no such run, or it cannot be resumed.
 pub async fn resume_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageResponse {
     let of = id.clone();
-    let view = in_background(move || resumable(&site.find(&of)?).map_err(ErrorResponse::conflict)).await?;
+    let view = in_background(move || Ok(resumable(&site.find(&of)?)?)).await?;
     let config = &view.snapshot.frozen.config;
     let values = json!({
         "id": id, "is_cut_short": view.result.is_some(),
@@ -123,27 +105,24 @@ fn resumable(folder: &FilePath) -> Result<RunView, Trouble> {
 pub async fn resume(
     Of(site): Of<Arc<Site>>,
     Path(id): Path<String>,
-    Form(limits): Form<Limits>,
+    Form(form): Form<ActionForm>,
 ) -> Result<Redirect, Page> {
-    let to = Redirect::to(&page_of(&id));
-    in_background(move || {
+    redirected(move || {
         let folder = site.find(&id)?;
-        resumable(&folder).map_err(ErrorResponse::conflict)?;
+        resumable(&folder)?;
         let args = ResumeArgs {
-            time_limit: given(&limits.time_limit),
-            max_budget_usd: given(&limits.max_budget_usd),
+            time_limit: given(&form.time_limit),
+            max_budget_usd: given(&form.max_budget_usd),
             ..ResumeArgs::default()
         };
-        let resumed =
-            detached::resume(&folder, &args).map_err(|failure| ErrorResponse::conflict(failure.trouble))?;
+        let resumed = detached::resume(&folder, &args)?;
         if resumed.state == State::Finished {
             let hint = resumed.notes.join("; ");
-            return Err(ErrorResponse::conflict(Trouble::new("there is nothing left to do", hint)));
+            return Err(Trouble::new("there is nothing left to do", hint).into());
         }
-        Ok(())
+        Ok(page_of(&id))
     })
-    .await?;
-    Ok(to)
+    .await
 }
 
 /// The form for a note to the agents of a run.
@@ -163,14 +142,13 @@ pub async fn note_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageR
 pub async fn note(
     Of(site): Of<Arc<Site>>,
     Path(id): Path<String>,
-    Form(wish): Form<NoteWish>,
+    Form(form): Form<ActionForm>,
 ) -> Result<Redirect, Page> {
-    let to = Redirect::to(&page_of(&id));
-    in_background(move || {
-        notes::leave(&site.find(&id)?, &wish.text).map(drop).map_err(ErrorResponse::conflict)
+    redirected(move || {
+        notes::leave(&site.find(&id)?, &form.text)?;
+        Ok(page_of(&id))
     })
-    .await?;
-    Ok(to)
+    .await
 }
 
 /// The form that makes a new run from a place of another one.
@@ -180,16 +158,13 @@ pub async fn note(
 pub async fn fork_page(
     Of(site): Of<Arc<Site>>,
     Path(id): Path<String>,
-    Query(wish): Query<ForkWish>,
+    Query(form): Query<ActionForm>,
 ) -> PageResponse {
     let of = id.clone();
-    let view = in_background(move || {
-        run_view::read(&site.find(&of)?).map_err(|error| ErrorResponse::conflict(error.trouble()))
-    })
-    .await?;
+    let view = in_background(move || Ok(run_view::read(&site.find(&of)?)?)).await?;
     let config = &view.snapshot.frozen.config;
     let values = json!({
-        "id": id, "at": wish.at,
+        "id": id, "at": form.at,
         "time_limit": config.time_limit_seconds, "max_budget_usd": config.max_budget_usd,
     });
     Page::rendered("ui/fork.html", &values)
@@ -202,24 +177,21 @@ pub async fn fork_page(
 pub async fn fork(
     Of(site): Of<Arc<Site>>,
     Path(id): Path<String>,
-    Form(wish): Form<ForkWish>,
+    Form(form): Form<ActionForm>,
 ) -> Result<Redirect, Page> {
-    let to = in_background(move || {
+    redirected(move || {
         let parent = site.find(&id)?;
-        let set = wish.settings.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
+        let set = form.settings.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
         let args = ForkArgs {
-            at: wish.at.trim().to_owned(),
+            at: form.at.trim().to_owned(),
             set: set.collect(),
-            time_limit: given(&wish.time_limit),
-            max_budget_usd: given(&wish.max_budget_usd),
+            time_limit: given(&form.time_limit),
+            max_budget_usd: given(&form.max_budget_usd),
             ..ForkArgs::default()
         };
-        let forked =
-            detached::fork(&parent, &args).map_err(|failure| ErrorResponse::conflict(failure.trouble))?;
-        Ok(page_of(&forked.run_id))
+        Ok(page_of(&detached::fork(&parent, &args)?.run_id))
     })
-    .await?;
-    Ok(Redirect::to(&to))
+    .await
 }
 
 /// A field that was filled in.

@@ -13,10 +13,9 @@ import numpy as np
 import polars as pl
 
 from . import facts, frames
+from .aliases import Answer
 from .tables import MISSING, Refused, as_number
 from .tables import numbers as cell_numbers
-
-Answer = dict[str, Any]
 
 MOST_VALUES = 1_000
 """A column with more different values is no list of categories."""
@@ -55,7 +54,7 @@ def _spellings(tables: Mapping[str, frames.Table], id: str | None) -> dict[str, 
     values, if they repeat: all categories, and numbers if there are at most two."""
     known: dict[str, Answer] = {}
     for name in tables["test"].names:
-        both = [one.source.looked[name] for one in (tables["train"], tables["test"]) if name in one]
+        both = [one.source.inspected[name] for one in (tables["train"], tables["test"]) if name in one]
         cells = pl.concat([one.filter(one.str.strip_chars().is_in(list(MISSING)).not_()) for one in both])
         values = cells.unique()
         numbers = bool(np.isfinite(cell_numbers(values)).all())

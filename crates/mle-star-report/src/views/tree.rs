@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::diff::diff;
-use super::outcome::{of_run, status};
+use super::outcome::{run_values, status};
 use super::steps::{ScriptRun, Step, StepKind};
 use super::{family, plans};
 use crate::cut::{CODE, cut};
@@ -23,7 +23,7 @@ use crate::words::{phase_title, place_name};
 const ROOM: usize = 300_000;
 
 /// The solutions by phase and path, and a picture of them with their parents.
-pub fn tree(context: &Context<'_>) -> Value {
+pub fn tree(context: &Context<'_>) -> Option<Value> {
     let way = context.descent.way_to_best();
     let mut whole = WholeScripts { shown: BTreeSet::new(), room: ROOM, way };
     let (mut groups, mut occurring) = (Vec::<(String, Vec<Value>)>::new(), BTreeSet::new());
@@ -45,10 +45,10 @@ pub fn tree(context: &Context<'_>) -> Value {
     // Those that a reader chooses from.
     let outcomes: Vec<_> =
         ["kept", "dropped", "failed"].into_iter().filter(|one| occurring.contains(one)).collect();
-    json!({
+    Some(json!({
         "run": context.run.summary.run.run_id, "picture": family::picture(context), "outcomes": outcomes,
         "groups": groups,
-    })
+    }))
 }
 
 /// Decides which scripts are shown whole.
@@ -125,7 +125,7 @@ fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, whole: &mut WholeScripts) ->
     let mut before = parent.and_then(|parent| Some((json!(place_name(&parent.place)), parent.text()?)));
     let mut shown = Vec::new();
     for run in &step.runs {
-        let mut value = of_run(run);
+        let mut value = run_values(run);
         let name = value["name"].clone();
         value["code"] = whole.take(step.step, run.script, before.is_some()).into();
         value["lines"] = run.script.lines().count().into();

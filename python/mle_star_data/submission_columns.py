@@ -1,4 +1,4 @@
-"""What the columns of a submission stand for, by their names."""
+"""Which class or bound each column of a submission is about, by its name."""
 
 from __future__ import annotations
 

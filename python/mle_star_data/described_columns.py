@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .readings import Question, Reading, Taken
+from .readings import Question, Reading, Value
 from .sentences import sentences
 from .spellings import listed
 
@@ -21,7 +21,7 @@ _ENDINGS = r"(?:s|es|e|d|ed|ing|ers?|ly|n|en|ions?|al|t|ce|y|ures?|ment|ations?|
 
 def positive_class(
     text: str, labels: tuple[str, str], sample_name: str | None, given: str | None, chose: bool
-) -> Taken | Question:
+) -> Value | Question:
     """The label that is given, else the one that a sentence, the sample's column or the labels tell.
 
     `chose` says that the program chose the metric, so that it may choose the label, too.
@@ -52,7 +52,7 @@ def positive_class(
             )
             found = next(((label, why) for label, why in tries if label), None)
     if found:
-        return Taken("positive_class", found[0], f'higher means "{found[0]}", {found[1]}', sentence)
+        return Value("positive_class", found[0], f'higher means "{found[0]}", {found[1]}', sentence)
     readings = tuple(Reading(label, f'higher means "{label}"') for label in (one, other))
     return Question("positive_class", seen, "--positive-class", readings)
 
@@ -166,7 +166,7 @@ _TARGET = re.compile(r"\b(?:targets?|labels?|outcome|response|zielvariable)\b", 
 _FEATURES = re.compile(r"\b(?:based|basis|from|given|using|with|by|depending|according)\b")
 
 
-def target_named(text: str, columns: list[str]) -> Taken | None:
+def target_named(text: str, columns: list[str]) -> Value | None:
     """The column that sentences ask to predict; none if several are.
 
     The first name behind `predict` counts, up to words such as `based on`, which features follow, and a name
@@ -186,7 +186,7 @@ def target_named(text: str, columns: list[str]) -> Taken | None:
     if len(named) != 1:
         return None
     column, quoted = named.popitem()
-    return Taken("target_column", column, f"from {quoted}", quoted)
+    return Value("target_column", column, f"from {quoted}", quoted)
 
 
 def _first_column(text: str, columns: list[str]) -> str | None:
