@@ -21,7 +21,7 @@ from .aliases import Answer, Array, Keys
 from .intervals import Scale
 from .labels import Columns
 from .measure import Estimate, Scoring
-from .metric_child import FILE, FileError, MetricFunction, answer
+from .metric_child import FILE_NAME, MetricFileError, MetricFunction, run_in_child
 from .metric_tables import Form, LabelledRows, Truth
 from .predictions import Layout, Others
 from .tables import Refused, Table, Text
@@ -46,13 +46,13 @@ class Scorer:
         """The score of all rows, or of each as often as it counts."""
         pair = [self._drawn(frame, counts) for frame in self.frames]
         found = self.function.call(*pair)
-        self.function.on_score()
+        self.function.restart_timeout()
         try:
             score = float(found)
         except (TypeError, ValueError):
-            raise FileError(f"returned {found!r:.60}, which is no number", self.function.line) from None
+            raise MetricFileError(f"returned {found!r:.60}, which is no number", self.function.line) from None
         if not np.isfinite(score):
-            raise FileError(f"returned {score}, which is no finite number", self.function.line)
+            raise MetricFileError(f"returned {score}, which is no finite number", self.function.line)
         return score
 
     def _drawn(self, frame: Any, counts: Array | None) -> Any:
@@ -77,7 +77,7 @@ class Scorer:
                 scores.append(score(one))
             except (Exception, SystemExit):
                 scores.append(None)
-                self.function.on_score()
+                self.function.restart_timeout()
         return scores
 
     def at(self, places: Iterable[Array], fewest: int) -> list[float | None]:
@@ -254,14 +254,14 @@ class MetricFile:
 
         with tempfile.TemporaryDirectory(prefix="metric-") as given:
             folder = os.path.realpath(given)
-            for name, text in [*self.modules.items(), (FILE, self.text)]:
+            for name, text in [*self.modules.items(), (FILE_NAME, self.text)]:
                 Path(folder, name).write_text(text, encoding="utf-8")
 
-            def called(on_score: Callable[[], None]) -> Answer:
-                function = MetricFunction.load(folder, truth.id, on_score)
+            def called(restart_timeout: Callable[[], None]) -> Answer:
+                function = MetricFunction.load(folder, truth.id, restart_timeout)
                 return work(*(Scorer(function, pair, truth.id, keys, units) for pair in frames))
 
-            return answer(self.name, self.limit, folder, called)
+            return run_in_child(self.name, self.limit, folder, called)
 
 
 def _tried(scorer: Scorer) -> Answer:

@@ -30,7 +30,7 @@ mod study;
 mod submission_layout;
 mod targets;
 mod templates;
-mod time_order;
+mod time_column;
 mod unusual;
 mod writer;
 

@@ -17,7 +17,7 @@ use crate::metric::Metric;
 use crate::no_features::NoFeatures;
 use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
-use crate::time_order::{TimeOrder, time_order, with_dates};
+use crate::time_column::{TimeColumn, time_column, with_parsed_times};
 use crate::unusual::{Unusual, unusual};
 use mle_star_tables::metrics::{Kind, Metric as Known};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
@@ -87,7 +87,7 @@ pub(crate) struct Problem {
     /// The groups that folds keep whole, if any.
     pub(crate) grouping: Option<Grouping>,
     /// The time that separates fitting from validation rows, if any.
-    pub(crate) time: Option<TimeOrder>,
+    pub(crate) time: Option<TimeColumn>,
     /// The series whose earlier targets are features, if any.
     pub(crate) history: Option<History>,
     /// Two columns of many categories whose values go together in a way to learn, if any.
@@ -178,7 +178,7 @@ impl Problem {
         let (metric_id, test) = (known_metric(task, profile, target)?, known_test(profile)?);
         let Targets { whole: target, several } = &targets(profile, target, id, metric_id)?;
         let classes = classes(target, metric_id);
-        let (time, metric) = (time_order(split, profile, id), Metric::new(metric_id));
+        let (time, metric) = (time_column(split, profile, id), Metric::new(metric_id));
         let layout = layout(task, profile, target, &metric, classes, several)?;
         let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
         let Shares { rarest, stratified, unequal_classes } =
@@ -395,12 +395,12 @@ fn stand_in(task: &Task, profile: &Profile, target: &Column) -> Known {
 
 /// The feature columns without those that only name groups, unless there are no others, and what can be computed from them.
 fn useful_columns(
-    (profile, time): (&Profile, Option<&TimeOrder>),
+    (profile, time): (&Profile, Option<&TimeColumn>),
     links: &[Link],
     grouping: Option<&Grouping>,
     taken: impl Fn(&str) -> bool,
 ) -> Result<(Columns, DerivableColumns), Trouble> {
-    let profile = &with_dates(profile, time);
+    let profile = &with_parsed_times(profile, time);
     let test = known_test(profile)?;
     let excluded = |name: &str| taken(name) || grouping.is_some_and(|grouping| grouping.names(name));
     let columns = feature_columns(profile, test, links, excluded);

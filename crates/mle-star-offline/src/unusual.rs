@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::columns::{Columns, input_path};
 use crate::metric::Metric;
-use crate::time_order::TimeOrder;
+use crate::time_column::TimeColumn;
 use mle_star_tables::metrics::Kind;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
@@ -49,7 +49,7 @@ pub(crate) fn unusual(
     id: Option<&str>,
     target: &Column,
     metric: &Metric,
-    time: Option<&TimeOrder>,
+    time: Option<&TimeColumn>,
     columns: &Columns,
 ) -> Unusual {
     let time = time.map(|time| time.column.as_str());

@@ -15,7 +15,7 @@ use crate::excess::{Excess, Resource};
 use crate::process_tree::{Ending, ProcessTree, Streams};
 use crate::stream::Stream;
 use crate::warm::stall::stalled;
-use crate::{disk, memory, open_files};
+use crate::{disk, memory, open_file_limit};
 
 /// Between `SIGTERM` and `SIGKILL`.
 const GRACE: Duration = Duration::from_secs(5);
@@ -33,7 +33,7 @@ pub struct Limits {
     pub disk: disk::Limits,
     /// The folder whose size is limited.
     pub folder: PathBuf,
-    /// How often the limit on open files had been lowered before the start ([`open_files::times_lowered`]).
+    /// How often the limit on open files had been lowered before the start ([`open_file_limit::restore_limit`]).
     pub times_lowered: u64,
     /// How long the child may neither run nor print; for children that a worker forked.
     pub stall: Option<Duration>,
@@ -130,7 +130,7 @@ async fn watch(tree: &mut ProcessTree, limits: &Limits, logs: &[PathBuf; 2]) -> 
         () = tokio::time::sleep(limits.time) => stop_at_time_limit(tree, limits.time).await,
         excess = over_memory => stop_for(tree, excess).await,
         excess = disk::exceeded(limits.folder.clone(), limits.disk) => stop_for(tree, excess).await,
-        excess = open_files::lowered(limits.times_lowered) => stop_for(tree, excess).await,
+        excess = open_file_limit::wait_until_lowered(limits.times_lowered) => stop_for(tree, excess).await,
         () = has_stalled => {
             tree.kill();
             let finished = Finished::of(tree.ended().await?);

@@ -1,9 +1,9 @@
-//! The roles of the columns of a run's tables, in lines for people.
+//! The roles of the columns of a run's tables, and what is done with odd rows and words, in lines for people.
 
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::{ColumnRole, Task, TaskType, TextColumn};
-use mle_star_tables::facts::Inferred;
 use mle_star_tables::profile::{Column, Profile};
+use mle_star_tables::task_inference::InferredTask;
 
 /// The most columns of a wide table that are shown.
 pub const MOST: usize = 200;
@@ -39,14 +39,14 @@ fn words(task: &Task, text: &TextColumn) -> Option<String> {
 
 /// The columns of training and test table with their roles: those with a part in the task first, then the features. Of wide
 /// tables, the first [`MOST`] are shown.
-pub fn table(task: &Task, profile: &Profile, split: Option<&Split>, inferred: &Inferred) -> Vec<ColumnRole> {
+pub fn table(task: &Task, profile: &Profile, split: Option<&Split>, facts: &InferredTask) -> Vec<ColumnRole> {
     let in_train = profile.train.columns.iter().map(|column| (column, true));
     let only_in_test = profile.test.iter().flat_map(|test| &test.columns);
     let only_in_test = only_in_test.filter(|column| profile.train.column(&column.name).is_none());
     let all = in_train.chain(only_in_test.map(|column| (column, false)));
     let mut found: Vec<(usize, ColumnRole)> = all
         .map(|(column, is_in_train)| {
-            let (rank, role, why) = role(task, profile, split, (column, is_in_train), inferred);
+            let (rank, role, why) = role(task, profile, split, (column, is_in_train), facts);
             let kind = column.kind.name().to_owned();
             (rank, ColumnRole { column: column.name.clone(), role: role.to_owned(), kind, why })
         })
@@ -77,7 +77,7 @@ fn role(
     profile: &Profile,
     split: Option<&Split>,
     (column, is_in_train): (&Column, bool),
-    inferred: &Inferred,
+    inferred: &InferredTask,
 ) -> (usize, &'static str, String) {
     let name = column.name.as_str();
     let is = |role: &Option<String>| role.as_deref() == Some(name);

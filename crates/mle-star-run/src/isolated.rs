@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mle_star::traceback::fails_while_saving;
-use mle_star_backends::backend::{KEEPS_MODEL, MOST_OF_A_MODEL};
+use mle_star_backends::backend::{KEEPS_MODEL, MAX_MODEL_BYTES};
 use mle_star_backends::script::environment::Environment;
 use mle_star_backends::script::executor::{Execution, Executor, ExecutorSetup, Job, Workplace};
 use mle_star_backends::script::network;
@@ -85,7 +85,7 @@ impl IsolatedScripts {
             return Err(no_model(&executed.outcome.headline()));
         }
         let kept = self.folder.join("model");
-        let taken = workplace.take_model(&kept, MOST_OF_A_MODEL);
+        let taken = workplace.take_model(&kept, MAX_MODEL_BYTES);
         let taken = taken.map_err(|error| no_model(&error.to_string()))?;
         taken.map(|_| kept).ok_or_else(|| no_model("it kept none"))
     }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::predict::{Layout, TestTables};
+use crate::predict::{RunTables, TableSchema};
 use crate::runs::inputs::{write_atomically, write_json};
 
 pub use check::{call, check};
@@ -45,7 +45,7 @@ const PICKLE: &str = "model.pickle";
 pub struct ModelManifest {
     /// The columns that it needs, and those that it predicts.
     #[serde(flatten)]
-    pub layout: Layout,
+    pub layout: TableSchema,
     /// The spellings of the cells of these columns in the training table.
     #[serde(default)]
     pub spellings: Value,
@@ -93,7 +93,7 @@ impl ModelManifest {
     ///
     /// # Errors
     /// The model has members without a fitted model, or cannot be read.
-    pub fn of(model: &Path, tables: &TestTables, environment: &Environment) -> Result<Self, String> {
+    pub fn of(model: &Path, tables: &RunTables, environment: &Environment) -> Result<Self, String> {
         let unreadable = |error: io::Error| error.to_string();
         let members = match fs::read(model.join(MEMBERS)) {
             Ok(text) => serde_json::from_slice(&text).map_err(|error| error.to_string())?,

@@ -32,7 +32,7 @@ use crate::prepare::intake::MadeData;
 use crate::python_environment::environment;
 use crate::runs::{self, name};
 
-pub(crate) use rows::{Layout, RowNames, TestTables, name_predictions, read_rows};
+pub(crate) use rows::{RowIdMode, RunTables, TableSchema, attach_row_ids, read_rows};
 pub use score::Scored;
 
 /// Predicted rows.
@@ -96,7 +96,7 @@ async fn predict_rows(
         (None, tables) => tables.clone().map(|tables| (tables.layout, tables.spellings)).unwrap_or_default(),
     };
     let reading = run.reading();
-    let read = read_rows(&plane, (&layout, &spellings), (given, &reading), RowNames::Own, &rows).await?;
+    let read = read_rows(&plane, (&layout, &spellings), (given, &reading), RowIdMode::Own, &rows).await?;
     let (names, mut notes) = (read.names, read.notes);
     let labels = match scores {
         true => Some(score::labels(&run.task, &layout, (given, &reading), folder.path(), &plane).await?),
@@ -109,7 +109,7 @@ async fn predict_rows(
         }
         (Some((_, environment)), _) => {
             let written = run.predict_with_model(environment.clone(), &rows, folder.path()).await?;
-            name_predictions(&plane, &layout, &written, (&names, RowNames::Order), &predicted).await?;
+            attach_row_ids(&plane, &layout, &written, (&names, RowIdMode::Order), &predicted).await?;
         }
         (None, Some(tables)) => {
             run.fit_again(&plane, tables, given, (&rows, &names), &predicted, (folder.path(), say)).await?;
@@ -203,9 +203,9 @@ impl SolvedRun {
         if linked.is_dir() { linked } else { runs::data_dir(&self.folder, &self.task) }
     }
 
-    async fn tables(&self, plane: &PlaneClient) -> Result<TestTables, RunError> {
+    async fn tables(&self, plane: &PlaneClient) -> Result<RunTables, RunError> {
         let data = self.data_folder();
-        TestTables::of(plane, &data, self.task.roles.id.as_deref()).await.map_err(|error| {
+        RunTables::open(plane, &data, self.task.roles.id.as_deref()).await.map_err(|error| {
             let made = MadeData::of_run(&self.folder).map(|record| record.given);
             let given = made.unwrap_or_else(|| self.task.data_dir.clone());
             let message = format!("the data of the run is no longer at {}", given.display());
@@ -219,28 +219,28 @@ impl SolvedRun {
     async fn fit_again(
         &self,
         plane: &PlaneClient,
-        tables: &TestTables,
+        tables: &RunTables,
         given: &Path,
         (rows, names): (&Path, &[String]),
         predicted: &Path,
         (folder, say): (&Path, &(dyn Fn(&str) + Sync)),
     ) -> Result<(), RunError> {
-        let by = if are_unique(names) { RowNames::Own } else { RowNames::Numbers };
+        let by = if are_unique(names) { RowIdMode::Own } else { RowIdMode::Numbers };
         let numbered = match by {
             // Scripts look rows up by their names.
-            RowNames::Numbers => {
+            RowIdMode::Numbers => {
                 let like = (&tables.layout, &tables.spellings);
                 read_rows(plane, like, (given, &self.reading()), by, rows).await?.names
             }
             _ => names.to_vec(),
         };
         let data = folder.join("data");
-        tables.replace(plane, rows, &numbered, &data).await?;
+        tables.copy_with_test_rows(plane, rows, &numbered, &data).await?;
         self.keep_folds(&data).map_err(|error| RunError::failed(Trouble::io("write", &data, &error)))?;
         let environment = environment(self.config.python.as_ref(), say).await?;
         let isolated = IsolatedScripts::new(folder, &self.config, &[], environment).await?;
         let (written, _) = isolated.submission(&self.solution, &data, LONGEST, true).await?;
-        name_predictions(plane, &tables.layout, &written, (names, by), predicted).await
+        attach_row_ids(plane, &tables.layout, &written, (names, by), predicted).await
     }
 
     /// The folds of a run whose data moved lie beside its solution.

@@ -27,8 +27,8 @@ use mle_star_domain::search::{plain_rule, solution_pages};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::facts::{Guess, Inferred};
 use mle_star_tables::metrics::Metric;
+use mle_star_tables::task_inference::{InferredTask, InferredValue};
 
 use crate::columns;
 use crate::error::RunError;
@@ -102,7 +102,7 @@ pub struct Prepared {
     /// The data as scripts see it.
     pub intake: Intake,
     /// What was inferred, with reasons.
-    pub guesses: Vec<Guess>,
+    pub guesses: Vec<InferredValue>,
     /// The first lines that a run shows, and those that only its log has.
     pub opening: Opening,
 }
@@ -235,7 +235,7 @@ fn blocked_domains(configured: &Configured, task: &Task) -> Vec<String> {
 }
 
 /// The task, what it predicts, and by which metric, with the reasons for what was inferred.
-fn task_line(source: &TaskSource, task: &Task, inferred: &Inferred) -> String {
+fn task_line(source: &TaskSource, task: &Task, inferred: &InferredTask) -> String {
     let path = source.path.as_ref().unwrap_or(&source.data_dir);
     let why = |field: &str| inferred.reason(field).map_or_else(String::new, |why| format!(" ({why})"));
     let better = match task.metric_direction {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::relations::Relations;
-use crate::facts::unreadable;
+use crate::task_inference::unreadable;
 
 /// The number of rows from which the kinds of the columns are inferred.
 pub const ROWS_LOOKED_AT: usize = 100_000;

@@ -233,7 +233,7 @@ impl<'a> Ctx<'a> {
         // An answer that is read back is no call, in this process and in a later one.
         if !read_back {
             if is_new && !matches!(reply.value.answer, Answer::Refused { .. }) {
-                self.run.limits.answered(agent, self.run.journal.elapsed() - started);
+                self.run.limits.record_call(agent, self.run.journal.elapsed() - started);
             }
             self.report_reply(&place, agent, &reply, started);
         } else if !reply.replayed {
@@ -257,7 +257,7 @@ impl<'a> Ctx<'a> {
             self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
         }
         if !matches!(place.step(), Some(Step::Baseline(_))) {
-            self.run.limits.ran(purpose, &outcome.value);
+            self.run.limits.record_script(purpose, &outcome.value);
         }
         self.report_outcome(&place, &outcome.value, outcome.at, outcome.replayed);
         Ok(outcome)
@@ -383,7 +383,7 @@ impl<'a> Ctx<'a> {
                 return Ok(Ok(lease));
             }
             // What is left may have become more meanwhile.
-            if let Some(limit) = limits.out_of_time(place, journal.elapsed()) {
+            if let Some(limit) = limits.refusing_limit(place, journal.elapsed()) {
                 return Ok(Err(limit));
             }
         }
@@ -400,7 +400,7 @@ impl<'a> Ctx<'a> {
         let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
         let late = match purpose {
             Purpose::Score | Purpose::Submission => limits.too_late_to_run(place, self.built_on, now),
-            Purpose::Ablation | Purpose::Comparison | Purpose::Probe => limits.out_of_time(place, now),
+            Purpose::Ablation | Purpose::Comparison | Purpose::Probe => limits.refusing_limit(place, now),
         };
         if let Some(limit) = late {
             return Ok(ScriptOutcome::refused(limit));
@@ -431,7 +431,7 @@ impl<'a> Ctx<'a> {
         let outcome = if is_late { ScriptOutcome { end: ScriptEnd::TimedOut, ..outcome } } else { outcome };
         let is_stopped =
             matches!(purpose, Purpose::Score | Purpose::Submission) && outcome.end == ScriptEnd::TimedOut;
-        let cut_by = || limits.out_of_time(&request.place, self.run.journal.elapsed());
+        let cut_by = || limits.refusing_limit(&request.place, self.run.journal.elapsed());
         let cut_by = is_stopped.then(cut_by).flatten();
         Ok(ScriptOutcome { runner, cut_by, beside: lease.overlapped(), ..outcome })
     }

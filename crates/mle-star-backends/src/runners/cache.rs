@@ -21,7 +21,7 @@ use mle_star_process::disk::free_mib;
 use mle_star_process::remove::remove_tree;
 
 use super::manifest::{self, Manifest};
-use super::protocol::PIECE;
+use super::protocol::CHUNK_BYTES;
 
 /// The data of runs on this machine.
 #[derive(Clone, Debug)]
@@ -349,7 +349,7 @@ impl Incoming {
         }
         self.part.set_permissions(fs::Permissions::from_mode(0o444))?;
         // Small files are many. What a crash leaves of them has another size.
-        if self.have() > PIECE as u64 {
+        if self.have() > CHUNK_BYTES as u64 {
             self.part.sync_all()?;
         }
         fs::rename(&self.part_path, &self.whole)?;

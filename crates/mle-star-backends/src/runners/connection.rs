@@ -23,13 +23,13 @@ use files::{Receiving, send};
 pub(super) use launch::{Hope, NotStarted};
 
 /// How long after its time limit a script may take to end before its runner is given up.
-const LATE: Duration = Duration::from_secs(120);
+const PING_TIMEOUT: Duration = Duration::from_secs(120);
 /// How many messages about a script are queued at most.
-const MESSAGES: usize = 16;
+const CHANNEL_CAPACITY: usize = 16;
 /// The longest text of an outcome, in bytes.
-const LONGEST_TEXT: usize = 256 * 1024;
+const MAX_TEXT_BYTES: usize = 256 * 1024;
 /// The most notes of an outcome.
-const MOST_NOTES: usize = 100;
+const MAX_NOTES: usize = 100;
 
 /// The connection to a runner that can be given scripts.
 #[derive(Debug)]
@@ -204,7 +204,7 @@ impl Connection {
     ) -> Result<(Box<Execution>, Received, DiskFindings), String> {
         self.provide(remote.source).await?;
         let (job, (sender, mut messages)) =
-            (self.jobs.fetch_add(1, Ordering::Relaxed), mpsc::channel(MESSAGES));
+            (self.jobs.fetch_add(1, Ordering::Relaxed), mpsc::channel(CHANNEL_CAPACITY));
         lock(&self.shared.jobs).insert(job, sender);
         let _cancels = CancelOnDrop { shared: &self.shared, job };
         let outputs = remote.outputs.iter().map(|(name, most)| ((*name).to_owned(), *most)).collect();
@@ -220,10 +220,10 @@ impl Connection {
         };
         let mut receiving = Receiving::new(remote).map_err(|trouble| trouble.message)?;
         self.shared.out.send(&ToRunner::Script(Box::new(order)), remote.job.script.as_bytes());
-        let (began, limit) = (Instant::now(), remote.job.timeout + LATE);
+        let (began, limit) = (Instant::now(), remote.job.timeout + PING_TIMEOUT);
         let ended = loop {
             let left = limit.saturating_sub(began.elapsed());
-            let next = self.or_lost(timeout(left.max(LATE), messages.recv())).await?;
+            let next = self.or_lost(timeout(left.max(PING_TIMEOUT), messages.recv())).await?;
             match next {
                 Ok(Some(JobMessage::Output(..))) | Err(_) if left.is_zero() => {
                     return Err("it did not end a script at its time limit".to_owned());
@@ -271,17 +271,17 @@ fn checked(executed: Execution, time: Duration) -> Result<Execution, String> {
     let outcome = &executed.outcome;
     let texts = [&outcome.stdout, &outcome.stderr].into_iter().flat_map(|text| [&text.head, &text.tail]);
     let texts = texts.chain(&outcome.traceback).chain(&outcome.notes);
-    if let Some(text) = texts.into_iter().find(|text| text.len() > LONGEST_TEXT) {
+    if let Some(text) = texts.into_iter().find(|text| text.len() > MAX_TEXT_BYTES) {
         return Err(format!("a text of {} bytes", text.len()));
     }
-    if outcome.notes.len() > MOST_NOTES {
+    if outcome.notes.len() > MAX_NOTES {
         return Err(format!("{} notes", outcome.notes.len()));
     }
     if matches!(outcome.end, ScriptEnd::Lost { .. } | ScriptEnd::Refused { .. }) {
         return Err(outcome.end.words());
     }
     let seconds = outcome.duration_seconds;
-    if !(0.0..=(time + LATE).as_secs_f64()).contains(&seconds) {
+    if !(0.0..=(time + PING_TIMEOUT).as_secs_f64()).contains(&seconds) {
         return Err(format!("it ran for {seconds} s"));
     }
     // These come from the files, at which the program looks itself.

@@ -9,7 +9,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::protocol::{BEAT, frame};
+use super::protocol::{PING_INTERVAL, frame};
 
 /// Capacity of the queue of frames that carry pieces of files.
 const BULK_QUEUE: usize = 4;
@@ -69,7 +69,7 @@ impl Outbox {
 impl FrameQueue {
     /// Writes the frames, and `alive` at each [`BEAT`]. Returns when nothing more can be sent or written.
     pub(super) async fn write_to<M: Serialize>(mut self, mut sink: impl AsyncWrite + Unpin, alive: M) {
-        let mut beat = interval(BEAT);
+        let mut beat = interval(PING_INTERVAL);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let frame = tokio::select! {
@@ -99,7 +99,7 @@ impl LastHeard {
     /// Runs `work`, during which this side does not read frames, without counting that time as silence of the other
     /// side.
     pub(super) async fn during<T>(&self, work: impl Future<Output = T>) -> T {
-        let mut beat = interval(BEAT);
+        let mut beat = interval(PING_INTERVAL);
         let mut work = std::pin::pin!(work);
         loop {
             tokio::select! {

@@ -29,7 +29,7 @@ mod diagnose;
 mod last_fold;
 
 /// The maximum size of a file with predictions, in bytes.
-pub(crate) const LARGEST: u64 = 1 << 30;
+pub(crate) const MAX_PREDICTIONS_BYTES: u64 = 1 << 30;
 /// The file with what the data plane is told of a run, in its folder.
 const SETUP: &str = "setup.json";
 

@@ -17,7 +17,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_process::enforce::{self, End, Finished, Limits};
 use mle_star_process::machine::Machine;
 use mle_star_process::memory::{self, KernelKills};
-use mle_star_process::open_files::times_lowered;
+use mle_star_process::open_file_limit::restore_limit;
 use mle_star_process::remove::remove_tree;
 use mle_star_process::sandbox::{Isolation, Sandbox};
 use mle_star_process::short_links::ShortLinks;
@@ -44,7 +44,7 @@ mod traceback;
 mod workplace;
 
 /// How long after a line was printed it is read here, at most, even if the cores are busy.
-const HEARD: Duration = Duration::from_millis(500);
+const MAX_LAG: Duration = Duration::from_millis(500);
 
 /// The settings of an [`Executor`].
 #[derive(Clone, Debug)]
@@ -225,7 +225,7 @@ impl Executor {
             share_mib: known_mib / setup.slots.max(1) as u64,
             processes: isolation.processes_limit,
         };
-        let times_lowered = times_lowered().map_err(|error| self.trouble(error))?;
+        let times_lowered = restore_limit().map_err(|error| self.trouble(error))?;
         Ok(Limits { time, memory, disk, folder, times_lowered, stall: None })
     }
 
@@ -269,7 +269,7 @@ impl Executor {
         let (stdout, stderr) = (captured(stdout.excerpt()), captured(stderr.excerpt()));
         let traceback = tracebacks.traceback();
         // What it may have been writing since is its model.
-        let answered = |at| workplace.has_answer(at - HEARD) && remove_tree(&workplace.model()).is_ok();
+        let answered = |at| workplace.has_answer(at - MAX_LAG) && remove_tree(&workplace.model()).is_ok();
         let end = match end {
             End::Exited { code } => ScriptEnd::Exited { code },
             End::Signalled { signal } => ScriptEnd::Signalled { signal },

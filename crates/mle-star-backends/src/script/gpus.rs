@@ -12,7 +12,7 @@ use super::environment::Environment;
 use super::executor::{Executor, ExecutorSetup, Job};
 
 /// How long CUDA may take to start. With many GPUs it takes seconds.
-const STARTING: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 const SCRIPT: &str = include_str!("../../python/start_cuda.py");
 
 /// A GPU, and whether scripts can use it.
@@ -113,7 +113,7 @@ async fn start(
     let job = Job {
         stem: "start_cuda".to_owned(),
         script: SCRIPT.to_owned(),
-        timeout: STARTING,
+        timeout: START_TIMEOUT,
         slot: 0,
         may_be_warm: false,
         modules: Vec::new(),

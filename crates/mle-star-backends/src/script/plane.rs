@@ -31,11 +31,11 @@ const PACKAGE: &str = "mle_star_data";
 /// What the package needs.
 const LIBRARIES: [&str; 5] = ["fastexcel", "numpy", "polars", "scikit-learn", "scipy"];
 /// Their folders.
-const IMPORTED: [&str; 5] = ["fastexcel", "numpy", "polars", "sklearn", "scipy"];
+const MODULES: [&str; 5] = ["fastexcel", "numpy", "polars", "sklearn", "scipy"];
 /// How long an answer may take at least: without it, what a script predicted is lost.
-const LEAST: Duration = Duration::from_secs(20);
+const MIN_TIMEOUT: Duration = Duration::from_secs(20);
 /// How often a question is asked again if the process ends.
-const TRIES: usize = 2;
+const MAX_ATTEMPTS: usize = 2;
 
 /// Includes the files of the package.
 macro_rules! files {
@@ -147,7 +147,7 @@ impl Plane {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         question["number"] = json!(number);
         let mut process = self.process.lock().await;
-        let time = ends.saturating_duration_since(Instant::now()).max(LEAST);
+        let time = ends.saturating_duration_since(Instant::now()).max(MIN_TIMEOUT);
         let answered = timeout(time, self.answered(&mut process, number, format!("{question}\n"))).await;
         answered.map_err(|_| PlaneError::Late(time.as_secs()))??.read()
     }
@@ -174,7 +174,7 @@ impl Plane {
     /// The reply of the process. One that does not reply, or to which nobody listens any more, is ended.
     async fn answered(&self, process: &mut Option<Talk>, number: u64, line: String) -> Answer<Reply> {
         let mut said = String::new();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let mut talk = match process.take().filter(Talk::is_alive) {
                 Some(talk) => talk,
                 None => self.start().await.map_err(PlaneError::Broken)?,
@@ -279,7 +279,7 @@ pub fn interpreter() -> Option<PathBuf> {
 
 fn beside(program: &Path) -> Option<PathBuf> {
     let (python, libraries) = (program.with_file_name("python"), program.parent()?.parent()?.join("lib"));
-    let has = |folder: &Path| IMPORTED.iter().all(|name| folder.join("site-packages").join(name).is_dir());
+    let has = |folder: &Path| MODULES.iter().all(|name| folder.join("site-packages").join(name).is_dir());
     let mut versions = fs::read_dir(libraries).ok()?.flatten();
     (python.exists() && versions.any(|version| has(&version.path()))).then_some(python)
 }
@@ -326,7 +326,7 @@ mod tests {
         let python = folder.path().join("bin/python");
         fs::create_dir(folder.path().join("bin")).unwrap();
         fs::write(&python, "").unwrap();
-        for (at, name) in IMPORTED.iter().enumerate() {
+        for (at, name) in MODULES.iter().enumerate() {
             assert_eq!(beside(&program), None, "{at}");
             fs::create_dir_all(folder.path().join("lib/python3.12/site-packages").join(name)).unwrap();
         }

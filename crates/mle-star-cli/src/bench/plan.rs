@@ -23,9 +23,9 @@ use crate::exit::Failure;
 const OWN_KEYS: [(&str, &str); 4] =
     [("seed", "--seeds"), ("time_limit_seconds", "--budgets"), ("runs_dir", "--out"), ("run_id", "--out")];
 /// The longest name of a task in the name of a run.
-const LONGEST_NAME: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 /// The longest value that a message shows, in characters.
-const LONGEST_VALUE: usize = 100;
+const MAX_VALUE_CHARS: usize = 100;
 
 /// Everything that decides which runs a bench makes. It is written to its folder, so that a later call makes the same
 /// ones.
@@ -136,7 +136,7 @@ fn planned(
 fn unique(name: &str, others: &[PlannedTask]) -> String {
     let slug: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect();
-    let slug: String = slug.trim_matches(['-', '_']).chars().take(LONGEST_NAME).collect();
+    let slug: String = slug.trim_matches(['-', '_']).chars().take(MAX_NAME_CHARS).collect();
     let slug = if slug.is_empty() { "task".to_owned() } else { slug };
     let numbered = (2..).map(|number| format!("{slug}-{number}"));
     let is_free = |name: &String| others.iter().all(|other| other.name != *name);
@@ -160,7 +160,7 @@ impl Plan {
         let key = first_difference(&before, &now)?;
         let pointer = format!("/{}", key.replace('.', "/"));
         let [now, before] = [now, before].map(|plan| {
-            first_line(&plan.pointer(&pointer).unwrap_or(&Value::Null).to_string(), LONGEST_VALUE)
+            first_line(&plan.pointer(&pointer).unwrap_or(&Value::Null).to_string(), MAX_VALUE_CHARS)
         });
         Some(format!("{key}: {now}, before: {before}"))
     }

@@ -16,7 +16,7 @@ use crate::output::wrapped;
 /// The columns of an output that is no terminal.
 const COLUMNS: usize = 120;
 /// The fewest columns to which text is wrapped.
-const FEWEST: usize = 40;
+const MIN_COLUMNS: usize = 40;
 
 /// What the output can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl OutputStyle {
         let colour = io::stdout().is_terminal() && !is_dumb && environment("NO_COLOR").is_none();
         let size = terminal_size::terminal_size_of(io::stdout());
         let columns = size.map_or(COLUMNS, |(columns, _)| usize::from(columns.0));
-        Self { colour, columns: columns.max(FEWEST) }
+        Self { colour, columns: columns.max(MIN_COLUMNS) }
     }
 }
 

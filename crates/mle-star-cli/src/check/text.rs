@@ -11,7 +11,7 @@ use mle_star_leakage::{Finding, Unreadable};
 use super::files::{Input, is_notebook};
 
 /// The largest file that is read, in bytes. Notebooks hold pictures.
-const LARGEST: u64 = 256 << 20;
+const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// Python code, ready to be checked.
 #[derive(Debug, Default)]
@@ -156,9 +156,9 @@ fn open(path: &Path) -> Result<File, Trouble> {
 
 fn all_of(source: impl Read, input: &Input) -> Result<Vec<u8>, Trouble> {
     let mut bytes = Vec::new();
-    source.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| unreadable(input, &error))?;
-    if bytes.len() as u64 > LARGEST {
-        let message = format!("{input} is larger than {} MiB", LARGEST >> 20);
+    source.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(input, &error))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        let message = format!("{input} is larger than {} MiB", MAX_FILE_BYTES >> 20);
         return Err(Trouble::new(
             message,
             "name scripts and notebooks only, or clear the notebook's outputs",

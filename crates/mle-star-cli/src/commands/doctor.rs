@@ -33,7 +33,7 @@ use runners::CheckedRunner;
 use runs_dir::RunsDir;
 
 /// The longest list of the models of an endpoint, in characters.
-const LONGEST_LIST: usize = 400;
+const MAX_LISTED: usize = 400;
 
 /// The findings.
 #[derive(Debug, Serialize)]
@@ -109,7 +109,7 @@ impl CheckedEndpoint {
             (None, Some(models)) if models.is_empty() => "it offers no models".to_owned(),
             (None, models) => {
                 let models = models.as_deref().unwrap_or_default();
-                let shown = first_line(&models.join(", "), LONGEST_LIST);
+                let shown = first_line(&models.join(", "), MAX_LISTED);
                 format!("{}: {shown}", count(models.len() as u64, "model"))
             }
         };

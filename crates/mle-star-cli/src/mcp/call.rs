@@ -17,7 +17,7 @@ use super::tools::{CommandLine, Tool};
 use crate::processes::detached::{error_in, program};
 
 /// How often a client that listens hears from a command that says nothing.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// What a command printed.
 struct Printed {
@@ -74,7 +74,7 @@ async fn run(line: &CommandLine, caller: &Caller) -> io::Result<Printed> {
         let Some(stderr) = stderr else { return messages };
         let mut lines = BufReader::new(stderr).lines();
         loop {
-            match timeout(SIGN_OF_LIFE, lines.next_line()).await {
+            match timeout(PROGRESS_INTERVAL, lines.next_line()).await {
                 Ok(Ok(Some(line))) => messages.push(line),
                 Ok(_) => return messages,
                 Err(_) => {}

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use crate::report;
 
 /// The minimum time between two reports.
-const PAUSE: Duration = Duration::from_secs(5);
+const MIN_INTERVAL: Duration = Duration::from_secs(5);
 /// The pause is at least this many times as long as the last report took.
 const PAUSE_FACTOR: u32 = 20;
 
@@ -87,7 +87,7 @@ async fn write_on(folder: Arc<Path>, shared: Arc<Shared>) {
         })
         .await;
         drop(lock);
-        tokio::time::sleep(PAUSE.max(began.elapsed() * PAUSE_FACTOR)).await;
+        tokio::time::sleep(MIN_INTERVAL.max(began.elapsed() * PAUSE_FACTOR)).await;
     }
 }
 

@@ -18,7 +18,7 @@ use super::response::render;
 use crate::listing::{Entry, best, entries, scale};
 
 /// The runs on a page.
-const ON_A_PAGE: usize = 100;
+const PAGE_SIZE: usize = 100;
 
 /// The query of the list; every field is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -210,9 +210,9 @@ impl ListQuery {
             groups[at].all += 1;
             groups[at].runs.push(entry);
         }
-        let pages = entries.len().div_ceil(ON_A_PAGE).max(1);
+        let pages = entries.len().div_ceil(PAGE_SIZE).max(1);
         let number = self.page.parse().unwrap_or(1).clamp(1, pages);
-        let (mut skipped, mut left) = ((number - 1) * ON_A_PAGE, ON_A_PAGE);
+        let (mut skipped, mut left) = ((number - 1) * PAGE_SIZE, PAGE_SIZE);
         for group in &mut groups {
             let from = skipped.min(group.runs.len());
             skipped -= from;

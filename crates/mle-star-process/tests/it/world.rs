@@ -8,7 +8,7 @@ use mle_star_process::enforce::{self, Finished, Limits};
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Sandbox};
 use mle_star_process::stream::Stream;
-use mle_star_process::{Confinement, ProcessTree, disk, memory, open_files};
+use mle_star_process::{Confinement, ProcessTree, disk, memory, open_file_limit};
 use tokio::process::Command;
 
 pub struct World {
@@ -31,7 +31,7 @@ impl World {
             memory: memory::Limits { memory_mib: 2_000, share_mib: u64::MAX, processes: 100 },
             disk: disk::Limits { disk_mib: 100, files: 1_000, reserve_mib: 0 },
             folder: self.folder(),
-            times_lowered: open_files::times_lowered().unwrap(),
+            times_lowered: open_file_limit::restore_limit().unwrap(),
             stall: None,
         }
     }

@@ -15,7 +15,7 @@ use crate::error::RunError;
 use crate::isolated::IsolatedScripts;
 use crate::model::{Member, Members, ModelManifest, check, parts, refit};
 use crate::open_run::OpenRun;
-use crate::predict::TestTables;
+use crate::predict::RunTables;
 use crate::runs::inputs;
 
 /// A check may take so long, even if no time is left: Python with its libraries has to start.
@@ -53,7 +53,7 @@ pub async fn keep_model(
         let plane =
             PlaneClient::open(&run.frozen.config, folder.path(), files, &|_| ()).await.map_err(in_words)?;
         let id = run.frozen.task.roles.id.as_deref();
-        let tables = TestTables::of(&plane, &backends.all_rows, id).await.map_err(in_words)?;
+        let tables = RunTables::open(&plane, &backends.all_rows, id).await.map_err(in_words)?;
         let keeper = ModelKeeper { run, backends, tables, plane, folder: folder.path() };
         match keeper.keep_submitted(result, submission, found, search).await {
             Ok(kept) => Ok(kept),
@@ -75,7 +75,7 @@ pub fn remove_model(run: &OpenRun, why: impl Into<String>) -> ModelRecord {
 struct ModelKeeper<'run> {
     run: &'run OpenRun,
     backends: &'run Backends,
-    tables: TestTables,
+    tables: RunTables,
     plane: PlaneClient,
     /// The folder in which models are tried.
     folder: &'run Path,

@@ -12,7 +12,7 @@ use mle_star_tables::reading::Reading;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::rows::{Layout, RowNames, read_rows};
+use super::rows::{RowIdMode, TableSchema, read_rows};
 use crate::data_plane::PlaneClient;
 use crate::error::RunError;
 
@@ -47,7 +47,7 @@ pub struct RowLabels {
 /// The program cannot compute the metric of the run, or the table lacks the target.
 pub async fn labels(
     task: &Task,
-    layout: &Layout,
+    layout: &TableSchema,
     (given, reading): (&Path, &Reading),
     folder: &Path,
     plane: &PlaneClient,
@@ -62,8 +62,8 @@ pub async fn labels(
     let file = folder.join("labels.csv");
     let write = async |group: Option<&String>| {
         let columns = wanted.iter().chain(group).cloned().collect();
-        let layout = Layout { columns, header: Vec::new(), id: None };
-        read_rows(plane, (&layout, &Value::Null), (given, reading), RowNames::Numbers, &file).await
+        let layout = TableSchema { columns, header: Vec::new(), id: None };
+        read_rows(plane, (&layout, &Value::Null), (given, reading), RowIdMode::Numbers, &file).await
     };
     let group = task.roles.group.as_ref().filter(|group| !wanted.contains(group));
     let cluster = match group {
@@ -93,7 +93,7 @@ pub async fn labels(
 }
 
 /// The columns to predict: those that the task names; if it names one of several columns of the submission, all of these.
-fn targets(task: &Task, layout: &Layout) -> Result<Vec<String>, Trouble> {
+fn targets(task: &Task, layout: &TableSchema) -> Result<Vec<String>, Trouble> {
     let named = task.roles.target.as_ref().map(Targets::all).unwrap_or_default();
     let lacks = || Trouble::new("the column to predict is not known", "leave --score out");
     let first = named.first().ok_or_else(lacks)?;
@@ -111,7 +111,7 @@ impl RowLabels {
     pub async fn score(
         &self,
         predicted: &Path,
-        layout: &Layout,
+        layout: &TableSchema,
         train: Option<&Path>,
         plane: &PlaneClient,
     ) -> Result<Scored, RunError> {

@@ -12,10 +12,10 @@ use mle_star_domain::layout;
 use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::task::{Targets, TaskKeys};
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::facts::{CLASSES_WITHOUT_ROWS, GivenTask};
 use mle_star_tables::intake::{InputData, Submission};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, Table};
 use mle_star_tables::reading::Reading;
+use mle_star_tables::task_inference::{CLASSES_WITHOUT_ROWS, TaskHints};
 use mle_star_tables::walk;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -196,9 +196,9 @@ impl Intake {
     ///
     /// # Errors
     /// What is given does not fit them.
-    pub fn inspect(&self, given: &GivenTask) -> Result<Value, RunError> {
+    pub fn inspect(&self, given: &TaskHints) -> Result<Value, RunError> {
         let InputData { is_single, lacks_sample, marks_missing, .. } = self.taken;
-        let given = GivenTask { marks_missing, makes_ids: is_single || lacks_sample, ..given.clone() };
+        let given = TaskHints { marks_missing, makes_ids: is_single || lacks_sample, ..given.clone() };
         let question = json!({ "question": "inspect", "folder": absolute(&self.folder())?, "told": given });
         self.plane.ask(question).map_err(|error: RunError| {
             let trouble = Trouble { message: self.as_given(&error.trouble.message), ..error.trouble };
@@ -221,7 +221,7 @@ impl Intake {
     pub fn complete(
         &mut self,
         data: &Data,
-        given: &GivenTask,
+        given: &TaskHints,
         unknown: &Trouble,
         seed: u32,
     ) -> Result<Option<Option<String>>, RunError> {
@@ -258,7 +258,7 @@ impl Intake {
     }
 
     /// Leaves the targets out of the test table; whether there were some.
-    fn leave_out_targets(&mut self, data: &Data, given: &GivenTask) -> Result<bool, RunError> {
+    fn leave_out_targets(&mut self, data: &Data, given: &TaskHints) -> Result<bool, RunError> {
         let test = data.profile.as_ref().and_then(|profile| profile.test.as_ref());
         let Some(test) = test else { return Ok(false) };
         let targets = given.roles.target.iter().flat_map(Targets::all);

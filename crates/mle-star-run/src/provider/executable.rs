@@ -15,9 +15,9 @@ use crate::settings::Environment;
 
 /// The oldest version that can be used.
 const OLDEST: Version = Version::new(
-    claude::OLDEST_CLAUDE_VERSION[0] as u64,
-    claude::OLDEST_CLAUDE_VERSION[1] as u64,
-    claude::OLDEST_CLAUDE_VERSION[2] as u64,
+    claude::MIN_CLAUDE_VERSION[0] as u64,
+    claude::MIN_CLAUDE_VERSION[1] as u64,
+    claude::MIN_CLAUDE_VERSION[2] as u64,
 );
 /// The `claude` command line.
 pub const CLAUDE: Program = Program {

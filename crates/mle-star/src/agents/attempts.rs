@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::evaluation::Failure;
-use crate::lessons::{cut, diff, gained, number, seconds};
+use crate::lessons::{clip, diff, format_seconds, gain_text, number};
 use crate::result::{AttemptEffect, RefinementAttempt};
 use crate::solution::Solution;
 use mle_star_domain::effects::Limit;
@@ -41,7 +41,7 @@ pub(super) fn outcomes(
     let last = attempts.iter().rposition(|attempt| attempt.was_improvement);
     attempts.iter().enumerate().map(move |(index, attempt)| {
         let kept = if Some(index) == last { "kept" } else { "kept until a later attempt replaced it" };
-        (cut(&attempt.plan, most), outcome(attempt, &attempts[..index], kept))
+        (clip(&attempt.plan, most), outcome(attempt, &attempts[..index], kept))
     })
 }
 
@@ -63,9 +63,9 @@ fn outcome(attempt: &RefinementAttempt, earlier: &[RefinementAttempt], kept: &st
 /// The score of a script, its difference to an earlier one, whether it was kept and how long it took, as far as they are
 /// known.
 pub(super) fn scored(score: f64, effect: &AttemptEffect, kept: Option<&str>) -> String {
-    let gain = effect.gain.map(|gain| gained(gain, effect.standard_error));
+    let gain = effect.gain.map(|gain| gain_text(gain, effect.standard_error));
     let parts = [Some(format!("score {}", number(score))), gain, kept.map(str::to_owned)];
-    parts.into_iter().chain([effect.seconds.map(seconds)]).flatten().collect::<Vec<_>>().join(", ")
+    parts.into_iter().chain([effect.seconds.map(format_seconds)]).flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Why there is no score, and after which time.
@@ -75,7 +75,7 @@ pub(super) fn failed(limit: Option<Limit>, effect: &AttemptEffect) -> String {
         (None, "") => "no script",
         (None, failure) => failure,
     };
-    let after = effect.seconds.map(|time| format!(" after {}", seconds(time))).unwrap_or_default();
+    let after = effect.seconds.map(|time| format!(" after {}", format_seconds(time))).unwrap_or_default();
     format!("failed{after}: {why}")
 }
 
@@ -84,7 +84,7 @@ pub(super) fn attempts_so_far(attempts: &[RefinementAttempt]) -> Value {
     let one = |(index, attempt): (usize, &RefinementAttempt)| {
         let effect = &attempt.effect;
         let (diff, printed, mishaps) = (&effect.diff, &effect.printed, &effect.mishaps);
-        let plan = cut(&attempt.plan, LONGEST_PLAN);
+        let plan = clip(&attempt.plan, LONGEST_PLAN);
         json!({
             "number": index + 1, "plan": plan, "outcome": so_far(attempts, index), "diff": diff,
             "printed": printed, "mishaps": mishaps,

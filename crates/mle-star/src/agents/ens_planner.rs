@@ -6,7 +6,7 @@ use super::attempts::{Tried, failed, history, scored};
 use super::ensembler::{best_round, members};
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::lessons::cut;
+use crate::lessons::clip;
 use crate::reply;
 use crate::result::EnsembleAttempt;
 use crate::scored::Scored;
@@ -63,5 +63,5 @@ async fn agreement(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Agreeme
 fn outcome(round: &EnsembleAttempt) -> Value {
     let failure = || failed(round.limit, &round.effect);
     let outcome = round.score.map_or_else(failure, |score| scored(score, &round.effect, None));
-    json!({"plan": cut(&round.plan, LONGEST_PLAN), "outcome": outcome, "mishaps": round.effect.mishaps})
+    json!({"plan": clip(&round.plan, LONGEST_PLAN), "outcome": outcome, "mishaps": round.effect.mishaps})
 }

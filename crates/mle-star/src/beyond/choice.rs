@@ -6,7 +6,7 @@
 //! same leak; solutions that it cannot tell apart go by validation. Either way, the other half reports. Few held-out rows are
 //! not halved: validation chooses, and all of them report. With `final_choice: holdout`, it always chooses, among the few best.
 
-use super::held_out::look;
+use super::held_out::holdout_score;
 use super::ranking::{Compared, ranking};
 use crate::agents;
 use crate::ctx::Ctx;
@@ -138,7 +138,7 @@ async fn compare(ctx: &Ctx<'_>, mut known: Option<Finalist>, solutions: Vec<Scor
 /// has no score there. A solution without predictions is not looked at.
 async fn look_at_half(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<(Finalist, bool)>, Stop> {
     let Some((validated, predictions)) = best.measured().zip(Predictions::of(best)) else { return Ok(None) };
-    let held_out = look(ctx, &predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
+    let held_out = holdout_score(ctx, &predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
     let Some(held_out) = held_out else { return Ok(None) };
     let is_contradicted = is_worse(ctx, &held_out, validated, CONTRADICTED);
     if is_contradicted {
@@ -191,7 +191,7 @@ async fn scored_on_held_out(ctx: &Ctx<'_>, solution: Scored) -> Result<Finalist,
         None => submission_script(ctx, &solution).await?,
     };
     let measured = match &predictions {
-        Some(Predictions { script, run, .. }) => look(ctx, run, script, HoldoutPart::Choosing).await?,
+        Some(own) => holdout_score(ctx, &own.run, &own.script, HoldoutPart::Choosing).await?,
         None => None,
     };
     Ok(Finalist { solution, predictions, measured })

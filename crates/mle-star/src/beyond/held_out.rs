@@ -11,7 +11,7 @@ use mle_star_domain::protocol::HoldoutPart;
 use mle_star_domain::question::{FileStem, HoldoutScore, Question, Refit};
 
 /// Scores the predictions for held-out rows in the submission that `script` wrote at `run`.
-pub(super) async fn look(
+pub(super) async fn holdout_score(
     ctx: &Ctx<'_>,
     run: &Place,
     script: &str,

@@ -3,8 +3,8 @@
 //! Why: a submission script that fails must not cost the answer. What it may change: what is submitted, and what is said of it.
 
 use super::choice::{Chosen, Predictions};
+use super::holdout_run::HoldoutRun;
 use super::model;
-use super::rehearsal::Rehearsal;
 use crate::ctx::Ctx;
 use crate::evaluate::Execution;
 use crate::evaluation::Failure;
@@ -48,7 +48,7 @@ pub(crate) struct Final {
     /// How its solution was chosen.
     pub chosen: Chosen,
     /// What is known about the first run of the answer's script.
-    pub rehearsal: Option<Rehearsal>,
+    pub holdout_run: Option<HoldoutRun>,
     /// The score of what is submitted, on rows whose labels only the program knows.
     pub held_out: Option<Measurement>,
     pub contamination: Option<Contamination>,
@@ -62,7 +62,7 @@ impl Final {
     pub(super) fn new(
         ctx: &Ctx<'_>,
         on_original_files: Result<Candidate, String>,
-        rehearsal: Option<Rehearsal>,
+        rehearsal: Option<HoldoutRun>,
         chosen: &Chosen,
         before: Option<&Candidate>,
     ) -> Self {
@@ -83,7 +83,7 @@ impl Final {
             not_run: said.filter(|_| !answer.script.is_executable || answer.submission.is_none()),
             not_best: why.as_ref().filter(|_| is_other).map(|why| not_best(best, &answer.of, why)),
             chosen: if is_other { chosen.instead(&answer.of) } else { chosen.clone() },
-            rehearsal: rehearsal.filter(|_| answer.step == Step::Finalization),
+            holdout_run: rehearsal.filter(|_| answer.step == Step::Finalization),
             answer,
             why,
             held_out: None,
@@ -97,7 +97,7 @@ impl Final {
         if ctx.holdout().is_test() {
             return self.answer.submission.clone().map(|run| (run, self.answer.script.content.clone()));
         }
-        let known = match &self.rehearsal {
+        let known = match &self.holdout_run {
             Some(rehearsal) => Some(rehearsal.predictions.clone()),
             None => Predictions::of(&self.answer.of).filter(|_| ctx.holdout().is_on() && self.why.is_some()),
         };

@@ -61,7 +61,7 @@ struct Combination {
 /// The combination of the members that do not leak; `Err` says why there is none. The members of a combination that is not
 /// ahead of the best solution are not checked for leaks, since it answers nothing.
 async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<Combination, String>, Stop> {
-    let seconds = ctx.run.limits.repeatable(ctx.run.journal.elapsed());
+    let seconds = ctx.run.limits.max_ensemble_seconds(ctx.run.journal.elapsed());
     let mut selection = weights(ctx, &members, seconds).await?;
     if selection.is_better && !are_clean(ctx, &mut members, &selection.weights).await? {
         if members.len() < 2 {

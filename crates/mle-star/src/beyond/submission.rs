@@ -5,12 +5,12 @@
 //! (`paper::finalize`) to the chosen solution as it is.
 
 use super::choice::Chosen;
-use super::held_out::{compare_fits, has_looked, look};
+use super::held_out::{compare_fits, has_looked, holdout_score};
+use super::holdout_run::{HoldoutRun, run_on_holdout, warn_if_worse};
 use super::importance::importance;
 use super::ladder::{Candidate, Final};
 use super::model;
 use super::probes::leaks;
-use super::rehearsal::{Rehearsal, rehearse, warn_if_worse};
 use crate::agents;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
@@ -39,7 +39,7 @@ pub(crate) async fn finalize(
         let mut made = submit(ctx, chosen, before).await?;
         made.last.importance = importance(ctx, &made.last).await?;
         if let (Ok(kept), false) = (&made.last.answer.model, made.asked || made.last.why.is_some()) {
-            let (of, rehearsal) = (&made.last.answer.of, &made.last.rehearsal);
+            let (of, rehearsal) = (&made.last.answer.of, &made.last.holdout_run);
             let seconds = rehearsal.as_ref().map_or(of.facts().seconds, |run| run.seconds);
             made.last.answer.model = model::model(ctx, of, kept.clone(), seconds).await?;
         }
@@ -57,15 +57,15 @@ pub(crate) async fn finalize(
 /// this score.
 pub(crate) async fn score(ctx: &Ctx<'_>, mut last: Final) -> Result<Final, Stop> {
     let ctx = &ctx.at(Step::Finalization, []);
-    last.held_out = match (&last.rehearsal, last.predicted_held_out(ctx)) {
+    last.held_out = match (&last.holdout_run, last.predicted_held_out(ctx)) {
         (Some(rehearsal), _) => rehearsal.measured.clone(),
         (None, Some((run, script))) if ctx.holdout().is_test() => {
-            look(ctx, &run, &script, HoldoutPart::Whole).await?
+            holdout_score(ctx, &run, &script, HoldoutPart::Whole).await?
         }
         (None, Some((run, script))) => {
             let has_decided = has_looked(&ctx.below(Place::without_labels), HoldoutPart::Choosing)?;
             let part = if has_decided { HoldoutPart::Reporting } else { last.chosen.reports };
-            look(&ctx.below(Place::fallback), &run, &script, part).await?
+            holdout_score(&ctx.below(Place::fallback), &run, &script, part).await?
         }
         (None, None) => None,
     };
@@ -123,17 +123,17 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> R
         let script = if asked { agents::test(ctx, &solution).await? } else { solution.clone() };
         without_leakage(ctx, script).await?
     };
-    let (script, mut rehearsal) = rehearse(ctx, script, chosen).await?;
+    let (script, mut held_out) = run_on_holdout(ctx, script, chosen).await?;
     let mut limit = None;
     // The script of a combination has not run yet.
-    let has_run = rehearsal.is_none() && is_complete && !combines && !ctx.holdout().is_on();
+    let has_run = held_out.is_none() && is_complete && !combines && !ctx.holdout().is_on();
     let on_original_files = if has_run {
         let script = SolutionScript { phase: SolutionPhase::Final, ..SolutionScript::from(best) };
         Ok(Candidate::finalized(best, script, best.place().clone(), best.leaks()))
     } else {
-        on_all_rows(ctx, script, best, &mut rehearsal, before, &mut limit).await?
+        on_all_rows(ctx, script, best, &mut held_out, before, &mut limit).await?
     };
-    let last = Final::new(ctx, on_original_files, rehearsal, chosen, before);
+    let last = Final::new(ctx, on_original_files, held_out, chosen, before);
     Ok(Submitted { last, limit, subsampled: solution != *best.solution(), asked })
 }
 
@@ -160,7 +160,7 @@ async fn on_all_rows(
     ctx: &Ctx<'_>,
     checked: Script,
     best: &Scored,
-    rehearsal: &mut Option<Rehearsal>,
+    rehearsal: &mut Option<HoldoutRun>,
     before: Option<&Candidate>,
     limit: &mut Option<Limit>,
 ) -> Result<Result<Candidate, String>, Stop> {
@@ -171,7 +171,7 @@ async fn on_all_rows(
         return Ok(Ok(Candidate::finalized(best, known.script.clone(), run, checked.leaks)));
     }
     let execution = match rehearsal {
-        Some(Rehearsal { is_unchanged: true, .. }) => {
+        Some(HoldoutRun { falls_back: true, .. }) => {
             attempt(&on_all_rows, checked, Purpose::Submission).await?
         }
         _ => execute(&on_all_rows, checked, Purpose::Submission).await?,
@@ -191,7 +191,7 @@ async fn on_all_rows(
 async fn unless_it_jumps(
     ctx: &Ctx<'_>,
     made: Candidate,
-    rehearsal: Option<&mut Rehearsal>,
+    rehearsal: Option<&mut HoldoutRun>,
 ) -> Result<Result<Candidate, String>, Stop> {
     // The earlier period has other rows.
     let Some((rehearsal, run)) =
@@ -204,11 +204,11 @@ async fn unless_it_jumps(
     let Some(refit) = compare_fits(ctx, first, second).await? else { return Ok(Ok(made)) };
     let words = format!("With the held-out rows, its predictions for {} test rows", refit.rows);
     if !refit.is_jump {
-        rehearsal.told.push(format!("{words} are like those without ({}).", refit.words));
+        rehearsal.notes.push(format!("{words} are like those without ({}).", refit.words));
         return Ok(Ok(made));
     }
     let differ = format!("differ from those without by more than fits do ({})", refit.words);
-    rehearsal.told.push(format!("{words} {differ}, so those without are submitted."));
+    rehearsal.notes.push(format!("{words} {differ}, so those without are submitted."));
     Ok(Err(format!("the submission script's predictions on the original files {differ}")))
 }
 

@@ -18,7 +18,7 @@ impl Limits {
     pub fn aim(&self, place: &Place, config: &Config, slots: usize, limit: f64, now: f64) -> Option<f64> {
         let slots = u32::try_from(slots).unwrap_or(u32::MAX);
         let scripts = scripts_left(place.step()?, config, slots)?;
-        let planned = self.planned(now);
+        let planned = self.phase_seconds_left(now);
         (planned >= 1.0).then(|| rounded((planned / scripts).max(planned * LEAST).min(limit * ROOM)))
     }
 }

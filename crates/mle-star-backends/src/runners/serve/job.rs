@@ -9,7 +9,7 @@ use std::time::Duration;
 use mle_star_process::disk;
 use tokio::sync::{oneshot, watch};
 
-use super::super::protocol::{Ended, FromRunner, PIECE, ScriptOrder, Stream, Written, compressed};
+use super::super::protocol::{CHUNK_BYTES, Ended, FromRunner, ScriptOrder, Stream, Written, compressed};
 use super::super::wire::{Gone, Outbox};
 use super::{Server, lock};
 use crate::script::executor::{Job, Workplace};
@@ -42,7 +42,7 @@ impl Server {
     }
 
     async fn run_script(&self, order: &ScriptOrder, script: Vec<u8>) -> Result<Result<Ended, String>, Gone> {
-        let Some((run, data)) = self.run(order.run).zip(self.ready(&order.data)) else {
+        let Some((run, data)) = self.run(order.run).zip(self.cached_data(&order.data)) else {
             return Ok(Err("its run or its data is not prepared".to_owned()));
         };
         let Ok(script) = String::from_utf8(script) else { return Ok(Err("it is not text".to_owned())) };
@@ -135,8 +135,8 @@ impl Server {
         let mut hasher = blake3::Hasher::new();
         loop {
             let next = in_background(move || -> io::Result<(io::Take<File>, Piece, Piece)> {
-                let mut piece = Vec::with_capacity(PIECE);
-                file.by_ref().take(PIECE as u64).read_to_end(&mut piece)?;
+                let mut piece = Vec::with_capacity(CHUNK_BYTES);
+                file.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut piece)?;
                 let packed = compressed(&piece)?;
                 Ok((file, piece, packed))
             });
@@ -191,7 +191,7 @@ async fn follow(
             out.send_bulk(&FromRunner::Output { job, stream, is_new }, &piece).await?;
             is_new = false;
             // More would be heard.
-            if piece.len() < PIECE {
+            if piece.len() < CHUNK_BYTES {
                 break;
             }
         }
@@ -208,7 +208,7 @@ fn added(file: &Path, from: u64) -> (u64, Piece) {
         let from = if file.metadata()?.len() < from { 0 } else { from };
         file.seek(SeekFrom::Start(from))?;
         let mut piece = Vec::new();
-        file.take(PIECE as u64).read_to_end(&mut piece)?;
+        file.take(CHUNK_BYTES as u64).read_to_end(&mut piece)?;
         Ok((from, piece))
     };
     read().unwrap_or_default()

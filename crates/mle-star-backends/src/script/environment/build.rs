@@ -47,11 +47,11 @@ const PLANE: [&str; 11] = [
 /// Installed with pip to install the rest, if uv is not on PATH.
 const UV: &str = "uv==0.13.8";
 /// How often a long step reports progress.
-const TICK: Duration = Duration::from_secs(5);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 /// How often to check whether a build by another process has ended.
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Settings of the user's shell that would redirect an installation, beside those of Python itself.
-const MISLEADING: [&str; 4] = ["VIRTUAL_ENV", "PIP_TARGET", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"];
+const REMOVED_VARIABLES: [&str; 4] = ["VIRTUAL_ENV", "PIP_TARGET", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"];
 
 /// A part of the environment, made one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ async fn lock(path: &Path, progress: &Progress<'_>) -> Result<(File, Lock), Trou
                     progress.report("another mle-star is creating the Python environment, waiting for it");
                 }
                 reported = true;
-                sleep(LOOK_AGAIN).await;
+                sleep(POLL_INTERVAL).await;
             }
         }
     }
@@ -313,7 +313,7 @@ fn command(program: &Path, home: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(home);
     let of_python = env::vars_os().map(|(name, _)| name).filter(|name| is_of_python(&name.to_string_lossy()));
-    for name in of_python.chain(MISLEADING.map(OsString::from)) {
+    for name in of_python.chain(REMOVED_VARIABLES.map(OsString::from)) {
         command.env_remove(name);
     }
     registry::share_settings(&mut command);
@@ -325,7 +325,7 @@ fn command(program: &Path, home: &Path) -> Command {
 /// It runs under a supervisor, like a script: an installer that outlived this process would disturb the next build.
 async fn run(command: Command, doing: &str, progress: &Progress<'_>) -> Result<(), Failure> {
     let mut step = pin!(output(command));
-    let mut ticks = interval(TICK);
+    let mut ticks = interval(PROGRESS_INTERVAL);
     ticks.tick().await;
     let output = loop {
         tokio::select! {
