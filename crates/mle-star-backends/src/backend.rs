@@ -397,7 +397,7 @@ impl ScriptRunner for ScriptBackend {
             _ => outcome.score,
         };
         let is_valid = kept.submission.as_ref().is_some_and(|submission| submission.findings.is_empty());
-        let trusts = self.evaluation.as_ref().is_none_or(|evaluation| !evaluation.setup.verifies);
+        let trusts = self.evaluation.as_ref().is_none_or(|evaluation| !evaluation.setup.recomputes);
         let is_scored = kept.verified.measured.is_some() || request.purpose == Purpose::Score && trusts;
         // Without a sample, nobody knows how many rows a submission has.
         let is_whole = has_sample && is_valid && (submits || is_scored);
@@ -415,7 +415,7 @@ impl ScriptRunner for ScriptBackend {
         })
     }
 
-    async fn measure(&self, place: &Place, question: &Question, time_left: Duration) -> Result<Answer, Stop> {
+    async fn answer(&self, place: &Place, question: &Question, time_left: Duration) -> Result<Answer, Stop> {
         let ends = Instant::now() + time_left;
         let Some(evaluation) = self.evaluation.clone() else {
             return Ok(question.unanswered("the program cannot compute the metric"));

@@ -3,6 +3,6 @@
 //! [`AgentBackend`](mle_star::backend::AgentBackend) for people and other programs.
 
 pub mod backend;
-pub mod files;
+pub mod file_agents;
 pub mod runners;
 pub mod script;

@@ -31,7 +31,7 @@ pub struct Worker {
 /// # Errors
 /// There is none, or it is not known to be an `mle-star` process of this user.
 pub fn working(folder: &Path) -> Result<Worker, Trouble> {
-    if !run_view::is_held(folder) {
+    if !run_view::is_running(folder) {
         let hint = "it has ended or was already stopped; look at the run";
         return Err(Trouble::new("no process works on this run", hint));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mle_star::attempts::{Attempt, Attempts, Deadline, Outcome, waiting};
+use mle_star::attempts::{Attempt, CallBackend, Deadline, Outcome, waiting};
 use mle_star::event::{Event, EventSink};
 use mle_star::schema;
 use mle_star_domain::effects::{AgentRequest, Usage};
@@ -43,7 +43,7 @@ enum End {
 }
 
 #[async_trait]
-impl Attempts for Conversations<'_> {
+impl CallBackend for Conversations<'_> {
     async fn attempt(&mut self, deadline: &mut Deadline) -> Attempt {
         let AgentRequest { schema, model, .. } = self.request;
         let asked = schema.clone().filter(|_| !self.was_silent && self.agents.takes_schema(model));

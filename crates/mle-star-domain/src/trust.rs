@@ -96,7 +96,7 @@ impl Trust {
 
 /// Held-out rows contradict a validation score that is better by more than this many standard errors of the difference.
 /// `lab/trust.md` shows what a comparison costs if that is chance.
-pub const CONTRADICTED: f64 = 2.0;
+pub const MAX_Z_SCORE: f64 = 2.0;
 /// The half of a 95 % interval, in standard errors.
 const HALF: f64 = 1.96;
 
@@ -156,7 +156,7 @@ fn together(
     let (of_held_out, of_validated) = (error(intervals.0), error(intervals.1));
     let gap = Score::new(validated, direction)?.gain_over(Score::new(held_out, direction)?);
     // Without any error, the scores say nothing about each other.
-    if gap > CONTRADICTED * of_held_out.hypot(of_validated) || of_held_out.min(of_validated) <= 0.0 {
+    if gap > MAX_Z_SCORE * of_held_out.hypot(of_validated) || of_held_out.min(of_validated) <= 0.0 {
         return None;
     }
     let (weight, other) = (of_held_out.powi(-2), of_validated.powi(-2));

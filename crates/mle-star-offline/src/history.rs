@@ -1,7 +1,7 @@
 //! What the past of a series says about its later rows, for tasks whose test rows are later rows of the same series (the days
 //! of a store).
 
-use mle_star_tables::profile::{Profile, ROWS_LOOKED_AT};
+use mle_star_tables::profile::{INFERENCE_ROWS, Profile};
 use serde::Serialize;
 
 use crate::time_column::TimeColumn;
@@ -51,7 +51,7 @@ impl Past {
 
 /// Whether hardly any two rows have the same time.
 fn is_one_series(profile: &Profile, time: &TimeColumn) -> bool {
-    let rows = profile.train.rows.min(ROWS_LOOKED_AT);
+    let rows = profile.train.rows.min(INFERENCE_ROWS);
     let times = profile.train.column(&time.column).map_or(0, |column| column.distinct);
     time.groups.is_none() && times * 20 >= rows * 19
 }

@@ -20,16 +20,16 @@ use crate::targets::{Targets, targets};
 use crate::time_column::{TimeColumn, time_column, with_parsed_times};
 use crate::unusual::{Unusual, unusual};
 use mle_star_tables::metrics::{Kind, Metric as Known};
-use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_tables::profile::{Column, ColumnKind, INFERENCE_ROWS, Profile, Table};
 use mle_star_tables::relations::Link;
 
 /// The shares of more classes would be too many columns.
-const MOST_CLASSES: usize = 15;
+const MAX_CLASSES: usize = 15;
 /// From this number of classes on, random folds often lack one.
 const MANY_CLASSES: usize = 20;
 
 /// A random sample has to have this many rows of a class on average, so that each fold surely has some.
-const FEWEST_OF_SAMPLE: f64 = 20.0;
+const MIN_SAMPLED: f64 = 20.0;
 
 /// Templates of blends and postprocessing that take one column of predictions for each target.
 const FOR_SEVERAL: [&str; 3] = ["blends/mean", "blends/weights", "posts/plain"];
@@ -153,7 +153,7 @@ impl Shares {
         let rarest = if classes == 0 { 1.0 } else { target.rarest };
         // Of many classes, each fold has a row of each at least.
         let fewest = match classes {
-            _ if is_sample => FEWEST_OF_SAMPLE,
+            _ if is_sample => MIN_SAMPLED,
             MANY_CLASSES.. => 5.0,
             _ => 10.0,
         };
@@ -203,7 +203,7 @@ impl Problem {
             weight: task.roles.weight.clone(),
             train_file: input_path(&profile.train),
             test_file: input_path(test),
-            target_missing: target.missing > 0 || rows > ROWS_LOOKED_AT,
+            target_missing: target.missing > 0 || rows > INFERENCE_ROWS,
             rows,
             used_rows: used,
             letters: used as f64 * columns.texts.iter().map(length).sum::<f64>(),
@@ -305,7 +305,7 @@ impl Problem {
     /// This problem with the history of its series, if the test rows are later rows of the same series and there is one
     /// target, a number or one of a few classes.
     pub(crate) fn with_history(self, profile: &Profile) -> Self {
-        let time = self.time.as_ref().filter(|_| self.classes <= MOST_CLASSES && self.several.is_empty());
+        let time = self.time.as_ref().filter(|_| self.classes <= MAX_CLASSES && self.several.is_empty());
         let history = time.and_then(|time| History::of(profile, time));
         Self { history, ..self }
     }
@@ -420,7 +420,7 @@ fn feature_columns(profile: &Profile, test: &Table, links: &[Link], taken: impl 
         let mut agreed = agreed(column, twin);
         // Keys have to be equal in all tables.
         agreed.nearly_numbers &= !is_key(&column.name);
-        if taken(&column.name) || is_constant(column) || is_row_name(&agreed, train.rows.min(ROWS_LOOKED_AT))
+        if taken(&column.name) || is_constant(column) || is_row_name(&agreed, train.rows.min(INFERENCE_ROWS))
         {
             continue;
         }

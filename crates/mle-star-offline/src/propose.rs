@@ -13,7 +13,7 @@ use crate::templates::TemplateError;
 use crate::writer;
 
 /// The number of models of the portfolio that are tried again.
-const AGAIN: usize = 8;
+const RETRIED_MODELS: usize = 8;
 /// The ends of their names: with more folds, they learn from more rows, and with another seed, they make other errors.
 const MORE_FOLDS: &str = " with ten folds";
 const OTHER_SEED: &str = " with another seed";
@@ -36,7 +36,7 @@ pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>, told: Inputs<'_>)
             let name = format!("{}{ending}", model.title);
             json!({ "model_name": name, "example_code": example(problem, model.family) })
         };
-        models.extend(ranked.iter().take(AGAIN).map(named));
+        models.extend(ranked.iter().take(RETRIED_MODELS).map(named));
     }
     json!({ "models": models }).to_string()
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mle_star::attempts::{Attempt, Attempts, Deadline, Outcome};
+use mle_star::attempts::{Attempt, CallBackend, Deadline, Outcome};
 use mle_star::event::{Event, EventSink};
 use mle_star::reply;
 use mle_star_domain::effects::{AgentReply, AgentRequest, Lookup, Usage};
@@ -21,7 +21,7 @@ use crate::{search, sse};
 /// The tool that stands for the search command.
 const WEB_SEARCH: &str = "WebSearch";
 /// How many searches the retriever may make.
-const MOST_QUERIES: usize = 4;
+const MAX_QUERIES: usize = 4;
 /// The key of the queries in an answer.
 const QUERIES: &str = "queries";
 
@@ -42,7 +42,7 @@ enum Ended {
 }
 
 #[async_trait]
-impl Attempts for Conversations<'_> {
+impl CallBackend for Conversations<'_> {
     async fn attempt(&mut self, deadline: &mut Deadline) -> Attempt {
         let mut before =
             Attempt { outcome: Outcome::Failed(String::new()), usage: Usage::free(), lookups: Vec::new() };
@@ -92,7 +92,7 @@ impl<'a> Conversations<'a> {
     async fn search(&mut self, deadline: &mut Deadline) -> Attempt {
         let prompt = format!(
             "{}\n\n# First: what to search for\n\nDo not do the task yet. A program searches the web for you. Reply with \
-             the queries that you want to see results for, at most {MOST_QUERIES}, as one JSON object and no other text:\n\n\
+             the queries that you want to see results for, at most {MAX_QUERIES}, as one JSON object and no other text:\n\n\
              {{\"{QUERIES}\": [\"words to search for\"]}}\n",
             self.request.prompt.trim_end()
         );
@@ -104,7 +104,7 @@ impl<'a> Conversations<'a> {
         let listed = reply::list::<String>(&AgentReply::text(text.as_str()), QUERIES);
         let mut queries = listed.map(|listed| listed.items).unwrap_or_default();
         queries.retain(|query| !query.trim().is_empty());
-        queries.truncate(MOST_QUERIES);
+        queries.truncate(MAX_QUERIES);
         let (mut lookups, mut results) = (Vec::new(), Vec::new());
         for query in queries {
             let found = self.found(&query, deadline).await;
@@ -250,7 +250,7 @@ impl<'a> Conversations<'a> {
                 Ok(Err(why)) => return Err(failure::broken(why, self.at())),
             };
             let events = reader.push(chunk.as_ref()).map_err(|sse::TooLong| {
-                let [event, stream] = [sse::LONGEST, sse::LONGEST_STREAM].map(|bytes| bytes / 1024 / 1024);
+                let [event, stream] = [sse::MAX_EVENT, sse::MAX_STREAM].map(|bytes| bytes / 1024 / 1024);
                 Outcome::Failed(format!(
                     "the answer is too long: more than {event} MiB in one event, or {stream} MiB in all"
                 ))
@@ -282,7 +282,7 @@ impl<'a> Conversations<'a> {
     }
 
     fn hide(&self, text: &str) -> String {
-        self.agents.setup.endpoint.hide(text)
+        self.agents.setup.endpoint.redact(text)
     }
 
     fn at(&self) -> At<'_> {

@@ -45,9 +45,9 @@ mod ink {
 
 const WIDTH: u32 = 640;
 /// Scores beyond this are not drawn: their differences would overflow.
-const FAR: f64 = 1e300;
+const MAX_SCORE: f64 = 1e300;
 /// Positions beyond this are not drawn.
-const LATE: f64 = 1e12;
+const MAX_POSITION: f64 = 1e12;
 
 /// The title and description of a chart, for screen readers.
 pub struct About<'a> {
@@ -135,7 +135,7 @@ pub fn scores(about: &About<'_>, scored: &[Scored], axis: Axis, spots: &[Spot]) 
         Axis::Time => one.ended,
     };
     let points: Vec<(f64, &Scored)> = scored.iter().enumerate().map(|one| (x(one), one.1)).collect();
-    let last = points.iter().map(|(x, _)| *x).filter(|x| *x <= LATE).fold(0.0, f64::max);
+    let last = points.iter().map(|(x, _)| *x).filter(|x| *x <= MAX_POSITION).fold(0.0, f64::max);
     let (first, last) = match axis {
         Axis::Scripts => (0.5, last + 0.5),
         Axis::Time => (0.0, last.max(1.0) * 1.02),
@@ -257,7 +257,7 @@ fn label<'a>(size: TextSize) -> TextStyle<'a> {
 /// Their distance is finite and large enough for the precision of the numbers; otherwise the search for round
 /// labels may never end.
 fn range(scores: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
-    let mut scores: Vec<f64> = scores.into_iter().filter(|score| score.abs() <= FAR).collect();
+    let mut scores: Vec<f64> = scores.into_iter().filter(|score| score.abs() <= MAX_SCORE).collect();
     scores.sort_by(f64::total_cmp);
     let at = |part: usize| scores.get((scores.len().checked_sub(1)?) * part / 4).copied();
     let (first, third) = (at(1)?, at(3)?);
@@ -278,7 +278,7 @@ pub fn range_with_best(scored: &[Scored]) -> Option<(f64, f64)> {
 
 /// These bounds, so far apart that these values are inside with a margin.
 fn with((low, high): (f64, f64), values: impl IntoIterator<Item = f64>) -> (f64, f64) {
-    let drawable = values.into_iter().filter(|value| value.abs() <= FAR);
+    let drawable = values.into_iter().filter(|value| value.abs() <= MAX_SCORE);
     let (from, to) = drawable.fold((low, high), |(from, to), value| (from.min(value), to.max(value)));
     let margin = 0.03 * (to - from);
     (if from < low { from - margin } else { low }, if to > high { to + margin } else { high })

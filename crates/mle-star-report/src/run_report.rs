@@ -25,7 +25,7 @@ use crate::usage;
 use crate::words::Models;
 
 /// The longest cause in a sentence, in characters.
-const LONGEST_CAUSE: usize = 300;
+const MAX_CAUSE_CHARS: usize = 300;
 /// What a run without a valid submission lacks.
 pub const NO_SUBMISSION: &str = "no valid submission";
 
@@ -185,7 +185,7 @@ impl RunReport {
     /// The warning that the score may be too good, with the reason.
     fn suspicion(&self) -> Option<String> {
         let why = self.checks.suspect.as_deref()?;
-        Some(format!("this score is suspect: {}", first_line(why, LONGEST_CAUSE)))
+        Some(format!("this score is suspect: {}", first_line(why, MAX_CAUSE_CHARS)))
     }
 
     /// The note that a larger limit found nothing better.
@@ -196,12 +196,12 @@ impl RunReport {
 
     /// The note that another solution than the best one is submitted, with the reason.
     fn not_best(&self) -> Option<String> {
-        self.ending.not_best.as_deref().map(|words| first_line(words, LONGEST_CAUSE))
+        self.ending.not_best.as_deref().map(|words| first_line(words, MAX_CAUSE_CHARS))
     }
 
     /// The note that the delivered script did not write the submission, with the reason.
     fn not_run(&self) -> Option<String> {
-        let why = first_line(self.ending.not_run.as_deref()?, LONGEST_CAUSE);
+        let why = first_line(self.ending.not_run.as_deref()?, MAX_CAUSE_CHARS);
         Some(format!("`{}/{}` did not write the submission: {why}", layout::FINAL, layout::SOLUTION))
     }
 }

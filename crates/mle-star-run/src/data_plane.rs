@@ -22,7 +22,7 @@ use crate::python_environment::{Say, environment_of_plane};
 use crate::runtime::cannot_start;
 
 /// The most time that an answer may take.
-const ANSWERING: Duration = Duration::from_secs(900);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// A client of the data plane, whose process starts with the first question.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl PlaneClient {
 }
 
 fn ends() -> Instant {
-    Instant::now() + ANSWERING
+    Instant::now() + ANSWER_TIMEOUT
 }
 
 fn failed(unanswered: PlaneError) -> RunError {

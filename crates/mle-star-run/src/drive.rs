@@ -21,7 +21,7 @@ use mle_star::pipeline;
 use mle_star::result::FinalResult;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
-use mle_star_backends::files::FileAgents;
+use mle_star_backends::file_agents::FileAgents;
 use mle_star_backends::runners::fleet::Fleet;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;

@@ -20,7 +20,7 @@ use mle_star_process::sandbox::Isolation;
 use crate::error::RunError;
 
 /// Nobody waits longer; who does not want to wait presses Ctrl-C.
-pub const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
+pub const MAX_TIMEOUT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Runs scripts with the settings of a run.
 pub struct IsolatedScripts {
@@ -97,7 +97,7 @@ impl IsolatedScripts {
         longest: Duration,
         keeps_model: bool,
     ) -> Result<(Execution, Workplace), RunError> {
-        let shown = self.executor.show(data, &self.closed).map_err(RunError::failed)?;
+        let shown = self.executor.prepare_input(data, &self.closed).map_err(RunError::failed)?;
         let job = Job {
             stem: "predict".to_owned(),
             script: script.to_owned(),

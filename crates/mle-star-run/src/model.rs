@@ -22,7 +22,7 @@ use crate::runs::inputs::{write_atomically, write_json};
 pub use check::{call, check};
 
 /// The libraries whose objects models consist of. Other versions may read them differently.
-const NEEDED: [&str; 9] = [
+const MODEL_LIBRARIES: [&str; 9] = [
     "numpy",
     "pandas",
     "scipy",
@@ -176,7 +176,7 @@ impl ModelManifest {
             environment.libraries.iter().map(|(name, version)| (name, version)).collect();
         let has_script = self.files.keys().any(|file| file.ends_with(layout::PREDICT));
         let is_needed =
-            |name: &str| NEEDED.contains(&name) || has_script && NEEDED_BY_SCRIPTS.contains(&name);
+            |name: &str| MODEL_LIBRARIES.contains(&name) || has_script && NEEDED_BY_SCRIPTS.contains(&name);
         let mut needed = self.libraries.iter().filter(|(name, _)| is_needed(&name.to_lowercase()));
         let other = needed.find(|(name, version)| now.get(name) != Some(version));
         let (name, version) = other?;

@@ -26,7 +26,7 @@ use tempfile::TempDir;
 use crate::data_plane::{PlaneClient, readable};
 use crate::drive::delivery::write_submission;
 use crate::error::RunError;
-use crate::isolated::{IsolatedScripts, LONGEST};
+use crate::isolated::{IsolatedScripts, MAX_TIMEOUT};
 use crate::model::{self, ModelManifest};
 use crate::prepare::intake::MadeData;
 use crate::python_environment::environment;
@@ -193,7 +193,7 @@ impl SolvedRun {
         let closed = [self.folder.clone(), self.task.data_dir.clone()];
         let isolated = IsolatedScripts::new(folder, &self.config, &closed, environment).await?;
         let model = self.folder.join(layout::FINAL);
-        let (written, _) = model::call(&isolated, &model, rows, folder, LONGEST).await?;
+        let (written, _) = model::call(&isolated, &model, rows, folder, MAX_TIMEOUT).await?;
         Ok(written)
     }
 
@@ -239,7 +239,7 @@ impl SolvedRun {
         self.keep_folds(&data).map_err(|error| RunError::failed(Trouble::io("write", &data, &error)))?;
         let environment = environment(self.config.python.as_ref(), say).await?;
         let isolated = IsolatedScripts::new(folder, &self.config, &[], environment).await?;
-        let (written, _) = isolated.submission(&self.solution, &data, LONGEST, true).await?;
+        let (written, _) = isolated.submission(&self.solution, &data, MAX_TIMEOUT, true).await?;
         attach_row_ids(plane, &tables.layout, &written, (names, by), predicted).await
     }
 

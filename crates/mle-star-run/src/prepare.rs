@@ -37,7 +37,7 @@ use crate::protocol;
 use crate::provider::{self, Choice, Chosen};
 use crate::python_environment::Say;
 use crate::runs::DEFAULT_DIR;
-use crate::runtime::wait_for;
+use crate::runtime::block_on;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
 use infer_task::infer_for_run;
 use intake::{Intake, Location, Reader};
@@ -194,7 +194,7 @@ pub fn prepare_for(
     let profile = folder.data.profile.as_ref();
     folder.task.columns = profile
         .map_or_else(Vec::new, |profile| columns::table(&folder.task, profile, split, &folder.inferred));
-    let found = folder.lines().into_iter().chain(columns::lines(&folder.task, profile));
+    let found = folder.lines().into_iter().chain(columns::data_notes(&folder.task, profile));
     let found: Vec<String> = found.map(|line| line.trim_start_matches("data: ").to_owned()).collect();
     let mut said = vec![agents, task_line(&source, &folder.task, &folder.inferred)];
     said.extend(notes(&configured, &folder.data));
@@ -220,8 +220,8 @@ fn location(intent: Intent, invocation: &Invocation) -> Location<'_> {
 /// the page.
 fn choose_agents(intent: Intent, config: &Config, environment: &Environment<'_>) -> Result<Choice, RunError> {
     Ok(match intent {
-        Intent::Preview => wait_for(provider::presume(config, environment))??,
-        Intent::Begin | Intent::Estimate => wait_for(provider::choose(config, environment))??,
+        Intent::Preview => block_on(provider::presume(config, environment))??,
+        Intent::Begin | Intent::Estimate => block_on(provider::choose(config, environment))??,
     })
 }
 

@@ -24,7 +24,7 @@ use crate::prepare::intake::MadeData;
 use crate::prepare::{Data, given_models};
 use crate::provider;
 use crate::runs::{self, inputs};
-use crate::runtime::wait_for;
+use crate::runtime::block_on;
 use crate::settings::document::Document;
 use crate::settings::{Setting, check_machines, from_file, process_environment, resolve, resolve_over};
 use crate::version::VERSION;
@@ -72,7 +72,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
         _ => {}
     }
     check_build(folder, &journal, &before, &prompts)?;
-    let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
+    let choice = block_on(provider::choose(&frozen.config, &process_environment))??;
     let data_dir = runs::data_dir(folder, &frozen.task);
     let has_own = MadeData::of_run(folder).is_some();
     let recorded = if has_own { &data_dir } else { &frozen.task.data_dir };
@@ -146,7 +146,7 @@ pub(crate) fn replayed(
         fs::create_dir_all(&copies).map_err(|error| RunError::failed(inputs::unwritable(folder, &error)))?;
         journal.copy_to(&copies).map_err(|error| RunError::journal(&error))?;
         let (copy, _) = Journal::open(&copies).map_err(|error| RunError::journal(&error))?;
-        let checked = wait_for(check_recorded(frozen, prompts, &copy))?;
+        let checked = block_on(check_recorded(frozen, prompts, &copy))?;
         Ok(checked.and_then(|()| copy.unread()))
     };
     let replayed = ask_again();

@@ -43,10 +43,10 @@ use mle_star_domain::task::Task;
 use question::{Input, StoredRequest};
 
 /// A script that has lost this many runners is given up.
-const MOST_LOSSES: usize = 3;
+const MAX_LOSSES: usize = 3;
 
 /// How long after its time limit, or that of its phase, a script may be without an outcome on its runner.
-const LATE: Duration = Duration::from_secs(30);
+const MAX_DELAY: Duration = Duration::from_secs(30);
 
 /// Everything that a run needs from outside.
 #[derive(Clone, Copy)]
@@ -276,7 +276,7 @@ impl<'a> Ctx<'a> {
         let entry = Entry::new(&place, Kind::of(&question), &question.input(), &request)?;
         self.fence_unless_recorded(&entry)?;
         let time_left = self.run.limits.time_left(&place, self.run.journal.elapsed());
-        let asked = self.or_interrupted(self.run.outside.scripts.measure(&place, &question, time_left));
+        let asked = self.or_interrupted(self.run.outside.scripts.answer(&place, &question, time_left));
         let Recorded { value, at, replayed, earlier } =
             self.run.journal.once(entry, async { asked.await? }).await?;
         if let Measured::Combination(outcome) = &value {
@@ -364,7 +364,7 @@ impl<'a> Ctx<'a> {
             };
             let outcome = self.run_in_slot(place, script, purpose, &lease).await?;
             *losses += usize::from(outcome.loss().is_some());
-            let Some(loss) = outcome.loss().filter(|_| *losses < MOST_LOSSES) else {
+            let Some(loss) = outcome.loss().filter(|_| *losses < MAX_LOSSES) else {
                 return Ok((after_losses(outcome, lost), lease.overlapped()));
             };
             self.warn(format!("the script runs again elsewhere: {loss}"));
@@ -417,7 +417,7 @@ impl<'a> Ctx<'a> {
         let (script, slot, data) = (script.to_owned(), lease.slot(), self.data);
         // The time limit of a script begins when its data is there, which may take long on a runner.
         let time_left = limits.time_left(&place, now);
-        let left = runner.as_ref().map_or(Duration::MAX, |_| time_left.max(timeout) + LATE);
+        let left = runner.as_ref().map_or(Duration::MAX, |_| time_left.max(timeout) + MAX_DELAY);
         let request = ScriptRequest { place, script, purpose, timeout, time_left, slot, data };
         let running = self.or_interrupted(self.run.outside.scripts.run(&request));
         let outcome = match tokio::time::timeout(left, running).await {

@@ -38,7 +38,7 @@ use continuation::Continuation;
 pub use continuation::{Age, cuts_of};
 pub use error::JournalError;
 pub use lock::{Lock, RunLock, hold, is_locked, is_unsupported, lock_file, try_lock, wait_for_lock};
-pub use notes::{LONGEST_NOTE, MOST_NOTES, Note, NoteRow, leave_note};
+pub use notes::{MAX_NOTE_CHARS, MAX_NOTES, Note, NoteRow, leave_note};
 pub use reader::{Snapshot, read};
 use storage::Mode;
 pub use storage::{Storage, storage};

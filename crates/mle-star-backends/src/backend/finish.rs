@@ -89,7 +89,7 @@ impl ScriptBackend {
                 .map(|written| places.keep(written, &data, evaluation, (&plane, id_column, ends)))
                 .transpose()?;
             let mut verified = ValidationCheck::default();
-            if let Some(evaluation) = evaluation.filter(|evaluation| verifies && evaluation.setup.verifies) {
+            if let Some(evaluation) = evaluation.filter(|scores| verifies && scores.setup.recomputes) {
                 if let Some(file) = opened(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)? {
                     verified = places.verify(file, evaluation, printed, ends)?;
                 }

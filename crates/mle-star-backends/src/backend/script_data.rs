@@ -213,7 +213,7 @@ impl ScriptData {
         closed: &[PathBuf],
         executor: &Executor,
     ) -> Result<Self, Trouble> {
-        let shown = Arc::new(executor.show(data_dir, closed)?);
+        let shown = Arc::new(executor.prepare_input(data_dir, closed)?);
         Ok(Self { shown, source: OnceCell::new(), sample, made: None })
     }
 }

@@ -36,7 +36,7 @@ pub const CHUNK_BYTES: usize = 1 << 20;
 
 /// The longest message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 16 << 20;
-/// The most bytes with a message: a script, or a piece of a file, which is a little longer than [`PIECE`] if it does not compress.
+/// The most bytes with a message: a script, or a chunk of a file, which is a little longer than [`CHUNK_BYTES`] if it does not compress.
 pub(crate) const MAX_BYTES: usize = 16 << 20;
 
 /// A message of the program.

@@ -67,7 +67,7 @@ impl Outbox {
 }
 
 impl FrameQueue {
-    /// Writes the frames, and `alive` at each [`BEAT`]. Returns when nothing more can be sent or written.
+    /// Writes the frames, and `alive` at each [`PING_INTERVAL`]. Returns when nothing more can be sent or written.
     pub(super) async fn write_to<M: Serialize>(mut self, mut sink: impl AsyncWrite + Unpin, alive: M) {
         let mut beat = interval(PING_INTERVAL);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -155,7 +155,7 @@ impl Executor {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn show(&self, data_dir: &Path, closed: &[PathBuf]) -> Result<Input, Trouble> {
+    pub fn prepare_input(&self, data_dir: &Path, closed: &[PathBuf]) -> Result<Input, Trouble> {
         let cannot = |error| Trouble::io("read", data_dir, &error);
         let data = Data::new(data_dir.canonicalize().map_err(cannot)?, closed).map_err(cannot)?;
         let is_kept = data.targets().all(|target| self.sandbox.keeps(target));
@@ -178,10 +178,10 @@ impl Executor {
         shown: Arc<Input>,
     ) -> BoxFuture<'run, Result<(Execution, Workplace), Trouble>> {
         // On the heap, so that it is compiled here, and not again in each crate that waits for it.
-        Box::pin(self.executed(job, shown))
+        Box::pin(self.with_cold_retry(job, shown))
     }
 
-    async fn executed(&self, job: &Job, shown: Arc<Input>) -> Result<(Execution, Workplace), Trouble> {
+    async fn with_cold_retry(&self, job: &Job, shown: Arc<Input>) -> Result<(Execution, Workplace), Trouble> {
         let worker = self.worker(job).await;
         let began = Instant::now();
         let mut attempt = self.attempt(job, job.timeout, Arc::clone(&shown), worker).await?;
@@ -266,7 +266,7 @@ impl Executor {
         let worker_fault = self.release_worker(job.slot, busy, tree, worker_fault);
         let duration_seconds = began.elapsed().as_secs_f64();
         let cut = [stdout.cut("stdout"), stderr.cut("stderr")];
-        let (stdout, stderr) = (captured(stdout.excerpt()), captured(stderr.excerpt()));
+        let (stdout, stderr) = (to_captured(stdout.excerpt()), to_captured(stderr.excerpt()));
         let traceback = tracebacks.traceback();
         // What it may have been writing since is its model.
         let answered = |at| workplace.has_answer(at - MAX_LAG) && remove_tree(&workplace.model()).is_ok();
@@ -289,7 +289,7 @@ impl Executor {
             peak_memory_mib,
             ..ScriptOutcome::of(end)
         };
-        let lacked_room = lacked_room(&outcome, exceeded);
+        let lacked_room = disk_full(&outcome, exceeded);
         let outcome = ScriptOutcome { out_of_memory: out_of_memory(&outcome, &kills), ..outcome };
         let executed = Execution { outcome, printed: scores.printed(), lacked_room };
         Ok(Attempt { executed, workplace, worker_fault })
@@ -320,11 +320,11 @@ impl Job {
 }
 
 /// Did the script fail because the disk is full? Exceeding its own limits gives other errors.
-fn lacked_room(outcome: &ScriptOutcome, exceeded: Option<Resource>) -> bool {
+fn disk_full(outcome: &ScriptOutcome, exceeded: Option<Resource>) -> bool {
     let has_no_space = || last_error(outcome).contains("No space left on device");
     exceeded == Some(Resource::Disk) || outcome.is_error() && has_no_space()
 }
 
-fn captured(Excerpt { head, tail, bytes }: Excerpt) -> Captured {
+fn to_captured(Excerpt { head, tail, bytes }: Excerpt) -> Captured {
     Captured { head, tail, bytes }
 }

@@ -109,7 +109,7 @@ async fn start(
     std::fs::create_dir(&data).map_err(|error| format!("cannot create a temporary folder: {error}"))?;
     let setup = ExecutorSetup::single(run, environment.clone(), machine.clone(), isolation);
     let executor = Executor::new(setup, &[]).map_err(in_words)?;
-    let shown = Arc::new(executor.show(&data, &[]).map_err(in_words)?);
+    let shown = Arc::new(executor.prepare_input(&data, &[]).map_err(in_words)?);
     let job = Job {
         stem: "start_cuda".to_owned(),
         script: SCRIPT.to_owned(),

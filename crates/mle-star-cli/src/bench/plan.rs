@@ -9,7 +9,7 @@ use mle_star_run::prepare::{settings_of, task_source};
 use mle_star_run::provider;
 use mle_star_run::runs::absolute;
 use mle_star_run::runs::inputs::first_difference;
-use mle_star_run::runtime::wait_for;
+use mle_star_run::runtime::block_on;
 use mle_star_run::settings::process_environment;
 use mle_star_tables::digest::digest;
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ pub fn plan_of(args: &BenchArgs) -> Result<PlannedBench, Failure> {
         return Err(Trouble::new("there are no tasks", "name a task").into());
     };
     // All runs have the same agents, also those that a later call makes.
-    let chosen = wait_for(provider::choose(&first.config, &process_environment))??.chosen;
+    let chosen = block_on(provider::choose(&first.config, &process_environment))??.chosen;
     let agents = provider::name(chosen.name()).to_owned();
     options.settings.agents = Some(agents.clone());
     let mut budgets: Vec<Option<u64>> = args.budgets.iter().copied().map(Some).collect();

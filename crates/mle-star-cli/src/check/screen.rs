@@ -44,7 +44,7 @@ pub fn findings(name: &str, findings: &Findings, style: OutputStyle) -> String {
 }
 
 /// How much was found.
-pub fn last_line(counts: Counts, style: OutputStyle) -> String {
+pub fn summary_line(counts: Counts, style: OutputStyle) -> String {
     let found = [(counts.leaks, "leak", "91"), (counts.warnings, "warning", "33")];
     let found = found.into_iter().filter(|(number, ..)| *number > 0);
     let found: Vec<String> =

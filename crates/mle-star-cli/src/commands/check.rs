@@ -62,7 +62,7 @@ fn show(all: &[CheckedFile], style: OutputStyle) {
     let found = all.iter().filter_map(|checked| Some((&checked.name, checked.outcome.as_ref().ok()?)));
     found.for_each(|(name, findings)| output::text(&screen::findings(name, findings, style)));
     tell_unreadable(all);
-    output::text(&screen::last_line(Counts::of(all), style));
+    output::text(&screen::summary_line(Counts::of(all), style));
 }
 
 /// Says which files and cells could not be checked.

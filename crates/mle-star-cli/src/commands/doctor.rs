@@ -22,7 +22,7 @@ use mle_star_run::VERSION;
 use mle_star_run::provider::credentials::{FoundLogin, Login, found, gateway};
 use mle_star_run::provider::executable::{self, CLAUDE, CODEX, Executable};
 use mle_star_run::provider::{self, Choice, Chosen};
-use mle_star_run::runtime::wait_for;
+use mle_star_run::runtime::block_on;
 use mle_star_run::settings::{Settings, layered, process_environment};
 use serde::Serialize;
 
@@ -145,7 +145,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
 
 fn findings(args: &DoctorArgs) -> Result<Findings, Failure> {
     let settings = settings(args)?;
-    wait_for(async {
+    block_on(async {
         let findings = check_machine(&settings).await?;
         // Last, since Ctrl-C has no effect once they were checked.
         Ok(Findings { runners: runners::check(&settings).await?, ..findings })

@@ -9,7 +9,7 @@ use mle_star_run::prepare::{Intent, Prepared, RunOptions, prepare_for, settings_
 use mle_star_run::provider;
 use mle_star_run::provider::choice::Claude;
 use mle_star_run::runs::DEFAULT_DIR;
-use mle_star_run::runtime::wait_for;
+use mle_star_run::runtime::block_on;
 use mle_star_run::settings::{Invocation, Settings, process_environment};
 
 use super::{agreed, can_ask, detach};
@@ -96,7 +96,7 @@ fn offered(args: &RunArgs, settings: &Settings) -> Result<Option<Claude>, Failur
     if !is_open || args.estimate || invocation.json || invocation.quiet || !can_ask() {
         return Ok(None);
     }
-    Ok(wait_for(provider::claude(config, &process_environment, true))?.ok())
+    Ok(block_on(provider::claude(config, &process_environment, true))?.ok())
 }
 
 fn question(claude: &Claude, paid: &Prepared) -> Result<String, Failure> {

@@ -5,13 +5,13 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::sanitize::plain;
+use mle_star_report::sanitize::escape;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::caller::Caller;
+use super::caller::Client;
 use super::shorten::shorten;
 use super::tools::{CommandLine, Tool};
 use crate::processes::detached::{error_in, program};
@@ -29,14 +29,14 @@ struct Printed {
 }
 
 /// The result of a call. Every error is one of the tool, which the model reads.
-pub async fn call(tool: &Tool, arguments: Value, runs_dir: String, caller: Caller) -> Value {
+pub async fn call(tool: &Tool, arguments: Value, runs_dir: String, caller: Client) -> Value {
     let line = match tool.line(arguments.as_object().unwrap_or(&serde_json::Map::new()), &runs_dir) {
         Ok(line) => line,
         Err(trouble) => return failed(&trouble, None),
     };
     let printed = tokio::select! {
         printed = run(&line, &caller) => printed,
-        () = caller.left() => Err(io::Error::other("the client has left")),
+        () = caller.wait_for_disconnect() => Err(io::Error::other("the client has left")),
     };
     match printed {
         Ok(Printed { data: Some(data), is_success, .. }) if is_success || data["questions"].is_null() => {
@@ -50,7 +50,7 @@ pub async fn call(tool: &Tool, arguments: Value, runs_dir: String, caller: Calle
     }
 }
 
-async fn run(line: &CommandLine, caller: &Caller) -> io::Result<Printed> {
+async fn run(line: &CommandLine, caller: &Client) -> io::Result<Printed> {
     let mut command = Command::new(program()?);
     command.args(&line.words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.kill_on_drop(true).spawn()?;
@@ -79,7 +79,7 @@ async fn run(line: &CommandLine, caller: &Caller) -> io::Result<Printed> {
                 Ok(_) => return messages,
                 Err(_) => {}
             }
-            caller.tell(began.elapsed().as_secs_f64(), messages.last().map_or("working", |last| last));
+            caller.notify(began.elapsed().as_secs_f64(), messages.last().map_or("working", |last| last));
         }
     };
     let ((), printed, messages) = tokio::join!(writing, reading, listening);
@@ -101,7 +101,7 @@ fn answered(tool: &Tool, data: Value) -> Value {
 /// An error as the program prints it, with the questions that only the user can answer.
 fn failed(trouble: &Trouble, data: Option<Value>) -> Value {
     let hint = if trouble.hint.is_empty() { String::new() } else { format!("\nhint: {}", trouble.hint) };
-    let text = plain(&format!("error: {}{hint}", trouble.message));
+    let text = escape(&format!("error: {}{hint}", trouble.message));
     let mut result = json!({"content": content(&text), "isError": true});
     if let Some(data) = data {
         result["structuredContent"] = data;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mle_star_report::cut::cut;
-use mle_star_report::sanitize::plain;
+use mle_star_report::sanitize::escape;
 use serde_json::Value;
 
 /// The most elements of a list: the last ones, which are the newest.
@@ -37,7 +37,7 @@ fn cut_down(
 ) {
     let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     match value {
-        Value::String(text) => *text = plain(&cut(text, longest)),
+        Value::String(text) => *text = escape(&cut(text, longest)),
         Value::Array(items) => {
             let more = items.len().saturating_sub(most);
             items.drain(..more);

@@ -132,7 +132,7 @@ fn early_end(
         if !is_asked && stopped().is_some() {
             is_asked = kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).is_ok();
         }
-        if locked.is_none() && run_view::is_held(folder) {
+        if locked.is_none() && run_view::is_running(folder) {
             locked = Some(Instant::now());
         }
         if !is_asked && locked.is_some_and(|since| since.elapsed() >= START_TIMEOUT) {

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use axum::extract::{Form, Path, Query, State as Of};
 use axum::response::Redirect;
-use mle_star::journal::LONGEST_NOTE;
+use mle_star::journal::MAX_NOTE_CHARS;
 use mle_star::result::FinalResult;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view::{self, RunView, State};
@@ -132,7 +132,7 @@ pub async fn resume(
 pub async fn note_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageResponse {
     let of = id.clone();
     in_background(move || site.find(&of)).await?;
-    Page::rendered("ui/steer.html", &json!({"id": id, "most": LONGEST_NOTE}))
+    Page::rendered("ui/steer.html", &json!({"id": id, "most": MAX_NOTE_CHARS}))
 }
 
 /// Leaves a note for the agents of a run.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Form, Query, State as Of};
 use axum::response::Redirect;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::run_view::is_held;
+use mle_star_report::run_view::is_running;
 use serde_json::json;
 
 use super::response::{ErrorResponse, Page, PageResponse, in_background, redirected};
@@ -56,7 +56,7 @@ fn deletable(site: &Site, ids: &[String]) -> Result<(), ErrorResponse> {
         return Err(trouble.into());
     }
     for id in ids {
-        if is_held(&site.find(id)?) {
+        if is_running(&site.find(id)?) {
             let message = format!("a process works on {id}, so it cannot be deleted");
             return Err(Trouble::new(message, "stop it on its page first").into());
         }

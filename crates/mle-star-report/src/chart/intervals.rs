@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{About, Plane, Spot, draw_pointed, ink, range, whole, with};
 use crate::figures::number;
-use crate::sanitize::{plain, shortened};
+use crate::sanitize::{escape, shortened};
 
 /// A validation score, with what else is known about its script.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -45,7 +45,7 @@ pub fn intervals(
     let is_inside = |score: f64| (low..=high).contains(&score);
     let last = scores.iter().map(|one| one.x).fold(1.0, f64::max) + 0.5;
     draw_pointed(about, 300, spots, |area| {
-        let metric = shortened(&plain(metric), 30);
+        let metric = shortened(&escape(metric), 30);
         let plane = Plane {
             ranges: [0.5..last, low..high],
             titles: ["scored scripts, in order", &metric],

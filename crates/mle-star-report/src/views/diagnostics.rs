@@ -13,14 +13,14 @@ use crate::figures::number;
 use crate::files;
 
 /// The largest file that is read, in bytes.
-const LARGEST: u64 = 4 << 20;
+const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// What was found in the predictions, with its pictures; `None` without a result, or without predictions that the program can
 /// read.
 pub fn diagnostics(context: &Context<'_>) -> Option<Value> {
     context.result()?;
     let file = format!("{}/{}", layout::HOLDOUT, layout::DIAGNOSTICS);
-    let text = files::read(&context.run.folder, &file, LARGEST).ok()?;
+    let text = files::read(&context.run.folder, &file, MAX_FILE_BYTES).ok()?;
     Some(drawn(&serde_json::from_str(&text).ok()?))
 }
 

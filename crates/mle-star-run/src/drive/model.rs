@@ -19,7 +19,7 @@ use crate::predict::RunTables;
 use crate::runs::inputs;
 
 /// A check may take so long, even if no time is left: Python with its libraries has to start.
-const LEAST: Duration = Duration::from_secs(60);
+const MIN_CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// In less time than this, no script ends.
 const WORTHWHILE: Duration = Duration::from_secs(2);
@@ -173,7 +173,7 @@ impl ModelKeeper<'_> {
         let closed = [run.folder.clone(), run.frozen.task.data_dir.clone()];
         let isolated = self.isolated(folder, &closed).await?;
         // A script that never ends is no reason to use up the time.
-        let longest = (left(run) / 10).max(LEAST);
+        let longest = (left(run) / 10).max(MIN_CHECK_TIMEOUT);
         let checked = check(&isolated, (&last, submission), (tables, &self.plane), folder, longest).await?;
         ModelManifest::read(&last).map_err(|trouble| trouble.message)?;
         Ok(ModelRecord {

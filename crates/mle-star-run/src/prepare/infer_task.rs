@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star_backends::files;
+use mle_star_backends::file_agents;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::{Protocol, Split};
@@ -264,7 +264,7 @@ pub fn check_outputs(
     let calls = config.agents_dir.as_deref().filter(|_| config.agents == AgentsChoice::Files);
     outside_the_data("agents_dir", calls, data_dir)?;
     if let (true, Some(folder)) = (makes_output, calls) {
-        files::check_folder(folder)?;
+        file_agents::check_folder(folder)?;
     }
     outside_the_data("log_file", config.log_file.as_deref(), data_dir)
 }

@@ -30,10 +30,10 @@ use crate::runs::{self, absolute, inputs};
 
 /// The share of a single table that becomes its test table.
 const TEST_SHARE: f64 = 0.2;
-const LEAST_SHARE: f64 = 0.05;
-const LARGEST_SHARE: f64 = 0.5;
+const MIN_TEST_SHARE: f64 = 0.05;
+const MAX_TEST_SHARE: f64 = 0.5;
 /// No more columns are named in a line.
-const NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// The data of a task as scripts see it.
 #[derive(Debug)]
@@ -122,8 +122,8 @@ struct MadeFolder {
 /// There is no data, it cannot be read, or a folder cannot be made.
 pub fn take_in(source: &TaskSource, place: Location<'_>, reader: Reader<'_>) -> Result<Intake, RunError> {
     let (keys, given) = (source.file.keys.clone(), source.data_dir.clone());
-    if let Some(share) = keys.test_share.filter(|share| !(LEAST_SHARE..=LARGEST_SHARE).contains(share)) {
-        let message = format!("test_share is {share}, not between {LEAST_SHARE} and {LARGEST_SHARE}");
+    if let Some(share) = keys.test_share.filter(|share| !(MIN_TEST_SHARE..=MAX_TEST_SHARE).contains(share)) {
+        let message = format!("test_share is {share}, not between {MIN_TEST_SHARE} and {MAX_TEST_SHARE}");
         return Err(Trouble::new(message, "set another --test-share").into());
     }
     if !given.exists() {
@@ -367,8 +367,8 @@ pub fn no_target() -> Trouble {
 
 /// The first of these names, and how many more there are; `None` without any.
 fn listed(names: &[&str]) -> Option<String> {
-    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
-    let more = names.len().saturating_sub(NAMED);
+    let shown: Vec<String> = names.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     (!names.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
 }

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::settings::Environment;
 
 /// The oldest version that can be used.
-const OLDEST: Version = Version::new(
+const MIN_VERSION: Version = Version::new(
     claude::MIN_CLAUDE_VERSION[0] as u64,
     claude::MIN_CLAUDE_VERSION[1] as u64,
     claude::MIN_CLAUDE_VERSION[2] as u64,
@@ -25,7 +25,7 @@ pub const CLAUDE: Program = Program {
     variable: "MLE_STAR_CLAUDE_PATH",
     key: "claude_path",
     package: "@anthropic-ai/claude-code",
-    oldest: Some(OLDEST),
+    oldest: Some(MIN_VERSION),
 };
 /// The `codex` command line. One that lacks an option says so when it is asked.
 pub const CODEX: Program = Program {

@@ -10,7 +10,7 @@ use crate::solution::Solution;
 use mle_star_domain::effects::Limit;
 
 /// Maximum length of what planners and coders are told of a plan, in characters.
-const LONGEST_PLAN: usize = 800;
+const MAX_PLAN_CHARS: usize = 800;
 
 /// Plans that were tried, with their scores; `None` if one failed.
 pub(super) type Tried<'a> = Vec<(&'a str, Option<f64>)>;
@@ -84,7 +84,7 @@ pub(super) fn attempts_so_far(attempts: &[RefinementAttempt]) -> Value {
     let one = |(index, attempt): (usize, &RefinementAttempt)| {
         let effect = &attempt.effect;
         let (diff, printed, mishaps) = (&effect.diff, &effect.printed, &effect.mishaps);
-        let plan = clip(&attempt.plan, LONGEST_PLAN);
+        let plan = clip(&attempt.plan, MAX_PLAN_CHARS);
         json!({
             "number": index + 1, "plan": plan, "outcome": so_far(attempts, index), "diff": diff,
             "printed": printed, "mishaps": mishaps,

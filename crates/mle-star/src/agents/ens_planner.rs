@@ -15,7 +15,7 @@ use mle_star_domain::question::{Agreement, Question};
 use mle_star_domain::role::AgentType;
 
 /// Maximum length of what is told of a plan, in characters.
-const LONGEST_PLAN: usize = 600;
+const MAX_PLAN_CHARS: usize = 600;
 
 /// The next ensemble plan; `None` if the reply was empty.
 pub(crate) async fn ens_planner(
@@ -63,5 +63,5 @@ async fn agreement(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Agreeme
 fn outcome(round: &EnsembleAttempt) -> Value {
     let failure = || failed(round.limit, &round.effect);
     let outcome = round.score.map_or_else(failure, |score| scored(score, &round.effect, None));
-    json!({"plan": clip(&round.plan, LONGEST_PLAN), "outcome": outcome, "mishaps": round.effect.mishaps})
+    json!({"plan": clip(&round.plan, MAX_PLAN_CHARS), "outcome": outcome, "mishaps": round.effect.mishaps})
 }

@@ -15,7 +15,7 @@ use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use crate::time_plan::TimePlan;
-use mle_star_domain::config::MOST_KEPT_MODELS;
+use mle_star_domain::config::MAX_KEPT_MODELS;
 use mle_star_domain::effects::{DataView, Purpose};
 use mle_star_domain::place::Place;
 
@@ -67,9 +67,9 @@ async fn of_solution(ctx: &Ctx<'_>, solution: &Solution) -> Result<Result<Soluti
 /// The combination of such copies of its members.
 async fn of_members(ctx: &Ctx<'_>, composition: &Composition) -> Result<Result<Solution, String>, Stop> {
     let members = composition.len() as u64;
-    if members > MOST_KEPT_MODELS {
+    if members > MAX_KEPT_MODELS {
         return Ok(Err(format!(
-            "{members} solutions are combined, and at most {MOST_KEPT_MODELS} are asked for their models"
+            "{members} solutions are combined, and at most {MAX_KEPT_MODELS} are asked for their models"
         )));
     }
     let mut copies = Vec::new();

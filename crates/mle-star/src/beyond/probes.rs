@@ -21,7 +21,7 @@ use mle_star_domain::effects::{DataView, Fits, Fitted, Purpose, ScriptEnd, Scrip
 use mle_star_domain::trust::{Probe, ProbeVerdict};
 
 /// A score that is better than chance by more than this many standard deviations is suspect.
-const TOO_GOOD: f64 = 3.0;
+const MAX_Z_SCORE: f64 = 3.0;
 /// A margin: a probe is expected to take this many times as long as the script before.
 const LONGER: f64 = 1.5;
 /// The probes, and the data that their scripts see.
@@ -245,7 +245,7 @@ fn fits_of(outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
 
 /// Whether a gain is too large for its standard deviation.
 fn verdict(gain: Option<f64>, deviation: f64) -> ProbeVerdict {
-    let is_suspect = gain.is_some_and(|gain| gain > TOO_GOOD * deviation);
+    let is_suspect = gain.is_some_and(|gain| gain > MAX_Z_SCORE * deviation);
     if is_suspect { ProbeVerdict::Suspect } else { ProbeVerdict::Pass }
 }
 

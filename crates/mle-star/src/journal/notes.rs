@@ -19,9 +19,9 @@ use mle_star_domain::layout;
 use mle_star_domain::place::Place;
 
 /// The longest note, in characters.
-pub const LONGEST_NOTE: usize = 4000;
+pub const MAX_NOTE_CHARS: usize = 4000;
 /// The most notes of a run.
-pub const MOST_NOTES: usize = 20;
+pub const MAX_NOTES: usize = 20;
 
 /// A note of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,20 +102,20 @@ fn left(folder: &Path, known: &[Note]) -> io::Result<Vec<Note>> {
     let is_new = |name: &String| name.ends_with(".json") && known.iter().all(|note| note.file != *name);
     let mut names: Vec<String> = names?.into_iter().filter(is_new).collect();
     names.sort();
-    let room = MOST_NOTES.saturating_sub(known.len());
+    let room = MAX_NOTES.saturating_sub(known.len());
     Ok(names.into_iter().filter_map(|name| read(&notes, name)).take(room).collect())
 }
 
 /// The note in a file; `None` if it is none.
 fn read(notes: &Path, file: String) -> Option<Note> {
     /// In bytes: each character of a note may take several.
-    const LARGEST: u64 = 16 * LONGEST_NOTE as u64;
+    const MAX_NOTE_BYTES: u64 = 16 * MAX_NOTE_CHARS as u64;
     let path = notes.join(&file);
     if !path.symlink_metadata().ok()?.is_file() {
         return None;
     }
     let mut text = String::new();
-    fs::File::open(path).ok()?.take(LARGEST).read_to_string(&mut text).ok()?;
+    fs::File::open(path).ok()?.take(MAX_NOTE_BYTES).read_to_string(&mut text).ok()?;
     let note: Note = serde_json::from_str(&text).ok()?;
-    Some(Note { file, ..note }).filter(|note| note.text.chars().count() <= LONGEST_NOTE)
+    Some(Note { file, ..note }).filter(|note| note.text.chars().count() <= MAX_NOTE_CHARS)
 }

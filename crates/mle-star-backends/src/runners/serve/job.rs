@@ -46,7 +46,7 @@ impl Server {
             return Ok(Err("its run or its data is not prepared".to_owned()));
         };
         let Ok(script) = String::from_utf8(script) else { return Ok(Err("it is not text".to_owned())) };
-        let shown = match run.executor.show(&data.view.folder, &run.closed) {
+        let shown = match run.executor.prepare_input(&data.view.folder, &run.closed) {
             Ok(shown) => Arc::new(shown),
             Err(trouble) => return Ok(Err(trouble.message)),
         };

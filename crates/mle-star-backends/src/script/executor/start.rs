@@ -48,7 +48,7 @@ impl Executor {
 
     /// The worker for the script, if one is ready.
     pub(super) async fn worker(&self, job: &Job) -> Option<Worker> {
-        let suits = job.may_be_warm && warm::suits(&job.script);
+        let suits = job.may_be_warm && warm::can_start_warm(&job.script);
         let warm = self.warm.as_ref().filter(|_| suits)?;
         // The next worker imports what this script does.
         warm.learn(&job.script);

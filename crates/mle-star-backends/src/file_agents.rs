@@ -33,7 +33,7 @@ const PROMPT: &str = "prompt.md";
 const SCHEMA: &str = "schema.json";
 const CALL: &str = "call.json";
 
-/// The first pause between two looks for an answer. Each is 1.5 times the one before, up to [`LONGEST_PAUSE`].
+/// The first pause between two looks for an answer. Each is 1.5 times the one before, up to [`MAX_POLL_INTERVAL`].
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
