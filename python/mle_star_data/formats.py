@@ -24,7 +24,7 @@ import polars as pl
 from . import packing, workbooks
 from .number_notation import RARE, Notation, decide, translated
 from .packing import DAMAGED, Bytes, Content
-from .tables import LONGEST_ROW, Refused, shown
+from .tables import MAX_ROW, Refused, shown
 from .text_table import BLANKS, HEADER, Table, check_names, times, without_empty_ends
 
 HEAD, PART, PARTS = 1 << 20, 128 << 10, 16
@@ -262,7 +262,7 @@ def _irregular(data: Bytes, dialect: Dialect) -> Refused | None:
     except csv.Error as wrong:
         hint = "the file may be incomplete; a quote within a quoted cell is written twice"
         if "field larger" in str(wrong):
-            return Refused(f"the row at line {line} is longer than {LONGEST_ROW >> 20} MiB", hint)
+            return Refused(f"the row at line {line} is longer than {MAX_ROW >> 20} MiB", hint)
         what = "that is never closed" if "unexpected end" in str(wrong) else "within a quoted cell"
         return Refused(f"the row at line {line} has a quote {what}", hint)
     return None

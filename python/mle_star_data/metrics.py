@@ -49,7 +49,7 @@ Weight = NDArray[np.float64] | None
 Kind = Literal["numbers", "labels", "probabilities", "order", "guesses", "sets", "intervals"]
 
 
-SMALLEST = float(np.finfo(np.float64).eps)
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Function(Protocol):
@@ -333,12 +333,12 @@ def mean_of_errors(name: str, is_root: bool = False, **options: float) -> Factor
 
 def log_losses(truth: Array, predicted: Array) -> Array:
     own = predicted[np.arange(len(truth)), truth]
-    return np.asarray(-np.log(np.clip(own, SMALLEST, 1.0 - SMALLEST)))
+    return np.asarray(-np.log(np.clip(own, EPSILON, 1.0 - EPSILON)))
 
 
 def column_log_losses(truth: Array, predicted: Array) -> Array:
     own = np.where(np.eye(predicted.shape[1], dtype=bool)[truth], predicted, 1.0 - predicted)
-    return np.asarray(-np.log(np.clip(own, SMALLEST, 1.0 - SMALLEST)).mean(axis=1))
+    return np.asarray(-np.log(np.clip(own, EPSILON, 1.0 - EPSILON)).mean(axis=1))
 
 
 def f1_of_sets(truth: Array, predicted: Array) -> Array:

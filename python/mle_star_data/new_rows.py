@@ -17,7 +17,7 @@ from .aliases import Answer
 from .tables import MISSING, Refused, as_number
 from .tables import numbers as cell_numbers
 
-MOST_VALUES = 1_000
+MAX_VALUES = 1_000
 """A column with more different values is no list of categories."""
 BY_HAND = "run the script of the solution by hand"
 ITS_SCRIPT = "it may predict rows of the test table only: look at its script"
@@ -58,7 +58,7 @@ def _spellings(tables: Mapping[str, frames.Table], id: str | None) -> dict[str, 
         cells = pl.concat([one.filter(one.str.strip_chars().is_in(list(MISSING)).not_()) for one in both])
         values = cells.unique()
         numbers = bool(np.isfinite(cell_numbers(values)).all())
-        most = 2 if numbers else min(MOST_VALUES, len(cells) // 2)
+        most = 2 if numbers else min(MAX_VALUES, len(cells) // 2)
         kept = sorted(values) if len(values) <= most else []
         if name != id and (numbers or kept):
             known[name] = {"numbers": numbers, "values": kept}

@@ -21,9 +21,9 @@ MARK = rf"[0-9][.,{BLANKS}][0-9]|[.,][0-9]|[0-9][.,]|[{SIGNS}] ?[0-9]|[0-9] ?%"
 LIKE_NUMBERS = rf"^\s*[-+{SIGNS} ]*[0-9.,][-0-9.,eE+{BLANKS}]*[{SIGNS} ]*\s*$"
 RARE = [*b"\"$%' ", 0xC2, 0xE2]
 """Bytes of which a comma-separated text has one if a number of it has another mark than a point."""
-TRIED = 1000
+TRIED_ROWS = 1000
 """The rows from which it is seen that a column holds texts."""
-ENOUGH = 5
+MIN_MARKED_CELLS = 5
 """The fewest cells with a mark that make a column a possible list of labels."""
 
 
@@ -102,7 +102,7 @@ class Tally:
     def may_be_lists(self) -> bool:
         """Whether the cells with marks may as well be two labels each, such as `2,7`."""
         are_pairs = _all(self.marked, r"^(0|[1-9][0-9]{0,17}),(0|[1-9][0-9]{0,17})$")
-        if len(self.marked) < ENOUGH or self.fits["."] or not are_pairs:
+        if len(self.marked) < MIN_MARKED_CELLS or self.fits["."] or not are_pairs:
             return False
         first, second = (self.marked.str.replace(cut, "").cast(pl.Int64) for cut in (",.*", ".*,"))
         return bool((first < second).all()) and first.n_unique() > 1
@@ -130,10 +130,10 @@ def _all(cells: pl.Series, pattern: str) -> bool:
 
 def tally(cells: pl.Series) -> Tally | None:
     """What the cells of a column have in common; `None` if one of them is no number, or none has a mark."""
-    if cells.len() > TRIED:
+    if cells.len() > TRIED_ROWS:
         # Columns of text, and of numbers with a decimal point, are known by their first rows.
-        first = tally(cells.head(TRIED))
-        if (first and first.is_usual()) or not _are_numbers(cells.head(TRIED)):
+        first = tally(cells.head(TRIED_ROWS))
+        if (first and first.is_usual()) or not _are_numbers(cells.head(TRIED_ROWS)):
             return first
     if not _any(cells, MARK) or not _are_numbers(cells):
         return None

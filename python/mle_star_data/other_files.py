@@ -18,8 +18,8 @@ from typing import IO
 from . import markdown as md
 from .facts import _members
 
-OPENED, FOLDERS, FEWEST_NAMED, OF_AN_ARCHIVE, ONE_BY_ONE, LINES, CHARACTERS = 5, 3, 2, 3, 8, 3, 60
-MOST_WORDS, FILES_OF_WORD = 12, 3
+OPENED, FOLDERS, MIN_NAMED, OF_AN_ARCHIVE, ONE_BY_ONE, LINES, CHARACTERS = 5, 3, 2, 3, 8, 3, 60
+MAX_WORDS, FILES_OF_WORD = 12, 3
 TIMES = "\u00d7"
 TEXTS = ("txt", "csv", "tsv", "json", "jsonl", "xyz", "dat", "xml", "yaml")
 
@@ -91,7 +91,7 @@ class _Group:
         ):
             words = [found[0] for stem in stems if (found := re.search(word, stem))]
             counts = Counter(words)
-            if len(words) == len(stems) and 1 < len(counts) <= MOST_WORDS and len(words) >= len(counts) * FILES_OF_WORD:
+            if len(words) == len(stems) and 1 < len(counts) <= MAX_WORDS and len(words) >= len(counts) * FILES_OF_WORD:
                 each = (f"{md.value(word)} ({rows:,})" for word, rows in sorted(counts.items()))
                 yield f"names {told.format(' or '.join(each))}"
 
@@ -134,7 +134,7 @@ class _Group:
                 "name their folders": path.parent.name,
             }
             hits.update((column, form) for form, text in forms.items() for column in columns.get(text, ()))
-        if hits and (best := max(sorted(hits), key=lambda hit: (hits[hit], hit))) and hits[best] >= FEWEST_NAMED:
+        if hits and (best := max(sorted(hits), key=lambda hit: (hits[hit], hit))) and hits[best] >= MIN_NAMED:
             yield f"values of {md.name(best[0])} {best[1]}"
 
 

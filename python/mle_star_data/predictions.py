@@ -26,7 +26,7 @@ nothing, while every labelled row needs one."""
 SUM_TOLERANCE = 1.5e-8
 """How far the sum of a row's probabilities may be from 1 before they are divided by it."""
 WORD = re.compile(rf"[^\s{re.escape(SEPARATORS)}]+")
-LONGEST_LABEL = 12
+MAX_LABEL = 12
 """The most words of a label that is looked for among the guesses of a cell."""
 
 Form = Literal["number", "label", "guesses", "set", "bounds", "positive", "per class"]
@@ -383,7 +383,7 @@ class _Reader:
 
     def _guesses(self, cells: Text) -> NDArray[np.float64]:
         known, column, most = len(self.names), self.cells.columns[0], self.metric.guesses
-        longest = min(max(len(_words(name)) for name in self.names), LONGEST_LABEL)
+        longest = min(max(len(_words(name)) for name in self.names), MAX_LABEL)
         found = {cell: guesses(cell.strip(), most, self.places, longest) for cell in cells.unique(maintain_order=True)}
         for cell, own in found.items():
             if not own or (tables.is_missing(cell) and cell.strip() not in self.places):

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from . import facts, intervals, links, split
 from .aliases import Facts, Numbers
-from .column_kinds import INSPECTED, NUMBERS
+from .column_kinds import INSPECTED_ROWS, NUMBERS
 from .facts import Folder
 from .frames import Column, Source, Table
 from .tables import Refused
 
 Codes = NDArray[np.int64]
 
-DETERMINED_IN, FEWEST_ROWS, FEWEST_VALUES, ROWS_OF_CLASS = 20_000, 50, 12, 20
+DETERMINED_IN, MIN_ROWS, MIN_VALUES, ROWS_OF_CLASS = 20_000, 50, 12, 20
 """The first rows in which the target has to follow, and the fewest; the fewest different numbers that can be sorted
 without chance; the rows of a class on average."""
 UNLIKELY = 20.0
@@ -124,7 +124,7 @@ def opened(folder: str, facts: Mapping[str, Any]) -> Data:
     data = Data(_open(folder, tuple(words), (*known, *facts.get("other_files", ()))), facts)
     for table in [*data.folder.tables(), *data.folder.auxiliary]:
         one = known.get(table.file)
-        is_same = one is not None and (one["rows"] == table.rows or min(one["rows"], table.rows) > INSPECTED)
+        is_same = one is not None and (one["rows"] == table.rows or min(one["rows"], table.rows) > INSPECTED_ROWS)
         if one and is_same and [column["name"] for column in one["columns"]] == table.names:
             table.facts = {column["name"]: column for column in one["columns"]}
     return data
@@ -153,7 +153,7 @@ def determinants(train: Table, target: str, but: Sequence[str]) -> list[str]:
     def follows(name: str) -> bool:
         column, known = head.column(name), train.facts[name]
         both = labels.with_columns(value=column.values, x=column.numbers).drop_nulls()
-        enough = both.height >= FEWEST_ROWS and both["y"].n_unique() >= FEWEST_VALUES
+        enough = both.height >= MIN_ROWS and both["y"].n_unique() >= MIN_VALUES
         if known["kind"] in NUMBERS and enough and np.isfinite(both.select("x", "y").to_numpy()).all():
             x, y = both.sort("x", "y").select("x", "y").to_numpy().T
             if not np.diff(y)[np.diff(x) == 0].any() and (np.all(np.diff(y) >= 0) or np.all(np.diff(y) <= 0)):
@@ -161,10 +161,10 @@ def determinants(train: Table, target: str, but: Sequence[str]) -> list[str]:
         values = both["value"].n_unique()
         may_repeat = are_classes and values <= 2 * classes and (known["distinct"] <= 2 * classes or rows < head.rows)
         again = both.height - values if may_repeat else 0
-        is_one = again >= FEWEST_ROWS and both.select("value", "label").n_unique() == values
+        is_one = again >= MIN_ROWS and both.select("value", "label").n_unique() == values
         return bool(is_one and -np.log(same) * again > UNLIKELY)
 
-    if rows < FEWEST_ROWS:
+    if rows < MIN_ROWS:
         return []
     return [name for name in train.names if name != target and name not in but and follows(name)]
 
@@ -193,7 +193,7 @@ def explained(values: Sequence[Numbers], groups: Codes, columns: int) -> float:
     away = [one - one.mean() for one in values]
     between = sum(float((np.bincount(groups, one) ** 2 / np.maximum(sizes, 1)).sum()) for one in away)
     every, free = sum(float((one**2).sum()) for one in away), int((sizes > 0).sum()) - 1.0
-    if free < 1 or every <= 0.0 or rows <= max(free + 1.0, FEWEST_ROWS):
+    if free < 1 or every <= 0.0 or rows <= max(free + 1.0, MIN_ROWS):
         return 0.0
     by_chance, part, kinds = free / (rows - 1.0), between / every, max(len(values) - 1.0, 1.0)
     # Kruskal and Wallis's H, and Light and Margolin's C for several classes.

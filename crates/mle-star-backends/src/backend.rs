@@ -124,7 +124,7 @@ impl ScriptBackend {
         let whole = rows.map(|rows| data(&rows.data_dir, Some(&rows.sample))).transpose()?;
         let compared = rows.map(|rows| data(&rows.compared, None)).transpose()?;
         let setup = Arc::new(ScriptSetup { run_folder, data_dir, ..setup });
-        let elsewhere = setup.fleet.as_ref().map(|fleet| Arc::new(fleet.register(setup.elsewhere(&closed))));
+        let elsewhere = setup.fleet.as_ref().map(|fleet| Arc::new(fleet.register(setup.remote(&closed))));
         let (closed, executor): (Arc<[PathBuf]>, _) = (closed.into(), Arc::new(executor));
         let (run_folder, known) = (&setup.run_folder, setup.evaluation.as_ref());
         let files = known.into_iter().flat_map(EvaluationSetup::files).chain(samples(&setup));
@@ -342,7 +342,7 @@ impl ScriptSetup {
         }
     }
 
-    fn elsewhere(&self, closed: &[PathBuf]) -> RunSetup {
+    fn remote(&self, closed: &[PathBuf]) -> RunSetup {
         RunSetup {
             // The fleet has its own numbers.
             run: 0,

@@ -212,11 +212,11 @@ impl AgentBackend for FileAgents {
         let mut pause = MIN_POLL_INTERVAL;
         loop {
             if let Some(reply) = call.reply() {
-                return Ok(reply.map_or_else(failed, AgentReply::text));
+                return Ok(reply.map_or_else(failed_reply, AgentReply::text));
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Ok(failed(format!("nobody answered within {} s", request.time_left.as_secs())));
+                return Ok(failed_reply(format!("nobody answered within {} s", request.time_left.as_secs())));
             }
             sleep(pause.min(left)).await;
             pause = pause.mul_f64(1.5).min(MAX_POLL_INTERVAL);
@@ -264,7 +264,7 @@ fn unwritable(folder: &Path, error: &io::Error) -> Trouble {
     Trouble::resumable(message, "make it writable, or choose another folder with agents_dir")
 }
 
-fn failed(reason: String) -> AgentReply {
+fn failed_reply(reason: String) -> AgentReply {
     AgentReply::failed(reason, Usage::free())
 }
 

@@ -39,7 +39,7 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
 }
 
 /// Why some data was not printed; `None`: all was.
-pub fn lost() -> Option<Trouble> {
+pub fn write_error() -> Option<Trouble> {
     note_loss(io::stdout().lock().flush());
     let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).clone();
     lost.map(|why| {

@@ -38,7 +38,7 @@ pub fn working(folder: &Path) -> Result<Worker, Trouble> {
     let holder = files::read(folder, LOCK, MAX_NOTE_BYTES).unwrap_or_default();
     let id = holder.strip_prefix("process ").and_then(|id| id.trim().parse().ok()).map(Pid::from_raw);
     let ours = id.filter(|id| is_ours(*id) && holds(*id, folder));
-    ours.map(|id| Worker { id, started: started(id) }).ok_or_else(|| {
+    ours.map(|id| Worker { id, started: start_time(id) }).ok_or_else(|| {
         let message =
             format!("the run is held by {holder}, which is not an mle-star process of yours on this machine");
         Trouble::new(message, "stop it where it was started, with Ctrl-C")
@@ -59,7 +59,7 @@ impl Worker {
 }
 
 /// The start time of a process, as `/proc` has it; empty if it has ended.
-fn started(id: Pid) -> String {
+fn start_time(id: Pid) -> String {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     // The second column is a name in brackets with any characters, so columns are counted from its end; this is
     // the twenty-second.

@@ -84,7 +84,7 @@ impl<'a> Conversations<'a> {
         let waited = began.elapsed().as_secs();
         let (ending, stderr) = talk.end().await;
         let outcome = match end {
-            End::Turn(None) => answered(&transcript, asked.is_some()),
+            End::Turn(None) => outcome_of(&transcript, asked.is_some()),
             End::Turn(Some(error)) => classify::error(&error),
             End::Decided(outcome) => outcome,
             End::Closed => {
@@ -202,7 +202,7 @@ impl<'a> Conversations<'a> {
 }
 
 /// The outcome of a turn without an error.
-fn answered(transcript: &Transcript, wants_structure: bool) -> Outcome {
+fn outcome_of(transcript: &Transcript, wants_structure: bool) -> Outcome {
     let text = transcript.text.clone();
     if text.trim().is_empty() {
         return Outcome::Died("the answer is empty".to_owned());

@@ -135,7 +135,7 @@ impl Trust {
         let (held_out, validated) = (self.holdout_score, self.validation_score);
         let intervals = self.holdout_interval.zip(self.validation_interval);
         let both = held_out.zip(validated).zip(intervals);
-        let both = both.and_then(|(scores, intervals)| together(scores, intervals, direction));
+        let both = both.and_then(|(scores, intervals)| combined_interval(scores, intervals, direction));
         let (score, interval, from) = match (both, held_out, validated) {
             (Some((score, interval)), ..) => (score, Some(interval), ScoreSource::Both),
             (None, Some(score), _) => (score, self.holdout_interval, ScoreSource::Holdout),
@@ -147,7 +147,7 @@ impl Trust {
 }
 
 /// The held-out and the validated score together, with the interval; `None` if they contradict each other.
-fn together(
+fn combined_interval(
     (held_out, validated): (f64, f64),
     intervals: ([f64; 2], [f64; 2]),
     direction: Direction,
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn both_scores_count_by_their_precision_unless_they_contradict_each_other() {
         let of = |held_out: f64, direction| {
-            together((held_out, 0.8), ([held_out - 0.08, held_out + 0.08], [0.76, 0.84]), direction)
+            combined_interval((held_out, 0.8), ([held_out - 0.08, held_out + 0.08], [0.76, 0.84]), direction)
         };
         // The validated score has a quarter of the variance, and the mean of errors is the geometric one.
         let (score, [low, high]) = of(0.75, Direction::Maximize).unwrap();

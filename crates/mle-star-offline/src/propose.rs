@@ -30,7 +30,7 @@ pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>, told: Inputs<'_>)
     let mut ranked = ranked(problem);
     ranked.splice(0..0, ranked.first().and_then(|usual| pace::lighter(problem, usual, told)));
     let mut models: Vec<_> = ranked.iter().copied().take(wanted).map(model).collect();
-    let endings = [MORE_FOLDS, OTHER_SEED].into_iter().filter(|ending| again(problem, ending).is_some());
+    let endings = [MORE_FOLDS, OTHER_SEED].into_iter().filter(|ending| repeated(problem, ending).is_some());
     for ending in endings.filter(|_| inputs.is_set("portfolio")) {
         let named = |model: &&Model| {
             let name = format!("{}{ending}", model.title);
@@ -43,7 +43,7 @@ pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>, told: Inputs<'_>)
 
 /// The problem for models that are tried again under names that end like this; `None` if a file, groups or times
 /// decide on the folds.
-fn again(problem: &Problem, ending: &str) -> Option<Problem> {
+fn repeated(problem: &Problem, ending: &str) -> Option<Problem> {
     const FOLDS: usize = 10;
     let given = problem.grouping.is_some() || problem.time.is_some() || problem.names.folds_file.is_some();
     let chooses = !given && problem.used_rows >= 10 * FOLDS;
@@ -79,7 +79,7 @@ pub(crate) fn init(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Temp
     let name = inputs.text("model_name");
     let ending = [MORE_FOLDS, OTHER_SEED].into_iter().find_map(|ending| {
         let model = name.strip_suffix(ending)?;
-        Some((model, Cow::Owned(again(&problem, ending)?)))
+        Some((model, Cow::Owned(repeated(&problem, ending)?)))
     });
     let (name, problem) = ending.unwrap_or((name, problem));
     let model = model_of(&problem, name);

@@ -23,7 +23,7 @@ pub(crate) fn solution(problem: &Problem, model: &'static Model) -> Result<Scrip
     let models = model.models();
     let members: Vec<ScriptModel> = models.iter().map(|model| model.member(problem)).collect();
     let mut sections = head(problem, model)?;
-    sections.extend(of_series(problem, &models)?);
+    sections.extend(series_sections(problem, &models)?);
     for (model, member) in models.iter().zip(&members) {
         sections.extend(member_sections(problem, model, member)?);
     }
@@ -40,7 +40,7 @@ pub(crate) fn solution(problem: &Problem, model: &'static Model) -> Result<Scrip
 }
 
 /// What the models of texts or with a history need, beside their own sections.
-fn of_series(problem: &Problem, models: &[&Model]) -> Result<Vec<Section>, TemplateError> {
+fn series_sections(problem: &Problem, models: &[&Model]) -> Result<Vec<Section>, TemplateError> {
     let uses = |wanted: &[Past]| models.iter().any(|model| wanted.contains(&model.past_in(problem)));
     let with_forecasts = uses(&[Past::Forecasts, Past::Distance, Past::Alone]);
     let reads = |model: &&Model| model.family.features() == "features";

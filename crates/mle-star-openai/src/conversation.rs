@@ -107,10 +107,10 @@ impl<'a> Conversations<'a> {
         queries.truncate(MAX_QUERIES);
         let (mut lookups, mut results) = (Vec::new(), Vec::new());
         for query in queries {
-            let found = self.found(&query, deadline).await;
+            let found = self.run_search(&query, deadline).await;
             results.push(search::in_words(&query, &found));
             let failure = found.err();
-            self.tell(&query, failure.clone(), deadline.elapsed());
+            self.report_search(&query, failure.clone(), deadline.elapsed());
             lookups.push(Lookup { tool: WEB_SEARCH.to_owned(), what: query, failure });
         }
         let task = self.request.prompt.trim_end();
@@ -127,7 +127,7 @@ impl<'a> Conversations<'a> {
     }
 
     /// What a search finds before the call is over.
-    async fn found(&self, query: &str, deadline: &Deadline) -> Result<Vec<SearchResult>, String> {
+    async fn run_search(&self, query: &str, deadline: &Deadline) -> Result<Vec<SearchResult>, String> {
         let setup = &self.agents.setup;
         let search =
             search::search(&setup.search_command, &setup.key_variable, &setup.blocked_domains, query);
@@ -138,7 +138,7 @@ impl<'a> Conversations<'a> {
         found.unwrap_or_else(|_| Err("the time of the call was over before it ended".to_owned()))
     }
 
-    fn tell(&self, query: &str, failure: Option<String>, elapsed: Duration) {
+    fn report_search(&self, query: &str, failure: Option<String>, elapsed: Duration) {
         let (place, agent) = (self.request.place.clone(), self.request.agent);
         let failures = u32::from(failure.is_some());
         self.events.emit(Event::ToolUsed {

@@ -33,7 +33,7 @@ use conversation::Conversations;
 
 pub use agents::{OpenAiAgents, OpenAiSetup};
 pub use endpoint::{Endpoint, Key};
-pub use look::{EndpointStatus, look};
+pub use look::{EndpointStatus, check_endpoint};
 
 #[async_trait]
 impl AgentBackend for OpenAiAgents {

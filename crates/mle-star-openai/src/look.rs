@@ -31,7 +31,7 @@ pub struct EndpointStatus {
 ///
 /// # Errors
 /// The system offers no secure connections.
-pub async fn look(endpoint: &Endpoint) -> Result<EndpointStatus, Trouble> {
+pub async fn check_endpoint(endpoint: &Endpoint) -> Result<EndpointStatus, Trouble> {
     let http = Http::new(endpoint)?;
     Ok(timeout(MAX_TIMEOUT, models(&http, endpoint)).await.unwrap_or_else(|_| {
         EndpointStatus::without(false, format!("it does not answer within {} s", MAX_TIMEOUT.as_secs()))

@@ -117,7 +117,7 @@ impl WarmWorkers {
 
     /// The worker of `slot`, if one is ready. A script starts cold rather than wait for imports.
     pub async fn take(&self, slot: usize) -> Option<Worker> {
-        if let Some(mut new) = self.started(slot) {
+        if let Some(mut new) = self.start_worker(slot) {
             match outcome(&mut new).await {
                 Ok(worker) => {
                     let old = self.state().slots.get_mut(&slot).and_then(|slot| slot.old.take());
@@ -137,7 +137,7 @@ impl WarmWorkers {
     }
 
     /// The new worker of `slot`, once it is ready or has failed.
-    fn started(&self, slot: usize) -> Option<Starting> {
+    fn start_worker(&self, slot: usize) -> Option<Starting> {
         let mut state = self.state();
         let mine = state.slots.get_mut(&slot)?;
         mine.new.take_if(|new| new.0.is_finished())

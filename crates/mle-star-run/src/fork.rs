@@ -75,7 +75,7 @@ pub fn fork(parent: &Path, options: &ForkOptions) -> Result<PathBuf, RunError> {
     let prompts = frozen_prompts(&frozen)?;
     frozen.prompts = prompts.texts().clone();
     let name = &frozen.task.competition_id;
-    let claimed = runs::claim(&beside(parent)?, options.run_id.as_deref(), name, &jiff::Zoned::now())?;
+    let claimed = runs::claim(&parent_folder(parent)?, options.run_id.as_deref(), name, &jiff::Zoned::now())?;
     let folder = claimed.hold.folder().to_owned();
     frozen.run_id = claimed.id;
     // Of the parent's start.
@@ -96,7 +96,7 @@ pub fn fork(parent: &Path, options: &ForkOptions) -> Result<PathBuf, RunError> {
 }
 
 /// The folder that a run is in. The run may be given as `.`.
-fn beside(run: &Path) -> Result<PathBuf, Trouble> {
+fn parent_folder(run: &Path) -> Result<PathBuf, Trouble> {
     let named = if run.file_name().is_some() { Ok(run.to_owned()) } else { run.canonicalize() };
     let named = named.map_err(|error| inputs::unwritable(run, &error))?;
     Ok(named.parent().map(Path::to_owned).unwrap_or_default())

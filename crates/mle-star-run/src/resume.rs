@@ -77,7 +77,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     let has_own = MadeData::of_run(folder).is_some();
     let recorded = if has_own { &data_dir } else { &frozen.task.data_dir };
     if !recorded.exists() {
-        return Err(gone(recorded).into());
+        return Err(data_missing(recorded).into());
     }
     if digest(recorded)? != frozen.data_id {
         let message = format!("the data in {} has changed since the run started", recorded.display());
@@ -201,7 +201,7 @@ fn replayed_line(effects: &[EffectRecord], config: &Config) -> Option<String> {
     (calls + scripts > 0).then(|| format!("replayed {all}: {asked}, {run}{paid}{cut}"))
 }
 
-fn gone(data_dir: &Path) -> Trouble {
+fn data_missing(data_dir: &Path) -> Trouble {
     let message = format!("the data of the run is gone: there is no folder {}", data_dir.display());
     let hint =
         format!("put it back, or a link to where it is now: ln -s NEW_PLACE {}", shell::quoted(data_dir));

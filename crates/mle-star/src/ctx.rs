@@ -22,7 +22,7 @@ use crate::event::{Event, EventSink};
 use crate::history::History;
 use crate::journal::{Entry, Frozen, Journal, Recorded};
 use crate::limits::Limits;
-use crate::notes::tell;
+use crate::notes::add_notes;
 use crate::outcomes::{after_losses, after_out_of_memory};
 use crate::prompts::Prompts;
 use crate::record::Kind;
@@ -196,7 +196,7 @@ impl<'a> Ctx<'a> {
         let sees_notes = is_new && matches!(agent, AgentType::Planner | AgentType::EnsPlanner);
         let notes = if sees_notes { self.run.journal.take_notes()? } else { Vec::new() };
         if !notes.is_empty() {
-            tell(&mut prompt, &mut told, &notes);
+            add_notes(&mut prompt, &mut told, &notes);
             let notes = Some(notes.len());
             let kept = StoredRequest { agent, model: &model, prompt: &prompt, variant, read_back, notes };
             entry = Entry::new(&place, Kind::Agent, &input, &kept)?;

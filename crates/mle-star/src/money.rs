@@ -101,7 +101,7 @@ impl CostEstimator {
     /// What a call is expected to cost: the most that one of its agent did; before the first, what its agent usually
     /// needs at the price of the model, but at most what the dearest call of the run cost.
     pub fn expected(&self, call: &CallKey<'_>) -> f64 {
-        let usual = || usual(call, self.prices.known(call.model).unwrap_or(HIGHEST_PRICE));
+        let usual = || usual_cost(call, self.prices.known(call.model).unwrap_or(HIGHEST_PRICE));
         let at_most = self.dearest_of_all().unwrap_or(f64::INFINITY);
         self.dearest(call.agent).unwrap_or_else(|| usual().min(at_most))
     }
@@ -127,7 +127,7 @@ impl CostEstimator {
     /// What a call cost of whose answer nothing is known, estimated upwards; `None` without any price.
     pub fn estimate(&self, call: &CallKey<'_>) -> Option<f64> {
         let known = self.dearest(call.agent).filter(|usd| *usd > 0.0);
-        let by_price = || Some(usual(call, self.prices.counted(call.model)?));
+        let by_price = || Some(usual_cost(call, self.prices.counted(call.model)?));
         let of_all = || self.dearest_of_all().filter(|usd| *usd > 0.0);
         known.or_else(by_price).or_else(of_all)
     }
@@ -166,7 +166,7 @@ impl CostEstimator {
 }
 
 /// What a call usually costs at a price, with an answer that is longer than most.
-fn usual(call: &CallKey<'_>, price: Price) -> f64 {
+fn usual_cost(call: &CallKey<'_>, price: Price) -> f64 {
     let written = 2.0 * f64::from(expected_tokens(call.agent).1);
     (read(call) * price.input + written * price.output) / 1e6
 }

@@ -85,12 +85,12 @@ impl ScriptBackend {
         let work = move || {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
             let mut notes = Vec::new();
-            let submission = opened(&outputs, layout::SUBMISSION, &mut notes)?
+            let submission = open_output(&outputs, layout::SUBMISSION, &mut notes)?
                 .map(|written| places.keep(written, &data, evaluation, (&plane, id_column, ends)))
                 .transpose()?;
             let mut verified = ValidationCheck::default();
             if let Some(evaluation) = evaluation.filter(|scores| verifies && scores.setup.recomputes) {
-                if let Some(file) = opened(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)? {
+                if let Some(file) = open_output(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)? {
                     verified = places.verify(file, evaluation, printed, ends)?;
                 }
                 notes.extend(verified.note.take());
@@ -100,9 +100,9 @@ impl ScriptBackend {
             }
             let (mut chance, mut fits) = (None, None);
             if is_watched {
-                fits = Some(watch::fits(opened(&outputs, watch::REPORT, &mut notes)?));
+                fits = Some(watch::fits(open_output(&outputs, watch::REPORT, &mut notes)?));
             } else if let Some(evaluation) = evaluation.filter(|_| probes)
-                && let Some(written) = opened(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)?
+                && let Some(written) = open_output(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)?
             {
                 let file = kept_for_a_while(written, plane.folder())?;
                 let shuffled = data.made.as_ref().and_then(|made| made.shuffled.as_ref());
@@ -167,7 +167,7 @@ impl StoredPaths {
     fn keep_class_scores(&self, outputs: &Outputs, notes: &mut Vec<String>) -> Result<(), Trouble> {
         let names = [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES];
         for (name, kept) in names.into_iter().zip(&self.class_scores) {
-            let Some(written) = opened(outputs, name, notes)? else { continue };
+            let Some(written) = open_output(outputs, name, notes)? else { continue };
             let copied = File::create(kept)
                 .and_then(|mut copy| io::copy(&mut written.take(MAX_SCORES_BYTES + 1), &mut copy))
                 .and_then(|bytes| if bytes > MAX_SCORES_BYTES { fs::remove_file(kept) } else { Ok(()) });
@@ -239,7 +239,7 @@ fn measures_importance(data: DataView) -> bool {
 }
 
 /// A file that the script wrote. Why it is not accepted is a note.
-fn opened(outputs: &Outputs, name: &str, notes: &mut Vec<String>) -> Result<Option<File>, Trouble> {
+fn open_output(outputs: &Outputs, name: &str, notes: &mut Vec<String>) -> Result<Option<File>, Trouble> {
     let (opened, folder) = match outputs {
         Outputs::Here(workplace) => (workplace.output(name), workplace.folder()),
         Outputs::There(received) => (received.output(name), received.folder()),

@@ -145,7 +145,7 @@ impl Cache {
             return Manifest::read(&text);
         }
         fs::remove_file(&path)?;
-        Err(gone("the list of the data's files is damaged"))
+        Err(not_found("the list of the data's files is damaged"))
     }
 
     /// How many bytes of a file have to come; `None`: it is there. A file of the wrong size is removed and counts as missing.
@@ -204,7 +204,7 @@ impl Cache {
                 fs::rename(&made, &folder)?;
             }
             if !is_whole(&folder) {
-                return Err(gone("a file of the data is damaged"));
+                return Err(not_found("a file of the data is damaged"));
             }
         }
         Ok(View { folder, _lock: lock })
@@ -358,7 +358,7 @@ impl Incoming {
 }
 
 /// What has to be received again.
-fn gone(message: &str) -> io::Error {
+fn not_found(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, message)
 }
 

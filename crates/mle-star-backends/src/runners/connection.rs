@@ -111,7 +111,7 @@ impl Connection {
     }
 
     /// Waits until the runner is gone, and says why.
-    pub(super) async fn gone(&self) -> String {
+    pub(super) async fn wait_until_gone(&self) -> String {
         let mut gone = self.shared.gone.subscribe();
         let reason = gone.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
         reason.unwrap_or_default()
@@ -230,7 +230,7 @@ impl Connection {
                 }
                 // The limit may be nearer than this.
                 Err(_) => {}
-                Ok(None) => return Err(self.gone().await),
+                Ok(None) => return Err(self.wait_until_gone().await),
                 Ok(Some(JobMessage::Failed(message))) => return Err(message),
                 Ok(Some(JobMessage::Ended(ended))) => break *ended,
                 Ok(Some(JobMessage::Output(stream, is_new, bytes))) => {
@@ -261,7 +261,7 @@ impl Connection {
         tokio::select! {
             biased;
             answer = answer => Ok(answer),
-            reason = self.gone() => Err(reason),
+            reason = self.wait_until_gone() => Err(reason),
         }
     }
 }
@@ -334,11 +334,11 @@ impl Shared {
             FromRunner::Ready { data } => self.answer_data(&data, Ok(())),
             FromRunner::NoData { data, message } => self.answer_data(&data, Err(short(&message))),
             FromRunner::Output { job, stream, is_new } => {
-                self.tell(job, JobMessage::Output(stream, is_new, bytes)).await;
+                self.post(job, JobMessage::Output(stream, is_new, bytes)).await;
             }
-            FromRunner::File { job, name } => self.tell(job, JobMessage::File(name, bytes)).await,
-            FromRunner::Ended(ended) => self.tell(ended.job, JobMessage::Ended(ended)).await,
-            FromRunner::Failed { job, message } => self.tell(job, JobMessage::Failed(short(&message))).await,
+            FromRunner::File { job, name } => self.post(job, JobMessage::File(name, bytes)).await,
+            FromRunner::Ended(ended) => self.post(ended.job, JobMessage::Ended(ended)).await,
+            FromRunner::Failed { job, message } => self.post(job, JobMessage::Failed(short(&message))).await,
             FromRunner::Leaving { reason } => return Err(format!("it has to end: {}", short(&reason))),
         }
         Ok(())
@@ -357,7 +357,7 @@ impl Shared {
     }
 
     /// Passes a message on to whoever waits for the script. Nobody does after it was cancelled.
-    async fn tell(&self, job: u64, message: JobMessage) {
+    async fn post(&self, job: u64, message: JobMessage) {
         let sender = lock(&self.jobs).get(&job).cloned();
         if let Some(sender) = sender {
             let _ = sender.send(message).await;

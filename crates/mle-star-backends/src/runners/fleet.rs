@@ -220,7 +220,7 @@ pub async fn probe(
         }
     };
     connection.say_goodbye();
-    let _ = timeout(END_TIMEOUT, connection.gone()).await;
+    let _ = timeout(END_TIMEOUT, connection.wait_until_gone()).await;
     let hello = connection.hello.clone();
     Ok(RunnerMeasurement { hello, started_in, round_trip: trips[10], bytes_per_second, python })
 }
@@ -456,7 +456,7 @@ async fn run_lifecycle(fleet: Arc<Inner>, position: usize, number: u32, entry: R
     let end = fleet.serve_scripts(&connection, (position, number), &entry, &ready).await;
     if end.is_none() {
         connection.say_goodbye();
-        let _ = timeout(END_TIMEOUT, connection.gone()).await;
+        let _ = timeout(END_TIMEOUT, connection.wait_until_gone()).await;
         connection.give_up("it was given back".to_owned());
     }
     let state = if end.is_some() { RunnerState::Lost } else { RunnerState::GivenBack };
@@ -497,7 +497,7 @@ async fn start_and_prepare(
         let is_there = lock(&fleet.runs).contains_key(&run);
         if let Some(not_opened) = opened.err().filter(|_| is_there) {
             connection.say_goodbye();
-            let _ = timeout(END_TIMEOUT, connection.gone()).await;
+            let _ = timeout(END_TIMEOUT, connection.wait_until_gone()).await;
             connection.give_up(not_opened.reason.clone());
             return Err(not_opened);
         }
@@ -530,7 +530,7 @@ impl Inner {
         }
         let idle = idle(&self.slots, host, Duration::from_secs(entry.idle_timeout));
         let lost = tokio::select! {
-            reason = connection.gone() => Some(reason),
+            reason = connection.wait_until_gone() => Some(reason),
             () = idle => None,
             () = self.until_end() => None,
         };

@@ -156,8 +156,8 @@ async fn listen(
     heard: &LastHeard,
 ) -> Result<(), Trouble> {
     let damaged = |error| Trouble::new(format!("the program cannot be understood: {error}"), "");
-    while let Some((message, bytes)) = frames.next(|| heard.again()).await.map_err(damaged)? {
-        heard.again();
+    while let Some((message, bytes)) = frames.next(|| heard.note_arrival()).await.map_err(damaged)? {
+        heard.note_arrival();
         match message {
             ToRunner::Welcome { .. } => {}
             ToRunner::Ping { number } => server.out.send(&FromRunner::Pong { number }, &[]),

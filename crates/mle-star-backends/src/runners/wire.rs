@@ -92,7 +92,7 @@ impl LastHeard {
     }
 
     /// Notes that bytes arrived now.
-    pub(super) fn again(&self) {
+    pub(super) fn note_arrival(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
@@ -105,7 +105,7 @@ impl LastHeard {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                _ = beat.tick() => self.again(),
+                _ = beat.tick() => self.note_arrival(),
             }
         }
     }

@@ -85,7 +85,7 @@ pub fn plan_of(args: &BenchArgs) -> Result<PlannedBench, Failure> {
     let mut options = options(args)?;
     let mut tasks: Vec<PlannedTask> = Vec::new();
     for task in task_source::all(&args.tasks) {
-        let planned = planned(&task, &tasks, args.answers.as_deref(), &options)?;
+        let planned = plan_task(&task, &tasks, args.answers.as_deref(), &options)?;
         tasks.push(planned);
     }
     let Some(first) = tasks.first() else {
@@ -117,7 +117,7 @@ fn options(args: &BenchArgs) -> Result<RunArgs, Trouble> {
     Ok(RunArgs { settings: args.settings.clone(), task: args.task.clone(), ..RunArgs::default() })
 }
 
-fn planned(
+fn plan_task(
     task: &Path,
     others: &[PlannedTask],
     answers: Option<&Path>,

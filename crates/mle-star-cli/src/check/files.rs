@@ -59,7 +59,7 @@ fn of(path: &Path) -> Vec<Input> {
     if !path.is_dir() {
         return vec![Input::File(path.to_owned())];
     }
-    match below(path) {
+    match files_below(path) {
         Err(trouble) => vec![Input::Nothing(path.to_owned(), trouble)],
         Ok(files) if files.is_empty() => vec![Input::Nothing(path.to_owned(), without_scripts(path))],
         Ok(files) => {
@@ -78,7 +78,7 @@ fn without_scripts(folder: &Path) -> Trouble {
 
 /// The scripts and notebooks below a folder, but those that git ignores. Links to folders are not followed, because they can
 /// form circles.
-fn below(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
     let is_own = |entry: &DirEntry| entry.depth() == 0 || !is_foreign(entry.path());
     let walk = WalkBuilder::new(folder).ignore(false).max_depth(Some(MAX_DEPTH)).filter_entry(is_own).build();
     let mut files = Vec::new();

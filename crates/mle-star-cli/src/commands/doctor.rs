@@ -19,7 +19,7 @@ use mle_star_process::sandbox::{Isolation, Layer, Layers, Network};
 use mle_star_report::figures::count;
 use mle_star_report::sanitize::first_line;
 use mle_star_run::VERSION;
-use mle_star_run::provider::credentials::{FoundLogin, Login, found, gateway};
+use mle_star_run::provider::credentials::{FoundLogin, Login, gateway, logins};
 use mle_star_run::provider::executable::{self, CLAUDE, CODEX, Executable};
 use mle_star_run::provider::{self, Choice, Chosen};
 use mle_star_run::runtime::block_on;
@@ -94,7 +94,7 @@ struct CheckedEndpoint {
 
 impl CheckedEndpoint {
     async fn check(endpoint: &Endpoint, settings: &Settings) -> Result<Self, Trouble> {
-        let status = mle_star_openai::look(endpoint).await?;
+        let status = mle_star_openai::check_endpoint(endpoint).await?;
         let Config { model, agent_models, .. } = &settings.config;
         let main = settings.given.contains("model").then_some(model);
         let named: BTreeSet<&String> = main.into_iter().chain(agent_models.values()).collect();
@@ -169,7 +169,7 @@ async fn check_machine(settings: &Settings) -> Result<Findings, Failure> {
             Err(trouble) => (None, Some(trouble)),
         };
     let codex = executable::find(&CODEX, config.codex_path.as_deref(), environment, true).await;
-    let logins = found(environment);
+    let logins = logins(environment);
     // Agents that the settings ask for may be missing, which is a finding.
     let (agents, agents_reason, endpoint) = match provider::choose(config, environment).await {
         Ok(Choice { chosen: Chosen::OpenAi(endpoint), reason }) => {

@@ -32,7 +32,7 @@ const INTERVAL: Duration = Duration::from_millis(250);
 pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let folder = args.run.find()?;
     if args.news {
-        return news::tell(&folder, args);
+        return news::print(&folder, args);
     }
     let mut follow = Follow::new(&folder);
     let mut past = read(&mut follow, &folder)?;

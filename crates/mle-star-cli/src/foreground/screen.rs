@@ -126,7 +126,7 @@ impl Observer for RunObserver<'_> {
     async fn before_result(&self, folder: &Path, result: &FinalResult) -> Vec<String> {
         let abandoned = self.reporting.end().await;
         let result = result.clone();
-        let last = updates::last(folder, move |view| view.finish(result));
+        let last = updates::write_last(folder, move |view| view.finish(result));
         abandoned.into_iter().chain(last.await).collect()
     }
 

@@ -32,7 +32,7 @@ struct Printed {
 pub async fn call(tool: &Tool, arguments: Value, runs_dir: String, caller: Client) -> Value {
     let line = match tool.line(arguments.as_object().unwrap_or(&serde_json::Map::new()), &runs_dir) {
         Ok(line) => line,
-        Err(trouble) => return failed(&trouble, None),
+        Err(trouble) => return failure(&trouble, None),
     };
     let printed = tokio::select! {
         printed = run(&line, &caller) => printed,
@@ -40,13 +40,13 @@ pub async fn call(tool: &Tool, arguments: Value, runs_dir: String, caller: Clien
     };
     match printed {
         Ok(Printed { data: Some(data), is_success, .. }) if is_success || data["questions"].is_null() => {
-            answered(tool, data)
+            success(tool, data)
         }
         Ok(Printed { data, messages, .. }) => {
             let messages = messages.join("\n");
-            failed(&error_in(&messages).unwrap_or_else(|| Trouble::new(messages, "")), data)
+            failure(&error_in(&messages).unwrap_or_else(|| Trouble::new(messages, "")), data)
         }
-        Err(error) => failed(&Trouble::new(format!("cannot run mle-star: {error}"), "try again"), None),
+        Err(error) => failure(&Trouble::new(format!("cannot run mle-star: {error}"), "try again"), None),
     }
 }
 
@@ -88,7 +88,7 @@ async fn run(line: &CommandLine, caller: &Client) -> io::Result<Printed> {
 }
 
 /// The JSON of a command as data, and the same as text.
-fn answered(tool: &Tool, data: Value) -> Value {
+fn success(tool: &Tool, data: Value) -> Value {
     // Data is an object.
     let mut data = if data.is_object() { data } else { json!({ tool.name: data }) };
     data.as_object_mut()
@@ -99,7 +99,7 @@ fn answered(tool: &Tool, data: Value) -> Value {
 }
 
 /// An error as the program prints it, with the questions that only the user can answer.
-fn failed(trouble: &Trouble, data: Option<Value>) -> Value {
+fn failure(trouble: &Trouble, data: Option<Value>) -> Value {
     let hint = if trouble.hint.is_empty() { String::new() } else { format!("\nhint: {}", trouble.hint) };
     let text = escape(&format!("error: {}{hint}", trouble.message));
     let mut result = json!({"content": content(&text), "isError": true});

@@ -94,12 +94,12 @@ async fn write_on(folder: Arc<Path>, shared: Arc<Shared>) {
 /// Writes the report of a run that was stopped; returns a note if that fails.
 pub async fn leave(folder: &Path) -> Option<String> {
     // This process still holds the lock and is about to end.
-    last(folder, |view| view.summary.run.state = State::Unfinished).await
+    write_last(folder, |view| view.summary.run.state = State::Unfinished).await
 }
 
 /// Writes the last report of a run, with a `change` that the journal does not record; returns a note if that fails or
 /// takes too long.
-pub async fn last(folder: &Path, change: impl FnOnce(&mut RunView) + Send + 'static) -> Option<String> {
+pub async fn write_last(folder: &Path, change: impl FnOnce(&mut RunView) + Send + 'static) -> Option<String> {
     let folder = folder.to_owned();
     let making = in_thread(move || {
         let mut view = run_view::read(&folder).map_err(|error| error.to_string())?;

@@ -111,8 +111,8 @@ pub async fn resume(
         let folder = site.find(&id)?;
         resumable(&folder)?;
         let args = ResumeArgs {
-            time_limit: given(&form.time_limit),
-            max_budget_usd: given(&form.max_budget_usd),
+            time_limit: non_empty(&form.time_limit),
+            max_budget_usd: non_empty(&form.max_budget_usd),
             ..ResumeArgs::default()
         };
         let resumed = detached::resume(&folder, &args)?;
@@ -185,8 +185,8 @@ pub async fn fork(
         let args = ForkArgs {
             at: form.at.trim().to_owned(),
             set: set.collect(),
-            time_limit: given(&form.time_limit),
-            max_budget_usd: given(&form.max_budget_usd),
+            time_limit: non_empty(&form.time_limit),
+            max_budget_usd: non_empty(&form.max_budget_usd),
             ..ForkArgs::default()
         };
         Ok(page_of(&detached::fork(&parent, &args)?.run_id))
@@ -195,6 +195,6 @@ pub async fn fork(
 }
 
 /// A field that was filled in.
-fn given(value: &str) -> Option<String> {
+fn non_empty(value: &str) -> Option<String> {
     Some(value.trim().to_owned()).filter(|value| !value.is_empty())
 }

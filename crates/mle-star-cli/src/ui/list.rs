@@ -124,7 +124,7 @@ fn values(entry: &Entry, best: &BTreeSet<String>) -> Value {
         "direction": row.run.direction, "held_out": row.held_out, "held_out_interval": row.held_out_interval,
         "progress": {"percent": row.done.percent, "words": row.stage()},
         "cost": row.cost().unwrap_or_else(|| "none".to_owned()), "created_at": row.created_at,
-        "begun": begun(&row.created_at), "time": duration(row.spent.elapsed_seconds),
+        "begun": local_time(&row.created_at), "time": duration(row.spent.elapsed_seconds),
     })
 }
 
@@ -158,7 +158,7 @@ fn cost_of(summary: &RunSummary) -> f64 {
 }
 
 /// A moment in this machine's time, to the minute.
-fn begun(created_at: &str) -> String {
+fn local_time(created_at: &str) -> String {
     let moment = created_at.parse::<jiff::Timestamp>();
     moment.map_or_else(
         |_| created_at.to_owned(),

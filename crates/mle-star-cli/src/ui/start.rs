@@ -91,7 +91,7 @@ fn looked_at(entered: &StartForm) -> Value {
         prepared.map_err(|error| error.trouble)
     });
     match prepared {
-        Ok(prepared) => form(&entered.with(&prepared), &[], seen(&prepared), Value::Null),
+        Ok(prepared) => form(&entered.with(&prepared), &[], preview(&prepared), Value::Null),
         Err(Trouble { message, hint, questions, .. }) => {
             let trouble = json!({"message": message, "hint": hint, "questions": questions});
             form(entered, &[], Value::Null, trouble)
@@ -100,7 +100,7 @@ fn looked_at(entered: &StartForm) -> Value {
 }
 
 /// The inferred task, with the reasons.
-fn seen(prepared: &Prepared) -> Value {
+fn preview(prepared: &Prepared) -> Value {
     let guesses = prepared.guesses.iter().map(|guess| {
         let value: String = guess.value.chars().take(300).collect();
         json!({"field": guess.field, "value": value, "reason": guess.reason})

@@ -126,7 +126,7 @@ impl Spread {
 /// It is the prediction interval of one more value by Student's distribution, with two changes that
 /// `lab/measured/coverage.md` compares. Errors are positive and skewed, so where the metric has a best possible score, it is
 /// computed for the square roots of the distances to that. Scores drift, so half of its centre is the last period's.
-pub fn of_one_more_period(scores: &[f64], bounds: Bounds, direction: Direction) -> Option<[f64; 2]> {
+pub fn next_period(scores: &[f64], bounds: Bounds, direction: Direction) -> Option<[f64; 2]> {
     if scores.len() < MIN_PERIODS {
         return None;
     }
@@ -208,7 +208,7 @@ mod tests {
     fn the_interval_is_for_one_more_period() {
         use Direction::{Maximize, Minimize};
         let check = |scores: &[f64], bounds, direction, expected| {
-            is_near(of_one_more_period(scores, bounds, direction), expected);
+            is_near(next_period(scores, bounds, direction), expected);
         };
         // By numpy and scipy.stats.t.
         check(&[10.0, 12.0], ERROR, Minimize, None);

@@ -123,7 +123,7 @@ impl ModelKeeper<'_> {
             let of_rules = self.run.rules.is_some();
             return Err(if of_rules { NEEDS_DATA } else { "the script keeps no model" }.to_owned());
         }
-        let longest = left(self.run);
+        let longest = time_left(self.run);
         if longest < WORTHWHILE {
             return Err("no time was left to fit it once more".to_owned());
         }
@@ -173,7 +173,7 @@ impl ModelKeeper<'_> {
         let closed = [run.folder.clone(), run.frozen.task.data_dir.clone()];
         let isolated = self.isolated(folder, &closed).await?;
         // A script that never ends is no reason to use up the time.
-        let longest = (left(run) / 10).max(MIN_CHECK_TIMEOUT);
+        let longest = (time_left(run) / 10).max(MIN_CHECK_TIMEOUT);
         let checked = check(&isolated, (&last, submission), (tables, &self.plane), folder, longest).await?;
         ModelManifest::read(&last).map_err(|trouble| trouble.message)?;
         Ok(ModelRecord {
@@ -187,7 +187,7 @@ impl ModelKeeper<'_> {
 }
 
 /// The time that is left of the run's limit.
-fn left(run: &OpenRun) -> Duration {
+fn time_left(run: &OpenRun) -> Duration {
     let limit = run.frozen.config.time_limit_seconds as f64;
     Duration::from_secs_f64((limit - run.journal.elapsed()).max(0.0))
 }

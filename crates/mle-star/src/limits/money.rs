@@ -132,7 +132,7 @@ impl Budget {
     /// warnings.
     pub fn remember(&self, effects: &[EffectRecord]) -> Vec<Warning> {
         let mut state = self.state();
-        let (estimator, usages) = spending::counted(effects, state.estimator.clone());
+        let (estimator, usages) = spending::counted_effects(effects, state.estimator.clone());
         state.estimator = estimator;
         state.spent += usages.iter().filter_map(|(_, usage)| usage.cost_usd).sum::<f64>();
         let estimated = usages.iter().any(|(_, usage)| usage.estimated_usd > 0.0);

@@ -263,7 +263,7 @@ async fn listen(shared: &Arc<Shared>, mut frames: Frames<ChildStdout>) -> (Strin
     let heard = LastHeard::now();
     let handling = async {
         loop {
-            match frames.next(|| heard.again()).await {
+            match frames.next(|| heard.note_arrival()).await {
                 Ok(Some((message, bytes))) => {
                     let leaves = matches!(message, FromRunner::Leaving { .. });
                     if let Err(reason) = heard.during(shared.handle(message, bytes)).await {

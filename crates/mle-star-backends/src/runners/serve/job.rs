@@ -180,7 +180,7 @@ async fn follow(
         hears.mark_unchanged();
         loop {
             let (path, from) = (file.clone(), sent);
-            let Ok((from, piece)) = in_background(move || added(&path, from)).await else { break };
+            let Ok((from, piece)) = in_background(move || next_chunk(&path, from)).await else { break };
             if from < sent {
                 (sent, is_new) = (from, true);
             }
@@ -202,7 +202,7 @@ async fn follow(
 }
 
 /// The next piece of a file from here, and where it begins: a script that is started again writes its log anew.
-fn added(file: &Path, from: u64) -> (u64, Piece) {
+fn next_chunk(file: &Path, from: u64) -> (u64, Piece) {
     let read = || -> io::Result<(u64, Piece)> {
         let mut file = File::open(file)?;
         let from = if file.metadata()?.len() < from { 0 } else { from };

@@ -78,7 +78,7 @@ struct Progress<'a> {
 }
 
 /// The program's own environment with the libraries of this part, created if it does not exist.
-pub(super) async fn own(part: Part, print: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trouble> {
+pub(super) async fn ensure(part: Part, print: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trouble> {
     let base = interpreter::on_path().await?;
     let home = home(&base)?;
     if let Some(found) = finished(&home, part) {
@@ -98,7 +98,7 @@ pub(super) async fn own(part: Part, print: &(dyn Fn(&str) + Sync)) -> Result<Env
 }
 
 /// The program's own environment, if it exists.
-pub(super) async fn made() -> Option<Environment> {
+pub(super) async fn existing() -> Option<Environment> {
     let base = interpreter::on_path().await.ok()?;
     finished(&home(&base).ok()?, Part::All)
 }
@@ -164,7 +164,7 @@ async fn build(
     if finished(home, Part::Plane).is_none() {
         remove_tree(home)
             .and_then(|()| fs::create_dir(home))
-            .and_then(|()| fs::write(home.join(Part::Plane.requirements()), of_plane()))
+            .and_then(|()| fs::write(home.join(Part::Plane.requirements()), plane_digest()))
             .and_then(|()| fs::write(home.join(Part::All.requirements()), LOCK))
             .map_err(|error| broken_cache(home, &error))?;
         progress.report("creating the Python environment; this happens once");
@@ -222,7 +222,7 @@ impl Part {
 }
 
 /// The lines of the lock file that the data plane needs.
-fn of_plane() -> String {
+fn plane_digest() -> String {
     let is_needed = |line: &&str| line.split_once("==").is_some_and(|(name, _)| PLANE.contains(&name));
     LOCK.split_inclusive('\n').filter(is_needed).collect()
 }

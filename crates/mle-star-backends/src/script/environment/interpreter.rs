@@ -61,7 +61,7 @@ impl Interpreter {
 }
 
 /// The user's interpreter as an environment.
-pub(super) async fn given(python: &Path) -> Result<Environment, Trouble> {
+pub(super) async fn inspect(python: &Path) -> Result<Environment, Trouble> {
     let (major, minor) = MIN_VERSION;
     let hint = format!(
         "set `python` to a working Python {major}.{minor} or newer, or leave it out to use the program's own"

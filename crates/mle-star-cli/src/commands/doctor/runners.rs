@@ -117,14 +117,14 @@ async fn check_one(
     let (seconds, slots, reason, found) = match probed {
         Ok(probe) => {
             let slots = entry.slots.map_or(probe.hello.machine.gpus.len().max(1), |slots| slots as usize);
-            (probe.started_in.as_secs_f64(), slots, None, Some(found(entry, probe)))
+            (probe.started_in.as_secs_f64(), slots, None, Some(describe(entry, probe)))
         }
         Err(reason) => (began.elapsed().as_secs_f64(), entry.expected_slots(), Some(reason), None),
     };
     CheckedRunner { name: entry.name.clone(), count: entry.count, slots, reached, seconds, reason, found }
 }
 
-fn found(
+fn describe(
     entry: &RunnerEntry,
     RunnerMeasurement { hello, round_trip, bytes_per_second, python, .. }: RunnerMeasurement,
 ) -> ReachedRunner {

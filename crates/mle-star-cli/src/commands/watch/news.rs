@@ -44,7 +44,7 @@ struct NewsReport {
 ///
 /// # Errors
 /// The events or the journal cannot be read.
-pub fn tell(folder: &Path, args: &WatchArgs) -> Result<Exit, Failure> {
+pub fn print(folder: &Path, args: &WatchArgs) -> Result<Exit, Failure> {
     let mut news = News::of(folder);
     let mut items = read(&mut news, folder)?;
     // What happened before is known to the caller, unless it says otherwise.
