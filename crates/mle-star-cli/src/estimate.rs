@@ -10,7 +10,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::words::phase_title;
 use mle_star_report::{money, usage::is_free};
 use mle_star_run::Prepared;
-use mle_star_run::prepare::Configured;
+use mle_star_run::prepare::RunSettings;
 use serde::Serialize;
 use serde_json::json;
 
@@ -60,7 +60,7 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
 /// The offline agents cannot solve the task.
 pub fn of(prepared: &Prepared) -> Result<Estimate, Trouble> {
     prepared.rules()?;
-    let Prepared { task, configured: Configured { config, retrieved_models, .. }, .. } = prepared;
+    let Prepared { task, configured: RunSettings { config, retrieved_models, .. }, .. } = prepared;
     let phases = estimate(config, task, retrieved_models.as_ref().map(Vec::len));
     let roles = by_role(&phases);
     let (mut calls, mut scripts) = (Count::default(), Count::default());

@@ -1,4 +1,4 @@
-//! Which model comes first: the usual one, or a lighter one if that is not sure to fit into its share of the time limit.
+//! Chooses the first model: the usual one, or a lighter one if that may not fit into its share of the time limit.
 //!
 //! The program has run a script with a constant before. It tells how fast this machine is now.
 

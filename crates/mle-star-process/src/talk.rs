@@ -1,4 +1,4 @@
-//! A program that is talked to over its standard streams, line by line.
+//! Talks to a program over its standard streams, line by line.
 
 use std::io;
 use std::process::Stdio;

@@ -43,7 +43,7 @@ pub struct RunReport {
     /// The checks of the solution, and why its score may be too good.
     pub checks: Checks,
     /// What the run used of its limits, and what went wrong.
-    pub ending: Ending,
+    pub ending: RunEnd,
     /// The models that steps tried.
     #[serde(skip)]
     pub tried: Models,
@@ -64,7 +64,7 @@ pub struct Checks {
 
 /// What a run used of its limits, and what went wrong.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Ending {
+pub struct RunEnd {
     /// What the run used of its limit, if that left steps undone.
     pub used: Option<String>,
     /// The option that raises this limit; `None` if a larger one would change nothing.
@@ -91,7 +91,7 @@ impl RunReport {
             is_final: result.is_some(),
             score: result.map_or_else(best, ScoreReport::of),
             checks: result.map(Checks::of).unwrap_or_default(),
-            ending: Ending::of(view),
+            ending: RunEnd::of(view),
             tried: Models::of(&view.snapshot.verdicts()),
             model: result.and_then(|result| words(&result.model)),
             calls: view.spending.clone(),
@@ -213,7 +213,7 @@ impl Checks {
     }
 }
 
-impl Ending {
+impl RunEnd {
     fn of(view: &RunView) -> Self {
         let snapshot = &view.snapshot;
         let data_changed = data_changed(snapshot);
@@ -291,7 +291,7 @@ pub(crate) mod tests {
                 trust: Some(trust),
                 ..ScoreReport::default()
             },
-            ending: Ending::default(),
+            ending: RunEnd::default(),
             tried: Models::default(),
             model: None,
             calls: Spending::default(),

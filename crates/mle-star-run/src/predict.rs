@@ -33,15 +33,15 @@ use crate::python_environment::environment;
 use crate::runs::{self, name};
 
 pub(crate) use rows::{RowIdMode, RunTables, TableSchema, attach_row_ids, read_rows};
-pub use score::Scored;
+pub use score::TableScore;
 
 /// Predicted rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Predicted {
+pub struct Predictions {
     /// How many there are.
     pub rows: u64,
     /// How well they are predicted, if that was asked for.
-    pub score: Option<Scored>,
+    pub score: Option<TableScore>,
     /// What was odd about the rows, in sentences.
     pub notes: Vec<String>,
 }
@@ -65,7 +65,7 @@ pub fn predict<'run>(
     into: &'run Path,
     scores: bool,
     say: &'run (dyn Fn(&str) + Sync),
-) -> BoxFuture<'run, Result<Predicted, RunError>> {
+) -> BoxFuture<'run, Result<Predictions, RunError>> {
     Box::pin(predict_rows(run, given, into, scores, say))
 }
 
@@ -75,7 +75,7 @@ async fn predict_rows(
     into: &Path,
     scores: bool,
     say: &(dyn Fn(&str) + Sync),
-) -> Result<Predicted, RunError> {
+) -> Result<Predictions, RunError> {
     let run = SolvedRun::read(run)?;
     if !run_view::is_finished(&run.folder) {
         say("note: the run is not finished; its answer so far predicts");
@@ -132,7 +132,7 @@ async fn predict_rows(
     };
     let delivered = write_submission(&run.folder, &predicted, into);
     delivered.map_err(|error| Trouble::new(format!("cannot write {}: {error}", into.display()), OUTPUT))?;
-    Ok(Predicted { rows: names.len() as u64, score, notes })
+    Ok(Predictions { rows: names.len() as u64, score, notes })
 }
 
 /// The note that rows with a score are rows that the solution was fitted on.

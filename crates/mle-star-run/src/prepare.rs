@@ -34,7 +34,7 @@ use crate::columns;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::protocol;
-use crate::provider::{self, Choice, Chosen};
+use crate::provider::{self, Choice, Provider};
 use crate::python_environment::Say;
 use crate::runs::DEFAULT_DIR;
 use crate::runtime::block_on;
@@ -44,7 +44,7 @@ use intake::{Intake, Location, Reader};
 use metric_file::own_metric;
 use task_source::TaskSource;
 
-pub use configure::{Configured, settings_of};
+pub use configure::{RunSettings, settings_of};
 pub(crate) use configure::{absolute_paths, fix_agents};
 pub(crate) use infer_task::check_outputs;
 pub use infer_task::{InferredFolder, infer_folder, infer_without_metric};
@@ -92,9 +92,9 @@ pub struct Prepared {
     /// The task, with everything inferred.
     pub task: Task,
     /// The settings, with every default filled in, and the files that they name.
-    pub configured: Configured,
+    pub configured: RunSettings,
     /// The agents.
-    pub chosen: Chosen,
+    pub chosen: Provider,
     /// The facts about the data.
     pub data: Data,
     /// How solutions are evaluated; `None` for the paper's way.
@@ -170,7 +170,7 @@ pub fn prepare_for(
     let (agents, chosen) = (choice.line(), choice.chosen);
     configured.answered_by(&chosen)?;
     let own = own_metric(&source)?;
-    let is_offline = matches!(chosen, Chosen::Offline);
+    let is_offline = matches!(chosen, Provider::Offline);
     // A preview starts no interpreter that the settings name: they may come from anyone who can reach the page.
     let reading = match intent {
         Intent::Preview => Config { python: None, ..configured.config.clone() },
@@ -226,7 +226,7 @@ fn choose_agents(intent: Intent, config: &Config, environment: &Environment<'_>)
 }
 
 /// The domains as configured, else the competition's own discussion and code pages.
-fn blocked_domains(configured: &Configured, task: &Task) -> Vec<String> {
+fn blocked_domains(configured: &RunSettings, task: &Task) -> Vec<String> {
     if configured.given.contains("search_blocked_domains") {
         configured.config.search_blocked_domains.iter().filter_map(|rule| plain_rule(rule)).collect()
     } else {
@@ -260,7 +260,7 @@ fn task_line(source: &TaskSource, task: &Task, inferred: &InferredTask) -> Strin
 }
 
 /// Notes about consequences of the settings that a user may not expect.
-fn notes(configured: &Configured, data: &Data) -> Vec<String> {
+fn notes(configured: &RunSettings, data: &Data) -> Vec<String> {
     let models = configured.retrieved_models.as_deref();
     let mut lines: Vec<String> = given_models::opening(&configured.config, models).into_iter().collect();
     lines.extend(earlier_runs::opening(&configured.learned, &configured.config));

@@ -45,7 +45,7 @@ pub struct ResumeOptions {
 }
 
 /// A run that was opened again.
-pub enum Reopened {
+pub enum ReopenedRun {
     /// The run is finished.
     Finished(Box<FinalResult>),
     /// The run can go on.
@@ -56,7 +56,7 @@ pub enum Reopened {
 ///
 /// # Errors
 /// Another process works on it, or its inputs have changed.
-pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunError> {
+pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<ReopenedRun, RunError> {
     let (journal, mut frozen) = Journal::open(folder).map_err(|error| open_failure(folder, &error))?;
     inputs::check_unchanged(folder, &frozen)?;
     let result = run_view::read_result(folder);
@@ -67,7 +67,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     let cuts = cuts::of(&journal.cuts().map_err(|error| RunError::journal(&error))?, raised);
     match result {
         Some(result) if is_finished && cuts.is_empty() => {
-            return Ok(Reopened::Finished(Box::new(result)));
+            return Ok(ReopenedRun::Finished(Box::new(result)));
         }
         _ => {}
     }
@@ -115,7 +115,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     let folder = folder.to_owned();
     DataFolders { folder: &folder, frozen: &frozen }.make(&data.facts, None, None, &|_| ())?;
     let run = OpenRun { folder, frozen, prompts, journal, chosen, rules, data, runners, opening };
-    Ok(Reopened::Unfinished(Box::new(run)))
+    Ok(ReopenedRun::Unfinished(Box::new(run)))
 }
 
 /// Checks that another build than the last one asks what is recorded, before anything new is paid.

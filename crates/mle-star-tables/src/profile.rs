@@ -1,4 +1,4 @@
-//! The tables of a data folder, as the data plane describes them.
+//! The tables of a data folder, as the data plane (the Python process that reads tables) describes them.
 //!
 //! Kinds, counts and ranges come from all rows of a table; of a larger one, from [`INFERENCE_ROWS`] rows: its first ones, and as
 //! many spread over the others. A column whose groups of rows differ between the training and the test table is a [`GroupColumn`].

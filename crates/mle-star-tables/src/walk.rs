@@ -16,7 +16,7 @@ const MAX_FILES: usize = 64;
 
 /// The contents of a data folder at one moment. Paths are relative to it.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FolderContents {
     /// Every regular file, sorted. Links count as their targets. Hidden files and the files of runs are not data.
     pub files: Vec<PathBuf>,
     /// Folders of runs, links to folders that contain the link, and folders that are too deep.
@@ -29,8 +29,8 @@ pub struct Found {
 ///
 /// # Errors
 /// A folder cannot be read.
-pub fn walk(folder: &Path) -> io::Result<Found> {
-    let mut found = Found::default();
+pub fn walk(folder: &Path) -> io::Result<FolderContents> {
+    let mut found = FolderContents::default();
     found.add(folder, Path::new(""), &mut vec![folder.canonicalize()?])?;
     found.files.sort();
     Ok(found)
@@ -63,7 +63,7 @@ pub fn link_file(folder: &Path, name: &Path, into: &Path) -> io::Result<()> {
     symlink(folder.join(name), link)
 }
 
-impl Found {
+impl FolderContents {
     /// The files and folders that contain only data and no link back, without those within others.
     ///
     /// # Errors

@@ -39,14 +39,14 @@ pub(super) enum Claim {
     /// It is there.
     Have,
     /// It is to be received now.
-    Mine(Box<Incoming>),
+    Mine(Box<IncomingFile>),
     /// Another runner receives it.
     Busy,
 }
 
 /// A file that arrives in pieces. Its part is locked.
 #[derive(Debug)]
-pub(super) struct Incoming {
+pub(super) struct IncomingFile {
     part: File,
     _lock: Lock,
     part_path: PathBuf,
@@ -107,7 +107,7 @@ impl Cache {
             let mut hasher = blake3::Hasher::new();
             hasher.update_reader(&mut part)?;
             let digest = digest.to_owned();
-            return Ok(Claim::Mine(Box::new(Incoming {
+            return Ok(Claim::Mine(Box::new(IncomingFile {
                 part,
                 _lock: lock,
                 part_path,
@@ -322,7 +322,7 @@ impl Cache {
     }
 }
 
-impl Incoming {
+impl IncomingFile {
     /// How much is there already.
     pub(super) fn have(&self) -> u64 {
         self.hasher.count()

@@ -1,4 +1,4 @@
-//! The program's side of one runner.
+//! The program's side of the connection to one runner.
 //!
 //! A runner is not trusted: what it sends is checked, and one that sends something else is ended.
 
@@ -19,7 +19,7 @@ use super::protocol::{Ended, FromRunner, Hello, RunSetup, ScriptOrder, Stream, T
 use super::wire::{Outbox, lock};
 use crate::script::executor::{Execution, Job};
 pub use files::{Received, Source};
-use files::{Receiving, send};
+use files::{ReceivedFiles, send};
 pub(super) use launch::{Hope, NotStarted};
 
 /// How long after its time limit a script may take to end before its runner is given up.
@@ -218,7 +218,7 @@ impl Connection {
             modules: remote.job.modules.clone(),
             outputs,
         };
-        let mut receiving = Receiving::new(remote).map_err(|trouble| trouble.message)?;
+        let mut receiving = ReceivedFiles::new(remote).map_err(|trouble| trouble.message)?;
         self.shared.out.send(&ToRunner::Script(Box::new(order)), remote.job.script.as_bytes());
         let (began, limit) = (Instant::now(), remote.job.timeout + PING_TIMEOUT);
         let ended = loop {

@@ -14,7 +14,7 @@ use mle_star_domain::effects::{Captured, OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star_domain::layout;
 use mle_star_domain::score::{Printed, ScoreScanner};
 use mle_star_domain::trouble::Trouble;
-use mle_star_process::enforce::{self, End, Finished, Limits};
+use mle_star_process::enforce::{self, ChildEnd, End, Limits};
 use mle_star_process::machine::Machine;
 use mle_star_process::memory::{self, KernelKills};
 use mle_star_process::open_file_limit::restore_limit;
@@ -33,7 +33,7 @@ use super::environment::Environment;
 use super::in_background;
 use out_of_memory::{last_error, out_of_memory};
 use refusals::explanation;
-use start::Started;
+use start::StartedScript;
 use traceback::TracebackScanner;
 pub use workplace::Workplace;
 
@@ -257,11 +257,11 @@ impl Executor {
         let mut limits = self.limits(time, &workplace)?;
         let (group, no_group) = self.sandbox.group(limits.memory.memory_mib);
         let started = self.start(job, &workplace, limits.disk.disk_mib, group.as_ref(), worker).await;
-        let Started { mut tree, streams, busy } =
+        let StartedScript { mut tree, streams, busy } =
             started.map_err(|error| self.trouble(Error::Process(error)))?;
         limits.stall = self.setup.warm_start.as_ref().filter(|_| busy.is_some()).map(|warm| warm.stall);
         let ran = enforce::run(&mut tree, streams, &limits, group.as_ref(), (&mut stdout, &mut stderr)).await;
-        let Finished { end, mut notes, exceeded, peak_memory_mib, worker_fault } =
+        let ChildEnd { end, mut notes, exceeded, peak_memory_mib, worker_fault } =
             ran.map_err(|error| self.trouble(error))?;
         let worker_fault = self.release_worker(job.slot, busy, tree, worker_fault);
         let duration_seconds = began.elapsed().as_secs_f64();

@@ -1,4 +1,4 @@
-//! The data plane: a Python process that answers questions about predictions, as JSON lines.
+//! The data plane: a Python process that answers questions about tables and predictions, as JSON lines.
 //!
 //! It is the package `python/mle_star_data`. It runs without network in the isolation that scripts have, reads the run's folder and the
 //! data, and keeps nothing: it can be ended at any time, and is started again for the next question.

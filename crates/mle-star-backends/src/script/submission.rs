@@ -1,4 +1,4 @@
-//! The check of a submission file against the sample submission, by the data plane.
+//! Checks a submission file against the sample submission, by asking the data plane, the Python process that reads tables.
 
 use std::fs;
 use std::path::Path;

@@ -21,7 +21,7 @@ use mle_star_report::sanitize::first_line;
 use mle_star_run::VERSION;
 use mle_star_run::provider::credentials::{FoundLogin, Login, gateway, logins};
 use mle_star_run::provider::executable::{self, CLAUDE, CODEX, Executable};
-use mle_star_run::provider::{self, Choice, Chosen};
+use mle_star_run::provider::{self, Choice, Provider};
 use mle_star_run::runtime::block_on;
 use mle_star_run::settings::{Settings, layered, process_environment};
 use serde::Serialize;
@@ -172,7 +172,7 @@ async fn check_machine(settings: &Settings) -> Result<Findings, Failure> {
     let logins = logins(environment);
     // Agents that the settings ask for may be missing, which is a finding.
     let (agents, agents_reason, endpoint) = match provider::choose(config, environment).await {
-        Ok(Choice { chosen: Chosen::OpenAi(endpoint), reason }) => {
+        Ok(Choice { chosen: Provider::OpenAi(endpoint), reason }) => {
             (AgentsChoice::OpenAi, reason, Some(CheckedEndpoint::check(&endpoint, settings).await?))
         }
         Ok(choice) => (choice.chosen.name(), choice.reason, None),

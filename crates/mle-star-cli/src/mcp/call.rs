@@ -20,7 +20,7 @@ use crate::processes::detached::{error_in, program};
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// What a command printed.
-struct Printed {
+struct ToolOutput {
     /// Its JSON, if it is any.
     data: Option<Value>,
     /// What it messages.
@@ -39,10 +39,10 @@ pub async fn call(tool: &Tool, arguments: Value, runs_dir: String, caller: Clien
         () = caller.wait_for_disconnect() => Err(io::Error::other("the client has left")),
     };
     match printed {
-        Ok(Printed { data: Some(data), is_success, .. }) if is_success || data["questions"].is_null() => {
+        Ok(ToolOutput { data: Some(data), is_success, .. }) if is_success || data["questions"].is_null() => {
             success(tool, data)
         }
-        Ok(Printed { data, messages, .. }) => {
+        Ok(ToolOutput { data, messages, .. }) => {
             let messages = messages.join("\n");
             failure(&error_in(&messages).unwrap_or_else(|| Trouble::new(messages, "")), data)
         }
@@ -50,7 +50,7 @@ pub async fn call(tool: &Tool, arguments: Value, runs_dir: String, caller: Clien
     }
 }
 
-async fn run(line: &CommandLine, caller: &Client) -> io::Result<Printed> {
+async fn run(line: &CommandLine, caller: &Client) -> io::Result<ToolOutput> {
     let mut command = Command::new(program()?);
     command.args(&line.words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.kill_on_drop(true).spawn()?;
@@ -84,7 +84,7 @@ async fn run(line: &CommandLine, caller: &Client) -> io::Result<Printed> {
     };
     let ((), printed, messages) = tokio::join!(writing, reading, listening);
     let is_success = child.wait().await?.success();
-    Ok(Printed { data: serde_json::from_slice(&printed?).ok(), messages, is_success })
+    Ok(ToolOutput { data: serde_json::from_slice(&printed?).ok(), messages, is_success })
 }
 
 /// The JSON of a command as data, and the same as text.

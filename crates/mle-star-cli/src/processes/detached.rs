@@ -16,7 +16,7 @@ use mle_star_report::files;
 use mle_star_report::run_view::{self, State};
 use mle_star_run::fork;
 use mle_star_run::prepare::{prepare, task_source};
-use mle_star_run::resume::{Reopened, reopen};
+use mle_star_run::resume::{ReopenedRun, reopen};
 use mle_star_run::{OpenRun, runs};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -64,8 +64,8 @@ pub fn start(args: &RunArgs) -> Result<Detached, Failure> {
 /// It cannot be resumed, or its process ended at once.
 pub fn resume(folder: &Path, args: &ResumeArgs) -> Result<Detached, Failure> {
     match reopen(folder, &args.options())? {
-        Reopened::Unfinished(run) => detached(*run, &|| None),
-        Reopened::Finished(result) => Ok(finished(folder, &result)),
+        ReopenedRun::Unfinished(run) => detached(*run, &|| None),
+        ReopenedRun::Finished(result) => Ok(finished(folder, &result)),
     }
 }
 

@@ -25,7 +25,7 @@ const IN_PROGRESS_TIMEOUT: Duration = Duration::from_secs(5);
 const LAST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Writes the report of a run until [`end`](Self::end).
-pub struct Reporting {
+pub struct ReportWriter {
     shared: Arc<Shared>,
     writing: JoinHandle<()>,
 }
@@ -39,7 +39,7 @@ struct Shared {
     is_over: AtomicBool,
 }
 
-impl Reporting {
+impl ReportWriter {
     /// Starts; requires a runtime.
     pub fn start(folder: &Path) -> Self {
         let shared = Arc::new(Shared::default());

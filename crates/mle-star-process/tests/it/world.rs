@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use mle_star_process::enforce::{self, Finished, Limits};
+use mle_star_process::enforce::{self, ChildEnd, Limits};
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Sandbox};
 use mle_star_process::stream::Stream;
@@ -37,7 +37,7 @@ impl World {
     }
 
     /// Runs a shell script to its end; returns how it ended and what it printed to both streams.
-    pub async fn run(&self, script: &str, limits: Limits, confinement: Confinement) -> (Finished, String) {
+    pub async fn run(&self, script: &str, limits: Limits, confinement: Confinement) -> (ChildEnd, String) {
         std::fs::create_dir_all(self.folder()).unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", script]).current_dir(self.folder());

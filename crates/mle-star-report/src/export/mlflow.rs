@@ -1,4 +1,4 @@
-//! A finished run as what MLflow keeps: a run with its settings, scores and files, and a run below it for each scored script.
+//! Exports a finished run for MLflow: a run with its settings, scores and files, and a nested run for each scored script.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The backend of scripts: environment, machine, data and isolation.
+//! Sets up the backend of scripts: environment, machine, data and isolation.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

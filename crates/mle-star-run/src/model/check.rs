@@ -28,7 +28,7 @@ except SystemExit as end:
 "#;
 /// A model that predicts as the run did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Checked {
+pub struct ModelCheck {
     /// The number of rows that it predicted.
     pub rows: u64,
     /// For a row, without the start of Python.
@@ -77,7 +77,7 @@ pub async fn check(
     (tables, plane): (&RunTables, &PlaneClient),
     folder: &Path,
     longest: Duration,
-) -> Result<Checked, String> {
+) -> Result<ModelCheck, String> {
     let [rows, expected, shuffled] =
         ["rows.csv", "expected.csv", "shuffled.csv"].map(|name| folder.join(name));
     let in_words = |error: RunError| error.trouble.message;
@@ -93,18 +93,18 @@ pub async fn check(
     let id = &tables.layout.id;
     let question =
         json!({ "question": "same_predictions", "expected": expected, "predicted": predicted, "id": id });
-    let Compared { rows, different } = plane.ask(question).await.map_err(in_words)?;
+    let OrderComparison { rows, different } = plane.ask(question).await.map_err(in_words)?;
     if different > 0 {
         return Err(format!(
             "it predicts {different} of {rows} rows of the test table in another order differently"
         ));
     }
-    Ok(Checked { rows, milliseconds_per_row: 1000.0 * seconds / rows.max(1) as f64 })
+    Ok(ModelCheck { rows, milliseconds_per_row: 1000.0 * seconds / rows.max(1) as f64 })
 }
 
 /// The comparison of predictions in another order.
 #[derive(Deserialize)]
-struct Compared {
+struct OrderComparison {
     rows: u64,
     different: u64,
 }

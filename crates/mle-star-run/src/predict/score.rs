@@ -21,7 +21,7 @@ const REPLICATES: usize = 1000;
 
 /// The score of predicted rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Scored {
+pub struct TableScore {
     /// The rows with a target.
     pub rows: u64,
     /// The metric of the run.
@@ -114,7 +114,7 @@ impl RowLabels {
         layout: &TableSchema,
         train: Option<&Path>,
         plane: &PlaneClient,
-    ) -> Result<Scored, RunError> {
+    ) -> Result<TableScore, RunError> {
         let cannot = |why: String| {
             let message = format!("the predictions cannot be scored: {why}");
             RunError::from(Trouble::new(message, "check the target in the table, or leave --score out"))
@@ -131,20 +131,20 @@ impl RowLabels {
             "training": train.map(absolute),
             "replicates": REPLICATES,
         });
-        let found: Found = plane.try_ask(question).await?.map_err(cannot)?;
+        let found: Reply = plane.try_ask(question).await?.map_err(cannot)?;
         let measured = match found {
-            Found { measured: Some(measured), .. } => measured,
-            Found { failure, unusable, .. } => return Err(cannot(unusable.or(failure).unwrap_or_default())),
+            Reply { measured: Some(measured), .. } => measured,
+            Reply { failure, unusable, .. } => return Err(cannot(unusable.or(failure).unwrap_or_default())),
         };
         let interval = measured.interval.filter(|_| self.has_interval);
-        Ok(Scored { rows: measured.rows, metric: self.name.clone(), score: measured.score, interval })
+        Ok(TableScore { rows: measured.rows, metric: self.name.clone(), score: measured.score, interval })
     }
 }
 
 /// The answer of the data plane: the score, or what is wrong with the predictions or with the labels.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Found {
+struct Reply {
     measured: Option<Measurement>,
     failure: Option<String>,
     unusable: Option<String>,

@@ -45,14 +45,14 @@ pub struct Intake {
     pub plane: BlockingPlaneClient,
     made: MadeFolder,
     /// The test rows that were taken from a single table.
-    pub drawn: Option<Drawn>,
+    pub drawn: Option<DrawnRows>,
     /// The keys of the task that are about files.
     keys: TaskKeys,
 }
 
 /// The test rows of a single table.
 #[derive(Debug, Deserialize)]
-pub struct Drawn {
+pub struct DrawnRows {
     /// The difference between these rows and the training rows.
     pub split: Split,
     /// The number of these rows, and the seed that chose them.
@@ -242,7 +242,7 @@ impl Intake {
         });
         let new = self.made.root.path().join("new");
         let id = if is_single {
-            let drawn: Drawn = self.plane.ask_for(question, &new)?;
+            let drawn: DrawnRows = self.plane.ask_for(question, &new)?;
             self.drawn.insert(drawn).id.clone()
         } else {
             let sample: MadeSample = self.plane.ask_for(question, &new)?;

@@ -1,4 +1,4 @@
-//! The facts about a task's data, as the data plane finds them.
+//! The facts about a task's data, as the data plane (the Python process that reads tables) finds them.
 
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::profile::{self, Profile};

@@ -1,4 +1,4 @@
-//! Names of table files.
+//! What the name of a table file tells: its format, how it is packed, and its role.
 
 use std::fs;
 use std::path::Path;

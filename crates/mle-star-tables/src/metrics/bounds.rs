@@ -1,4 +1,4 @@
-//! The columns of a submission with the bounds of intervals.
+//! Which columns of a submission are the lower and upper bounds of intervals, by their names.
 
 /// The columns with the lower and with the upper bound: by words in their names, or by quantiles, else the first and the second.
 /// `None` if there are not two.

@@ -13,7 +13,7 @@ use mle_star_domain::effects::Limit;
 const MAX_PLAN_CHARS: usize = 800;
 
 /// Plans that were tried, with their scores; `None` if one failed.
-pub(super) type Tried<'a> = Vec<(&'a str, Option<f64>)>;
+pub(super) type Plans<'a> = Vec<(&'a str, Option<f64>)>;
 
 /// A repair that was tried: the error before it, and what it changed.
 #[derive(Serialize)]
@@ -23,7 +23,7 @@ pub(crate) struct Repair {
 }
 
 /// Plans with their scores under a heading, as in the paper; a plan without a score failed.
-pub(super) fn history(heading: &str, tried: &Tried<'_>) -> String {
+pub(super) fn history(heading: &str, tried: &Plans<'_>) -> String {
     let one = |(plan, score): &(&str, Option<f64>)| {
         // As Python prints floats: 0.82, 1.0.
         let score = score.map_or("N/A (evaluation failed)".to_owned(), |score| format!("{score:?}"));

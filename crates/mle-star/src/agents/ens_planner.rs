@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::attempts::{Tried, failed, history, scored};
+use super::attempts::{Plans, failed, history, scored};
 use super::ensembler::{best_round, members};
 use crate::call::Call;
 use crate::ctx::Ctx;
@@ -25,7 +25,7 @@ pub(crate) async fn ens_planner(
     best: Option<&Scored>,
 ) -> Result<Option<String>, Stop> {
     super::require(ctx, solutions.len() >= 2, "A_ens_planner requires at least 2 solutions for ensembling")?;
-    let tried: Tried<'_> = rounds.iter().map(|round| (round.plan.as_str(), round.score)).collect();
+    let tried: Plans<'_> = rounds.iter().map(|round| (round.plan.as_str(), round.score)).collect();
     let (plans, scores): (Vec<_>, Vec<_>) = tried.iter().copied().unzip();
     let texts: Vec<&str> = solutions.iter().map(Scored::text).collect();
     let inputs = json!({"solutions": texts, "plans": plans, "scores": scores});

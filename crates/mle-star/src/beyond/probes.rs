@@ -85,7 +85,7 @@ async fn probes_of(
         return Ok(probes.into());
     }
     let mut probing =
-        Probing { solution, member: fastest_member(solution, library), longer: LONGER, late: None };
+        ProbeSeries { solution, member: fastest_member(solution, library), longer: LONGER, late: None };
     let mut probes = Vec::new();
     for (name, data) in PROBES {
         let ctx = &ctx.below(|place| place.probe(index, name)).seeing(data);
@@ -104,7 +104,7 @@ fn fastest_member<'a>(solution: &Scored, library: &'a Library) -> Option<&'a Sco
 }
 
 /// The probes of a solution, one after another.
-struct Probing<'a> {
+struct ProbeSeries<'a> {
     solution: &'a Scored,
     /// The fastest member of the solution, if it is a combination.
     member: Option<&'a Scored>,
@@ -114,7 +114,7 @@ struct Probing<'a> {
     late: Option<&'static str>,
 }
 
-impl Probing<'_> {
+impl ProbeSeries<'_> {
     async fn probe(
         &mut self,
         ctx: &Ctx<'_>,

@@ -92,7 +92,7 @@ fn broken(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>, cause: Str
 }
 
 /// The submission script after its runs.
-struct Submitted {
+struct SubmissionRuns {
     last: Final,
     /// The limit that prevented its run.
     limit: Option<Limit>,
@@ -103,7 +103,7 @@ struct Submitted {
 }
 
 /// Writes and runs the submission script.
-async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> Result<Submitted, Stop> {
+async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> Result<SubmissionRuns, Stop> {
     let best = &chosen.best;
     let seconds = best.facts().seconds;
     let (solution, uses_all_rows) = match best.composition() {
@@ -134,11 +134,11 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> R
         on_all_rows(ctx, script, best, &mut held_out, before, &mut limit).await?
     };
     let last = Final::new(ctx, on_original_files, held_out, chosen, before);
-    Ok(Submitted { last, limit, subsampled: solution != *best.solution(), asked })
+    Ok(SubmissionRuns { last, limit, subsampled: solution != *best.solution(), asked })
 }
 
-fn verdict(ctx: &Ctx<'_>, made: &Submitted, best: &Scored) -> Verdict {
-    let Submitted { last, limit, subsampled, .. } = made;
+fn verdict(ctx: &Ctx<'_>, made: &SubmissionRuns, best: &Scored) -> Verdict {
+    let SubmissionRuns { last, limit, subsampled, .. } = made;
     let Candidate { script, submission, step, .. } = &last.answer;
     let more_rows = if ctx.holdout().is_on() && last.why.is_none() && script.score.is_some() {
         "; its score is of other rows and cannot be compared with earlier ones"

@@ -1,4 +1,4 @@
-//! Files on their way to and from a runner.
+//! The program's side of file transfer: sends data to a runner, and receives what its scripts write.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -117,23 +117,23 @@ async fn send_file(
 }
 
 /// The output and the files of a script as they arrive.
-pub(super) struct Receiving {
+pub(super) struct ReceivedFiles {
     /// Standard output and standard error: the log file, and its bytes so far.
     logs: [(PathBuf, tokio::fs::File, u64); 2],
     folder: PathBuf,
     /// The files of which something has arrived, by name.
-    files: HashMap<String, Arriving>,
+    files: HashMap<String, PartialFile>,
     /// How many bytes of each wanted file may still come.
     left: HashMap<String, u64>,
 }
 
 /// A file that arrives in pieces.
-struct Arriving {
+struct PartialFile {
     file: File,
     hasher: blake3::Hasher,
 }
 
-impl Receiving {
+impl ReceivedFiles {
     pub(super) fn new(remote: &RemoteJob<'_>) -> Result<Self, Trouble> {
         let open = |path: &PathBuf| {
             let file = File::create(path).map_err(|error| Trouble::io("write", path, &error))?;
@@ -174,7 +174,7 @@ impl Receiving {
                 let path = self.folder.join(name);
                 let file = File::create_new(&path)
                     .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-                Arriving { file, hasher: blake3::Hasher::new() }
+                PartialFile { file, hasher: blake3::Hasher::new() }
             }
         };
         let write = in_background(move || {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{OnceCell, mpsc};
 
-use super::super::cache::{Claim, Incoming, View};
+use super::super::cache::{Claim, IncomingFile, View};
 use super::super::manifest::{Manifest, is_digest};
 use super::super::protocol::{FromRunner, decompressed};
 use super::{Server, lock};
@@ -166,7 +166,7 @@ impl Server {
     }
 
     /// Receives the claimed files from the program.
-    async fn receive(&self, data: &str, mut files: BTreeMap<String, Incoming>) -> io::Result<()> {
+    async fn receive(&self, data: &str, mut files: BTreeMap<String, IncomingFile>) -> io::Result<()> {
         let (sender, mut chunks) = mpsc::channel::<(String, ChunkResult)>(CHANNEL_CAPACITY);
         let wanted: Vec<(String, u64)> =
             files.iter().map(|(digest, file)| (digest.clone(), file.have())).collect();

@@ -1,4 +1,4 @@
-//! One script on a runner.
+//! The runner's side of one job: runs a script, and sends its output and files to the program.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,4 +1,4 @@
-//! Finds interpreters and queries them.
+//! Finds Python interpreters, and asks them for their versions and libraries.
 //!
 //! A candidate is started rather than looked up on PATH: one that is there may still not work, and it reports its own
 //! version as numbers.
