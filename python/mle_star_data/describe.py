@@ -57,11 +57,11 @@ EFFECT_ROWS, EFFECT_COLUMNS, TOLD, NOTABLE_SHARE = 10_000, 500, 8, 0.001
 
 
 def describe(folder: str, told: Mapping[str, Any] | None, instead: Mapping[str, str] | None = None) -> str:
-    """The text. `told` is what `relations.opened` takes, None without a training table; `instead` has, for tables of
+    """The text. `told` is what `relations.open_data` takes, None without a training table; `instead` has, for tables of
     the folder, the file of the user's that each stands for."""
     try:
         if told is not None and told.get("train"):
-            return _Description(relations.opened(folder, told), instead or {}).text()[:MAX_CHARS]
+            return _Description(relations.open_data(folder, told), instead or {}).text()[:MAX_CHARS]
         names = list_files(Path(folder))
     except Refused as error:
         return f"The {'tables' if told else 'data'} cannot be read: {md.plain(str(error), 200)}."
@@ -118,7 +118,7 @@ class _Description:
         def part(table: Table) -> Table:
             if table.rows <= INSPECTED_ROWS:
                 return table
-            found = relations.of_frame(table, table.source.inspected)
+            found = relations.table_of_frame(table, table.source.inspected)
             found.facts = table.facts
             return found
 
@@ -214,10 +214,10 @@ class _Description:
             return ""
         is_known, outcomes = values
         rows = train.source.inspected.select(names[:EFFECT_COLUMNS]).filter(is_known).head(EFFECT_ROWS)
-        sampled, found = relations.of_frame(train, rows), {}
+        sampled, found = relations.table_of_frame(train, rows), {}
         for name in rows.columns:
-            groups = relations.grouped(sampled.column(name), train.facts[name])
-            found[name] = relations.explained([one[: rows.height] for one in outcomes], groups, len(names))
+            groups = relations.group_codes(sampled.column(name), train.facts[name])
+            found[name] = relations.explained_variance([one[: rows.height] for one in outcomes], groups, len(names))
         best = [name for name in sorted(found, key=lambda name: -found[name]) if found[name] >= NOTABLE_SHARE]
         told = ", ".join(f"{md.name(name)} {md.percent(found[name])}" for name in best[:TOLD])
         told = told or f"none of {len(names):,} tells more than chance"

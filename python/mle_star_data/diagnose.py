@@ -1,4 +1,4 @@
-"""Where predictions are right and where they are wrong."""
+"""Error analysis of predictions: their worst rows, errors, curves, calibration, and scores by parts."""
 
 from __future__ import annotations
 

@@ -331,9 +331,9 @@ def _objects(content: Content) -> Table:
             frame = pl.read_ndjson(data, schema=dict.fromkeys(kinds, pl.String))
             truths = [name for name, kind in kinds.items() if kind == pl.Boolean]
             return Table(frame.with_columns(pl.col(truths).replace({"true": "True", "false": "False"})))
-        return Table(_of_objects(_loaded(data)))
+        return Table(_frame_of_objects(_loaded(data)))
     except (pl.exceptions.PolarsError, ValueError):
-        return Table(_of_objects(list(_lines(data))))
+        return Table(_frame_of_objects(list(_lines(data))))
 
 
 def _loaded(text: bytes) -> Any:
@@ -350,7 +350,7 @@ def _lines(data: bytes) -> Iterator[Any]:
             raise Refused(f"line {number} is no row: {error}", hint) from None
 
 
-def _of_objects(rows: Any) -> pl.DataFrame:
+def _frame_of_objects(rows: Any) -> pl.DataFrame:
     objects = rows if isinstance(rows, list) else [rows]
     if (odd := next((at for at, row in enumerate(objects, 1) if not isinstance(row, dict)), None)) is not None:
         raise Refused(f"object {odd} is no row", "the file must hold a JSON list of objects, one a row")

@@ -177,7 +177,7 @@ def same_rows(tables: Tables) -> None:
             raise Refused(message, SAME_DATA)
 
 
-def others(tables: Tables) -> Iterator[Path]:
+def files_beside(tables: Tables) -> Iterator[Path]:
     """The files of the data folder beside the three tables."""
     own = {table.source.path for table in (tables.train, tables.test, tables.sample) if table is not None}
     return (path for path in walk(tables.folder) if path not in own)
@@ -187,7 +187,7 @@ def _check_files(tables: Tables) -> None:
     """No other file may have labels of training rows: any other table with the IDs and a target."""
     train = os.stat(tables.train.source.path)
     beside = set[Path]()
-    for path in others(tables):
+    for path in files_beside(tables):
         shown = path.relative_to(tables.folder)
         beside.add(Path(shown.parts[0]))
         if os.path.samestat(os.stat(path), train):
@@ -271,7 +271,7 @@ def _check_places(tables: Tables) -> None:
     """The files of training rows, such as the image of each row, and those of test rows must lie in the same folders: a
     held-out row becomes a row of the test table, but its files stay where they are."""
     files: dict[str, set[str]] = {}
-    for path in others(tables):
+    for path in files_beside(tables):
         inside = [path.relative_to(tables.folder)]
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
@@ -302,7 +302,7 @@ def choose(tables: Tables, split: Split, share: Share, seed: int) -> tuple[Array
     """The rows that are drawn as `split` says that test rows differ, and the number of labelled rows."""
     rows = np.flatnonzero(tables.labelled)
     if split["kind"] == "groups":
-        held = _of_groups(tables, rows, known(tables, split), share, seed)
+        held = _draw_groups(tables, rows, group_column(tables, split), share, seed)
     elif split["kind"] == "time":
         held = _latest(tables, rows, split, share)
     else:
@@ -311,13 +311,13 @@ def choose(tables: Tables, split: Split, share: Share, seed: int) -> tuple[Array
             if split["kind"] == "stratified"
             else np.zeros(len(rows), np.uint64)
         )
-        held = _of_classes(drawn(tables.ids(tables.train)[rows], seed, "rows"), drawn(classes, seed, "rows"), share)
+        held = _stratified(drawn(tables.ids(tables.train)[rows], seed, "rows"), drawn(classes, seed, "rows"), share)
     if held.sum() < MIN_HELD:
         raise Refused(f"only {held.sum()} rows could be held out; {MIN_HELD} are needed")
     return rows[held], len(rows)
 
 
-def known(tables: Tables, split: Split) -> str:
+def group_column(tables: Tables, split: Split) -> str:
     column = split.get("column")
     if column not in tables.train:
         raise Refused("the column that tells test rows from training rows is not known")
@@ -344,7 +344,7 @@ def rounded(number: float) -> int:
     return int(np.floor(number + 0.5))
 
 
-def _of_classes(numbers: Keys, classes: Keys, share: Share) -> Array:
+def _stratified(numbers: Keys, classes: Keys, share: Share) -> Array:
     """The rows with the smallest numbers of each class, so that classes keep their shares. Rare classes remain."""
     part = _wanted(share, len(numbers)) / len(numbers)
     order, at = in_classes(numbers, classes)
@@ -358,7 +358,7 @@ def _of_classes(numbers: Keys, classes: Keys, share: Share) -> Array:
     return found
 
 
-def _of_groups(tables: Tables, rows: Array, column: str, share: Share, seed: int) -> Array:
+def _draw_groups(tables: Tables, rows: Array, column: str, share: Share, seed: int) -> Array:
     wanted = _wanted(share, len(rows))
     of = tables.keys(column)[0][rows]
     different, at, sizes = np.unique(drawn(of, seed, "rows")[of != 0], return_inverse=True, return_counts=True)
@@ -378,7 +378,7 @@ def _of_groups(tables: Tables, rows: Array, column: str, share: Share, seed: int
 
 def _latest(tables: Tables, rows: Array, split: Split, share: Share) -> Array:
     """The latest rows: about as many as wanted, with all rows of the same time."""
-    column = known(tables, split)
+    column = group_column(tables, split)
     times = _times(tables, split)
     if times is None:
         raise Refused(f"the values of `{column}` have no order of time")

@@ -293,7 +293,7 @@ def read_rows(
         (named if (one := given[name]) in (None, own) else table.frame[str(one)]).alias(name)
         for name in layout["columns"]
     ]
-    frame, notes = new_rows.spelled(pl.DataFrame(cells), spellings or {})
+    frame, notes = new_rows.match_spelling(pl.DataFrame(cells), spellings or {})
     _write(frame, Path(into))
     return {"names": named.to_list(), "notes": notes}
 

@@ -101,7 +101,7 @@ class Tally:
 
     def may_be_lists(self) -> bool:
         """Whether the cells with marks may as well be two labels each, such as `2,7`."""
-        are_pairs = _all(self.marked, r"^(0|[1-9][0-9]{0,17}),(0|[1-9][0-9]{0,17})$")
+        are_pairs = _all_match(self.marked, r"^(0|[1-9][0-9]{0,17}),(0|[1-9][0-9]{0,17})$")
         if len(self.marked) < MIN_MARKED_CELLS or self.fits["."] or not are_pairs:
             return False
         first, second = (self.marked.str.replace(cut, "").cast(pl.Int64) for cut in (",.*", ".*,"))
@@ -109,7 +109,7 @@ class Tally:
 
     def _fits(self, decimal: str) -> bool:
         between = self.blanks[0] if self.blanks else "," if decimal == "." else "."
-        return len(self.blanks) < 2 and _all(self.numbers, _number(decimal, between))
+        return len(self.blanks) < 2 and _all_match(self.numbers, _number(decimal, between))
 
 
 def _number(decimal: str, between: str) -> str:
@@ -124,7 +124,7 @@ def _any(cells: pl.Series, pattern: str) -> bool:
     return bool(cells.str.contains(pattern).any())
 
 
-def _all(cells: pl.Series, pattern: str) -> bool:
+def _all_match(cells: pl.Series, pattern: str) -> bool:
     return bool(cells.str.contains(pattern).all())
 
 
@@ -177,7 +177,7 @@ def decide(frame: pl.DataFrame, delimiter: str, like: Notation | None) -> Notati
     found = Notation()
     for name, one in tallies.items():
         is_list, of_name = name in lists and "," not in seen, known.get(key(name), "")
-        decimal = one.certain() or (of_name if one.fits.get(of_name) else _of_others(one, seen, delimiter))
+        decimal = one.certain() or (of_name if one.fits.get(of_name) else _others_mark(one, seen, delimiter))
         shows = one.has_point or one.has_comma
         if is_list and "." in seen:
             continue
@@ -189,7 +189,7 @@ def decide(frame: pl.DataFrame, delimiter: str, like: Notation | None) -> Notati
     return found
 
 
-def _of_others(one: Tally, seen: set[str | None], delimiter: str) -> str | None:
+def _others_mark(one: Tally, seen: set[str | None], delimiter: str) -> str | None:
     """The decimal mark that all other columns have. In a file that has both, a point stays a decimal point. Where none
     has one, programs separate cells by semicolons where the comma is the decimal mark, and by commas where it is
     not."""

@@ -27,7 +27,7 @@ TEXTS = ("txt", "csv", "tsv", "json", "jsonl", "xyz", "dat", "xml", "yaml")
 def section(folder: Path, others: Sequence[str], named: Sequence[tuple[str, str]], room: int) -> str:
     """`named` are values that may name files, with their columns."""
     packed = [name for name in others if name.lower().endswith(".zip")]
-    lines = [line for name in packed for line in _of_archive(folder, name, named)]
+    lines = [line for name in packed for line in _archive_lines(folder, name, named)]
     for group in _grouped(folder, None, [name for name in others if name not in set(packed)]):
         alone = len(group.files) <= ONE_BY_ONE and group.is_text
         parts = [_Group(folder, None, group.place, [file]) for file in group.files] if alone else [group]
@@ -35,7 +35,7 @@ def section(folder: Path, others: Sequence[str], named: Sequence[tuple[str, str]
     return md.section("Other files", lines, room)
 
 
-def _of_archive(folder: Path, name: str, named: Sequence[tuple[str, str]]) -> list[str]:
+def _archive_lines(folder: Path, name: str, named: Sequence[tuple[str, str]]) -> list[str]:
     if not zipfile.is_zipfile(folder / name):
         return [f"- {md.path(name)}: {md.size(os.path.getsize(folder / name))}; cannot be read as an archive"]
     groups = _grouped(folder, name, sorted(_members(folder / name)))

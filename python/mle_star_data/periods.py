@@ -203,7 +203,7 @@ def timeline(tables: Tables, split: Split) -> Timeline:
     if course is None:
         raise Refused(f"the values of `{column}` have no order of time")
     if split.get("series"):
-        return _of_series(tables, course, split["series"])
+        return _series_timeline(tables, course, split["series"])
     group = split.get("groups")
     times, labelled = course.train, tables.labelled
     if group:
@@ -278,7 +278,7 @@ class SeriesEnds(NamedTuple):
     step: float
 
 
-def _of_series(tables: Tables, course: TimeColumn, columns: Sequence[str]) -> Timeline:
+def _series_timeline(tables: Tables, course: TimeColumn, columns: Sequence[str]) -> Timeline:
     """Series that each end at a time of their own: the last stretch of each series, the stretch before it, and so on.
     A stretch has as many times as the test rows of its series, and the same gap before it. Rows have a place instead of
     a time: 0 in the last stretches, -1 in those before. Most of the series have to reach a stretch, and a quarter of

@@ -459,7 +459,7 @@ def score(
         if classes is not None:
             found = labels.read_per_class(answers, where, classes, known)
         else:
-            found = labels.read(answers, where, known, _of_training(training, where, known))
+            found = labels.read(answers, where, known, _training_labels(training, where, known))
     except Refused as error:
         return {"unusable": str(error)}
     try:
@@ -472,7 +472,7 @@ def score(
         return {"failure": str(error)}
 
 
-def _of_training(file: str | None, columns: Columns, metric: Metric) -> Labels | None:
+def _training_labels(file: str | None, columns: Columns, metric: Metric) -> Labels | None:
     if file is None:
         return None
     try:

@@ -37,7 +37,7 @@ def compare(metric: Metric | None, first: str | Table, second: str | Table, layo
         raise Refused("cells with several labels are not compared")
     if kind == "labels" and len(columns) > 1:
         raise Refused("several columns of labels are not compared")
-    before, after = paired(first, second, layout)
+    before, after = align_rows(first, second, layout)
     if kind == "labels":
         return _compare_labels(*(tables.mapped(side[columns[0]], tables.canonical) for side in (before, after)))
     sides = [np.stack([_numbers(side[name]) for name in columns], axis=1) for side in (before, after)]
@@ -59,7 +59,7 @@ def compare(metric: Metric | None, first: str | Table, second: str | Table, layo
     return {"rows": len(before), "words": words + named, "is_jump": is_jump}
 
 
-def paired(first: str | Table, second: str | Table, layout: Layout) -> tuple[Table, Table]:
+def align_rows(first: str | Table, second: str | Table, layout: Layout) -> tuple[Table, Table]:
     """Both tables, with the rows in the order of the first."""
     one, other = (tables.read(side) if isinstance(side, str) else side for side in (first, second))
     for side in (one, other):

@@ -34,8 +34,8 @@ into so many parts with as many rows."""
 
 
 def relations(folder: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The links of the further tables with their cutoffs, and what relates columns; see `opened`."""
-    data = opened(folder, facts)
+    """The links of the further tables with their cutoffs, and what relates columns; see `open_data`."""
+    data = open_data(folder, facts)
     target, id = data.target, data.facts.get("id")
     found = links.find(data.folder, target, id)
     but = [*data.targets, *([id] if id else [])]
@@ -112,7 +112,7 @@ class Data:
         return self.split.get("column") if self.split.get("kind") == "time" else None
 
 
-def opened(folder: str, facts: Mapping[str, Any]) -> Data:
+def open_data(folder: str, facts: Mapping[str, Any]) -> Data:
     """The data of a question. What is known of a table holds for one with as many rows, and for one of which it is
     known from a part; else held-out rows that a folder for scripts has in its test table are seen there."""
     tables = {role: facts[role] for role in ("train", "test", "sample") if facts.get(role)}
@@ -142,7 +142,7 @@ def _open(folder: str, words: tuple[tuple[str, tuple[str, ...], str], ...], tabl
 def determinants(train: Table, target: str, but: Sequence[str]) -> list[str]:
     """The columns from which the target follows in all of the first rows: equal values have equal targets, or the
     values sort the targets. Such a column may be made from the target, or recorded after it."""
-    head = of_frame(train, train.source.inspected.head(DETERMINED_IN))
+    head = table_of_frame(train, train.source.inspected.head(DETERMINED_IN))
     labels = pl.DataFrame({"label": head.column(target).values, "y": head.column(target).numbers})
     counts = labels["label"].drop_nulls().value_counts()["count"]
     rows, classes = int(counts.sum()), len(counts)
@@ -169,7 +169,7 @@ def determinants(train: Table, target: str, but: Sequence[str]) -> list[str]:
     return [name for name in train.names if name != target and name not in but and follows(name)]
 
 
-def of_frame(table: Table, frame: pl.DataFrame) -> Table:
+def table_of_frame(table: Table, frame: pl.DataFrame) -> Table:
     """Some rows and columns of a table."""
     loaded = dict(zip(frame.columns, frame.get_columns(), strict=True))
     return Table(table.file, Source(frame, frame.lazy(), frame.height, loaded), table.words)
@@ -185,7 +185,7 @@ def codes(values: pl.Series) -> Codes:
 # How the target differs between groups of rows
 
 
-def explained(values: Sequence[Numbers], groups: Codes, columns: int) -> float:
+def explained_variance(values: Sequence[Numbers], groups: Codes, columns: int) -> float:
     """The share of the variance that groups of rows explain beyond chance; 0 if the strongest of so many columns that
     tell nothing reaches it in one of a hundred tables. `values` are ranks, or of each class 1 in its rows and 0
     elsewhere."""
@@ -209,7 +209,7 @@ def _normal(value: float, free: float) -> float:
     return float((np.cbrt(value / free) - (1.0 - spread)) / np.sqrt(spread))
 
 
-def grouped(column: Column, known: Facts) -> Codes:
+def group_codes(column: Column, known: Facts) -> Codes:
     """The groups of a column: levels, of which the rare ones are one; fifths of a number; else rows with and without a
     value."""
     values, rows = column.values, len(column.values)

@@ -110,8 +110,8 @@ class Task:
         self.questions: list[Question] = []
         train, further = [folder.train], [one for one in (folder.test, *folder.auxiliary) if one is not None]
         named = {"group": told.group, "time": told.time, "weight": told.weight}
-        self.roles = {role: _found(train, name, role) for role, name in named.items() if name is not None}
-        self.ignored = list(dict.fromkeys(_found(train + further, name, "ignored") for name in told.ignored))
+        self.roles = {role: _find_column(train, name, role) for role, name in named.items() if name is not None}
+        self.ignored = list(dict.fromkeys(_find_column(train + further, name, "ignored") for name in told.ignored))
         self.id = self._id()
         self.targets = self._targets()
         self.target = self.targets[0] if self.targets else None
@@ -187,7 +187,7 @@ class Task:
             return guess and self._guess("id_column", *guess)
         if not self.told.without_tables:
             for table in [one for one in (folder.sample, folder.test) if one is not None] or [folder.train]:
-                _found([table], given, "id")
+                _find_column([table], given, "id")
         return given
 
     def _id_of_sample(self) -> tuple[str, str] | None:
@@ -230,7 +230,7 @@ class Task:
         train, sample = self.folder.train, self.folder.sample
         if len(given) == 1 and given[0] not in train:
             given = given[0].split(",")
-        given = [_found([train], name, "target") for name in given]
+        given = [_find_column([train], name, "target") for name in given]
         asked = self.folder.targets(given[0], self.id)
         if len(given) == 1:
             return asked
@@ -498,7 +498,7 @@ def _spelled(tables: Sequence[Table], name: str) -> str:
     return next((found[0] for found in alike if len(found) == 1), name)
 
 
-def _found(tables: Sequence[Table], name: str, role: str) -> str:
+def _find_column(tables: Sequence[Table], name: str, role: str) -> str:
     """The column of this name in one of these tables, whatever capitals and surrounding blanks it is given with."""
     spelled = _spelled(tables, name)
     for table in tables:

@@ -203,9 +203,9 @@ def describe(tables: Tables) -> Split:
     not stay whole. An ID cannot tell times: IDs usually continue even if test rows were drawn at random."""
     roles = tables.roles
     if roles.time:
-        return _of_named_time(tables, roles.time)
+        return _split_by_given_time(tables, roles.time)
     if roles.group:
-        return _of_named_group(tables, roles.group)
+        return _split_by_given_group(tables, roles.group)
     if tables.test is None:
         return random_split(tables, "there is no test table to compare with")
     # In one go.
@@ -256,7 +256,7 @@ def _later(column: str, why: str) -> Split:
     return {"kind": "time", "column": column, "why": why}
 
 
-def _of_named_time(tables: Tables, time: str) -> Split:
+def _split_by_given_time(tables: Tables, time: str) -> Split:
     split = _later(time, "as given") | {"given": True}
     found = time_columns(tables, [time])
     if not any(one.is_later() or one.but_for_few() for one in found):
@@ -277,7 +277,7 @@ def _of_named_time(tables: Tables, time: str) -> Split:
     return split | {"groups": group}
 
 
-def _of_named_group(tables: Tables, group: str) -> Split:
+def _split_by_given_group(tables: Tables, group: str) -> Split:
     split = {"kind": "groups", "column": group, "why": "as given", "given": True}
     later = by_time(tables) if tables.test else None
     if later is None or later["column"] == group or not tables.in_both(group):

@@ -102,7 +102,7 @@ fn by_role(phases: &[PhaseEstimate]) -> BTreeMap<AgentType, Count> {
 /// halved and doubled. An unknown model of `claude` has the dearest price.
 fn cost(config: &Config, role: AgentType, model: &str) -> Option<(f64, f64)> {
     let is_priced = matches!(config.agents, AgentsChoice::OpenAi | AgentsChoice::Codex);
-    let price = Prices::of(config).known(model).or((!is_priced).then_some(HIGHEST_PRICE))?;
+    let price = Prices::of(config).known_price(model).or((!is_priced).then_some(HIGHEST_PRICE))?;
     let (tokens_in, tokens_out) = expected_tokens(role);
     let usd = (f64::from(tokens_in) * price.input + f64::from(tokens_out) * price.output) / 1e6;
     Some((usd / 2.0, usd * 2.0))

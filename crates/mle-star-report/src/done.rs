@@ -28,14 +28,14 @@ pub fn done(outline: &Outline, used: RunUse, ended: impl Fn(Phase) -> u64) -> Do
     let money = outline.max_budget_usd.zip(used.usd).map_or(0.0, |(limit, usd)| usd / limit);
     let shares = [(time, ProgressMeasure::Time), (money, ProgressMeasure::Money)];
     let shares = shares.map(|(share, of)| (percent(100.0 * share), of));
-    let steps = (of_steps(&outline.planned, used, ended), ProgressMeasure::Steps);
+    let steps = (step_percent(&outline.planned, used, ended), ProgressMeasure::Steps);
     let most = shares.into_iter().chain([steps]).max_by_key(|(percent, _)| *percent);
     let (percent, of) = most.unwrap_or(steps);
     Done { percent, of }
 }
 
 /// How far the run of a journal is.
-pub(crate) fn of_run(snapshot: &Snapshot, spent: &Usage, state: State) -> Done {
+pub(crate) fn run_progress(snapshot: &Snapshot, spent: &Usage, state: State) -> Done {
     let outline = Outline::new(&snapshot.frozen, false, 0.0, Usage::free());
     let is_done = |record: &&EffectRecord| {
         matches!(record.kind, Kind::Agent | Kind::Script) && record.counts() && record.limit.is_none()
@@ -52,7 +52,7 @@ pub(crate) fn of_run(snapshot: &Snapshot, spent: &Usage, state: State) -> Done {
 
 /// The share of the planned calls and scripts that have ended. A phase before the current one is complete, if no limit left anything
 /// out.
-fn of_steps(planned: &[Planned], used: RunUse, ended: impl Fn(Phase) -> u64) -> u64 {
+fn step_percent(planned: &[Planned], used: RunUse, ended: impl Fn(Phase) -> u64) -> u64 {
     let (mut done, mut all) = (0, 0);
     for Planned { phase, calls, scripts } in planned {
         let of_phase = calls + scripts;

@@ -13,7 +13,7 @@ pub fn words(model: &ModelRecord) -> Option<String> {
         ModelKind::Fitted => {
             let size = model.bytes.map(|bytes| format!(" of {}", size(bytes))).unwrap_or_default();
             let speed = model.milliseconds_per_row.map(|time| format!(", {} ms a row", two_digits(time)));
-            let whose = other(model).map(|whose| format!(", {whose}")).unwrap_or_default();
+            let whose = kept_model_note(model).map(|whose| format!(", {whose}")).unwrap_or_default();
             Some(format!("a fitted model{size}{}{whose}", speed.unwrap_or_default()))
         }
         ModelKind::Refit => Some(format!("by fitting again: {}", first_line(&model.why, MAX_REASON_CHARS))),
@@ -22,7 +22,7 @@ pub fn words(model: &ModelRecord) -> Option<String> {
 }
 
 /// The solution whose fitted model is kept, and why, if it is not that of the submission.
-pub fn other(model: &ModelRecord) -> Option<String> {
+pub fn kept_model_note(model: &ModelRecord) -> Option<String> {
     let is_other = model.kind == ModelKind::Fitted && !model.why.is_empty();
     is_other.then(|| first_line(&model.why, MAX_REASON_CHARS))
 }

@@ -188,7 +188,7 @@ fn read_with(folder: &Path, is_held: bool) -> Result<RunView, JournalError> {
     let steps = step_rows::rows(&snapshot);
     let task = &snapshot.frozen.task;
     let state = State::of(is_held, result.is_some());
-    let spending = usage::of_run(&snapshot, state == State::Running);
+    let spending = usage::run_spending(&snapshot, state == State::Running);
     let used = spending.total().usage;
     let trust = result.as_ref().and_then(|result| result.trust.as_ref());
     let summary = RunSummary {
@@ -211,7 +211,7 @@ fn read_with(folder: &Path, is_held: bool) -> Result<RunView, JournalError> {
         interrupted_calls: spending.interrupted_calls,
         answer: Submissions { submission, so_far: if has_result { None } else { so_far(folder) } },
         failed_paths: failed_paths(&snapshot),
-        done: done::of_run(&snapshot, &used, state),
+        done: done::run_progress(&snapshot, &used, state),
         used: result.as_ref().and_then(cuts::used),
         data: snapshot.frozen.data_id.clone(),
         held_out: trust.and_then(|trust| trust.holdout_score),

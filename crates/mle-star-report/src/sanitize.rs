@@ -1,6 +1,6 @@
 //! Sanitizes text of models, scripts and users for terminals, charts and pages.
 //!
-//! Every text goes through [`plain`] on its way to a terminal: control characters could move the cursor or change the
+//! Every text goes through [`escape`] on its way to a terminal: control characters could move the cursor or change the
 //! terminal, and bidirectional marks could reorder the text around them. [`first_line`] and [`shortened`] truncate.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};

@@ -39,14 +39,14 @@ impl SummaryFile {
 /// # Errors
 /// The journal has to be read, and is missing, damaged or of another format.
 pub fn read(folder: &Path) -> Result<RunSummary, JournalError> {
-    match kept(folder) {
+    match read_kept(folder) {
         Some(summary) => Ok(summary),
         None => run_view::read(folder).map(|view| view.summary),
     }
 }
 
 /// The run in short as `summary.json` has it; `None` if the file is not up to date.
-fn kept(folder: &Path) -> Option<RunSummary> {
+fn read_kept(folder: &Path) -> Option<RunSummary> {
     if run_view::is_running(folder) {
         return None;
     }

@@ -67,7 +67,7 @@ impl PlaneClient {
     /// # Errors
     /// What was asked about is wrong, or there is no answer.
     pub async fn ask<T: DeserializeOwned>(&self, question: Value) -> Result<T, RunError> {
-        self.plane.ask(question, ends()).await.map_err(failed)
+        self.plane.ask(question, ends()).await.map_err(plane_error)
     }
 
     /// As [`PlaneClient::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system of
@@ -76,7 +76,7 @@ impl PlaneClient {
     /// # Errors
     /// As [`PlaneClient::ask`], or `into` cannot be written.
     pub async fn ask_for<T: DeserializeOwned>(&self, question: Value, into: &Path) -> Result<T, RunError> {
-        self.plane.ask_for(question, into, ends()).await.map_err(failed)
+        self.plane.ask_for(question, into, ends()).await.map_err(plane_error)
     }
 }
 
@@ -84,7 +84,7 @@ fn ends() -> Instant {
     Instant::now() + ANSWER_TIMEOUT
 }
 
-fn failed(unanswered: PlaneError) -> RunError {
+fn plane_error(unanswered: PlaneError) -> RunError {
     if let PlaneError::Refused(trouble) = unanswered {
         return trouble.into();
     }

@@ -15,7 +15,7 @@ use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::model::other;
+use mle_star_report::model::kept_model_note;
 use mle_star_report::run_view;
 use mle_star_tables::reading::Reading;
 use serde::Deserialize;
@@ -123,7 +123,7 @@ async fn predict_rows(
         let question = json!({ "question": "shared_rows", "train": train, "rows": rows, "but": but });
         let shared: Shared = plane.ask(question).await?;
         let shared = shared.shared.filter(|shared| *shared > 0);
-        notes.extend(shared.map(|shared| of_training(shared, names.len())));
+        notes.extend(shared.map(|shared| training_rows_note(shared, names.len())));
     }
     notes.iter().for_each(|note| say(&format!("note: {note}")));
     let score = match labels {
@@ -136,7 +136,7 @@ async fn predict_rows(
 }
 
 /// The note that rows with a score are rows that the solution was fitted on.
-fn of_training(shared: usize, rows: usize) -> String {
+fn training_rows_note(shared: usize, rows: usize) -> String {
     format!(
         "{shared} of these {rows} rows are rows of the training table; their score says little about new rows"
     )
@@ -178,7 +178,7 @@ impl SolvedRun {
             say(&format!("note: the fitted model is not used: {why}; the solution fits again"));
             return Ok(None);
         }
-        let other = run_view::read_result(&self.folder).and_then(|result| other(&result.model));
+        let other = run_view::read_result(&self.folder).and_then(|result| kept_model_note(&result.model));
         other.iter().for_each(|whose| say(&format!("note: the fitted model is {whose}")));
         Ok(Some((record, environment)))
     }

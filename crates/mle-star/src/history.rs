@@ -114,7 +114,7 @@ impl History {
     }
 
     /// What ablation studies found on all paths, without those of the outer step of `at`.
-    pub fn found(&self, at: Option<Step>) -> Vec<String> {
+    pub fn ablation_lines(&self, at: Option<Step>) -> Vec<String> {
         ablation_lines(&self.studies, at)
     }
 

@@ -63,7 +63,7 @@ impl Prices {
     }
 
     /// The price of a model, if it is known.
-    pub fn known(&self, model: &str) -> Option<Price> {
+    pub fn known_price(&self, model: &str) -> Option<Price> {
         match self.agents {
             AgentsChoice::Offline | AgentsChoice::Files => {
                 Some(Price { input: 0.0, output: 0.0, cached_input: None })
@@ -79,7 +79,7 @@ impl Prices {
 
     /// The price to count with: the dearest one for an unknown model in a run with a budget.
     fn counted(&self, model: &str) -> Option<Price> {
-        self.known(model).or_else(|| self.is_limited.then_some(HIGHEST_PRICE))
+        self.known_price(model).or_else(|| self.is_limited.then_some(HIGHEST_PRICE))
     }
 }
 
@@ -101,7 +101,7 @@ impl CostEstimator {
     /// What a call is expected to cost: the most that one of its agent did; before the first, what its agent usually
     /// needs at the price of the model, but at most what the dearest call of the run cost.
     pub fn expected(&self, call: &CallKey<'_>) -> f64 {
-        let usual = || usual_cost(call, self.prices.known(call.model).unwrap_or(HIGHEST_PRICE));
+        let usual = || usual_cost(call, self.prices.known_price(call.model).unwrap_or(HIGHEST_PRICE));
         let at_most = self.dearest_of_all().unwrap_or(f64::INFINITY);
         self.dearest(call.agent).unwrap_or_else(|| usual().min(at_most))
     }
@@ -118,7 +118,7 @@ impl CostEstimator {
     /// The most that a call costs which gets one answer, in US dollars: its prompt and the longest answer, or what a call
     /// of its agent has cost.
     pub fn most(&self, call: &CallKey<'_>) -> f64 {
-        let price = self.prices.known(call.model).unwrap_or(HIGHEST_PRICE);
+        let price = self.prices.known_price(call.model).unwrap_or(HIGHEST_PRICE);
         #[expect(clippy::cast_precision_loss, reason = "no answer is that long")]
         let answer = self.prices.longest_answer as f64 * price.output;
         ((read(call) * price.input + answer) / 1e6).max(self.dearest(call.agent).unwrap_or(0.0))

@@ -24,7 +24,7 @@ use crate::output;
 /// # Errors
 /// A mistake in the input, which leaves no folder behind, or what stopped the run.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let task = task_source::one(&args.path)?;
+    let task = task_source::find_one(&args.path)?;
     let options = args.options()?;
     let (settings, _) = settings_of(&options, &task_source::find(&task)?, &process_environment)?;
     let made = missing(settings.invocation.runs_dir.as_deref().unwrap_or(Path::new(DEFAULT_DIR)));

@@ -51,7 +51,7 @@ pub struct Detached {
 /// # Errors
 /// The task or an option is wrong, or its process ended at once.
 pub fn start(args: &RunArgs) -> Result<Detached, Failure> {
-    let run = prepare(&args.options()?, &task_source::one(&args.path)?)?.freeze(&|_| ())?;
+    let run = prepare(&args.options()?, &task_source::find_one(&args.path)?)?.freeze(&|_| ())?;
     let folder = run.folder.clone();
     let started = detached(run, &|| None);
     forget_if_unusable(&folder, &started);

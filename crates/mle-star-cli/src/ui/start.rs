@@ -85,7 +85,7 @@ fn looked_at(entered: &StartForm) -> Value {
     if tasks.len() > 1 {
         return form(entered, &tasks, Value::Null, Value::Null);
     }
-    let prepared = task_source::one(&folder).and_then(|task| {
+    let prepared = task_source::find_one(&folder).and_then(|task| {
         let prepared =
             prepare_for(Intent::Preview, &entered.arguments().options()?, &task, &process_environment);
         prepared.map_err(|error| error.trouble)

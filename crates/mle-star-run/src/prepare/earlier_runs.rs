@@ -18,11 +18,11 @@ use crate::runs;
 /// There is no such run, or its journal cannot be read.
 pub fn read(names: &[String], runs_dir: Option<&Path>) -> Result<Vec<EarlierRun>, Trouble> {
     let runs_dir = runs_dir.unwrap_or(Path::new(runs::DEFAULT_DIR));
-    let runs = names.iter().map(|name| one(name, runs_dir)).collect::<Result<Vec<_>, Trouble>>()?;
+    let runs = names.iter().map(|name| read_run(name, runs_dir)).collect::<Result<Vec<_>, Trouble>>()?;
     Ok(earlier_runs(&runs))
 }
 
-fn one(name: &str, runs_dir: &Path) -> Result<(String, Task, Verdicts), Trouble> {
+fn read_run(name: &str, runs_dir: &Path) -> Result<(String, Task, Verdicts), Trouble> {
     let folder = runs::find(name, runs_dir)?;
     let unreadable = |error: &dyn std::fmt::Display| {
         let message = format!("--learn-from {name}: {error}");

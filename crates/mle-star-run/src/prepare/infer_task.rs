@@ -31,7 +31,7 @@ use crate::runs::absolute;
 ///
 /// # Errors
 /// The description cannot be read.
-fn given_task(
+fn task_hints(
     source: &TaskSource,
     own: Option<&OwnMetric>,
     may_lack_tables: bool,
@@ -150,7 +150,7 @@ pub fn infer_for_run(
     reader: Reader<'_>,
     is_offline: bool,
 ) -> Result<InferredFolder, RunError> {
-    let given = given_task(source, own, !is_offline)?;
+    let given = task_hints(source, own, !is_offline)?;
     let mut intake = take_in(source, place, reader)?;
     let data = Data::inspect(&intake, &given);
     let data = if is_offline { data.map_err(for_offline)? } else { data? };
@@ -185,7 +185,7 @@ pub fn infer_folder(
     own: Option<&OwnMetric>,
     reader: Reader<'_>,
 ) -> Result<InferredFolder, RunError> {
-    let given = given_task(source, own, true)?;
+    let given = task_hints(source, own, true)?;
     let mut intake = take_in(source, Location::Temporary, reader)?;
     let mut data = Data::inspect(&intake, &given)?;
     if let Some(unread) = data.unread.clone().filter(|_| data.is_bare()) {
@@ -234,7 +234,7 @@ fn made_id(before: Option<&String>, id: Option<&String>) -> Option<InferredValue
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
 pub fn infer_without_metric(source: &TaskSource, reader: Reader<'_>) -> Result<InferredFolder, RunError> {
-    let given = given_task(source, None, false)?;
+    let given = task_hints(source, None, false)?;
     let intake = take_in(source, Location::Temporary, reader)?;
     let any = (Some("any".to_owned()), Some(Direction::Maximize));
     let (metric, direction) = (given.metric.clone().or(any.0), given.direction.or(any.1));

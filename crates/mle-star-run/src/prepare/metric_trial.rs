@@ -41,14 +41,14 @@ pub fn try_own_metric(
     let Some(file) = task.metric_file.clone() else { return Ok(None) };
     let tried = match protocol.and_then(|protocol| protocol.unverified.as_ref()) {
         Some(why) => return Err(untried(&file, why).into()),
-        None => tried(task, profile, &file, plane)?,
+        None => try_metric(task, profile, &file, plane)?,
     };
     let line = line(task, &file, &tried);
     task.metric_file = Some(MetricFile { answers: tried.answers, ..file });
     Ok(Some(line))
 }
 
-fn tried(
+fn try_metric(
     task: &Task,
     profile: Option<&Profile>,
     file: &MetricFile,

@@ -67,7 +67,7 @@ pub fn choose<'run>(
     config: &'run Config,
     environment: &'run Environment<'run>,
 ) -> LocalBoxFuture<'run, Result<Choice, Trouble>> {
-    Box::pin(chosen(config, environment, true))
+    Box::pin(choose_provider(config, environment, true))
 }
 
 /// Chooses the agents without executing the `claude` or `codex` that the settings name, assuming that it works.
@@ -78,10 +78,10 @@ pub fn presume<'run>(
     config: &'run Config,
     environment: &'run Environment<'run>,
 ) -> LocalBoxFuture<'run, Result<Choice, Trouble>> {
-    Box::pin(chosen(config, environment, false))
+    Box::pin(choose_provider(config, environment, false))
 }
 
-async fn chosen(
+async fn choose_provider(
     config: &Config,
     environment: &Environment<'_>,
     executes_named: bool,

@@ -49,7 +49,7 @@ pub(super) fn outcomes(
 fn outcome(attempt: &RefinementAttempt, earlier: &[RefinementAttempt], kept: &str) -> String {
     let effect = &attempt.effect;
     let was_better = |gain: f64| earlier.iter().any(|one| one.effect.gain.is_some_and(|other| other >= gain));
-    let Some(score) = attempt.score else { return failed(attempt.limit, effect) };
+    let Some(score) = attempt.score else { return failure_text(attempt.limit, effect) };
     let kept = match (attempt.was_improvement, effect.gain) {
         (true, _) => kept,
         (false, Some(gain)) if gain > effect.standard_error.unwrap_or(0.0) && was_better(gain) => {
@@ -69,7 +69,7 @@ pub(super) fn scored(score: f64, effect: &AttemptEffect, kept: Option<&str>) -> 
 }
 
 /// Why there is no score, and after which time.
-pub(super) fn failed(limit: Option<Limit>, effect: &AttemptEffect) -> String {
+pub(super) fn failure_text(limit: Option<Limit>, effect: &AttemptEffect) -> String {
     let why = match (limit.map(Limit::name), effect.failure.as_str()) {
         (Some(limit), _) => limit,
         (None, "") => "no script",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::attempts::{Plans, failed, history, scored};
+use super::attempts::{Plans, failure_text, history, scored};
 use super::ensembler::{best_round, members};
 use crate::call::Call;
 use crate::ctx::Ctx;
@@ -61,7 +61,7 @@ async fn agreement(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Agreeme
 
 /// The plan of a round, with its outcome. The best one is told apart, so none is said to be kept.
 fn outcome(round: &EnsembleAttempt) -> Value {
-    let failure = || failed(round.limit, &round.effect);
+    let failure = || failure_text(round.limit, &round.effect);
     let outcome = round.score.map_or_else(failure, |score| scored(score, &round.effect, None));
     json!({"plan": clip(&round.plan, MAX_PLAN_CHARS), "outcome": outcome, "mishaps": round.effect.mishaps})
 }

@@ -50,7 +50,7 @@ pub(super) fn best_round(best: Option<&Scored>) -> Value {
 }
 
 /// How long a run took, and whether other scripts ran beside it.
-pub(super) fn taken(facts: &RunFacts) -> String {
+pub(super) fn time_taken(facts: &RunFacts) -> String {
     let beside = if facts.beside { " beside other scripts" } else { "" };
     format!("{}{beside}", format_seconds(facts.seconds))
 }
@@ -75,7 +75,7 @@ pub(super) fn run_of(solution: &Scored) -> Value {
     let score = beside_simple_ones(solution);
     let memory = facts.peak_memory_mib.map(|mib| format!("{mib} MiB"));
     json!({
-        "score": score, "time": taken(facts), "seconds": facts.seconds, "memory": memory,
+        "score": score, "time": time_taken(facts), "seconds": facts.seconds, "memory": memory,
         "printed": facts.printed,
     })
 }

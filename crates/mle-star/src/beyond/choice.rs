@@ -119,7 +119,7 @@ async fn compare(ctx: &Ctx<'_>, mut known: Option<Finalist>, solutions: Vec<Scor
     let ranking = ranking(&compared.iter().map(Finalist::compared).collect::<Vec<_>>());
     let rule = if is_contradicted { CONTRADICTS } else { HELD_OUT };
     if is_contradicted {
-        tell(ctx, &compared, &ranking);
+        report_ranking(ctx, &compared, &ranking);
     }
     for (index, finalist) in (0..).zip(&compared) {
         let score = finalist.measured.as_ref().map(|measured| measured.score);
@@ -212,7 +212,7 @@ fn candidate(solution: &Scored, holdout: Option<f64>) -> ChoiceCandidate {
 }
 
 /// Says whether the best solution by validation, the first of the finalists, gives way.
-fn tell(ctx: &Ctx<'_>, finalists: &[Finalist], ranking: &[usize]) {
+fn report_ranking(ctx: &Ctx<'_>, finalists: &[Finalist], ranking: &[usize]) {
     let (count, best, chosen) = (finalists.len(), &finalists[0], &finalists[ranking[0]]);
     match chosen.measured.as_ref().zip(best.measured.as_ref()).filter(|_| ranking[0] != 0) {
         Some((own, before)) => ctx.warn(format!(

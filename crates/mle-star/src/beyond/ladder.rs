@@ -123,7 +123,7 @@ impl Candidate {
         let script = SolutionScript::ran(&solution, &ran.outcome, ran.at, ctx.task().metric_direction);
         let mut made = Self::finalized(of, script, ran.place, leaks);
         if ran.outcome.is_error() {
-            made.model = Err(model::failed(&ran.outcome.headline()));
+            made.model = Err(model::failure_text(&ran.outcome.headline()));
         }
         Ok(made)
     }

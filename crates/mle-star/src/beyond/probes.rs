@@ -77,11 +77,11 @@ async fn probes_of(
 ) -> Result<Vec<Probe>, Stop> {
     if leaks(ctx, solution) {
         let why = "the leakage agent found a leak in the script and could not correct it";
-        return Ok(vec![made("leakage-check", (ProbeVerdict::Suspect, why.to_owned()))]);
+        return Ok(vec![new_probe("leakage-check", (ProbeVerdict::Suspect, why.to_owned()))]);
     }
     if !ctx.verifies() {
         let why = "the program does not compute scores from predictions in this run";
-        let probes = PROBES.map(|(name, _)| made(name, (ProbeVerdict::Skipped, why.to_owned())));
+        let probes = PROBES.map(|(name, _)| new_probe(name, (ProbeVerdict::Skipped, why.to_owned())));
         return Ok(probes.into());
     }
     let mut probing =
@@ -89,7 +89,7 @@ async fn probes_of(
     let mut probes = Vec::new();
     for (name, data) in PROBES {
         let ctx = &ctx.below(|place| place.probe(index, name)).seeing(data);
-        probes.push(made(name, probing.probe(ctx, name, data).await?));
+        probes.push(new_probe(name, probing.probe(ctx, name, data).await?));
     }
     Ok(probes)
 }
@@ -142,7 +142,7 @@ impl ProbeSeries<'_> {
             self.late = Some(name);
         }
         let (verdict, detail) = match data {
-            _ if outcome.is_error() => (ProbeVerdict::Skipped, failed(data, &outcome)),
+            _ if outcome.is_error() => (ProbeVerdict::Skipped, failure_text(data, &outcome)),
             DataView::ShuffledTarget => shuffled_target(ctx, probed, &outcome),
             DataView::ReplacedTestRows => replaced_test_rows(ctx, probed, &outcome),
             _ => fits_of(&outcome),
@@ -157,11 +157,11 @@ impl ProbeSeries<'_> {
     }
 }
 
-fn made(name: &str, (verdict, detail): (ProbeVerdict, String)) -> Probe {
+fn new_probe(name: &str, (verdict, detail): (ProbeVerdict, String)) -> Probe {
     Probe { name: name.to_owned(), verdict, detail }
 }
 
-fn failed(data: DataView, outcome: &ScriptOutcome) -> String {
+fn failure_text(data: DataView, outcome: &ScriptOutcome) -> String {
     if outcome.end == ScriptEnd::TimedOut {
         let seconds = outcome.duration_seconds;
         return format!("it took longer than its share of the time, and was stopped after {seconds:.0} s");

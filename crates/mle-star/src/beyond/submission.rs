@@ -107,7 +107,7 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> R
     let best = &chosen.best;
     let seconds = best.facts().seconds;
     let (solution, uses_all_rows) = match best.composition() {
-        Some(composition) => of_members_on_all_rows(ctx, composition, seconds).await?,
+        Some(composition) => run_members_on_all_rows(ctx, composition, seconds).await?,
         None => without_subsampling(ctx, best.solution(), seconds).await?,
     };
     // A combination of solutions writes a submission in any case.
@@ -213,7 +213,7 @@ async fn unless_it_jumps(
 }
 
 /// The combination of members without subsampling. Also returns whether all members are known to use all rows that fit.
-async fn of_members_on_all_rows(
+async fn run_members_on_all_rows(
     ctx: &Ctx<'_>,
     composition: &Composition,
     seconds: f64,

@@ -113,7 +113,7 @@ impl Ctx<'_> {
     fn values_of_now(&self) -> Map<String, Value> {
         let (limits, now, step) = (&self.run.limits, self.run.journal.elapsed(), self.place.step());
         let lessons = self.history().lessons(step);
-        let found = self.history().found(step);
+        let found = self.history().ablation_lines(step);
         let (slots, script_limit) = (self.run.outside.script_slots.most(), self.script_limit(Purpose::Score));
         let aim = limits.aim(&self.place, self.config(), slots, script_limit, now);
         let values = [

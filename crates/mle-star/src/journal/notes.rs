@@ -54,7 +54,7 @@ impl Journal {
     pub fn take_notes(&self) -> Result<Vec<Note>, JournalError> {
         let store = self.store();
         let mut notes = store.notes()?;
-        let new = left(self.folder(), &notes)?;
+        let new = new_notes(self.folder(), &notes)?;
         if !new.is_empty() {
             notes.extend(new);
             store.set_json("notes", &notes)?;
@@ -79,7 +79,7 @@ pub fn leave_note(folder: &Path, text: &str) -> io::Result<()> {
 
 /// The notes of a run, those first that are in its journal.
 pub(super) fn rows(folder: &Path, mut notes: Vec<Note>, effects: &[EffectRecord]) -> Vec<NoteRow> {
-    notes.extend(left(folder, &notes).unwrap_or_default());
+    notes.extend(new_notes(folder, &notes).unwrap_or_default());
     let saw = |effect: &EffectRecord| effect.request["notes"].as_u64().filter(|_| effect.limit.is_none());
     let first = |count: usize| {
         let calls = effects.iter().filter(|effect| effect.kind == Kind::Agent);
@@ -91,7 +91,7 @@ pub(super) fn rows(folder: &Path, mut notes: Vec<Note>, effects: &[EffectRecord]
 }
 
 /// The notes in the folder that are not among these, in the order in which they were written.
-fn left(folder: &Path, known: &[Note]) -> io::Result<Vec<Note>> {
+fn new_notes(folder: &Path, known: &[Note]) -> io::Result<Vec<Note>> {
     let notes = folder.join(layout::NOTES);
     let entries = match fs::read_dir(&notes) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

@@ -183,7 +183,7 @@ impl Store {
         // No ORDER BY: with it, SQLite would plan the cached statement again for every place.
         let sql = "SELECT digest, outcome, ended_at, seq, state = 'ended' FROM effects
                    WHERE place = ?1 AND kind = ?2 AND state IN ('ended', 'aside')";
-        let read = |row: &Row<'_>| Ok((row.get::<_, bool>(4)?, found(row)?));
+        let read = |row: &Row<'_>| Ok((row.get::<_, bool>(4)?, stored_outcome(row)?));
         let mut statement = self.db.prepare_cached(sql)?;
         let records: Vec<_> =
             statement.query_map([place.as_str(), &name(&kind)?], read)?.collect::<Result<_, _>>()?;
@@ -428,7 +428,7 @@ fn records(is_whole: &str) -> String {
     )
 }
 
-fn found(row: &Row<'_>) -> rusqlite::Result<StoredOutcome> {
+fn stored_outcome(row: &Row<'_>) -> rusqlite::Result<StoredOutcome> {
     Ok(StoredOutcome { digest: row.get(0)?, outcome: row.get(1)?, ended_at: row.get(2)?, seq: row.get(3)? })
 }
 

@@ -39,7 +39,7 @@ fn measured(context: &Context<'_>, trust: &Trust) -> Vec<(Place, ScoreRow)> {
         runs.iter().find(|run| run.place == place)?.outcome.as_ref()?.measured.as_ref()?.interval
     };
     let held_out = |place: &Place| trust.choice.candidates.iter().find(|one| one.place == *place)?.holdout;
-    let chosen = chosen(context, trust);
+    let chosen = chosen_place(context, trust);
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
     let one = |(index, one): (usize, ScoredScript)| {
         let is_chosen = chosen.as_ref() == Some(&one.place);
@@ -57,7 +57,7 @@ fn measured(context: &Context<'_>, trust: &Trust) -> Vec<(Place, ScoreRow)> {
 }
 
 /// The run that gave the chosen solution its score.
-fn chosen(context: &Context<'_>, trust: &Trust) -> Option<Place> {
+fn chosen_place(context: &Context<'_>, trust: &Trust) -> Option<Place> {
     let of_choice = trust.choice.candidates.first().map(|one| one.place.clone());
     let best = || Some(context.steps.at(context.descent.best?)?.scored()?.place.clone());
     of_choice.or_else(best)
