@@ -105,11 +105,11 @@ pub(super) fn warn_if_worse(ctx: &Ctx<'_>, held_out: Option<&Measurement>, best:
 }
 
 /// Compares the script with the chosen solution, and scores the one that is submitted on rows that decided nothing.
-async fn choose(ctx: &Ctx<'_>, rehearsal: &mut HoldoutRun, chosen: &Chosen) -> Result<(), Stop> {
+async fn choose(ctx: &Ctx<'_>, holdout: &mut HoldoutRun, chosen: &Chosen) -> Result<(), Stop> {
     let at = &ctx.below(Place::without_labels);
-    let submitted = rehearsal.predictions.clone();
+    let submitted = holdout.predictions.clone();
     let Some(known) = chosen.predictions.as_ref().filter(|known| known.script != submitted.script) else {
-        rehearsal.measured = holdout_score(at, &submitted.run, &submitted.script, chosen.reports).await?;
+        holdout.measured = holdout_score(at, &submitted.run, &submitted.script, chosen.reports).await?;
         return Ok(());
     };
     // Two halves, unless only the validation score chooses.
@@ -131,9 +131,9 @@ async fn choose(ctx: &Ctx<'_>, rehearsal: &mut HoldoutRun, chosen: &Chosen) -> R
             HoldoutPart::Whole => "held-out rows",
             HoldoutPart::Choosing | HoldoutPart::Reporting => "one half of the held-out rows",
         };
-        compare_with_chosen(ctx, rehearsal, known, (chosen_score, submitted_score), rows);
+        compare_with_chosen(ctx, holdout, known, (chosen_score, submitted_score), rows);
     }
-    rehearsal.measured = match (decide == report, rehearsal.falls_back) {
+    holdout.measured = match (decide == report, holdout.falls_back) {
         (true, true) => chosen_score,
         (true, false) => submitted_score,
         (false, true) => holdout_score(ctx, &known.run, &known.script, report).await?,
@@ -145,7 +145,7 @@ async fn choose(ctx: &Ctx<'_>, rehearsal: &mut HoldoutRun, chosen: &Chosen) -> R
 /// Compares the script with the chosen solution. If it is worse, the chosen solution is submitted.
 fn compare_with_chosen(
     ctx: &Ctx<'_>,
-    rehearsal: &mut HoldoutRun,
+    holdout: &mut HoldoutRun,
     known: &Predictions,
     (chosen_score, submitted_score): (&Measurement, &Measurement),
     rows: &str,
@@ -176,8 +176,8 @@ fn compare_with_chosen(
     if is_worse || is_better {
         ctx.warn(note.clone());
     }
-    rehearsal.notes.push(note);
+    holdout.notes.push(note);
     if is_worse {
-        (rehearsal.predictions, rehearsal.falls_back) = (known.clone(), true);
+        (holdout.predictions, holdout.falls_back) = (known.clone(), true);
     }
 }

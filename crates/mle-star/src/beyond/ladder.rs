@@ -57,18 +57,18 @@ pub(crate) struct Final {
 }
 
 impl Final {
-    /// The first candidate that holds: the script on the original files, its rehearsal, the answer so far, the validated script.
+    /// The first candidate that holds: the script on the original files, its run without held-out labels, the answer so far, the validated script.
     /// The first of them says why it does not hold, if so; `before` is the answer so far.
     pub(super) fn new(
         ctx: &Ctx<'_>,
         on_original_files: Result<Candidate, String>,
-        rehearsal: Option<HoldoutRun>,
+        holdout: Option<HoldoutRun>,
         chosen: &Chosen,
         before: Option<&Candidate>,
     ) -> Self {
         let best = &chosen.best;
         // The earlier period has other rows than the test table.
-        let rehearsed = rehearsal.as_ref().filter(|_| !ctx.holdout().is_period());
+        let rehearsed = holdout.as_ref().filter(|_| !ctx.holdout().is_period());
         let rehearsed = rehearsed.map(|run| Candidate::rehearsed(best, &run.predictions));
         let mut why = None;
         let ladder = [on_original_files.map_err(|cause| why = Some(cause)).ok(), rehearsed, before.cloned()];
@@ -83,7 +83,7 @@ impl Final {
             not_run: said.filter(|_| !answer.script.is_executable || answer.submission.is_none()),
             not_best: why.as_ref().filter(|_| is_other).map(|why| not_best(best, &answer.of, why)),
             chosen: if is_other { chosen.instead(&answer.of) } else { chosen.clone() },
-            holdout_run: rehearsal.filter(|_| answer.step == Step::Finalization),
+            holdout_run: holdout.filter(|_| answer.step == Step::Finalization),
             answer,
             why,
             held_out: None,
@@ -98,7 +98,7 @@ impl Final {
             return self.answer.submission.clone().map(|run| (run, self.answer.script.content.clone()));
         }
         let known = match &self.holdout_run {
-            Some(rehearsal) => Some(rehearsal.predictions.clone()),
+            Some(holdout) => Some(holdout.predictions.clone()),
             None => Predictions::of(&self.answer.of).filter(|_| ctx.holdout().is_on() && self.why.is_some()),
         };
         known.map(|known| (known.run, known.script))

@@ -39,8 +39,8 @@ pub(crate) async fn finalize(
         let mut made = submit(ctx, chosen, before).await?;
         made.last.importance = importance(ctx, &made.last).await?;
         if let (Ok(kept), false) = (&made.last.answer.model, made.asked || made.last.why.is_some()) {
-            let (of, rehearsal) = (&made.last.answer.of, &made.last.holdout_run);
-            let seconds = rehearsal.as_ref().map_or(of.facts().seconds, |run| run.seconds);
+            let (of, holdout) = (&made.last.answer.of, &made.last.holdout_run);
+            let seconds = holdout.as_ref().map_or(of.facts().seconds, |run| run.seconds);
             made.last.answer.model = model::model(ctx, of, kept.clone(), seconds).await?;
         }
         let verdict = verdict(ctx, &made, &chosen.best);
@@ -58,7 +58,7 @@ pub(crate) async fn finalize(
 pub(crate) async fn score(ctx: &Ctx<'_>, mut last: Final) -> Result<Final, Stop> {
     let ctx = &ctx.at(Step::Finalization, []);
     last.held_out = match (&last.holdout_run, last.predicted_held_out(ctx)) {
-        (Some(rehearsal), _) => rehearsal.measured.clone(),
+        (Some(holdout), _) => holdout.measured.clone(),
         (None, Some((run, script))) if ctx.holdout().is_test() => {
             holdout_score(ctx, &run, &script, HoldoutPart::Whole).await?
         }
@@ -160,24 +160,24 @@ async fn on_all_rows(
     ctx: &Ctx<'_>,
     checked: Script,
     best: &Scored,
-    rehearsal: &mut Option<HoldoutRun>,
+    holdout: &mut Option<HoldoutRun>,
     before: Option<&Candidate>,
     limit: &mut Option<Limit>,
 ) -> Result<Result<Candidate, String>, Stop> {
-    let on_all_rows = ctx.on_all_rows(rehearsal.as_ref().map(|rehearsal| rehearsal.seconds));
+    let on_all_rows = ctx.on_all_rows(holdout.as_ref().map(|holdout| holdout.seconds));
     let known = before.filter(|known| known.script.content == checked.solution.text());
     if let Some((known, run)) = known.and_then(|known| Some((known, known.submission.clone()?))) {
         ctx.info(format!("the script ran on the original files at {run}, so it does not run again"));
         return Ok(Ok(Candidate::finalized(best, known.script.clone(), run, checked.leaks)));
     }
-    let execution = match rehearsal {
+    let execution = match holdout {
         Some(HoldoutRun { falls_back: true, .. }) => {
             attempt(&on_all_rows, checked, Purpose::Submission).await?
         }
         _ => execute(&on_all_rows, checked, Purpose::Submission).await?,
     };
     match Candidate::ran(ctx, best, execution) {
-        Ok(made) => unless_it_jumps(ctx, made, rehearsal.as_mut()).await,
+        Ok(made) => unless_it_jumps(ctx, made, holdout.as_mut()).await,
         Err(failure) => {
             *limit = failure.limit;
             let headline = failure.headline();
@@ -191,24 +191,23 @@ async fn on_all_rows(
 async fn unless_it_jumps(
     ctx: &Ctx<'_>,
     made: Candidate,
-    rehearsal: Option<&mut HoldoutRun>,
+    holdout: Option<&mut HoldoutRun>,
 ) -> Result<Result<Candidate, String>, Stop> {
     // The earlier period has other rows.
-    let Some((rehearsal, run)) =
-        rehearsal.filter(|_| !ctx.holdout().is_period()).zip(made.submission.as_ref())
+    let Some((holdout, run)) = holdout.filter(|_| !ctx.holdout().is_period()).zip(made.submission.as_ref())
     else {
         return Ok(Ok(made));
     };
-    let predicted = &rehearsal.predictions;
+    let predicted = &holdout.predictions;
     let (first, second) = ((&predicted.run, predicted.script.as_str()), (run, made.script.content.as_str()));
     let Some(refit) = compare_fits(ctx, first, second).await? else { return Ok(Ok(made)) };
     let words = format!("With the held-out rows, its predictions for {} test rows", refit.rows);
     if !refit.is_jump {
-        rehearsal.notes.push(format!("{words} are like those without ({}).", refit.words));
+        holdout.notes.push(format!("{words} are like those without ({}).", refit.words));
         return Ok(Ok(made));
     }
     let differ = format!("differ from those without by more than fits do ({})", refit.words);
-    rehearsal.notes.push(format!("{words} {differ}, so those without are submitted."));
+    holdout.notes.push(format!("{words} {differ}, so those without are submitted."));
     Ok(Err(format!("the submission script's predictions on the original files {differ}")))
 }
 
