@@ -20,7 +20,7 @@ from compare import LOWER_IS_BETTER
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "python"))
 from mle_star_data import questions
-from mle_star_data.intervals import Scale, grouped, of_one_more_period, quantile
+from mle_star_data.intervals import Scale, grouped, next_period, quantile
 
 Array = np.ndarray
 Random = np.random.Generator
@@ -238,7 +238,7 @@ def interval_beside(held_out: dict, validated: dict, is_error: bool) -> list[flo
     """As `Measurement::interval_beside` in `crates/mle-star-domain/src/measure.rs`."""
     scale = Scale(**held_out["bounds"], is_error=is_error)
     if periods := validated.get("periods"):
-        return of_one_more_period([period["score"] for period in periods] + [held_out["score"]], scale)
+        return next_period([period["score"] for period in periods] + [held_out["score"]], scale)
     if not (spread := held_out.get("spread")):
         return held_out["interval"]
     spreads = [spread, *([validated["spread"]] if validated.get("spread") else [])]

@@ -68,9 +68,10 @@ impl<'a, T> Table<'a, T> {
             let left = names.width().saturating_sub(excess).max(MIN_NAME_WIDTH);
             names.cells.iter_mut().for_each(|name| *name = shortened(name, left));
         }
+        let columns: Vec<_> = self.columns.iter().map(|column| (column, column.width())).collect();
         let line = |cell: &dyn Fn(&Column) -> String| {
-            let cells: Vec<String> = self.columns.iter().map(|column| column.padded(&cell(column))).collect();
-            cells.join("  ").trim_end().to_owned()
+            let padded = columns.iter().map(|(column, width)| column.padded(&cell(column), *width));
+            padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
         };
         let rows = (0..self.rows.len()).map(|row| line(&|column| column.cells[row].clone()));
         std::iter::once(line(&|column| column.heading.to_owned())).chain(rows).collect()
@@ -87,8 +88,8 @@ impl Column {
         self.cells.iter().map(|cell| width(cell)).fold(self.heading.len(), usize::max)
     }
 
-    fn padded(&self, text: &str) -> String {
-        let blanks = " ".repeat(self.width().saturating_sub(width(text)));
+    fn padded(&self, text: &str, wide: usize) -> String {
+        let blanks = " ".repeat(wide.saturating_sub(width(text)));
         if self.is_number { format!("{blanks}{text}") } else { format!("{text}{blanks}") }
     }
 }

@@ -237,11 +237,13 @@ pub fn infer_without_metric(source: &TaskSource, reader: Reader<'_>) -> Result<I
     let given = task_hints(source, None, false)?;
     let intake = take_in(source, Location::Temporary, reader)?;
     let any = (Some("any".to_owned()), Some(Direction::Maximize));
-    let (metric, direction) = (given.metric.clone().or(any.0), given.direction.or(any.1));
-    let given = TaskHints { metric, direction, ..given };
-    let data = Data::inspect(&intake, &given)?;
-    let inferred = InferredTask::parse(&data.facts)?;
-    Ok(InferredFolder::new(source, None, (data, inferred), given.description, intake)?)
+    let mut data = Data::inspect(&intake, &given)?;
+    let mut inferred = InferredTask::parse(&data.facts);
+    if inferred.is_err() {
+        data = Data::inspect(&intake, &TaskHints { metric: any.0, direction: any.1, ..given.clone() })?;
+        inferred = InferredTask::parse(&data.facts);
+    }
+    Ok(InferredFolder::new(source, None, (data, inferred?), given.description, intake)?)
 }
 
 /// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so
