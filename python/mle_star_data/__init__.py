@@ -1,1 +1,1 @@
-"""The data plane of mle-star: it answers questions about predictions, as JSON lines. See `mle_star_data.__main__`."""
+"""The data plane of mle-star, a Python process that reads tables and scores predictions; see `__main__`."""

@@ -18,9 +18,9 @@ from .aliases import Array, Facts
 from .naming import CODE, says, says_time
 from .tables import MISSING
 
-INSPECTED = 100_000
+INSPECTED_ROWS = 100_000
 """Rows from which columns are described: half of them the first ones, half spread over the others."""
-AT_ONCE = 100_000
+BATCH_CELLS = 100_000
 """Cells that are described at once, which takes 200 bytes for each."""
 KEPT = 2_000
 """Different values of a column that are looked at one by one, the first ones."""
@@ -38,14 +38,14 @@ MEASURED = r"^[<>~≤≥$€£¥₹ +]*(-?(?:[1-9][0-9]{0,2}(?:,[0-9]{2,3})*,[0-
 WORDED = r"^([A-Za-z]+)([0-9]+)$"
 FIRST_WORD = r"^([^ ]+)( .*)?$"
 SEPARATORS = "/|:_-., "
-FEWEST_CODES, FEWEST_MEASURED, MOST_PARTS = 16, 5, 6
+MIN_CODES, MIN_MEASURED, MAX_PARTS = 16, 5, 6
 
 
 def inspected_rows(rows: int) -> Array | None:
     """The numbers of the rows that are looked at; None if these are all."""
-    if rows <= INSPECTED:
+    if rows <= INSPECTED_ROWS:
         return None
-    half = INSPECTED // 2
+    half = INSPECTED_ROWS // 2
     spread = np.arange(1, half + 1, dtype=np.int64) * (rows - half)
     return np.concatenate([np.arange(half), half + (spread + half - 1) // half - 1])
 
@@ -54,7 +54,7 @@ def describe(frame: pl.DataFrame, words: Mapping[str, Collection[str]], exact: C
     """The columns of a table of texts. In some, `words` that look missing are values. Whole numbers beyond 2^53 are
     text, but not in columns that are `exact`, and not in those of times, which count billionths of seconds."""
     rows = inspected_rows(frame.height)
-    wide = max(1, AT_ONCE // min(max(frame.height, 1), INSPECTED))
+    wide = max(1, BATCH_CELLS // min(max(frame.height, 1), INSPECTED_ROWS))
     facts: list[Facts] = []
     for first in range(0, frame.width, wide):
         part = frame[:, first : first + wide]
@@ -66,7 +66,7 @@ def describe(frame: pl.DataFrame, words: Mapping[str, Collection[str]], exact: C
         _add_parts(found, described)
         facts += described
     for one in facts:
-        one |= {"unit": _unit(one), **_said_by_name(one, min(frame.height, INSPECTED))}
+        one |= {"unit": _unit(one), **_said_by_name(one, min(frame.height, INSPECTED_ROWS))}
     return facts
 
 
@@ -310,7 +310,7 @@ def _add_parts(found: _Columns, facts: list[Facts]) -> None:
     """The parts that the values of codes are made of."""
     is_code = [one["kind"] == "category" and not one["nearly_numbers"] and not one["long"] for one in facts]
     made = {}
-    for at in _alike(found, np.array(is_code) & (found.distinct >= FEWEST_MEASURED)):
+    for at in _alike(found, np.array(is_code) & (found.distinct >= MIN_MEASURED)):
         values = found.values[int(found.start[at]) : int(found.start[at + 1])][:KEPT]
         repeat = bool(found.distinct[at] * 2 < found.seen[at])
         if parts := _parts(values, repeat):
@@ -350,13 +350,13 @@ def _parts(values: pl.Series, repeat: bool) -> _Parts | None:
     measured = values.filter(values.str.contains(MEASURED))
     if len(measured) * 20 >= len(values) * 19:
         return _cut(measured, MEASURED, "measured")
-    if len(values) < FEWEST_CODES:
+    if len(values) < MIN_CODES:
         return None
     for separator in SEPARATORS:
         count = values.str.count_matches(separator, literal=True) + 1
         middle = int(count.sort()[len(count) // 2])
         fits = values.filter(count == middle)
-        if 2 <= middle <= MOST_PARTS and len(fits) * 10 >= len(values) * 9:
+        if 2 <= middle <= MAX_PARTS and len(fits) * 10 >= len(values) * 9:
             # In brackets, these separators have no other meaning.
             part = f"([^{separator}]*)"
             return _cut(fits, f"^{f'[{separator}]'.join([part] * middle)}$", "fields")

@@ -16,14 +16,14 @@ import polars as pl
 from . import links, other_files, relations, time_section
 from . import markdown as md
 from .aliases import Facts, Numbers
-from .column_kinds import INSPECTED, NUMBERS
+from .column_kinds import INSPECTED_ROWS, NUMBERS
 from .facts import list_files
 from .frames import Column, Table, read
 from .links import Link
 from .relations import Data
 from .tables import Refused
 
-MOST = 7_500
+MAX_CHARS = 7_500
 """The greatest number of characters. The section of the columns gets what the others leave of it."""
 TABLES, TARGETS, STRONGEST, TIMES = 900, 1_200, 1_700, 1_400
 FIRST_ROWS, AUXILIARY, FILES, ONLY_FILES = 1_100, 900, 1_000, 4_000
@@ -48,7 +48,7 @@ RANKS = ("id", "later", "others", "time", "group", "weight", "ignored", "feature
 CLASSES_WITHOUT_ROWS = (
     "together they get the probability of one row more, 1 / (training rows + 1), and the others the rest"
 )
-COUNTED, SMALL, FREQUENT, MOST_CLASSES, COMPARED, WHOLE = 1_000, 10, 20, 30, 50, 10
+COUNTED, SMALL, FREQUENT, MAX_CLASSES, COMPARED, WHOLE = 1_000, 10, 20, 30, 50, 10
 """Labels that are counted; rows of a small class; one in so many rows makes a number frequent; numbers with more values
 are no classes; classes whose shares are compared; more whole numbers are
 compared by their mean."""
@@ -57,19 +57,19 @@ EFFECT_ROWS, EFFECT_COLUMNS, TOLD, NOTABLE_SHARE = 10_000, 500, 8, 0.001
 
 
 def describe(folder: str, told: Mapping[str, Any] | None, instead: Mapping[str, str] | None = None) -> str:
-    """The text. `told` is what `relations.opened` takes, None without a training table; `instead` has, for tables of
+    """The text. `told` is what `relations.open_data` takes, None without a training table; `instead` has, for tables of
     the folder, the file of the user's that each stands for."""
     try:
         if told is not None and told.get("train"):
-            return _Description(relations.opened(folder, told), instead or {}).text()[:MOST]
+            return _Description(relations.open_data(folder, told), instead or {}).text()[:MAX_CHARS]
         names = list_files(Path(folder))
     except Refused as error:
         return f"The {'tables' if told else 'data'} cannot be read: {md.plain(str(error), 200)}."
     tables = [name for name in names if "/" not in name and name.lower().endswith(".csv")]
     lines = [_alone(Path(folder), name) for name in tables]
     others = [name for name in names if name not in tables]
-    parts = [md.section("Tables", lines, MOST // 3), other_files.section(Path(folder), others, [], ONLY_FILES)]
-    return "\n\n".join(part for part in parts if part)[:MOST]
+    parts = [md.section("Tables", lines, MAX_CHARS // 3), other_files.section(Path(folder), others, [], ONLY_FILES)]
+    return "\n\n".join(part for part in parts if part)[:MAX_CHARS]
 
 
 def _alone(folder: Path, name: str) -> str:
@@ -116,9 +116,9 @@ class _Description:
         """The rows of the training and the test table that columns are described from."""
 
         def part(table: Table) -> Table:
-            if table.rows <= INSPECTED:
+            if table.rows <= INSPECTED_ROWS:
                 return table
-            found = relations.of_frame(table, table.source.inspected)
+            found = relations.table_of_frame(table, table.source.inspected)
             found.facts = table.facts
             return found
 
@@ -145,12 +145,12 @@ class _Description:
             other_files.section(self.data.folder.path, others, self.values_of_rows(first_rows), FILES),
         ]
         used = sum(len(section) + 2 for section in before + after)
-        sections = [*before, self.columns(max(MOST - used, 0)), *after]
+        sections = [*before, self.columns(max(MAX_CHARS - used, 0)), *after]
         return "\n\n".join(section for section in sections if section)
 
     def values_of_rows(self, first_rows: pl.DataFrame) -> list[tuple[str, str]]:
         """The values of first rows that may name files, with their columns, in which values hardly repeat."""
-        least = min(self.train.rows, INSPECTED) * 9
+        least = min(self.train.rows, INSPECTED_ROWS) * 9
         may_name = [name for name, one in self.train.facts.items() if one["distinct"] * 10 >= least]
         return [(name, value.strip()) for name in may_name for value in first_rows[name] if value.strip()]
 
@@ -214,10 +214,10 @@ class _Description:
             return ""
         is_known, outcomes = values
         rows = train.source.inspected.select(names[:EFFECT_COLUMNS]).filter(is_known).head(EFFECT_ROWS)
-        sampled, found = relations.of_frame(train, rows), {}
+        sampled, found = relations.table_of_frame(train, rows), {}
         for name in rows.columns:
-            groups = relations.grouped(sampled.column(name), train.facts[name])
-            found[name] = relations.explained([one[: rows.height] for one in outcomes], groups, len(names))
+            groups = relations.group_codes(sampled.column(name), train.facts[name])
+            found[name] = relations.explained_variance([one[: rows.height] for one in outcomes], groups, len(names))
         best = [name for name in sorted(found, key=lambda name: -found[name]) if found[name] >= NOTABLE_SHARE]
         told = ", ".join(f"{md.name(name)} {md.percent(found[name])}" for name in best[:TOLD])
         told = told or f"none of {len(names):,} tells more than chance"
@@ -299,7 +299,7 @@ class _Description:
     def unseen(self, name: str) -> str:
         """The share of test rows whose value no training row has, of columns whose values repeat."""
         one, test = self.train.facts[name], self.inspected[1]
-        filled = min(self.train.rows, INSPECTED) - one["missing"]
+        filled = min(self.train.rows, INSPECTED_ROWS) - one["missing"]
         times = {"category": 2, "boolean": 2, "integer": 3}.get(one["kind"])
         if times is None or one["distinct"] * times > filled or test is None or name not in test.facts:
             return ""
@@ -443,7 +443,7 @@ class _Labels:
     def __init__(self, column: Column) -> None:
         self.column, self.known = column, column.facts
         kind = self.known["kind"]
-        self.is_measured = kind == "number" or (kind == "integer" and self.known["distinct"] > MOST_CLASSES)
+        self.is_measured = kind == "number" or (kind == "integer" and self.known["distinct"] > MAX_CLASSES)
         # Amounts are told from the rows that are looked at, classes and texts from all.
         values = column.inspected if self.is_measured else column.values
         self.times = column.table.rows / max(len(values), 1)
@@ -496,7 +496,7 @@ class _Labels:
         ends = zip(("minimum", "1%", "25%", "median", "75%", "99%", "maximum"), at, strict=True)
         told = ", ".join(f"{name} {md.number(value)}" for name, value in ends)
         told += f"; mean {md.number(float(self.numbers.mean()))}"
-        told += f"; {self.distinct} distinct values" if self.distinct <= MOST_CLASSES else ""
+        told += f"; {self.distinct} distinct values" if self.distinct <= MAX_CLASSES else ""
         value, rows = self.counts[0]
         value = repr(float(value)).removesuffix(".0") if self.known["kind"] == "number" else value
         told += f"; {md.share(rows, self.rows)} are {md.plain(value, 20)}" if rows * FREQUENT >= self.rows else ""

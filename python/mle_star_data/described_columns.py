@@ -33,7 +33,7 @@ def positive_class(
         same = [label for label in (one, other) if _is_same(label, given)]
         found = (same[0], "as given") if len(same) == 1 else None
     else:
-        said = _said(text, (one, other))
+        said = _requested_labels(text, (one, other))
         seen = f"{holds}, and the metric needs to know whose probability is predicted: "
         seen += "the description names both: " if said else "nothing says which"
         seen += ", and ".join(dict.fromkeys(quoted for _, quoted in said))
@@ -108,7 +108,7 @@ def _word(word: str) -> str:
     return rf"\b{re.escape(stem)}{re.escape(stem[-1])}?{_ENDINGS}\b"
 
 
-def _said(text: str, labels: tuple[str, str]) -> list[tuple[str, str]]:
+def _requested_labels(text: str, labels: tuple[str, str]) -> list[tuple[str, str]]:
     """The labels that sentences ask for, each with its sentence, by the first rule by which any does."""
     found = [one for one in sentences(text) if one.section != "aside" and not one.is_code]
     for rule in (_by_role, _by_probability, _by_question):

@@ -1,4 +1,4 @@
-"""Where predictions are right and where they are wrong."""
+"""Error analysis of predictions: their worst rows, errors, curves, calibration, and scores by parts."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from .predictions import Layout, Others, Predictions, of_table, read
 from .selection import class_columns, number_text
 from .tables import Refused, Text
 
-MOST_TARGETS = 4
-MOST_PARTS = 12
+MAX_TARGETS = 4
+MAX_PARTS = 12
 """The most parts of one division that are told."""
 WORST = 10
 """The most rows that are told."""
-MOST_POINTS = 500
+MAX_POINTS = 500
 """The most rows that are drawn one by one."""
 ERROR_BINS = 24
-MANY = 200
+MIN_CLIPPED_ROWS = 200
 """Of so many rows, the ends of the errors are left out of the bins."""
-MOST_CLASSES = 12
+MAX_CLASSES = 12
 """The most classes in a table of true and predicted classes."""
 THRESHOLD = 0.5
 """A row is counted as of the second class above this probability."""
-MOST_CURVES = 6
+MAX_CURVES = 6
 """The most classes with curves, if there are more than two."""
 CURVE = 150
 """The most points of a curve."""
 BINS = 10
-FEWEST = 10
+MIN_BIN_ROWS = 10
 """The fewest rows of a bin, if there are more."""
-LEAST = 1e-15
+MIN_PROBABILITY = 1e-15
 """The smallest probability whose logarithm counts."""
 HALF_WIDTH = 1.96
 
@@ -61,7 +61,7 @@ def diagnose(
     ids = table.ids(layout.id)[tables.places(tables.row_keys(table, layout.id), predicted[0].keys)[0]]
     likely = _class_scores(labels, class_scores, layout, others)
     targets = []
-    for at, one in enumerate(predicted[:MOST_TARGETS]):
+    for at, one in enumerate(predicted[:MAX_TARGETS]):
         fits = at < len(likely) and np.array_equal(likely[at].keys, one.keys)
         told = _numbers(one, ids) if one.is_numbers else _classes(one, likely[at] if fits else None, ids)
         targets.append({"target": one.target, "classes": None, "numbers": None, "worst": [], "loss": ""} | told)
@@ -71,7 +71,7 @@ def diagnose(
         "score": score_at(predicted),
         "parts": [found for one in divisions if (found := _parts(predicted, one)) is not None],
         "targets": targets,
-        "targets_left_out": max(len(predicted) - MOST_TARGETS, 0),
+        "targets_left_out": max(len(predicted) - MAX_TARGETS, 0),
     }
 
 
@@ -91,13 +91,13 @@ def _parts(predicted: Sequence[Predictions], by: Partition) -> dict[str, Any] | 
     if len(filled) < 2:
         return None
     parts = []
-    for part in np.sort(filled[np.argsort(-sizes[filled], kind="stable")][:MOST_PARTS]):
+    for part in np.sort(filled[np.argsort(-sizes[filled], kind="stable")][:MAX_PARTS]):
         score = score_at([replace(one, folds=None) for one in predicted], np.flatnonzero(own == part))
         parts.append({"name": by.names[part], "rows": int(sizes[part]), "score": score})
     if not by.is_ordered:
         sign = predicted[0].metric.sign()
         parts.sort(key=lambda part: np.inf if part["score"] is None else sign * part["score"])
-    return {"of": "validation", "by": by.by, "parts": parts, "left_out": max(len(filled) - MOST_PARTS, 0)}
+    return {"of": "validation", "by": by.by, "parts": parts, "left_out": max(len(filled) - MAX_PARTS, 0)}
 
 
 def _worst(losses: Array, ids: Text, words: Callable[[int], tuple[str, str]]) -> list[dict[str, Any]]:
@@ -117,7 +117,7 @@ def _numbers(own: Predictions, ids: Text) -> dict[str, Any]:
     errors = middle - truth
     sizes = np.sort(np.abs(errors))
     # Keys are hashes in ascending order, so every nth of them is a draw.
-    drawn = slice(None, None, max(-(-len(truth) // MOST_POINTS), 1))
+    drawn = slice(None, None, max(-(-len(truth) // MAX_POINTS), 1))
     bins, beyond = _binned(np.sort(errors))
 
     def words(row: int) -> tuple[str, str]:
@@ -137,7 +137,7 @@ def _numbers(own: Predictions, ids: Text) -> dict[str, Any]:
 
 def _binned(errors: Array) -> tuple[list[dict[str, Any]], int]:
     """Sorted errors in bins of the same width, and how many are beyond them."""
-    cut = len(errors) // 200 if len(errors) >= MANY else 0
+    cut = len(errors) // 200 if len(errors) >= MIN_CLIPPED_ROWS else 0
     low, high = errors[cut], errors[len(errors) - 1 - cut]
     width = (high - low) / ERROR_BINS
     if not (np.isfinite(width) and width > 1e-12 * max(abs(low), abs(high))):
@@ -183,7 +183,7 @@ def _classes(own: Predictions, likely: Predictions | None, ids: Text) -> dict[st
     elif scores is not None and own.cells.form != "set" and (not scores.is_one_column or scores.are_probabilities):
         labels = scores.most_likely()
     confusion = []
-    if labels is not None and len(names) <= MOST_CLASSES:
+    if labels is not None and len(names) <= MAX_CLASSES:
         confusion = confusion_matrix(truth, labels, labels=np.arange(len(names))).tolist()
     are_probabilities = scores is not None and scores.are_probabilities
     about = scores.positive if scores is not None and are_probabilities else None
@@ -209,7 +209,7 @@ def _losses(own: Predictions, scores: _Scores | None, labels: Array | None, ids:
             true = names[truth[row]]
             return true, f"{names[told[row]]} ({of_truth[row]:.3f} for {true})"
 
-        worst = _worst(-np.log(np.clip(of_truth, LEAST, 1.0)), ids, words)
+        worst = _worst(-np.log(np.clip(of_truth, MIN_PROBABILITY, 1.0)), ids, words)
         return {"loss": "the negative logarithm of the probability of the true class", "worst": worst}
     if labels is None:
         return {}
@@ -226,7 +226,7 @@ def _curves(scores: _Scores, own: Predictions) -> list[dict[str, Any]]:
     classes = np.arange(own.known) if scores.positive is None else np.array([scores.positive])
     classes = classes[(counts[classes] > 0) & (counts[classes] < len(own))]
     told = []
-    for one in classes[np.argsort(-counts[classes], kind="stable")][:MOST_CURVES]:
+    for one in classes[np.argsort(-counts[classes], kind="stable")][:MAX_CURVES]:
         is_own, score = own.truth == one, scores.values[:, one]
         wrong, right, _ = metrics.roc_curve(is_own, score, drop_intermediate=False)
         precision, recall, _ = metrics.precision_recall_curve(is_own, score)
@@ -255,7 +255,7 @@ def _calibration(scores: _Scores, truth: Array) -> list[dict[str, Any]]:
     probabilities = scores.values[np.arange(len(truth)), told]
     _, group, sizes = np.unique(probabilities, return_inverse=True, return_counts=True)
     # Rows with the same probability are in one bin.
-    bins = even_parts(sizes, max(-(-len(truth) // BINS), FEWEST))[group]
+    bins = even_parts(sizes, max(-(-len(truth) // BINS), MIN_BIN_ROWS))[group]
     counts = np.bincount(bins)
     predicted, observed = (np.bincount(bins, weights=one) / counts for one in (probabilities, told == truth))
     return [

@@ -15,17 +15,17 @@ import numpy as np
 import polars as pl
 
 from . import naming, submission_columns
-from .column_kinds import INSPECTED, NUMBERS
+from .column_kinds import INSPECTED_ROWS, NUMBERS
 from .files import ABOUT_THE_TASK, ROLES, likely, usual, walk
 from .frames import Column, Source, Table, read
 from .tables import MISSING, Refused, canonical
 
 IMAGES = frozenset(["jpg", "jpeg", "png", "tif", "tiff", "bmp", "gif", "dcm", "webp"])
 SOUNDS = frozenset(["wav", "mp3", "ogg", "flac", "m4a", "aif", "aiff", "aifc"])
-MOST_CLASSES = 2_000
-REFUTING = 25_000
+MAX_CLASSES = 2_000
+REFUTING_ROWS = 25_000
 """Training rows whose values can refute that a column groups rows, before all rows are looked at."""
-FEWEST_GROUPS, FEWEST_TEST_ROWS = 3, 10
+MIN_GROUPS, MIN_TEST_ROWS = 3, 10
 """Fewer groups are too few for folds; with fewer rows, unseen values may be chance."""
 
 SAYS_MISSING = re.compile(
@@ -70,10 +70,10 @@ class Folder:
 
     def classes(self, target: str) -> list[str] | None:
         """The values of a column; None if there are many."""
-        if target not in self.train or self.train.column(target).distinct > MOST_CLASSES:
+        if target not in self.train or self.train.column(target).distinct > MAX_CLASSES:
             return None
         unique = self.train.column(target).unique
-        return sorted(unique) if len(unique) <= MOST_CLASSES else None
+        return sorted(unique) if len(unique) <= MAX_CLASSES else None
 
     def class_columns(self, target: str, asked: Sequence[str]) -> list[dict[str, Any]] | None:
         """The class that each of these columns of the sample is about, if every class of the training rows has one."""
@@ -253,7 +253,7 @@ class TextColumns:
         for name in (self.id, *folder.sample_columns()[:1]):
             if name is not None and (known := predicted.get(name.strip().lower())):
                 return known
-        rows = min(folder.train.rows, INSPECTED)
+        rows = min(folder.train.rows, INSPECTED_ROWS)
         called = (folder.train.column(name) for name in folder.train.names if naming.says_id(name.strip()))
         return next((one.name for one in called if one.distinct + one.missing == rows), None)
 
@@ -288,7 +288,7 @@ class TextColumns:
 
 def _words(column: Column) -> dict[str, int]:
     """The words that look missing, with the number of their rows."""
-    if column.missing == 0 and column.table.rows <= INSPECTED and not column.table.words.get(column.name):
+    if column.missing == 0 and column.table.rows <= INSPECTED_ROWS and not column.table.words.get(column.name):
         return {}
     text = column.text.str.strip_chars()
     found = text.filter(text.is_in(list(MISSING - {""}))).value_counts()
@@ -312,19 +312,19 @@ def _hardly_any(part: int, whole: int) -> bool:
 def group(train: Column, test: Column) -> dict[str, Any] | None:
     """What is known of a column that groups rows: its values repeat in the training table, and hardly any test row has
     one of them. If rows had been drawn at random, values of several training rows would also be in the test table."""
-    rows, looked = train.table.rows, min(train.table.rows, INSPECTED)
+    rows, looked = train.table.rows, min(train.table.rows, INSPECTED_ROWS)
     known = {value for value, _ in train.facts["top_values"]}
     shared = sum(rows for value, rows in test.facts["top_values"] if value in known)
-    repeats = FEWEST_GROUPS <= train.distinct < looked and train.kind in ("integer", "category") and not train.missing
-    if not repeats or not _hardly_any(shared, min(test.table.rows, INSPECTED)):
+    repeats = MIN_GROUPS <= train.distinct < looked and train.kind in ("integer", "category") and not train.missing
+    if not repeats or not _hardly_any(shared, min(test.table.rows, INSPECTED_ROWS)):
         return None
-    first = train.inspected.head(REFUTING).drop_nulls().unique()
+    first = train.inspected.head(REFUTING_ROWS).drop_nulls().unique()
     if not _hardly_any(int(test.values.is_in(first.implode()).sum()), test.table.rows):
         return None
     values, name = test.values.drop_nulls(), train.name
     is_known, counts = values.is_in(train.unique.implode()), train.values.value_counts()["count"]
-    is_other = len(values) >= FEWEST_TEST_ROWS and _hardly_any(int(is_known.sum()), len(values))
-    are_groups = len(counts) >= FEWEST_GROUPS and (counts == 1).sum() * 2 <= rows and not (counts * 2 > rows).any()
+    is_other = len(values) >= MIN_TEST_ROWS and _hardly_any(int(is_known.sum()), len(values))
+    are_groups = len(counts) >= MIN_GROUPS and (counts == 1).sum() * 2 <= rows and not (counts * 2 > rows).any()
     fractions = any(_has_fractions(column.unique) for column in (train, test))
     if not is_other or not are_groups or fractions or train.values.null_count():
         return None
@@ -378,6 +378,6 @@ def row_key(table: Table, train: Table) -> list[str]:
 def _is_in_role(one: Mapping[str, Any], table: Table, known: Sequence[Mapping[str, Any]]) -> bool:
     said = naming.plain(one["name"])
     names_something = naming.says(one["name"], naming.CODE) or one["kind"] == "category"
-    repeats = one["distinct"] < min(table.rows, INSPECTED)
+    repeats = one["distinct"] < min(table.rows, INSPECTED_ROWS)
     has_role = any(naming.says_role(other["name"], of) for other in known for of in (f"{said}id", said))
     return names_something and repeats and has_role

@@ -22,7 +22,7 @@ MANY_TABLES = 10
 """So many tables in an archive are data of another kind, such as a series for each row."""
 RUN = ("journal.lock", "journal.db")
 """The files of a run. They are no data, wherever its folder lies."""
-DEEPEST = 32
+MAX_DEPTH = 32
 SHOWS = {"sample", "example", "template", "format"}
 SUBMITTED = re.compile("submissions?|entry|entries|answers?|results?|solution|predictions?")
 """What names say that a table shows what to submit: `sample_entry`, `exampleSolution`, `submission_format`."""
@@ -216,7 +216,7 @@ def _is_left_out(entry: Path, above: tuple[Path, ...]) -> bool:
     if not entry.is_dir():
         return False
     is_run = any((entry / name).exists() for name in RUN)
-    return is_run or len(above) > DEEPEST or any(one.is_relative_to(entry.resolve()) for one in above)
+    return is_run or len(above) > MAX_DEPTH or any(one.is_relative_to(entry.resolve()) for one in above)
 
 
 def _is_whole(entry: Path, above: tuple[Path, ...]) -> bool:

@@ -35,8 +35,8 @@ OWN_TIMES = 0.9
 """A single series has a row of its own at this share of its times at least."""
 EARLIER = 3
 """Seasons before the latest known one that are looked for, where values are missing."""
-REPETITIONS, MOST_COPIED, MOST_CELLS, FEWEST_COPIED = 5, 200_000, 20_000_000, 100
-FEWEST_OF_BLOCK, BLOCKS_OF_TIMES = 50, 10
+REPETITIONS, MAX_COPIED, MAX_CELLS, MIN_COPIED = 5, 200_000, 20_000_000, 100
+MIN_OF_BLOCK, BLOCKS_OF_TIMES = 50, 10
 Fill = Callable[[Path], Any]
 
 
@@ -304,10 +304,10 @@ def permuted(folder: Path, ids: Path, id: str, kept: Sequence[str], into: Path |
     columns = [name for name in rows.columns if name not in (id, *kept)]
     if not len(rows) or not columns:
         raise Refused("the test table has no row or no column to permute")
-    budget = min(MOST_COPIED, MOST_CELLS // len(rows.columns))
+    budget = min(MAX_COPIED, MAX_CELLS // len(rows.columns))
     most = min(budget // (1 + len(columns)), len(rows))
-    if most < min(len(rows), FEWEST_COPIED):
-        few = min(len(rows), FEWEST_COPIED)
+    if most < min(len(rows), MIN_COPIED):
+        few = min(len(rows), MIN_COPIED)
         raise Refused(f"the table has {len(columns)} columns, too many to permute each of them for {few} rows")
     times = min(max((budget // most - 1) // len(columns), 1), REPETITIONS)
     rows = rows[np.sort(_shuffled(len(rows), "rows")[:most])]
@@ -394,7 +394,7 @@ def _blocks(texts: pl.Series, by_time: bool, labels: Array) -> Array:
         unit = np.unique(value, return_inverse=True)[1]
     else:
         unit = texts.fill_null("").rank("dense").to_numpy().astype(int) - 1
-    fewest = max(FEWEST_OF_BLOCK, -(-len(texts) // BLOCKS_OF_TIMES)) if by_time else FEWEST_OF_BLOCK
+    fewest = max(MIN_OF_BLOCK, -(-len(texts) // BLOCKS_OF_TIMES)) if by_time else MIN_OF_BLOCK
     before = np.cumsum(np.bincount(unit)) - np.bincount(unit)
     while True:
         found = np.unique(before // fewest, return_inverse=True)[1][unit]

@@ -24,7 +24,7 @@ import polars as pl
 from . import packing, workbooks
 from .number_notation import RARE, Notation, decide, translated
 from .packing import DAMAGED, Bytes, Content
-from .tables import LONGEST_ROW, Refused, shown
+from .tables import MAX_ROW, Refused, shown
 from .text_table import BLANKS, HEADER, Table, check_names, times, without_empty_ends
 
 HEAD, PART, PARTS = 1 << 20, 128 << 10, 16
@@ -262,7 +262,7 @@ def _irregular(data: Bytes, dialect: Dialect) -> Refused | None:
     except csv.Error as wrong:
         hint = "the file may be incomplete; a quote within a quoted cell is written twice"
         if "field larger" in str(wrong):
-            return Refused(f"the row at line {line} is longer than {LONGEST_ROW >> 20} MiB", hint)
+            return Refused(f"the row at line {line} is longer than {MAX_ROW >> 20} MiB", hint)
         what = "that is never closed" if "unexpected end" in str(wrong) else "within a quoted cell"
         return Refused(f"the row at line {line} has a quote {what}", hint)
     return None
@@ -331,9 +331,9 @@ def _objects(content: Content) -> Table:
             frame = pl.read_ndjson(data, schema=dict.fromkeys(kinds, pl.String))
             truths = [name for name, kind in kinds.items() if kind == pl.Boolean]
             return Table(frame.with_columns(pl.col(truths).replace({"true": "True", "false": "False"})))
-        return Table(_of_objects(_loaded(data)))
+        return Table(_frame_of_objects(_loaded(data)))
     except (pl.exceptions.PolarsError, ValueError):
-        return Table(_of_objects(list(_lines(data))))
+        return Table(_frame_of_objects(list(_lines(data))))
 
 
 def _loaded(text: bytes) -> Any:
@@ -350,7 +350,7 @@ def _lines(data: bytes) -> Iterator[Any]:
             raise Refused(f"line {number} is no row: {error}", hint) from None
 
 
-def _of_objects(rows: Any) -> pl.DataFrame:
+def _frame_of_objects(rows: Any) -> pl.DataFrame:
     objects = rows if isinstance(rows, list) else [rows]
     if (odd := next((at for at, row in enumerate(objects, 1) if not isinstance(row, dict)), None)) is not None:
         raise Refused(f"object {odd} is no row", "the file must hold a JSON list of objects, one a row")

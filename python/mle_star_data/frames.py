@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from . import column_kinds, dates
 from .aliases import Numbers
-from .tables import LONGEST_ROW, MISSING, Refused, undecodable
+from .tables import MAX_ROW, MISSING, Refused, undecodable
 
 LARGE = 1 << 27
 """Files of more bytes are read by columns."""
-AT_ONCE = 1 << 24
+CHUNK_BYTES = 1 << 24
 READABLE = "check that the file is complete and readable"
 
 
@@ -79,7 +79,7 @@ class Lines:
         with open(path, "rb") as file:
             self.has_returns = file.readline().endswith(b"\r\n")
             file.seek(0)
-            while part := file.read(AT_ONCE):
+            while part := file.read(CHUNK_BYTES):
                 cells = np.frombuffer(part, np.uint8)
                 found = np.flatnonzero(cells == ord("\n"))
                 if quotes or b'"' in part:
@@ -111,8 +111,8 @@ class Lines:
             out.write(pl.DataFrame(schema=list(self.names)).write_csv().encode())
             for first, end in self.bounds[edges].reshape(-1, 2).tolist():
                 file.seek(first)
-                for at in range(first, end, AT_ONCE):
-                    out.write(file.read(min(AT_ONCE, end - at)))
+                for at in range(first, end, CHUNK_BYTES):
+                    out.write(file.read(min(CHUNK_BYTES, end - at)))
 
 
 def header(path: Path, name: str) -> list[str]:
@@ -130,7 +130,7 @@ def header(path: Path, name: str) -> list[str]:
 
 def _rows(path: Path, name: str) -> Iterator[list[str]]:
     """All rows, with the header; an empty line is none."""
-    csv.field_size_limit(LONGEST_ROW)
+    csv.field_size_limit(MAX_ROW)
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             yield from (row for row in csv.reader(file) if row)

@@ -27,22 +27,22 @@ from .rows import digest, drawn, in_classes, keys, numbered
 from .split import Split, Tables, clock, listed
 from .tables import Refused
 
-AUTO, AUTO_FROM, LARGEST_AUTO = 0.15, 2_000, 0.3
+AUTO, AUTO_FROM, MAX_AUTO = 0.15, 2_000, 0.3
 """The usual share, the labelled rows from which on it is held out, and the largest share of rows at the last time."""
-FEWEST_LABELLED, FEWEST_HELD, SMALLEST_CLASS, FEWEST_GROUPS = 50, 20, 5, 10
-DENSER = 1.5
+MIN_LABELLED, MIN_HELD, MIN_CLASS, MIN_GROUPS = 50, 20, 5, 10
+MAX_DENSITY = 1.5
 """A period with more than so many rows for each row of the test table has as many as the test table."""
-MOST_BESIDE = 500
+MAX_SHOWN_FILES = 500
 """Scripts are shown at most so many files and folders beside the tables, each by itself."""
 FOLDS, EARLIER = 5, (0.55, 0.7, 0.85)
-FEWEST_OF_LAST_FOLD, FEWEST_GIVEN, MOST_GIVEN = 10, 3, 100
+MIN_OF_LAST_FOLD, MIN_GIVEN, MAX_GIVEN = 10, 3, 100
 PART = 1 << 20
 TEXTS = (".csv", ".tsv", ".txt", ".dat", ".bak", ".old", ".orig")
 TYPED = (".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow", ".xlsx")
 CLOSED = (".xls", ".ods", ".pkl", ".pickle", ".h5", ".hdf5", ".npz", ".sqlite", ".db")
 PACKED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 ENDINGS = (".zip", ".zst", *PACKED)
-NAMED_ROWS, FEWEST_NAMED = 20, 2
+NAMED_ROWS, MIN_NAMED = 20, 2
 """The first rows whose files are looked for; fewer with a file may be chance."""
 SAME_DATA = "check that both files belong to the same data set"
 UNIQUE = "give each labelled row exactly one fold, or leave `folds` (--folds) out"
@@ -177,7 +177,7 @@ def same_rows(tables: Tables) -> None:
             raise Refused(message, SAME_DATA)
 
 
-def others(tables: Tables) -> Iterator[Path]:
+def files_beside(tables: Tables) -> Iterator[Path]:
     """The files of the data folder beside the three tables."""
     own = {table.source.path for table in (tables.train, tables.test, tables.sample) if table is not None}
     return (path for path in walk(tables.folder) if path not in own)
@@ -187,7 +187,7 @@ def _check_files(tables: Tables) -> None:
     """No other file may have labels of training rows: any other table with the IDs and a target."""
     train = os.stat(tables.train.source.path)
     beside = set[Path]()
-    for path in others(tables):
+    for path in files_beside(tables):
         shown = path.relative_to(tables.folder)
         beside.add(Path(shown.parts[0]))
         if os.path.samestat(os.stat(path), train):
@@ -198,9 +198,9 @@ def _check_files(tables: Tables) -> None:
         for names in headers(path):
             if tables.roles.id in names and not names.isdisjoint(tables.roles.targets) and _has_rows(tables, path):
                 raise Refused(f"{shown} has labels of training rows as well")
-    if len(beside) > MOST_BESIDE:
+    if len(beside) > MAX_SHOWN_FILES:
         raise Refused(
-            f"{len(beside)} files and folders lie beside {tables.train.file}, more than {MOST_BESIDE}; "
+            f"{len(beside)} files and folders lie beside {tables.train.file}, more than {MAX_SHOWN_FILES}; "
             "move them to a folder"
         )
 
@@ -271,7 +271,7 @@ def _check_places(tables: Tables) -> None:
     """The files of training rows, such as the image of each row, and those of test rows must lie in the same folders: a
     held-out row becomes a row of the test table, but its files stay where they are."""
     files: dict[str, set[str]] = {}
-    for path in others(tables):
+    for path in files_beside(tables):
         inside = [path.relative_to(tables.folder)]
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
@@ -290,7 +290,7 @@ def _check_places(tables: Tables) -> None:
     for table in (tables.train, tables.test):
         cells = [table.column(name).inspected.head(NAMED_ROWS).drop_nulls() for name in may_name if name in table]
         named = files.keys() & {value for values in cells for value in values}
-        places.append(set[str]().union(*(files[name] for name in named if len(named) >= FEWEST_NAMED)))
+        places.append(set[str]().union(*(files[name] for name in named if len(named) >= MIN_NAMED)))
     if places[0] and places[1] and places[0] != places[1]:
         raise Refused(f"files of training rows lie in {min(places[0])}, those of test rows in {min(places[1])}")
 
@@ -302,7 +302,7 @@ def choose(tables: Tables, split: Split, share: Share, seed: int) -> tuple[Array
     """The rows that are drawn as `split` says that test rows differ, and the number of labelled rows."""
     rows = np.flatnonzero(tables.labelled)
     if split["kind"] == "groups":
-        held = _of_groups(tables, rows, known(tables, split), share, seed)
+        held = _draw_groups(tables, rows, group_column(tables, split), share, seed)
     elif split["kind"] == "time":
         held = _latest(tables, rows, split, share)
     else:
@@ -311,13 +311,13 @@ def choose(tables: Tables, split: Split, share: Share, seed: int) -> tuple[Array
             if split["kind"] == "stratified"
             else np.zeros(len(rows), np.uint64)
         )
-        held = _of_classes(drawn(tables.ids(tables.train)[rows], seed, "rows"), drawn(classes, seed, "rows"), share)
-    if held.sum() < FEWEST_HELD:
-        raise Refused(f"only {held.sum()} rows could be held out; {FEWEST_HELD} are needed")
+        held = _stratified(drawn(tables.ids(tables.train)[rows], seed, "rows"), drawn(classes, seed, "rows"), share)
+    if held.sum() < MIN_HELD:
+        raise Refused(f"only {held.sum()} rows could be held out; {MIN_HELD} are needed")
     return rows[held], len(rows)
 
 
-def known(tables: Tables, split: Split) -> str:
+def group_column(tables: Tables, split: Split) -> str:
     column = split.get("column")
     if column not in tables.train:
         raise Refused("the column that tells test rows from training rows is not known")
@@ -325,7 +325,7 @@ def known(tables: Tables, split: Split) -> str:
 
 
 def _check_share(share: Share, labelled: int) -> float:
-    of, fewest = (AUTO, AUTO_FROM) if share.share is None else (share.share, FEWEST_LABELLED)
+    of, fewest = (AUTO, AUTO_FROM) if share.share is None else (share.share, MIN_LABELLED)
     if not 0 < of < 1:
         raise Refused(f"the share of held-out rows is {of:g}, not between 0 and 1")
     if labelled < fewest:
@@ -335,8 +335,8 @@ def _check_share(share: Share, labelled: int) -> float:
 
 def _wanted(share: Share, labelled: int) -> int:
     wanted = min(rounded(_check_share(share, labelled) * labelled), share.most)
-    if wanted < FEWEST_HELD:
-        raise Refused(f"only {wanted} rows would be held out; {FEWEST_HELD} are needed")
+    if wanted < MIN_HELD:
+        raise Refused(f"only {wanted} rows would be held out; {MIN_HELD} are needed")
     return wanted
 
 
@@ -344,12 +344,12 @@ def rounded(number: float) -> int:
     return int(np.floor(number + 0.5))
 
 
-def _of_classes(numbers: Keys, classes: Keys, share: Share) -> Array:
+def _stratified(numbers: Keys, classes: Keys, share: Share) -> Array:
     """The rows with the smallest numbers of each class, so that classes keep their shares. Rare classes remain."""
     part = _wanted(share, len(numbers)) / len(numbers)
     order, at = in_classes(numbers, classes)
     sizes = np.bincount(at)
-    counted = np.where(sizes >= SMALLEST_CLASS, sizes, 0)
+    counted = np.where(sizes >= MIN_CLASS, sizes, 0)
     # Rounding the sum of the shares keeps the number of all rows right.
     quota = np.diff(np.floor(np.cumsum(part * counted) + 0.5), prepend=0.0).astype(int)
     rank = np.arange(len(at)) - (np.cumsum(sizes) - sizes)[at[order]]
@@ -358,12 +358,12 @@ def _of_classes(numbers: Keys, classes: Keys, share: Share) -> Array:
     return found
 
 
-def _of_groups(tables: Tables, rows: Array, column: str, share: Share, seed: int) -> Array:
+def _draw_groups(tables: Tables, rows: Array, column: str, share: Share, seed: int) -> Array:
     wanted = _wanted(share, len(rows))
     of = tables.keys(column)[0][rows]
     different, at, sizes = np.unique(drawn(of, seed, "rows")[of != 0], return_inverse=True, return_counts=True)
-    if len(different) < FEWEST_GROUPS:
-        raise Refused(f"`{column}` has only {len(different)} groups with labels; {FEWEST_GROUPS} are needed")
+    if len(different) < MIN_GROUPS:
+        raise Refused(f"`{column}` has only {len(different)} groups with labels; {MIN_GROUPS} are needed")
     chosen, held, limit = np.zeros(len(different), dtype=bool), 0, min(share.most, wanted + wanted // 2)
     for group, size in enumerate(sizes.tolist()):
         # A very large group remains.
@@ -378,7 +378,7 @@ def _of_groups(tables: Tables, rows: Array, column: str, share: Share, seed: int
 
 def _latest(tables: Tables, rows: Array, split: Split, share: Share) -> Array:
     """The latest rows: about as many as wanted, with all rows of the same time."""
-    column = known(tables, split)
+    column = group_column(tables, split)
     times = _times(tables, split)
     if times is None:
         raise Refused(f"the values of `{column}` have no order of time")
@@ -388,7 +388,7 @@ def _latest(tables: Tables, rows: Array, split: Split, share: Share) -> Array:
         raise Refused(f"no labelled row has a value of `{column}`")
     if at[0] == at[-1]:
         raise Refused(f"all labelled rows have the same value of `{column}`")
-    limit = min(rounded((LARGEST_AUTO if share.share is None else 0.5) * len(at)), len(at) // 2)
+    limit = min(rounded((MAX_AUTO if share.share is None else 0.5) * len(at)), len(at) // 2)
     wanted, most = (min(max(count, 1), max(limit, 1)) for count in (wanted, share.most))
     starts = [int(np.searchsorted(at, at[len(at) - wanted], side)) for side in ("left", "right")]
     sizes = [len(at) - start for start in starts if 1 <= len(at) - start <= limit]
@@ -421,12 +421,12 @@ def _period(tables: Tables, times: Timeline, share: Share, seed: int) -> tuple[A
     bounds = times.held_out()
     inside = tables.labelled & bounds.has(times.times)
     held = np.flatnonzero(inside)
-    fewest = max(tables.test.rows, FEWEST_HELD)
-    if len(held) > DENSER * fewest:
+    fewest = max(tables.test.rows, MIN_HELD)
+    if len(held) > MAX_DENSITY * fewest:
         numbers = drawn(tables.ids(tables.train)[held], seed, "rows")
         held = np.sort(held[np.argsort(numbers, kind="stable")[:fewest]])
-    if len(held) < FEWEST_HELD:
-        raise Refused(f"the last period has only {len(held)} rows; {FEWEST_HELD} are needed")
+    if len(held) < MIN_HELD:
+        raise Refused(f"the last period has only {len(held)} rows; {MIN_HELD} are needed")
     out = times.is_too_late(bounds)
     out[held] = False
     return held, np.flatnonzero(out)
@@ -437,8 +437,8 @@ def last_fold(tables: Tables, split: Split, times: Timeline | None, own: Array |
     that is final, so they may be fewer than rows that decide."""
     if times is not None and own is None:
         return hold_out(tables, split, times, Share(0.5, 1 << 62), seed)
-    if own is not None and own.max() + 1 < FEWEST_GIVEN:
-        raise Refused(f"only {own.max() + 1} folds are given; {FEWEST_GIVEN} are needed")
+    if own is not None and own.max() + 1 < MIN_GIVEN:
+        raise Refused(f"only {own.max() + 1} folds are given; {MIN_GIVEN} are needed")
     checked(tables)
     found = folds(tables, split, times, own, None, seed)
     is_last = tables.labelled & (found == found.max()) & (found >= 0)
@@ -447,8 +447,8 @@ def last_fold(tables: Tables, split: Split, times: Timeline | None, own: Array |
         classes = tables.keys(tables.roles.targets[0])[0]
         is_last &= np.isin(classes, classes[tables.labelled & ~is_last])
     held = np.flatnonzero(is_last)
-    if len(held) < FEWEST_OF_LAST_FOLD:
-        raise Refused(f"the last fold has only {len(held)} rows; {FEWEST_OF_LAST_FOLD} are needed")
+    if len(held) < MIN_OF_LAST_FOLD:
+        raise Refused(f"the last fold has only {len(held)} rows; {MIN_OF_LAST_FOLD} are needed")
     return _plan(tables, held, np.zeros(0, dtype=int), int(tables.labelled.sum()), split, seed)
 
 
@@ -523,10 +523,10 @@ def own_folds(tables: Tables, given: str) -> Array:
         )
     names = names.filter(pl.Series(tables.labelled))
     different = names.unique().to_list()
-    if not 2 <= len(different) <= MOST_GIVEN:
+    if not 2 <= len(different) <= MAX_GIVEN:
         has = "has one fold for all labelled rows; at least two are needed"
         if different[1:]:
-            has = f"has {len(different)} folds; at most {MOST_GIVEN} are possible"
+            has = f"has {len(different)} folds; at most {MAX_GIVEN} are possible"
         raise Refused(f"folds: `{path.name}` {has}", UNIQUE)
     found = np.full(train.rows, -1)
     found[tables.labelled] = names.replace_strict(texts.in_order(different), list(range(len(different)))).to_numpy()

@@ -28,7 +28,7 @@ from .text_table import Table, is_blank
 
 FURTHER = 256 << 20
 """The largest file beside the tables with a role that becomes CSV, in bytes. Scripts read larger ones as they are."""
-MOST_PARTS, LONGEST, TRIED = 40, 3, 50
+MAX_PARTS, LONGEST, TRIED = 40, 3, 50
 """Columns that are tried as parts of an ID, the longest text between two, and the rows that are tried before all."""
 NOTATION = "write numbers with a decimal point and without marks between thousands, and labels with blanks between them"
 
@@ -293,7 +293,7 @@ def read_rows(
         (named if (one := given[name]) in (None, own) else table.frame[str(one)]).alias(name)
         for name in layout["columns"]
     ]
-    frame, notes = new_rows.spelled(pl.DataFrame(cells), spellings or {})
+    frame, notes = new_rows.match_spelling(pl.DataFrame(cells), spellings or {})
     _write(frame, Path(into))
     return {"names": named.to_list(), "notes": notes}
 
@@ -359,7 +359,7 @@ def _find_ids(data: InputData, sample: InputTable, test: InputTable, asked: str 
     train, ids = data.tables.get("train"), sample.plain()[name].fill_null("")
     if not ids.len():
         return
-    if joined := _joined(test.plain().select(list(test.names.values())[:MOST_PARTS]), ids):
+    if joined := _joined(test.plain().select(list(test.names.values())[:MAX_PARTS]), ids):
         parts, between = joined
         for table in (test, train):
             if table is not None and set(parts) <= set(table.names.values()):

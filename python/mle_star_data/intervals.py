@@ -10,13 +10,13 @@ import numpy as np
 
 from .aliases import Array
 
-FEWEST_PERIODS = 3
+MIN_PERIODS = 3
 """The fewest periods whose scores tell how far that of another one may be from them."""
 FEW_GROUPS = 100
 """Of more groups, replicates that draw whole ones tell how much a score depends on them."""
 FEW_REPLICATES = 40
 """With fewer, the interval follows from the standard error instead of percentiles."""
-FEWEST_SCORES = 5
+MIN_SCORES = 5
 """So few scores without a group tell something of the others."""
 HALF_WIDTH = 1.96
 
@@ -95,7 +95,7 @@ def next_period(scores: Sequence[float], scale: Scale) -> list[float] | None:
     and skewed, so where the metric has a best possible score, it is computed for the square roots of the distances
     to that. Scores drift, so half of its centre is the last period's.
     """
-    if len(scores) < FEWEST_PERIODS:
+    if len(scores) < MIN_PERIODS:
         return None
     best = scale.low if scale.is_error else scale.high
     if not np.isfinite(best):
@@ -116,12 +116,12 @@ def _one_more(values: Array) -> tuple[float, float]:
 def few_periods(count: int) -> str:
     known = {0: "the score of no period of time is known", 1: "the score of only one period of time is known"}
     said = known.get(count, f"the scores of only {count} periods of time are known")
-    return f"{said}, and an interval for one more needs {FEWEST_PERIODS}"
+    return f"{said}, and an interval for one more needs {MIN_PERIODS}"
 
 
 def jackknife_error(scores: Sequence[float], groups: int) -> float | None:
     """The standard error of a score from the scores without one of the groups each."""
-    if len(scores) < min(groups, FEWEST_SCORES) or groups < 2:
+    if len(scores) < min(groups, MIN_SCORES) or groups < 2:
         return None
     found = np.asarray(scores, dtype=np.float64)
     return float(np.sqrt((groups - 1) / len(found) * ((found - found.mean()) ** 2).sum()))

@@ -16,7 +16,7 @@ from .metrics import Metric
 from .tables import Refused, Table, Text, canonical, listed, shown
 
 ONE_CLASS = "all labels are the same, so predictions cannot be told apart"
-FEWEST_UNITS = 8
+MIN_UNITS = 8
 """Of fewer clusters, the spread of a bootstrap says little, so rows are drawn."""
 
 
@@ -116,7 +116,7 @@ def clusters_if_few(keys: Keys, units: Keys) -> int | None:
     if units is keys or np.array_equal(units, keys):
         return None
     count = len(np.unique(units))
-    return count if count < FEWEST_UNITS else None
+    return count if count < MIN_UNITS else None
 
 
 def drawn_units(keys: Keys, units: Keys) -> Keys:

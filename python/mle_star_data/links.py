@@ -15,7 +15,7 @@ import polars as pl
 
 from . import dates, naming
 from .aliases import Facts
-from .column_kinds import INSPECTED, NUMBERS
+from .column_kinds import INSPECTED_ROWS, NUMBERS
 from .facts import Folder, row_key
 from .frames import Table
 
@@ -30,10 +30,10 @@ NAMES = ("code", "id", "key", "name")
 PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"), ("s", ""))
 SHARE, OF_ROLE, FEW = 0.5, 0.8, 0.1
 """Fewer values in common with a key are chance: for a name, for a role, for a table that just has numbers of rows."""
-FEWEST, FEWEST_OF_TABLE = 3, 10
+MIN_VALUES, MIN_OF_TABLE = 3, 10
 """Columns and tables with fewer words have some in common by chance."""
-MOST_TABLES = MOST_SHARED = MOST_LINKS = 12
-MOST_ROLES = 4
+MAX_TABLES = MAX_SHARED = MAX_LINKS = 12
+MAX_ROLES = 4
 SHIFT, ENOUGH = 0.1, 0.2
 """A table needs a cutoff if training and test rows differ by more than this in their share of later rows. Rows of the
 same date, or earlier ones, are of use if at least this share of the rows has some."""
@@ -89,14 +89,14 @@ class _Named:
         singular = [stem.removesuffix(end) + instead for end, instead in PLURALS if stem.endswith(end)]
         self.names = [name for name in (*singular, stem) if name]
         self.place = {name: at for at, name in enumerate(table.names)}
-        self.is_whole = table.rows <= INSPECTED
+        self.is_whole = table.rows <= INSPECTED_ROWS
 
     @cached_property
     def row_key(self) -> list[str]:
         return row_key(self.table, self.train)
 
     def names_its_rows(self, one: Facts) -> bool:
-        return not one["missing"] and bool(one["distinct"] == min(self.table.rows, INSPECTED))
+        return not one["missing"] and bool(one["distinct"] == min(self.table.rows, INSPECTED_ROWS))
 
     def are_key(self, columns: Sequence[str]) -> bool:
         """Whether these columns tell the rows apart."""
@@ -188,7 +188,7 @@ class _Links:
     def indirect_ones(self) -> None:
         """Adds the tables that join those that are linked, those that join these, and so on."""
         for link in self.found:  # It grows.
-            left = MOST_TABLES - sum(one.to is not None for one in self.found)
+            left = MAX_TABLES - sum(one.to is not None for one in self.found)
             free = [at for at in range(len(self.tables)) if not self.is_linked(at)]
             self.found += [one for at in free if (one := self.indirect(at, link.table))][: max(left, 0)]
 
@@ -203,7 +203,7 @@ class _Links:
                 column = named.table.facts[link.columns[0]] if link and link.unique else None
                 if link and column and column["name"] not in joined and not named.names_its_rows(column):
                     added.append(link)
-        self.found += added[:MOST_SHARED]
+        self.found += added[:MAX_SHARED]
 
     def is_shared(self, at: int, by: int) -> bool:
         own = [link for link in self.found if link.table == at]
@@ -239,7 +239,7 @@ class _Links:
         """Whether numbers of rows are those of the further table, too."""
         named, name = self.tables[link.table], link.columns[0]
         own = named.table.column(link.own[0])
-        is_small = all(table.rows <= INSPECTED for table in [*self.sides, named.table])
+        is_small = all(table.rows <= INSPECTED_ROWS for table in [*self.sides, named.table])
         sides = [side for side in self.sides if name in side.facts]
         shares = [side.column(name).share_in(own) if is_small else None for side in sides]
         has_most = all(share is None or share >= FEW for share in shares)
@@ -283,7 +283,7 @@ class _Links:
             if natural and natural.columns == (self.id,):
                 continue  # A table by the ID tells about one row each.
             tried = [self.in_role(at, role, natural, named) for role in self.roles(at, natural)]
-            self.add([link for link in tried if link][: MOST_ROLES - (natural is not None)])
+            self.add([link for link in tried if link][: MAX_ROLES - (natural is not None)])
 
     def in_role(self, at: int, role: tuple[Facts, Facts], natural: Link | None, named: _Named) -> Link | None:
         """Teams of a season are found by `home_team` and `season`."""
@@ -302,10 +302,10 @@ class _Links:
             other = self.direct(at, may_join_by_id=True)
             is_free = (other is None or named.is_of_times(other)) and not self.is_linked(at)
             if is_free and named.is_whole:
-                self.add([_link(at, None, role, False) for role in self.roles(at, None)[:MOST_ROLES]])
+                self.add([_link(at, None, role, False) for role in self.roles(at, None)[:MAX_ROLES]])
 
     def add(self, links: list[Link]) -> None:
-        links = links[: max(MOST_LINKS - self.by_roles, 0)]
+        links = links[: max(MAX_LINKS - self.by_roles, 0)]
         self.by_roles += len(links)
         self.found += links
 
@@ -347,7 +347,7 @@ def _link(at: int, to: int | None, found: tuple[Facts, Facts], unique: bool) -> 
 def _has_names(column: Facts, own: Facts, named: _Named) -> bool:
     """Whether words of a column name rows of a table, whatever it is called: `origin` has codes of airports."""
     are_words = all(one["kind"] == "category" and not one["nearly_numbers"] for one in (column, own))
-    has_many = column["distinct"] >= FEWEST and own["distinct"] >= FEWEST_OF_TABLE
+    has_many = column["distinct"] >= MIN_VALUES and own["distinct"] >= MIN_OF_TABLE
     return are_words and has_many and named.is_whole and named.names_its_rows(own)
 
 

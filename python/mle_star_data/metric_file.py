@@ -21,12 +21,12 @@ from .aliases import Answer, Array, Keys
 from .intervals import Scale
 from .labels import Columns
 from .measure import Estimate, Scoring
-from .metric_child import FILE, FileError, MetricFunction, answer
+from .metric_child import FILE_NAME, MetricFileError, MetricFunction, run_in_child
 from .metric_tables import Form, LabelledRows, Truth
 from .predictions import Layout, Others
 from .tables import Refused, Table, Text
 
-SECONDS, FEWEST, TRIES = 10.0, 2, 5
+SECONDS, MIN_REPLICATES, MAX_FAILURES = 10.0, 2, 5
 """How long all replicates may take, unless the fewest take longer. After so many without a score, there is none."""
 TRIAL_ROWS = 2_000
 NO_REPLICATES = "the metric file has no score for resampled rows"
@@ -46,13 +46,13 @@ class Scorer:
         """The score of all rows, or of each as often as it counts."""
         pair = [self._drawn(frame, counts) for frame in self.frames]
         found = self.function.call(*pair)
-        self.function.on_score()
+        self.function.restart_timeout()
         try:
             score = float(found)
         except (TypeError, ValueError):
-            raise FileError(f"returned {found!r:.60}, which is no number", self.function.line) from None
+            raise MetricFileError(f"returned {found!r:.60}, which is no number", self.function.line) from None
         if not np.isfinite(score):
-            raise FileError(f"returned {score}, which is no finite number", self.function.line)
+            raise MetricFileError(f"returned {score}, which is no finite number", self.function.line)
         return score
 
     def _drawn(self, frame: Any, counts: Array | None) -> Any:
@@ -70,14 +70,14 @@ class Scorer:
         began, scores = time.monotonic(), list[float | None]()
         for one in counts:
             if len(scores) >= fewest:
-                is_hopeless = len(scores) >= TRIES and all(found is None for found in scores)
+                is_hopeless = len(scores) >= MAX_FAILURES and all(found is None for found in scores)
                 if is_hopeless or time.monotonic() - began > SECONDS:
                     break
             try:
                 scores.append(score(one))
             except (Exception, SystemExit):
                 scores.append(None)
-                self.function.on_score()
+                self.function.restart_timeout()
         return scores
 
     def at(self, places: Iterable[Array], fewest: int) -> list[float | None]:
@@ -86,14 +86,14 @@ class Scorer:
 
     def replicates(self, count: int, whole: float, of: Callable[[Array], float]) -> list[float | None]:
         """The scores of resampled rows."""
-        units, count = labels.drawn_units(self.keys, self.units), max(count, FEWEST)
-        found = self.scores(bootstrap.draws(units, count), FEWEST, of)
+        units, count = labels.drawn_units(self.keys, self.units), max(count, MIN_REPLICATES)
+        found = self.scores(bootstrap.draws(units, count), MIN_REPLICATES, of)
         if any(one is not None for one in found):
             return found
         # It may refuse other IDs. Drawn rows count once then; their share of all rows makes the spread too small.
         share = 1.0 - np.exp(-1.0)
         factor = float(np.sqrt(share / (1.0 - share)))
-        once = self.scores((np.minimum(one, 1) for one in bootstrap.draws(units, count)), FEWEST, of)
+        once = self.scores((np.minimum(one, 1) for one in bootstrap.draws(units, count)), MIN_REPLICATES, of)
         return [None if one is None else whole + (one - whole) * factor for one in once]
 
 
@@ -137,7 +137,7 @@ def measured(scorer: Scorer, rows: Scoring, replicates: int) -> Answer:
     found = measure.with_uncertainty(whole, scorer.keys, scorer.units, Scale()) | {"mean_over_periods": is_mean}
     if found["standard_error"] is None:
         found |= {"replicates": [], "defined": None, "no_interval": NO_REPLICATES}
-    scores: Callable[[Iterable[Array]], list[float | None]] = lambda parts: scorer.at(parts, FEWEST)  # noqa: E731
+    scores: Callable[[Iterable[Array]], list[float | None]] = lambda parts: scorer.at(parts, MIN_REPLICATES)  # noqa: E731
     return measure.for_target(found, whole, scorer.units, rows.target, Scale(), lambda: periods, scores, lambda: None)
 
 
@@ -254,19 +254,19 @@ class MetricFile:
 
         with tempfile.TemporaryDirectory(prefix="metric-") as given:
             folder = os.path.realpath(given)
-            for name, text in [*self.modules.items(), (FILE, self.text)]:
+            for name, text in [*self.modules.items(), (FILE_NAME, self.text)]:
                 Path(folder, name).write_text(text, encoding="utf-8")
 
-            def called(on_score: Callable[[], None]) -> Answer:
-                function = MetricFunction.load(folder, truth.id, on_score)
+            def called(restart_timeout: Callable[[], None]) -> Answer:
+                function = MetricFunction.load(folder, truth.id, restart_timeout)
                 return work(*(Scorer(function, pair, truth.id, keys, units) for pair in frames))
 
-            return answer(self.name, self.limit, folder, called)
+            return run_in_child(self.name, self.limit, folder, called)
 
 
 def _tried(scorer: Scorer) -> Answer:
     began = time.monotonic()
     score = scorer.score()
     seconds = time.monotonic() - began
-    resamples = any(one is not None for one in scorer.replicates(FEWEST, score, scorer.score))
+    resamples = any(one is not None for one in scorer.replicates(MIN_REPLICATES, score, scorer.score))
     return {"score": score, "seconds": seconds, "rows": len(scorer.keys), "resamples": resamples}

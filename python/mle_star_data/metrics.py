@@ -49,7 +49,7 @@ Weight = NDArray[np.float64] | None
 Kind = Literal["numbers", "labels", "probabilities", "order", "guesses", "sets", "intervals"]
 
 
-SMALLEST = float(np.finfo(np.float64).eps)
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Function(Protocol):
@@ -333,12 +333,12 @@ def mean_of_errors(name: str, is_root: bool = False, **options: float) -> Factor
 
 def log_losses(truth: Array, predicted: Array) -> Array:
     own = predicted[np.arange(len(truth)), truth]
-    return np.asarray(-np.log(np.clip(own, SMALLEST, 1.0 - SMALLEST)))
+    return np.asarray(-np.log(np.clip(own, EPSILON, 1.0 - EPSILON)))
 
 
 def column_log_losses(truth: Array, predicted: Array) -> Array:
     own = np.where(np.eye(predicted.shape[1], dtype=bool)[truth], predicted, 1.0 - predicted)
-    return np.asarray(-np.log(np.clip(own, SMALLEST, 1.0 - SMALLEST)).mean(axis=1))
+    return np.asarray(-np.log(np.clip(own, EPSILON, 1.0 - EPSILON)).mean(axis=1))
 
 
 def f1_of_sets(truth: Array, predicted: Array) -> Array:
@@ -613,8 +613,8 @@ BY_NAME = {one.name: one for one in TABLE}
 
 
 PARAMETERS: dict[str, Callable[[str, float], Metric]] = {
-    r"MAP@(\d+)": lambda name, most: _of_guesses(name, map_at, int(most)),
-    r"top-(\d+) accuracy": lambda name, most: _of_guesses(name, top_accuracy, int(most)),
+    r"MAP@(\d+)": lambda name, most: _guess_metric(name, map_at, int(most)),
+    r"top-(\d+) accuracy": lambda name, most: _guess_metric(name, top_accuracy, int(most)),
     r"pinball loss ([\d.]+)": lambda name, share: _error(
         name, partial(pinball, share), mean_of_errors("mean_pinball_loss", alpha=share)
     ),
@@ -625,7 +625,7 @@ PARAMETERS: dict[str, Callable[[str, float], Metric]] = {
 """Metrics with a parameter in their names."""
 
 
-def _of_guesses(name: str, function: Callable[..., float], most: int) -> Metric:
+def _guess_metric(name: str, function: Callable[..., float], most: int) -> Metric:
     return Metric(name, "guesses", partial(function, most), guesses=most)
 
 
@@ -641,10 +641,10 @@ def for_classes(metric: Metric, classes: int) -> Metric:
     if metric.name == "F1" and classes != 2:
         return BY_NAME["macro F1"]
     if metric.kind == "order" and classes == 2:
-        return of_two_classes(metric)
+        return for_two_classes(metric)
     return BY_NAME[metric.of_column] if metric.of_column is not None and classes <= 2 else metric
 
 
-def of_two_classes(metric: Metric) -> Metric:
+def for_two_classes(metric: Metric) -> Metric:
     """A metric of order for a target of two classes, which scripts predict by one score."""
     return replace(metric, kind="probabilities", function=gini_of_classes, resampled=areas(ginis))

@@ -17,7 +17,7 @@ from .aliases import Answer
 from .tables import MISSING, Refused, as_number
 from .tables import numbers as cell_numbers
 
-MOST_VALUES = 1_000
+MAX_VALUES = 1_000
 """A column with more different values is no list of categories."""
 BY_HAND = "run the script of the solution by hand"
 ITS_SCRIPT = "it may predict rows of the test table only: look at its script"
@@ -58,14 +58,14 @@ def _spellings(tables: Mapping[str, frames.Table], id: str | None) -> dict[str, 
         cells = pl.concat([one.filter(one.str.strip_chars().is_in(list(MISSING)).not_()) for one in both])
         values = cells.unique()
         numbers = bool(np.isfinite(cell_numbers(values)).all())
-        most = 2 if numbers else min(MOST_VALUES, len(cells) // 2)
+        most = 2 if numbers else min(MAX_VALUES, len(cells) // 2)
         kept = sorted(values) if len(values) <= most else []
         if name != id and (numbers or kept):
             known[name] = {"numbers": numbers, "values": kept}
     return known
 
 
-def spelled(frame: pl.DataFrame, spellings: Mapping[str, Any]) -> tuple[pl.DataFrame, list[str]]:
+def match_spelling(frame: pl.DataFrame, spellings: Mapping[str, Any]) -> tuple[pl.DataFrame, list[str]]:
     """The cells as the tables of a run have them, where that is unique, and a sentence for each column of which most
     values are unknown."""
     notes: list[str] = []
@@ -102,13 +102,13 @@ def shared_rows(train: str, rows: str, but: str | None) -> Answer:
     both = [name for name in second.names if name in first and name != but]
     if not both:
         return {"shared": None}
-    known, others = (table.select(both).select(_common(name) for name in both) for table in (first, second))
+    known, others = (table.select(both).select(_common_form(name) for name in both) for table in (first, second))
     if known.n_unique() * 10 < known.height * 9:
         return {"shared": None}
     return {"shared": others.join(known, on=both, how="semi").height}
 
 
-def _common(name: str) -> pl.Expr:
+def _common_form(name: str) -> pl.Expr:
     """The one form of a cell: tables write numbers in several."""
     cell = pl.col(name).str.strip_chars()
     number = cell.cast(pl.Float64, strict=False)
@@ -123,7 +123,7 @@ def name_predictions(predicted: str, names: Sequence[str], by: str, layout: Answ
         raise Refused(f"the solution predicted more or fewer rows than the {len(names)} of the table", ITS_SCRIPT)
     if id in frame.columns:
         wanted = names if by != "numbers" else [str(number) for number in range(len(names))]
-        places = range(len(names)) if by == "order" else _places(wanted, frame[id].to_list())
+        places = range(len(names)) if by == "order" else _positions(wanted, frame[id].to_list())
         if places is None:
             raise Refused("the solution predicted rows with other names than those of the table", ITS_SCRIPT)
         frame = frame[list(places)].with_columns(pl.Series(id, list(names), dtype=pl.String))
@@ -131,7 +131,7 @@ def name_predictions(predicted: str, names: Sequence[str], by: str, layout: Answ
     return {}
 
 
-def _places(wanted: Sequence[str], names: Sequence[str]) -> list[int] | None:
+def _positions(wanted: Sequence[str], names: Sequence[str]) -> list[int] | None:
     """The place of each wanted name; None if names are missing, or repeat and have another order. A script may write
     the name `007` as 7."""
     for form in (str.strip, lambda name: name.strip() if as_number(name.strip()) is None else as_number(name.strip())):

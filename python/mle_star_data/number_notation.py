@@ -21,9 +21,9 @@ MARK = rf"[0-9][.,{BLANKS}][0-9]|[.,][0-9]|[0-9][.,]|[{SIGNS}] ?[0-9]|[0-9] ?%"
 LIKE_NUMBERS = rf"^\s*[-+{SIGNS} ]*[0-9.,][-0-9.,eE+{BLANKS}]*[{SIGNS} ]*\s*$"
 RARE = [*b"\"$%' ", 0xC2, 0xE2]
 """Bytes of which a comma-separated text has one if a number of it has another mark than a point."""
-TRIED = 1000
+TRIED_ROWS = 1000
 """The rows from which it is seen that a column holds texts."""
-ENOUGH = 5
+MIN_MARKED_CELLS = 5
 """The fewest cells with a mark that make a column a possible list of labels."""
 
 
@@ -101,15 +101,15 @@ class Tally:
 
     def may_be_lists(self) -> bool:
         """Whether the cells with marks may as well be two labels each, such as `2,7`."""
-        are_pairs = _all(self.marked, r"^(0|[1-9][0-9]{0,17}),(0|[1-9][0-9]{0,17})$")
-        if len(self.marked) < ENOUGH or self.fits["."] or not are_pairs:
+        are_pairs = _all_match(self.marked, r"^(0|[1-9][0-9]{0,17}),(0|[1-9][0-9]{0,17})$")
+        if len(self.marked) < MIN_MARKED_CELLS or self.fits["."] or not are_pairs:
             return False
         first, second = (self.marked.str.replace(cut, "").cast(pl.Int64) for cut in (",.*", ".*,"))
         return bool((first < second).all()) and first.n_unique() > 1
 
     def _fits(self, decimal: str) -> bool:
         between = self.blanks[0] if self.blanks else "," if decimal == "." else "."
-        return len(self.blanks) < 2 and _all(self.numbers, _number(decimal, between))
+        return len(self.blanks) < 2 and _all_match(self.numbers, _number(decimal, between))
 
 
 def _number(decimal: str, between: str) -> str:
@@ -124,16 +124,16 @@ def _any(cells: pl.Series, pattern: str) -> bool:
     return bool(cells.str.contains(pattern).any())
 
 
-def _all(cells: pl.Series, pattern: str) -> bool:
+def _all_match(cells: pl.Series, pattern: str) -> bool:
     return bool(cells.str.contains(pattern).all())
 
 
 def tally(cells: pl.Series) -> Tally | None:
     """What the cells of a column have in common; `None` if one of them is no number, or none has a mark."""
-    if cells.len() > TRIED:
+    if cells.len() > TRIED_ROWS:
         # Columns of text, and of numbers with a decimal point, are known by their first rows.
-        first = tally(cells.head(TRIED))
-        if (first and first.is_usual()) or not _are_numbers(cells.head(TRIED)):
+        first = tally(cells.head(TRIED_ROWS))
+        if (first and first.is_usual()) or not _are_numbers(cells.head(TRIED_ROWS)):
             return first
     if not _any(cells, MARK) or not _are_numbers(cells):
         return None
@@ -177,7 +177,7 @@ def decide(frame: pl.DataFrame, delimiter: str, like: Notation | None) -> Notati
     found = Notation()
     for name, one in tallies.items():
         is_list, of_name = name in lists and "," not in seen, known.get(key(name), "")
-        decimal = one.certain() or (of_name if one.fits.get(of_name) else _of_others(one, seen, delimiter))
+        decimal = one.certain() or (of_name if one.fits.get(of_name) else _others_mark(one, seen, delimiter))
         shows = one.has_point or one.has_comma
         if is_list and "." in seen:
             continue
@@ -189,7 +189,7 @@ def decide(frame: pl.DataFrame, delimiter: str, like: Notation | None) -> Notati
     return found
 
 
-def _of_others(one: Tally, seen: set[str | None], delimiter: str) -> str | None:
+def _others_mark(one: Tally, seen: set[str | None], delimiter: str) -> str | None:
     """The decimal mark that all other columns have. In a file that has both, a point stays a decimal point. Where none
     has one, programs separate cells by semicolons where the comma is the decimal mark, and by commas where it is
     not."""

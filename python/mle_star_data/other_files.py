@@ -18,8 +18,8 @@ from typing import IO
 from . import markdown as md
 from .facts import _members
 
-OPENED, FOLDERS, FEWEST_NAMED, OF_AN_ARCHIVE, ONE_BY_ONE, LINES, CHARACTERS = 5, 3, 2, 3, 8, 3, 60
-MOST_WORDS, FILES_OF_WORD = 12, 3
+OPENED, FOLDERS, MIN_NAMED, OF_AN_ARCHIVE, ONE_BY_ONE, LINES, CHARACTERS = 5, 3, 2, 3, 8, 3, 60
+MAX_WORDS, FILES_OF_WORD = 12, 3
 TIMES = "\u00d7"
 TEXTS = ("txt", "csv", "tsv", "json", "jsonl", "xyz", "dat", "xml", "yaml")
 
@@ -27,7 +27,7 @@ TEXTS = ("txt", "csv", "tsv", "json", "jsonl", "xyz", "dat", "xml", "yaml")
 def section(folder: Path, others: Sequence[str], named: Sequence[tuple[str, str]], room: int) -> str:
     """`named` are values that may name files, with their columns."""
     packed = [name for name in others if name.lower().endswith(".zip")]
-    lines = [line for name in packed for line in _of_archive(folder, name, named)]
+    lines = [line for name in packed for line in _archive_lines(folder, name, named)]
     for group in _grouped(folder, None, [name for name in others if name not in set(packed)]):
         alone = len(group.files) <= ONE_BY_ONE and group.is_text
         parts = [_Group(folder, None, group.place, [file]) for file in group.files] if alone else [group]
@@ -35,7 +35,7 @@ def section(folder: Path, others: Sequence[str], named: Sequence[tuple[str, str]
     return md.section("Other files", lines, room)
 
 
-def _of_archive(folder: Path, name: str, named: Sequence[tuple[str, str]]) -> list[str]:
+def _archive_lines(folder: Path, name: str, named: Sequence[tuple[str, str]]) -> list[str]:
     if not zipfile.is_zipfile(folder / name):
         return [f"- {md.path(name)}: {md.size(os.path.getsize(folder / name))}; cannot be read as an archive"]
     groups = _grouped(folder, name, sorted(_members(folder / name)))
@@ -91,7 +91,7 @@ class _Group:
         ):
             words = [found[0] for stem in stems if (found := re.search(word, stem))]
             counts = Counter(words)
-            if len(words) == len(stems) and 1 < len(counts) <= MOST_WORDS and len(words) >= len(counts) * FILES_OF_WORD:
+            if len(words) == len(stems) and 1 < len(counts) <= MAX_WORDS and len(words) >= len(counts) * FILES_OF_WORD:
                 each = (f"{md.value(word)} ({rows:,})" for word, rows in sorted(counts.items()))
                 yield f"names {told.format(' or '.join(each))}"
 
@@ -134,7 +134,7 @@ class _Group:
                 "name their folders": path.parent.name,
             }
             hits.update((column, form) for form, text in forms.items() for column in columns.get(text, ()))
-        if hits and (best := max(sorted(hits), key=lambda hit: (hits[hit], hit))) and hits[best] >= FEWEST_NAMED:
+        if hits and (best := max(sorted(hits), key=lambda hit: (hits[hit], hit))) and hits[best] >= MIN_NAMED:
             yield f"values of {md.name(best[0])} {best[1]}"
 
 

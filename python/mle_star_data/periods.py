@@ -17,10 +17,10 @@ from .rows import codes
 from .split import Split, Tables, TimeColumn, clock, new_groups
 from .tables import Refused
 
-SHORTEST_OF_DAYS = 5.0 * DAY
+MIN_OF_DAYS = 5.0 * DAY
 """Periods that are at least so long have whole days: nights without rows do not shift them."""
-MOST_FOLDS = 5
-STEPS, FEWEST_USUAL, USUAL_AMONG, USUAL_LENGTHS = 1.5, 3, 50, 4.0
+MAX_FOLDS = 5
+STEPS, MIN_USUAL, USUAL_AMONG, USUAL_LENGTHS = 1.5, 3, 50, 4.0
 """A gap counts if it is longer than so many steps, unless so many differences are as long: one of so many, or one in so
 many lengths of a period, such as nights and weekends."""
 EARLIEST, BETWEEN = -100.0, 0.5
@@ -76,7 +76,7 @@ class Shape:
             alike * USUAL_AMONG >= len(steps)
             or alike * USUAL_LENGTHS * (shape.span + shape.step) >= times[-1] - times[0]
         )
-        is_usual = alike >= FEWEST_USUAL and often
+        is_usual = alike >= MIN_USUAL and often
         return replace(shape, gap=gap) if gap > STEPS * shape.step and not is_usual else shape
 
     def before(self, times: Numbers) -> Period | None:
@@ -92,7 +92,7 @@ class Shape:
         """The periods that can be validated, the earliest first: the rows before one are a quarter of all and reach as
         far as a period does."""
         found: list[Period] = []
-        while len(found) < MOST_FOLDS and (fold := self.before(times[: found[-1].start] if found else times)):
+        while len(found) < MAX_FOLDS and (fold := self.before(times[: found[-1].start] if found else times)):
             if times[fold.learn - 1] - times[0] < self.span - self.step / 2 or fold.learn * 4 < len(times):
                 break
             found.append(fold)
@@ -189,7 +189,7 @@ class Timeline:
         moments, rows = at, period.stop - period.start
         if self.own:
             inside = self.cells[self.tables.labelled & (self.times >= at[0]) & (self.times <= at[1])]
-            moments, at = [inside.min(), inside.max()], [max(at[0], -MOST_FOLDS - 2.0) - 1.0, at[1]]
+            moments, at = [inside.min(), inside.max()], [max(at[0], -MAX_FOLDS - 2.0) - 1.0, at[1]]
         return {"from": self.cell(moments[0]), "to": self.cell(moments[1]), "at": at, "rows": rows}
 
     def cell(self, time: float) -> str:
@@ -203,7 +203,7 @@ def timeline(tables: Tables, split: Split) -> Timeline:
     if course is None:
         raise Refused(f"the values of `{column}` have no order of time")
     if split.get("series"):
-        return _of_series(tables, course, split["series"])
+        return _series_timeline(tables, course, split["series"])
     group = split.get("groups")
     times, labelled = course.train, tables.labelled
     if group:
@@ -229,7 +229,7 @@ def timeline(tables: Tables, split: Split) -> Timeline:
     counted = test if late.sum() * 100 < len(test) * 99 else test[late]
     first, end = float(counted.min()), float(counted.max())
     shape, days = Shape.of(ordered, first, end), ordered
-    if shape and course.clock != "number" and shape.step < DAY and shape.span >= SHORTEST_OF_DAYS:
+    if shape and course.clock != "number" and shape.step < DAY and shape.span >= MIN_OF_DAYS:
         days = np.floor(ordered / DAY) * DAY
         shape = Shape.of(days, first // DAY * DAY, _last_day(test, first, end))
     if shape is None:
@@ -278,7 +278,7 @@ class SeriesEnds(NamedTuple):
     step: float
 
 
-def _of_series(tables: Tables, course: TimeColumn, columns: Sequence[str]) -> Timeline:
+def _series_timeline(tables: Tables, course: TimeColumn, columns: Sequence[str]) -> Timeline:
     """Series that each end at a time of their own: the last stretch of each series, the stretch before it, and so on.
     A stretch has as many times as the test rows of its series, and the same gap before it. Rows have a place instead of
     a time: 0 in the last stretches, -1 in those before. Most of the series have to reach a stretch, and a quarter of
@@ -299,7 +299,7 @@ def _of_series(tables: Tables, course: TimeColumn, columns: Sequence[str]) -> Ti
     rank = at.rank("dense", descending=True).over("of").cast(pl.Int64) - 1
     rows = rows.join(test, on="of").with_columns(rank=rank, between=pl.lit(round(gap / step)))
     rows = rows.with_columns(place=pl.col("rank") // both, deepest=at.n_unique().over("of") * 3 // (both * 4))
-    having = [rows.filter(pl.col("deepest") > place)["of"].n_unique() for place in range(MOST_FOLDS + 1)]
+    having = [rows.filter(pl.col("deepest") > place)["of"].n_unique() for place in range(MAX_FOLDS + 1)]
     deepest = sum(count * 2 >= max(having[0], 1) for count in having)
     rows = rows.filter((pl.col("place") < pl.col("deepest")) & (pl.col("place") < deepest))
     inside, times = rows["rank"] % (rows["asked"] + rows["between"]) < rows["asked"], np.full(len(timed), EARLIEST)

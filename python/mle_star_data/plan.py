@@ -13,7 +13,7 @@ from typing import Any
 
 from . import folders, frames, holdout, metrics, periods
 from .aliases import Answer, Array
-from .column_kinds import INSPECTED, NUMBERS
+from .column_kinds import INSPECTED_ROWS, NUMBERS
 from .describe import describe as describe_folder
 from .frames import Table
 from .holdout import HoldoutPlan, Share
@@ -26,7 +26,7 @@ from .tables import Refused, as_number
 OTHER = "use the version of mle-star that started the run"
 NUMBERED = "leave --id-column out: rows are then named by their numbers"
 TOO_FEW = "give more rows, another --test-share, or a test table: a folder with train and test"
-MOST_CLASSES = 20
+MAX_CLASSES = 20
 """A column of numbers with more different ones holds amounts rather than classes."""
 
 
@@ -102,7 +102,7 @@ def metric(facts: Answer) -> Metric | None:
 def _has_classes(metric: Metric | None, target: Answer | None) -> bool:
     if metric is not None:
         return metric.kind not in ("numbers", "intervals")
-    return target is not None and (target["kind"] not in NUMBERS or target["distinct"] <= MOST_CLASSES)
+    return target is not None and (target["kind"] not in NUMBERS or target["distinct"] <= MAX_CLASSES)
 
 
 _known: dict[str, Decision] = {}
@@ -191,7 +191,7 @@ def _unverified(tables: Tables, facts: Answer) -> str | None:
     ):
         return f"{sample.file} asks for `{copied}`, which is no target"
     id = train.facts.get(roles.id or "")
-    if id and id["distinct"] + id["missing"] < min(train.rows, INSPECTED):
+    if id and id["distinct"] + id["missing"] < min(train.rows, INSPECTED_ROWS):
         return f"a value of `{roles.id}` occurs twice in {train.file}"
     return None
 

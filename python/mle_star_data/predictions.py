@@ -26,7 +26,7 @@ nothing, while every labelled row needs one."""
 SUM_TOLERANCE = 1.5e-8
 """How far the sum of a row's probabilities may be from 1 before they are divided by it."""
 WORD = re.compile(rf"[^\s{re.escape(SEPARATORS)}]+")
-LONGEST_LABEL = 12
+MAX_LABEL = 12
 """The most words of a label that is looked for among the guesses of a cell."""
 
 Form = Literal["number", "label", "guesses", "set", "bounds", "positive", "per class"]
@@ -159,7 +159,7 @@ class Predictions:
         if form == "positive":
             of_class = values[:, 0]
             if metric.kind == "order":
-                metric = metrics.of_two_classes(metric)
+                metric = metrics.for_two_classes(metric)
             return metric, (truth == positive).astype(np.int64), np.stack([1.0 - of_class, of_class], axis=1)
         if form == "per class":
             ordered = np.empty_like(values)
@@ -171,7 +171,7 @@ class Predictions:
         found = np.where(found >= 0, place[np.maximum(found, 0)], -1)
         if form == "guesses":
             return metric, truth, found
-        return _of_labels(metric, truth, found[:, 0], positive)
+        return _binary_labels(metric, truth, found[:, 0], positive)
 
     def checked(self, values: Array | None = None) -> tuple[Metric, Array, Array]:
         """The same, if these predictions can have a score. Probabilities of a row are divided by their sum."""
@@ -233,7 +233,7 @@ def _ordered(names: tuple[str, ...]) -> tuple[list[str], Array]:
     return order, np.array([order.index(name) for name in names], dtype=np.int64)
 
 
-def _of_labels(metric: Metric, truth: Array, predicted: Array, positive: int | None) -> tuple[Metric, Array, Array]:
+def _binary_labels(metric: Metric, truth: Array, predicted: Array, positive: int | None) -> tuple[Metric, Array, Array]:
     if metric.name != "F1":
         return metric, truth, predicted
     if positive is None:
@@ -243,7 +243,7 @@ def _of_labels(metric: Metric, truth: Array, predicted: Array, positive: int | N
 
 def _per_class(metric: Metric, truth: Array, values: Array, positive: int | None) -> tuple[Metric, Array, Array]:
     if metric.kind == "labels":
-        return _of_labels(metric, truth, values.argmax(axis=1), positive)
+        return _binary_labels(metric, truth, values.argmax(axis=1), positive)
     if metric.kind == "guesses":
         return metric, truth, np.argsort(-values, axis=1, kind="stable")[:, : metric.guesses]
     if positive is not None and (metric.by_order or values.shape[1] == 2):
@@ -288,7 +288,7 @@ def of_table(table: Table, labels: Labels, layout: Layout, others: Others) -> li
     known, all_of = labels.at(places), []
     for truth in known.targets:
         try:
-            all_of.append(_of_target(table.at(rows), known, truth, layout))
+            all_of.append(_target_predictions(table.at(rows), known, truth, layout))
         except Refused as error:
             about = "" if len(known.targets) == 1 else f" (target {shown(truth.target)})"
             raise Refused(f"{error}{about}") from None
@@ -318,7 +318,7 @@ def matched(table: Table, keys: Keys, id_column: str | None, others: Others) -> 
     return places, rows
 
 
-def _of_target(table: Table, labels: Labels, truth: Truth, layout: Layout) -> Predictions:
+def _target_predictions(table: Table, labels: Labels, truth: Truth, layout: Layout) -> Predictions:
     cells = cells_of(labels.metric, truth, _columns_of(labels, layout, truth), labels.positive)
     reader = _Reader(table, cells, truth, labels.metric, layout)
     values, known = reader.values(), (len(truth.names or []), truth.names is None, labels.positive, truth.separator)
@@ -383,7 +383,7 @@ class _Reader:
 
     def _guesses(self, cells: Text) -> NDArray[np.float64]:
         known, column, most = len(self.names), self.cells.columns[0], self.metric.guesses
-        longest = min(max(len(_words(name)) for name in self.names), LONGEST_LABEL)
+        longest = min(max(len(_words(name)) for name in self.names), MAX_LABEL)
         found = {cell: guesses(cell.strip(), most, self.places, longest) for cell in cells.unique(maintain_order=True)}
         for cell, own in found.items():
             if not own or (tables.is_missing(cell) and cell.strip() not in self.places):

@@ -33,7 +33,7 @@ REPLICATES = 200
 HOLDOUT_REPLICATES = 1000
 MANY_ROWS = 200_000
 """Above this number of rows, a quarter of the replicates is as good."""
-LEAST_SHARE, LEAST_ROWS, ENOUGH_ROWS = 0.05, 20, 500
+MIN_SHARE, MIN_ROWS, ENOUGH_ROWS = 0.05, 20, 500
 """The smallest share of the labelled rows that a script has to validate on, and the bounds of that number of rows."""
 PERMUTATIONS, MANY_PERMUTED = 100, 100_000
 NO_HOLDOUT = "no rows are held out"
@@ -136,8 +136,8 @@ class Run:
         """The fewest rows that a validation score needs. For small tables, a third is enough; with a split by time,
         the times decide how many rows are validated."""
         used = min(len(self.keys), self.setup.subsample_limit)
-        share = 0.0 if self.setup.by_time else LEAST_SHARE
-        return min(max(LEAST_ROWS, min(int(used * share), ENOUGH_ROWS)), used // 3)
+        share = 0.0 if self.setup.by_time else MIN_SHARE
+        return min(max(MIN_ROWS, min(int(used * share), ENOUGH_ROWS)), used // 3)
 
     @cached_property
     def table_of_search(self) -> tables.Table:
@@ -459,7 +459,7 @@ def score(
         if classes is not None:
             found = labels.read_per_class(answers, where, classes, known)
         else:
-            found = labels.read(answers, where, known, _of_training(training, where, known))
+            found = labels.read(answers, where, known, _training_labels(training, where, known))
     except Refused as error:
         return {"unusable": str(error)}
     try:
@@ -472,7 +472,7 @@ def score(
         return {"failure": str(error)}
 
 
-def _of_training(file: str | None, columns: Columns, metric: Metric) -> Labels | None:
+def _training_labels(file: str | None, columns: Columns, metric: Metric) -> Labels | None:
     if file is None:
         return None
     try:

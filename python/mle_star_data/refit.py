@@ -17,16 +17,16 @@ from .metrics import Metric
 from .predictions import Layout
 from .tables import Refused, Table, shown
 
-LEAST_CORRELATION = 0.4
+MIN_CORRELATION = 0.4
 """Numbers of which two fits have a smaller rank correlation differ."""
-CHANCE, LEAST_CHANCE, MOST_CHANCE = 3.0, 0.05, 0.25
+CHANCE, MIN_CHANCE, MAX_CHANCE = 3.0, 0.05, 0.25
 """What is not larger than so many standard deviations of a correlation by chance may be chance; its bounds."""
 LEVEL, SHIFT, LARGE_SHIFT = 0.09, 0.1, 0.3
 """Numbers are at another level if their means differ by the first part of the mean and by the second part of their
 standard deviation, or by the third part of it alone."""
 SCALE = 1.09
 """Numbers of which one fit predicts more than so many times the differences of the other have another scale."""
-ALMOST_ALL = 0.97
+MIN_EQUAL_SHARE = 0.97
 """Labels of which so many are equal are alike, even if those of a rare label differ."""
 
 
@@ -37,7 +37,7 @@ def compare(metric: Metric | None, first: str | Table, second: str | Table, layo
         raise Refused("cells with several labels are not compared")
     if kind == "labels" and len(columns) > 1:
         raise Refused("several columns of labels are not compared")
-    before, after = paired(first, second, layout)
+    before, after = align_rows(first, second, layout)
     if kind == "labels":
         return _compare_labels(*(tables.mapped(side[columns[0]], tables.canonical) for side in (before, after)))
     sides = [np.stack([_numbers(side[name]) for name in columns], axis=1) for side in (before, after)]
@@ -59,7 +59,7 @@ def compare(metric: Metric | None, first: str | Table, second: str | Table, layo
     return {"rows": len(before), "words": words + named, "is_jump": is_jump}
 
 
-def paired(first: str | Table, second: str | Table, layout: Layout) -> tuple[Table, Table]:
+def align_rows(first: str | Table, second: str | Table, layout: Layout) -> tuple[Table, Table]:
     """Both tables, with the rows in the order of the first."""
     one, other = (tables.read(side) if isinstance(side, str) else side for side in (first, second))
     for side in (one, other):
@@ -82,7 +82,7 @@ def _numbers(cells: tables.Text) -> Array:
 
 def chance(rows: int) -> float:
     """The largest correlation of so many rows that may be chance."""
-    return float(np.clip(CHANCE / rows**0.5, LEAST_CHANCE, MOST_CHANCE))
+    return float(np.clip(CHANCE / rows**0.5, MIN_CHANCE, MAX_CHANCE))
 
 
 def _compare_labels(before: tables.Text, after: tables.Text) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _compare_labels(before: tables.Text, after: tables.Text) -> dict[str, Any]:
     by_chance = float((both["count"] / len(before) * both["count_right"] / len(before)).sum())
     # Equal labels in all rows of both say nothing else.
     kappa = (equal - by_chance) / (1.0 - by_chance) if by_chance < 1 else 1.0
-    is_jump = kappa < chance(len(before)) and equal < ALMOST_ALL
+    is_jump = kappa < chance(len(before)) and equal < MIN_EQUAL_SHARE
     return {"rows": len(before), "words": f"{100.0 * equal:.1f} % of the labels are equal", "is_jump": is_jump}
 
 
@@ -104,7 +104,7 @@ def _compare_numbers(
     are, in words. Free are an order, and probabilities, of which fits have other means."""
     spreads = np.ptp(before), np.ptp(after)
     found = float(correlation(before, after)) if min(spreads) > 0 else None
-    is_unlike = max(spreads) > 0 and (found is None or found < (chance(rows) if is_order else LEAST_CORRELATION))
+    is_unlike = max(spreads) > 0 and (found is None or found < (chance(rows) if is_order else MIN_CORRELATION))
     is_jump = is_unlike or (not is_order and _is_at_another_level(before, after))
     known = "no correlation, because at least one of them is constant"
     means = f"mean {after.mean():.4f} instead of {before.mean():.4f}"

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from . import facts, intervals, links, split
 from .aliases import Facts, Numbers
-from .column_kinds import INSPECTED, NUMBERS
+from .column_kinds import INSPECTED_ROWS, NUMBERS
 from .facts import Folder
 from .frames import Column, Source, Table
 from .tables import Refused
 
 Codes = NDArray[np.int64]
 
-DETERMINED_IN, FEWEST_ROWS, FEWEST_VALUES, ROWS_OF_CLASS = 20_000, 50, 12, 20
+DETERMINED_IN, MIN_ROWS, MIN_VALUES, ROWS_OF_CLASS = 20_000, 50, 12, 20
 """The first rows in which the target has to follow, and the fewest; the fewest different numbers that can be sorted
 without chance; the rows of a class on average."""
 UNLIKELY = 20.0
@@ -34,8 +34,8 @@ into so many parts with as many rows."""
 
 
 def relations(folder: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The links of the further tables with their cutoffs, and what relates columns; see `opened`."""
-    data = opened(folder, facts)
+    """The links of the further tables with their cutoffs, and what relates columns; see `open_data`."""
+    data = open_data(folder, facts)
     target, id = data.target, data.facts.get("id")
     found = links.find(data.folder, target, id)
     but = [*data.targets, *([id] if id else [])]
@@ -112,7 +112,7 @@ class Data:
         return self.split.get("column") if self.split.get("kind") == "time" else None
 
 
-def opened(folder: str, facts: Mapping[str, Any]) -> Data:
+def open_data(folder: str, facts: Mapping[str, Any]) -> Data:
     """The data of a question. What is known of a table holds for one with as many rows, and for one of which it is
     known from a part; else held-out rows that a folder for scripts has in its test table are seen there."""
     tables = {role: facts[role] for role in ("train", "test", "sample") if facts.get(role)}
@@ -124,7 +124,7 @@ def opened(folder: str, facts: Mapping[str, Any]) -> Data:
     data = Data(_open(folder, tuple(words), (*known, *facts.get("other_files", ()))), facts)
     for table in [*data.folder.tables(), *data.folder.auxiliary]:
         one = known.get(table.file)
-        is_same = one is not None and (one["rows"] == table.rows or min(one["rows"], table.rows) > INSPECTED)
+        is_same = one is not None and (one["rows"] == table.rows or min(one["rows"], table.rows) > INSPECTED_ROWS)
         if one and is_same and [column["name"] for column in one["columns"]] == table.names:
             table.facts = {column["name"]: column for column in one["columns"]}
     return data
@@ -142,7 +142,7 @@ def _open(folder: str, words: tuple[tuple[str, tuple[str, ...], str], ...], tabl
 def determinants(train: Table, target: str, but: Sequence[str]) -> list[str]:
     """The columns from which the target follows in all of the first rows: equal values have equal targets, or the
     values sort the targets. Such a column may be made from the target, or recorded after it."""
-    head = of_frame(train, train.source.inspected.head(DETERMINED_IN))
+    head = table_of_frame(train, train.source.inspected.head(DETERMINED_IN))
     labels = pl.DataFrame({"label": head.column(target).values, "y": head.column(target).numbers})
     counts = labels["label"].drop_nulls().value_counts()["count"]
     rows, classes = int(counts.sum()), len(counts)
@@ -153,7 +153,7 @@ def determinants(train: Table, target: str, but: Sequence[str]) -> list[str]:
     def follows(name: str) -> bool:
         column, known = head.column(name), train.facts[name]
         both = labels.with_columns(value=column.values, x=column.numbers).drop_nulls()
-        enough = both.height >= FEWEST_ROWS and both["y"].n_unique() >= FEWEST_VALUES
+        enough = both.height >= MIN_ROWS and both["y"].n_unique() >= MIN_VALUES
         if known["kind"] in NUMBERS and enough and np.isfinite(both.select("x", "y").to_numpy()).all():
             x, y = both.sort("x", "y").select("x", "y").to_numpy().T
             if not np.diff(y)[np.diff(x) == 0].any() and (np.all(np.diff(y) >= 0) or np.all(np.diff(y) <= 0)):
@@ -161,15 +161,15 @@ def determinants(train: Table, target: str, but: Sequence[str]) -> list[str]:
         values = both["value"].n_unique()
         may_repeat = are_classes and values <= 2 * classes and (known["distinct"] <= 2 * classes or rows < head.rows)
         again = both.height - values if may_repeat else 0
-        is_one = again >= FEWEST_ROWS and both.select("value", "label").n_unique() == values
+        is_one = again >= MIN_ROWS and both.select("value", "label").n_unique() == values
         return bool(is_one and -np.log(same) * again > UNLIKELY)
 
-    if rows < FEWEST_ROWS:
+    if rows < MIN_ROWS:
         return []
     return [name for name in train.names if name != target and name not in but and follows(name)]
 
 
-def of_frame(table: Table, frame: pl.DataFrame) -> Table:
+def table_of_frame(table: Table, frame: pl.DataFrame) -> Table:
     """Some rows and columns of a table."""
     loaded = dict(zip(frame.columns, frame.get_columns(), strict=True))
     return Table(table.file, Source(frame, frame.lazy(), frame.height, loaded), table.words)
@@ -185,7 +185,7 @@ def codes(values: pl.Series) -> Codes:
 # How the target differs between groups of rows
 
 
-def explained(values: Sequence[Numbers], groups: Codes, columns: int) -> float:
+def explained_variance(values: Sequence[Numbers], groups: Codes, columns: int) -> float:
     """The share of the variance that groups of rows explain beyond chance; 0 if the strongest of so many columns that
     tell nothing reaches it in one of a hundred tables. `values` are ranks, or of each class 1 in its rows and 0
     elsewhere."""
@@ -193,7 +193,7 @@ def explained(values: Sequence[Numbers], groups: Codes, columns: int) -> float:
     away = [one - one.mean() for one in values]
     between = sum(float((np.bincount(groups, one) ** 2 / np.maximum(sizes, 1)).sum()) for one in away)
     every, free = sum(float((one**2).sum()) for one in away), int((sizes > 0).sum()) - 1.0
-    if free < 1 or every <= 0.0 or rows <= max(free + 1.0, FEWEST_ROWS):
+    if free < 1 or every <= 0.0 or rows <= max(free + 1.0, MIN_ROWS):
         return 0.0
     by_chance, part, kinds = free / (rows - 1.0), between / every, max(len(values) - 1.0, 1.0)
     # Kruskal and Wallis's H, and Light and Margolin's C for several classes.
@@ -209,7 +209,7 @@ def _normal(value: float, free: float) -> float:
     return float((np.cbrt(value / free) - (1.0 - spread)) / np.sqrt(spread))
 
 
-def grouped(column: Column, known: Facts) -> Codes:
+def group_codes(column: Column, known: Facts) -> Codes:
     """The groups of a column: levels, of which the rare ones are one; fifths of a number; else rows with and without a
     value."""
     values, rows = column.values, len(column.values)

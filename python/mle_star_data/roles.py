@@ -17,22 +17,22 @@ import polars as pl
 
 from . import dates, described_columns, description, facts, labels, metrics, naming, readings
 from .aliases import Facts
-from .column_kinds import HUGE, INSPECTED, NUMBERS
+from .column_kinds import HUGE, INSPECTED_ROWS, NUMBERS
 from .facts import Folder
 from .frames import Column, Table
 from .readings import Question, Reading, Value
 from .tables import Refused
 
 USUAL_TARGETS = ("target", "label", "labels", "class", "y", "outcome")
-FEWEST_IDS = 20
+MIN_IDS = 20
 """A first column with fewer values may have no two equal ones by chance."""
-NAMED, LISTED = 10, 20
-MOST_CLASSES = 30
+MAX_NAMED, MAX_LISTED = 10, 20
+MAX_CLASSES = 30
 """A target of whole numbers with at most so many values has classes."""
 MANY_FILES, MANY_FEATURES, ROWS_OF_AN_IMAGE = 10, 4, 100
 LONG_TEXT = 60.0
 MADE_ID = "row_id"
-MOST_LABELS = 1_000
+MAX_LABELS = 1_000
 ROLES = {
     "id": "--id-column",
     "target": "--target",
@@ -110,8 +110,8 @@ class Task:
         self.questions: list[Question] = []
         train, further = [folder.train], [one for one in (folder.test, *folder.auxiliary) if one is not None]
         named = {"group": told.group, "time": told.time, "weight": told.weight}
-        self.roles = {role: _found(train, name, role) for role, name in named.items() if name is not None}
-        self.ignored = list(dict.fromkeys(_found(train + further, name, "ignored") for name in told.ignored))
+        self.roles = {role: _find_column(train, name, role) for role, name in named.items() if name is not None}
+        self.ignored = list(dict.fromkeys(_find_column(train + further, name, "ignored") for name in told.ignored))
         self.id = self._id()
         self.targets = self._targets()
         self.target = self.targets[0] if self.targets else None
@@ -187,7 +187,7 @@ class Task:
             return guess and self._guess("id_column", *guess)
         if not self.told.without_tables:
             for table in [one for one in (folder.sample, folder.test) if one is not None] or [folder.train]:
-                _found([table], given, "id")
+                _find_column([table], given, "id")
         return given
 
     def _id_of_sample(self) -> tuple[str, str] | None:
@@ -230,7 +230,7 @@ class Task:
         train, sample = self.folder.train, self.folder.sample
         if len(given) == 1 and given[0] not in train:
             given = given[0].split(",")
-        given = [_found([train], name, "target") for name in given]
+        given = [_find_column([train], name, "target") for name in given]
         asked = self.folder.targets(given[0], self.id)
         if len(given) == 1:
             return asked
@@ -255,8 +255,8 @@ class Task:
         wanted = set(asked)
         both, of_both = ([name for name in names if name in wanted] for names in (open_, every))
         in_order = sorted(both, key=asked.index)
-        shown = ", ".join(f"`{name}`" for name in in_order[:NAMED])
-        shown += f" and {len(in_order) - NAMED} more" if len(in_order) > NAMED else ""
+        shown = ", ".join(f"`{name}`" for name in in_order[:MAX_NAMED])
+        shown += f" and {len(in_order) - MAX_NAMED} more" if len(in_order) > MAX_NAMED else ""
         of_sample = f"of {sample} that {train} also has"
         # Of 20,000 names, hardly any begins with a word of the text.
         text = self.told.description
@@ -296,7 +296,7 @@ class Task:
         seen = "the column to predict is not given and cannot be inferred"
         if not left:
             seen += f": no column of {folder.train.file} is left that has no other role and is to be predicted"
-        readings = tuple(Reading(name, f"a column of {folder.train.file}") for name in left[:LISTED])
+        readings = tuple(Reading(name, f"a column of {folder.train.file}") for name in left[:MAX_LISTED])
         return Question("target_column", seen, "--target", readings)
 
     # ------------------------------------------------------------ roles that the user named
@@ -468,17 +468,17 @@ class Task:
             return False, "most tasks are, and the target is not known"
         if column.kind == "number" and _has_fractions(column.facts):
             return True, f'"{column.name}" holds fractions'
-        if column.kind in NUMBERS and column.distinct > MOST_CLASSES:
+        if column.kind in NUMBERS and column.distinct > MAX_CLASSES:
             return True, f'"{column.name}" holds {column.distinct} different numbers'
         return False, f'"{column.name}" holds {column.distinct} different values'
 
     def _rewritten(self) -> str | None:
         """The target is a feature in most rows: texts are rewritten."""
         target = self.column(self.target)
-        if target is None or target.kind not in ("category", "text") or target.distinct <= MOST_CLASSES:
+        if target is None or target.kind not in ("category", "text") or target.distinct <= MAX_CLASSES:
             return None
         for one in self._features():
-            if one["kind"] in ("category", "text") and one["distinct"] > MOST_CLASSES:
+            if one["kind"] in ("category", "text") and one["distinct"] > MAX_CLASSES:
                 values = self.folder.train.column(one["name"]).inspected
                 equal = (target.inspected == values).drop_nulls()
                 if equal.sum() * 2 > len(equal):
@@ -498,7 +498,7 @@ def _spelled(tables: Sequence[Table], name: str) -> str:
     return next((found[0] for found in alike if len(found) == 1), name)
 
 
-def _found(tables: Sequence[Table], name: str, role: str) -> str:
+def _find_column(tables: Sequence[Table], name: str, role: str) -> str:
     """The column of this name in one of these tables, whatever capitals and surrounding blanks it is given with."""
     spelled = _spelled(tables, name)
     for table in tables:
@@ -520,19 +520,19 @@ def _not_in(table: Table, name: str, role: str) -> Refused:
     lower = {one.lower(): one for one in reversed(table.names)}
     close = difflib.get_close_matches(name.lower(), lower, 1)
     meant = f"did you mean `{lower[close[0]]}`? " if close else ""
-    hint = f"{meant}give one of its columns with {ROLES[role]}: {', '.join(table.names[:LISTED])}"
+    hint = f"{meant}give one of its columns with {ROLES[role]}: {', '.join(table.names[:MAX_LISTED])}"
     return Refused(f'the {role} column "{name}" is not in {table.file}', hint)
 
 
 def _is_id(table: Table, name: str) -> bool:
     column = table.column(name)
-    return naming.says_id(name) and column.missing == 0 and column.distinct == min(table.rows, INSPECTED)
+    return naming.says_id(name) and column.missing == 0 and column.distinct == min(table.rows, INSPECTED_ROWS)
 
 
 def _names_rows(table: Table, rows: int) -> bool:
     """Whether the first column holds codes without blanks, or whole numbers that lie close together, each once."""
     column = table.column(table.names[0])
-    if column.missing or table.rows < FEWEST_IDS or column.distinct < min(table.rows, INSPECTED):
+    if column.missing or table.rows < MIN_IDS or column.distinct < min(table.rows, INSPECTED_ROWS):
         return False
     if column.kind == "integer":
         low, high = column.facts["range"]
@@ -551,7 +551,7 @@ def _as_target(column: Column) -> readings.Column:
     labels = tuple(value for value, _ in known["top_values"])
     kind: Literal["numbers", "classes", "digits", "sets"] = "classes"
     if known["kind"] in NUMBERS or known["nearly_numbers"]:
-        kind = "numbers" if fractions or known["distinct"] > MOST_CLASSES else "digits"
+        kind = "numbers" if fractions or known["distinct"] > MAX_CLASSES else "digits"
     elif example := _several_labels(known):
         kind, labels = "sets", (example, *labels)
     elif known["kind"] == "boolean" and {"true", "false"}.intersection(label.lower() for label in labels):
@@ -583,4 +583,4 @@ def _several_labels(known: Facts) -> str | None:
     if separator == " ":
         are_many = known["distinct"] * 2 >= len(beside) * 3 and bool(first & later)
     is_shared = sum(len(cells) > 1 for cells in beside.values()) * 2 > len(beside)
-    return several[0] if several and are_many and is_shared and len(beside) <= MOST_LABELS else None
+    return several[0] if several and are_many and is_shared and len(beside) <= MAX_LABELS else None

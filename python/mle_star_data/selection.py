@@ -33,17 +33,17 @@ BAGS = 10
 """Bootstrap samples of rows whose weights are averaged."""
 BAGS_FROM = 2**40
 """No replicate of a score has such a number."""
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 """A bag is drawn from about this many rows at most, other ones each time."""
-LEAST_WEIGHT = 0.03
+MIN_WEIGHT = 0.03
 """Members with less weight are left out: each of them has to run."""
-MOST_VALUES = 50_000_000
+MAX_VALUES = 50_000_000
 """The most values of all members in memory. Members that come later get no weight."""
-FEWEST = 4
+MIN_MEMBERS = 4
 """As many members are read whatever their size."""
 FOLDS = 4
 """Folds of the honest score."""
-LEAST_GAIN = 1e-5
+MIN_GAIN = 1e-5
 """An improvement counts if it is at least this share of the score."""
 PATIENCE = 6
 """Rounds without an improvement, after which a search ends. Labels often need a third member to change."""
@@ -148,7 +148,7 @@ class _Library:
         bags = np.stack([_bag(number, units, classes) for number in range(BAGS)])
         sums = np.zeros((len(sets), len(self.durations)))
         # Bags of the same rows are searched together.
-        for some in [bags] if len(units) <= MOST_ROWS else [bag[None] for bag in bags]:
+        for some in [bags] if len(units) <= MAX_ROWS else [bag[None] for bag in bags]:
             places = np.flatnonzero(some.any(axis=0))
             library = replace(self, targets=[target.at(places) for target in targets])
             weights = sets[:, None, places] * (some * own)[None, :, places]
@@ -161,7 +161,7 @@ class _Library:
         while weights.sum() > 0:
             weights = weights / weights.sum()
             least = int(np.where(weights > 0, weights, np.inf).argmin())
-            if weights[least] >= LEAST_WEIGHT and self.durations[weights > 0].sum() <= self.limit:
+            if weights[least] >= MIN_WEIGHT and self.durations[weights > 0].sum() <= self.limit:
                 break
             weights[least] = 0.0
         return weights
@@ -186,7 +186,7 @@ class _Library:
             is_best = goodness >= (most - 1e-13 * np.abs(most))[:, None]
             chosen = np.where(is_best, counts, ROUNDS + 1).argmin(axis=1)
             counts[runs, chosen[runs]] += 1
-            is_better = runs & (most > best + np.where(best == -np.inf, 0.0, LEAST_GAIN * np.abs(best)))
+            is_better = runs & (most > best + np.where(best == -np.inf, 0.0, MIN_GAIN * np.abs(best)))
             best, best_round = np.where(is_better, most, best), np.where(is_better, at, best_round)
             best_counts[is_better] = counts[is_better]
             runs &= at - best_round < PATIENCE
@@ -213,7 +213,7 @@ def _bag(number: int, units: Keys, classes: Array) -> Array:
     Of classes, each gives as many, so that the rows of a rare one are in every bag; together, they count as much as all
     of their class. Rows with equal units are drawn together."""
     _, group, sizes = np.unique(classes, return_inverse=True, return_counts=True)
-    share = MOST_ROWS if len(units) <= MOST_ROWS else max(MOST_ROWS // len(sizes), 1)
+    share = MAX_ROWS if len(units) <= MAX_ROWS else max(MAX_ROWS // len(sizes), 1)
     place = np.empty(len(units), dtype=np.int64)
     place[np.argsort(group, kind="stable")] = np.concatenate([np.arange(size) for size in sizes])
     steps = -(-sizes // share)
@@ -278,7 +278,7 @@ def _members(
     """The first file, the values of the files that match it for each target, and the numbers of these files."""
     first = rows.in_folds(predictions.read(files[0], labels, layout, "reject"))
     members, used = [[_as_numbers(one)] for one in first], [0]
-    most = max(MOST_VALUES // max(sum(values[0].size for values in members), 1), FEWEST)
+    most = max(MAX_VALUES // max(sum(values[0].size for values in members), 1), MIN_MEMBERS)
     for at, file in enumerate(files[1:most], 1):
         with suppress(Refused):
             found = rows.in_folds(predictions.read(file, labels, layout, "reject"))

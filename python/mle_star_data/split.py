@@ -16,23 +16,23 @@ from scipy.special import gammaln
 
 from . import dates, naming
 from .aliases import Array, Keys, Numbers
-from .column_kinds import EXACT, HUGE, INSPECTED, NUMBERS
+from .column_kinds import EXACT, HUGE, INSPECTED_ROWS, NUMBERS
 from .frames import Table
 from .rows import codes, joint_keys, keys, numbered
 
 Split = dict[str, Any]
 
 WRITTEN = {"year-and-month": 100, "year-and-week": 100, "year-month-day": 10_000}
-FEWEST_VALUES = 5
+MIN_VALUES = 5
 """With fewer times in the test table, later ones may be chance."""
-FEW = 0.01
+MAX_EARLY_SHARE = 0.01
 """With a larger share of training rows that are not earlier than the test table, the test table is not later."""
-FEWEST_SERIES, AMONG, CHANCES = 5, 3, 5.0
+MIN_SERIES, AMONG, CHANCES = 5, 3, 5.0
 """Fewer series may end before their test rows by chance; so may as many among so many, or so many times as many."""
-MOST_NEW, FEWEST_NEW, BY, FACTOR, AS_LARGE, FEWEST_KNOWN = 0.5, 0.05, 0.05, 1.5, 0.9, 10
+MAX_NEW, MIN_NEW, BY, FACTOR, AS_LARGE, MIN_KNOWN = 0.5, 0.05, 0.05, 1.5, 0.9, 10
 """From the first share of test rows with new groups on, groups stay whole; from the second on, they are told. A share
 is clearly larger than by chance by this difference and this factor."""
-MOST_CANDIDATES, MOST_TOGETHER, FEWEST_ROWS, FEWEST_MEETINGS = 24, 6, 3, 20.0
+MAX_CANDIDATES, MAX_TOGETHER, MIN_ROWS, MIN_MEETINGS = 24, 6, 3, 20.0
 PARTS = (("year", 1_600, 2_199), ("month", 1, 12), ("day", 1, 31))
 
 
@@ -155,7 +155,7 @@ class TimeColumn:
         """Whether nearly all values of the test table are later, or all but those of the boundary day."""
         touches = self.clock != "number" and self.ends[2] // dates.DAY >= self.ends[1] // dates.DAY
         enough = self.later * 2 > self.values if touches else self.later * 100 >= self.values * 99
-        return self.values >= FEWEST_VALUES and enough
+        return self.values >= MIN_VALUES and enough
 
     def cell(self, of_test: bool, time: float) -> str:
         """A time as the table has it."""
@@ -178,14 +178,14 @@ class TimeColumn:
         known = self.train[~np.isnan(self.train)]
         late = int((known > self.ends[3]).sum())
         meets = ((known >= self.ends[2]) & (known <= self.ends[3])).any()
-        if self.values < FEWEST_VALUES or meets or not 0 < late <= FEW * len(known):
+        if self.values < MIN_VALUES or meets or not 0 < late <= MAX_EARLY_SHARE * len(known):
             return None
         begin, test = self.cell(True, self.ends[2]), files(self.tables)[1]
         rows = f"all but {late} of the {len(known)} training rows"
         return f"`{self.column}` begins with {begin} in {test} and is earlier in {rows}"
 
     def earlier(self) -> str | None:
-        if not (self.ends[3] < self.ends[0] and self.values >= FEWEST_VALUES):
+        if not (self.ends[3] < self.ends[0] and self.values >= MIN_VALUES):
             return None
         train, test = files(self.tables)
         last, first = self.cell(True, self.ends[3]), self.cell(False, self.ends[0])
@@ -195,7 +195,7 @@ class TimeColumn:
 
     def overlaps(self) -> bool:
         known = self.train[~np.isnan(self.train)]
-        return bool((known >= self.ends[2]).sum() > FEW * len(known))
+        return bool((known >= self.ends[2]).sum() > MAX_EARLY_SHARE * len(known))
 
 
 def describe(tables: Tables) -> Split:
@@ -203,9 +203,9 @@ def describe(tables: Tables) -> Split:
     not stay whole. An ID cannot tell times: IDs usually continue even if test rows were drawn at random."""
     roles = tables.roles
     if roles.time:
-        return _of_named_time(tables, roles.time)
+        return _split_by_given_time(tables, roles.time)
     if roles.group:
-        return _of_named_group(tables, roles.group)
+        return _split_by_given_group(tables, roles.group)
     if tables.test is None:
         return random_split(tables, "there is no test table to compare with")
     # In one go.
@@ -215,7 +215,7 @@ def describe(tables: Tables) -> Split:
     if found := by_time(tables) or _by_groups(tables):
         return found
     new = new_groups(tables)
-    if new is not None and new.share >= MOST_NEW:
+    if new is not None and new.share >= MAX_NEW:
         return {"kind": "groups", "column": new.columns[0], "why": _new_words(tables, new)}
     return random_split(tables, _ambiguity(tables, new))
 
@@ -256,7 +256,7 @@ def _later(column: str, why: str) -> Split:
     return {"kind": "time", "column": column, "why": why}
 
 
-def _of_named_time(tables: Tables, time: str) -> Split:
+def _split_by_given_time(tables: Tables, time: str) -> Split:
     split = _later(time, "as given") | {"given": True}
     found = time_columns(tables, [time])
     if not any(one.is_later() or one.but_for_few() for one in found):
@@ -277,7 +277,7 @@ def _of_named_time(tables: Tables, time: str) -> Split:
     return split | {"groups": group}
 
 
-def _of_named_group(tables: Tables, group: str) -> Split:
+def _split_by_given_group(tables: Tables, group: str) -> Split:
     split = {"kind": "groups", "column": group, "why": "as given", "given": True}
     later = by_time(tables) if tables.test else None
     if later is None or later["column"] == group or not tables.in_both(group):
@@ -327,7 +327,7 @@ def _with_own_ends(course: TimeColumn) -> Split | None:
     # The chance that all test rows are the last ones of their series: one in so many choices.
     each = gammaln(both["test"] + 1) + gammaln(both["rows"] + 1) - gammaln(both["test"] + both["rows"] + 1)
     go_on = int(both["test"].sum()) * 2 > test.height
-    if not go_on or later < max(FEWEST_SERIES, count / AMONG, CHANCES * float(np.exp(each).sum())):
+    if not go_on or later < max(MIN_SERIES, count / AMONG, CHANCES * float(np.exp(each).sum())):
         return None
     train_file, test_file = files(tables)
     others = "; some test rows of the others lie between their training rows" if later < count else ""
@@ -468,12 +468,12 @@ def may_have_unseen(tables: Tables, taken: Callable[[str], bool]) -> list[str]:
     """The columns whose values may name things, and of which the test table may have other ones."""
     found = []
     for name, about in tables.train.facts.items():
-        repeats = 1 < about["distinct"] <= min(tables.train.rows, INSPECTED) / 2
+        repeats = 1 < about["distinct"] <= min(tables.train.rows, INSPECTED_ROWS) / 2
         if about["kind"] not in ("category", "integer") or not repeats or taken(name) or naming.says_time(name):
             continue
         if tables.in_both(name) and tables.test and (tables.test.kind(name) in NUMBERS) == (about["kind"] in NUMBERS):
             train, test = tables.head(name)
-            if tables.train.rows > INSPECTED or not np.isin(test, train).all():
+            if tables.train.rows > INSPECTED_ROWS or not np.isin(test, train).all():
                 found.append(name)
     return found
 
@@ -503,8 +503,8 @@ def new_groups(tables: Tables) -> UnseenValues | None:
         if table is not None:
             table.load(columns)
     found = [unseen(tables, [name]) for name in columns]
-    found = [one for one in found if one.share >= max(one.by_chance + BY, one.by_chance * FACTOR, FEWEST_NEW)]
-    found = [one for one in found if one.known >= FEWEST_KNOWN]
+    found = [one for one in found if one.share >= max(one.by_chance + BY, one.by_chance * FACTOR, MIN_NEW)]
+    found = [one for one in found if one.known >= MIN_KNOWN]
     largest = max((one.share for one in found), default=0.0)
     return min((one for one in found if one.share >= AS_LARGE * largest), key=lambda one: one.known, default=None)
 
@@ -575,7 +575,7 @@ def series(tables: Tables, time: str, taken: Callable[[str], bool] | None = None
     taken = taken or tables.is_taken
     others = {group["column"] for group in tables.groups}
     candidates = [name for name in _may_name_series(tables) if name != time and not taken(name) and name not in others]
-    candidates = candidates[:MOST_CANDIDATES]
+    candidates = candidates[:MAX_CANDIDATES]
     if not candidates:
         return []
     assert tables.test is not None
@@ -587,12 +587,12 @@ def series(tables: Tables, time: str, taken: Callable[[str], bool] | None = None
     def fits(columns: Sequence[str]) -> int | None:
         of_train, of_test = (joint_keys([heads[name][side] for name in columns]) for side in (0, 1))
         found = _is_series(of_train[timed], times[timed], all(naming.says(name, naming.KEY) for name in columns))
-        is_whole = tables.train.rows <= INSPECTED
+        is_whole = tables.train.rows <= INSPECTED_ROWS
         is_known = not is_whole or np.isin(of_test, of_train).sum() * 2 > len(of_test)
         return found if is_known else None
 
     for count in (1, 2, 3):
-        sets = combinations(candidates if count == 1 else candidates[:MOST_TOGETHER], count)
+        sets = combinations(candidates if count == 1 else candidates[:MAX_TOGETHER], count)
         found = [(size, columns) for columns in sets if (size := fits(columns)) is not None]
         if found:
             # The widest series have the most history.
@@ -609,7 +609,7 @@ def _may_name_series(tables: Tables) -> list[str]:
 
     def can(name: str, about: dict[str, Any]) -> bool:
         nameable = about["kind"] not in ("number", "text", "date", "empty")
-        repeats = 1 < about["distinct"] <= min(tables.train.rows, INSPECTED) / FEWEST_ROWS and about["missing"] == 0
+        repeats = 1 < about["distinct"] <= min(tables.train.rows, INSPECTED_ROWS) / MIN_ROWS and about["missing"] == 0
         same = (
             tables.in_both(name) and tables.test and (tables.test.kind(name) in NUMBERS) == (about["kind"] in NUMBERS)
         )
@@ -630,5 +630,5 @@ def _is_series(of: Keys, times: Keys, named: bool) -> int | None:
     count, most = pairs(of)
     cells, meetings = pairs(joint_keys([of, times]))
     by_chance = most * pairs(times)[1] / max(len(of) * (len(of) - 1) / 2, 1.0)
-    rarely = named and meetings <= by_chance if by_chance < FEWEST_MEETINGS else meetings * 4 <= by_chance
-    return count if count > 1 and cells >= count * FEWEST_ROWS and rarely else None
+    rarely = named and meetings <= by_chance if by_chance < MIN_MEETINGS else meetings * 4 <= by_chance
+    return count if count > 1 and cells >= count * MIN_ROWS and rarely else None

@@ -19,11 +19,11 @@ import polars as pl
 from . import tables
 from .tables import Refused, Text
 
-NAMED, LISTED, QUOTED = 3, 20, 100
+MAX_NAMED, MAX_LISTED, MAX_QUOTED_CHARS = 3, 20, 100
 """How many wrong values a finding names, how many columns have their own one, and how many characters are quoted."""
-LARGEST, TIMES_THE_SAMPLE = 1 << 30, 16
+MAX_BYTES, SAMPLE_FACTOR = 1 << 30, 16
 """The size limit in bytes, or so many times the size of a large sample: a cell `0` may become one with all digits."""
-LONGEST_HEADER = 1 << 20
+MAX_HEADER = 1 << 20
 """By how much the header may be longer than the sample's."""
 NO_TEXT = frozenset(["", "nan", "<na>"])
 NO_NUMBER = NO_TEXT | {"na", "n/a", "none", "null", "nat"}
@@ -38,16 +38,16 @@ def check(file: str, sample: str | None, id_column: str | None) -> dict[str, obj
     or else in the sample's first column. Without a sample, the file must parse and have a data row.
     """
     size = os.path.getsize(file) if os.path.isfile(file) else 0
-    most = max(LARGEST, TIMES_THE_SAMPLE * (os.path.getsize(sample) if sample and os.path.isfile(sample) else 0))
+    most = max(MAX_BYTES, SAMPLE_FACTOR * (os.path.getsize(sample) if sample and os.path.isfile(sample) else 0))
     if size > most:
         said = f"the file has {size >> 20} MiB; a submission has at most {most >> 20} MiB"
         return {"bytes": size, "rows": None, "findings": [said]}
     findings: list[str] = []
     try:
         if sample is None:
-            rows = sum(len(piece) for piece in tables.pieces(file, LONGEST_HEADER))
+            rows = sum(len(piece) for piece in tables.pieces(file, MAX_HEADER))
         else:
-            rows, findings = _compared(file, _sample(sample, id_column))
+            rows, findings = _check_against_sample(file, _sample(sample, id_column))
     except Refused as error:
         return {"bytes": size, "rows": None, "findings": [str(error)]}
     none = [] if rows else ["there is no data row below the header"]
@@ -126,7 +126,7 @@ class _WrongRows:
 
     def add(self, cell: str | None = None, row: int | None = None) -> None:
         self.count += 1
-        if len(self.first) < NAMED:
+        if len(self.first) < MAX_NAMED:
             where = [] if row is None else [f"row {row}"]
             self.first.append(" in ".join(([] if cell is None else [quoted(cell)]) + where))
 
@@ -135,9 +135,9 @@ class _WrongRows:
         return [said] if self.count else []
 
 
-def _compared(file: str, sample: _Sample) -> tuple[int, list[str]]:
+def _check_against_sample(file: str, sample: _Sample) -> tuple[int, list[str]]:
     """The number of rows and the findings."""
-    longest = LONGEST_HEADER + sum(len(name.encode()) + 3 for name in sample.names)
+    longest = MAX_HEADER + sum(len(name.encode()) + 3 for name in sample.names)
     pieces = tables.pieces(file, longest)
     names = next(pieces).names
     checks = [(name, want, _WrongRows(), _WrongRows()) for name, want in zip(sample.names, sample.wants, strict=True)]
@@ -157,21 +157,21 @@ def _compared(file: str, sample: _Sample) -> tuple[int, list[str]]:
         for column, want, missing, no_numbers in checks:
             # What the sample has is right.
             if column != same:
-                _see(piece[column].str.strip_chars(), want, missing, no_numbers, rows)
+                _observe(piece[column].str.strip_chars(), want, missing, no_numbers, rows)
         rows += len(piece)
-    findings = _of_columns(names, sample.names)
+    findings = _column_findings(names, sample.names)
     if rows != sample.rows:
         findings.append(f"there are {rows} data rows; the sample submission has {sample.rows}")
     if name is not None and name in names and (rows != sample.rows or other is not None):
         ids = (cell.strip() for piece in tables.pieces(file, longest) for cell in piece[name])
-        findings += _of_ids(name, ids, sample.ids, other)
+        findings += _id_findings(name, ids, sample.ids, other)
     for column, _, missing, no_numbers in checks:
         findings += missing.finding(column, "values are missing")
         findings += no_numbers.finding(column, "values are not finite numbers")
     return rows, findings
 
 
-def _see(cells: Text, want: _Expected, missing: _WrongRows, no_numbers: _WrongRows, before: int) -> None:
+def _observe(cells: Text, want: _Expected, missing: _WrongRows, no_numbers: _WrongRows, before: int) -> None:
     """Looks for wrong values in further cells."""
     are_numbers = want.are_numbers()
     words = NO_NUMBER if are_numbers else NO_TEXT
@@ -186,7 +186,7 @@ def _see(cells: Text, want: _Expected, missing: _WrongRows, no_numbers: _WrongRo
             no_numbers.add(cell, before + int(at) + 1)
 
 
-def _of_columns(found: Sequence[str], wanted: Sequence[str]) -> list[str]:
+def _column_findings(found: Sequence[str], wanted: Sequence[str]) -> list[str]:
     """How the columns differ."""
     missing = [f"column {quoted(name)} is missing" for name in wanted if name not in set(found)]
     index = "a column without a name is not in the sample submission (write the file with index=False)"
@@ -194,8 +194,8 @@ def _of_columns(found: Sequence[str], wanted: Sequence[str]) -> list[str]:
     surplus = [f"column {quoted(name)} is not in the sample submission" if name else index for name in others]
     findings = []
     for all_of, what in ((missing, "columns are missing"), (surplus, "columns are not in the sample submission")):
-        more = [f"{len(all_of) - LISTED} more {what}"] if len(all_of) > LISTED else []
-        findings += all_of[:LISTED] + more
+        more = [f"{len(all_of) - MAX_LISTED} more {what}"] if len(all_of) > MAX_LISTED else []
+        findings += all_of[:MAX_LISTED] + more
     if not findings and list(found) != list(wanted):
         pairs = enumerate(zip_longest(found, wanted), 1)
         at, names = next((at, names) for at, names in pairs if names[0] != names[1])
@@ -204,7 +204,7 @@ def _of_columns(found: Sequence[str], wanted: Sequence[str]) -> list[str]:
     return findings
 
 
-def _of_ids(column: str, found: Iterator[str], wanted: Text, other: str | None) -> list[str]:
+def _id_findings(column: str, found: Iterator[str], wanted: Text, other: str | None) -> list[str]:
     """The IDs in which two columns differ, or the row from which their order differs."""
     missing, unknown, repeated = _WrongRows(), _WrongRows(), _WrongRows()
     left = Counter(wanted)
@@ -227,4 +227,4 @@ def _of_ids(column: str, found: Iterator[str], wanted: Text, other: str | None) 
 
 def quoted(name: str) -> str:
     """A name or value for findings, which appear in journals and prompts."""
-    return f"`{name}`" if len(name) <= QUOTED else f"`{name[:QUOTED]}...` ({len(name)} characters)"
+    return f"`{name}`" if len(name) <= MAX_QUOTED_CHARS else f"`{name[:MAX_QUOTED_CHARS]}...` ({len(name)} characters)"

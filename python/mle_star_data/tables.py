@@ -30,12 +30,12 @@ SEPARATORS = "|;, "
 """What may stand between the labels of a cell. The first of them that occurs in a column separates in all of its
 cells."""
 CANNOT = "the file cannot be read"
-LONGEST_ROW = 16 << 20
+MAX_ROW = 16 << 20
 """In bytes; of a cell, too."""
-csv.field_size_limit(LONGEST_ROW)
+csv.field_size_limit(MAX_ROW)
 PIECE = 20_000
 """Rows that are read at once."""
-LONGEST_SHOWN = 40
+MAX_SHOWN = 40
 """In characters."""
 
 
@@ -118,7 +118,7 @@ def pieces(file: str | Path, longest_header: int | None = None) -> Iterator[Tabl
     except UnicodeDecodeError:
         raise Refused(f"row {undecodable(file)} is not UTF-8 text") from None
     except csv.Error as error:
-        said = f"{_row(reader.line_num - 1)} is longer than {LONGEST_ROW >> 20} MiB"
+        said = f"{_row(reader.line_num - 1)} is longer than {MAX_ROW >> 20} MiB"
         raise Refused(said if "field larger" in str(error) else f"{CANNOT}: {error}") from None
     except OSError as error:
         raise Refused(f"cannot read {file}: {error.strerror}") from None
@@ -131,7 +131,7 @@ def _lines(read: Callable[[int], str], longest: int) -> Iterator[str]:
         if len(line) > most:
             raise Refused(f"{_row(at)} is longer than {most >> 20} MiB")
         yield line
-        at, most = at + 1, LONGEST_ROW
+        at, most = at + 1, MAX_ROW
 
 
 def _row(number: int) -> str:
@@ -268,8 +268,8 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def shown(cell: str) -> str:
     """A cell for a sentence, shortened, in backticks."""
-    start = cell[:LONGEST_SHOWN].encode("unicode_escape").decode() if not cell.isprintable() else cell[:LONGEST_SHOWN]
-    return f"`{start}{'…' if len(cell) > LONGEST_SHOWN else ''}`"
+    start = cell[:MAX_SHOWN].encode("unicode_escape").decode() if not cell.isprintable() else cell[:MAX_SHOWN]
+    return f"`{start}{'…' if len(cell) > MAX_SHOWN else ''}`"
 
 
 def listed(names: Iterable[str]) -> str:

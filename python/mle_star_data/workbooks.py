@@ -14,14 +14,14 @@ import polars as pl
 from .tables import Refused, shown
 from .text_table import BLANKS, Table, is_blank, times, without_empty_ends
 
-MOST_XML = 2 << 30
+MAX_XML = 2 << 30
 NAMES = "the first row with content must name all columns"
 
 
 def read(data: bytes, asked: str | None) -> Table:
     """The table on the sheet of this name, or on the first one."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if any(member.file_size > MOST_XML for member in archive.infolist()):
+        if any(member.file_size > MAX_XML for member in archive.infolist()):
             raise Refused("the workbook has more than 2 GB", "save it as CSV")
         book = fastexcel.read_excel(data)
         names = book.sheet_names

@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use crate::runners::fleet::{Fleet, RunOnFleet};
-use crate::runners::protocol::{MOST_BYTES, RunSetup};
+use crate::runners::protocol::{MAX_BYTES, RunSetup};
 use crate::script::environment::Environment;
 use crate::script::evaluation::{EvaluationSetup, Evaluator, PredictionFiles};
 use crate::script::executor::{Execution, Executor, ExecutorSetup, Job};
@@ -41,9 +41,9 @@ use script_data::{FoldData, ScriptData};
 /// fail if it exists.
 pub const KEEPS_MODEL: &str = "\nif KEEPS_MODEL:";
 /// The largest fitted model that is kept, in bytes.
-pub const MOST_OF_A_MODEL: u64 = 4 << 30;
+pub const MAX_MODEL_BYTES: u64 = 4 << 30;
 /// The largest model of a script of the search, which is one of many, in bytes. A larger one is fitted again if it is needed.
-const MOST_OF_A_SEARCH_MODEL: u64 = 32 << 20;
+const MAX_SEARCH_MODEL_BYTES: u64 = 32 << 20;
 
 mod combine;
 mod finish;
@@ -124,7 +124,7 @@ impl ScriptBackend {
         let whole = rows.map(|rows| data(&rows.data_dir, Some(&rows.sample))).transpose()?;
         let compared = rows.map(|rows| data(&rows.compared, None)).transpose()?;
         let setup = Arc::new(ScriptSetup { run_folder, data_dir, ..setup });
-        let elsewhere = setup.fleet.as_ref().map(|fleet| Arc::new(fleet.register(setup.elsewhere(&closed))));
+        let elsewhere = setup.fleet.as_ref().map(|fleet| Arc::new(fleet.register(setup.remote(&closed))));
         let (closed, executor): (Arc<[PathBuf]>, _) = (closed.into(), Arc::new(executor));
         let (run_folder, known) = (&setup.run_folder, setup.evaluation.as_ref());
         let files = known.into_iter().flat_map(EvaluationSetup::files).chain(samples(&setup));
@@ -200,7 +200,7 @@ impl ScriptBackend {
         });
         let [scores, _] = self.kept_class_scores(&of.validation);
         let validation = [self.kept_validation(&of.validation), scores];
-        let files = PredictionFiles { folder: self.setup.data_dir.clone(), held_out, validation };
+        let files = PredictionFiles { data_dir: self.setup.data_dir.clone(), held_out, validation };
         Ok(evaluation.diagnose(&files).await)
     }
 
@@ -242,8 +242,8 @@ impl ScriptBackend {
     /// The most bytes of the model that this run may keep. Any script of the search may write what is submitted.
     fn most_of_a_model(request: &ScriptRequest) -> Option<u64> {
         match request.purpose {
-            Purpose::Submission => Some(MOST_OF_A_MODEL),
-            Purpose::Score if request.script.contains(KEEPS_MODEL) => Some(MOST_OF_A_SEARCH_MODEL),
+            Purpose::Submission => Some(MAX_MODEL_BYTES),
+            Purpose::Score if request.script.contains(KEEPS_MODEL) => Some(MAX_SEARCH_MODEL_BYTES),
             _ => None,
         }
         .filter(|_| request.slot.host == Host::HERE)
@@ -287,8 +287,8 @@ impl ScriptBackend {
             let (executed, workplace) = self.executor.execute(&job, Arc::clone(&data.shown)).await?;
             return Ok(Ok((Box::new(executed), Outputs::Here(workplace))));
         };
-        if job.script.len() > MOST_BYTES {
-            let message = format!("a script has more than the {} MiB that a runner takes", MOST_BYTES >> 20);
+        if job.script.len() > MAX_BYTES {
+            let message = format!("a script has more than the {} MiB that a runner takes", MAX_BYTES >> 20);
             return Err(Trouble::resumable(message, "run scripts on this machine alone"));
         }
         let source = data.source().await?;
@@ -342,7 +342,7 @@ impl ScriptSetup {
         }
     }
 
-    fn elsewhere(&self, closed: &[PathBuf]) -> RunSetup {
+    fn remote(&self, closed: &[PathBuf]) -> RunSetup {
         RunSetup {
             // The fleet has its own numbers.
             run: 0,
@@ -397,7 +397,7 @@ impl ScriptRunner for ScriptBackend {
             _ => outcome.score,
         };
         let is_valid = kept.submission.as_ref().is_some_and(|submission| submission.findings.is_empty());
-        let trusts = self.evaluation.as_ref().is_none_or(|evaluation| !evaluation.setup.verifies);
+        let trusts = self.evaluation.as_ref().is_none_or(|evaluation| !evaluation.setup.recomputes);
         let is_scored = kept.verified.measured.is_some() || request.purpose == Purpose::Score && trusts;
         // Without a sample, nobody knows how many rows a submission has.
         let is_whole = has_sample && is_valid && (submits || is_scored);
@@ -415,7 +415,7 @@ impl ScriptRunner for ScriptBackend {
         })
     }
 
-    async fn measure(&self, place: &Place, question: &Question, time_left: Duration) -> Result<Answer, Stop> {
+    async fn answer(&self, place: &Place, question: &Question, time_left: Duration) -> Result<Answer, Stop> {
         let ends = Instant::now() + time_left;
         let Some(evaluation) = self.evaluation.clone() else {
             return Ok(question.unanswered("the program cannot compute the metric"));

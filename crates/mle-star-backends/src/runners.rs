@@ -1,4 +1,4 @@
-//! Scripts on other machines.
+//! Runners: copies of this program on other machines, which run scripts for it.
 //!
 //! A *runner* is `mle-star runner` somewhere else: a process whose standard input and output an engine, `ssh` or a
 //! container hands through. [`protocol`] is what both sides say, [`serve`] is the runner, and `fleet` starts runners,

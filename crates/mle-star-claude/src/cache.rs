@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 /// Prefixes of a prompt (system prompt and tools included) that are shorter than this, in bytes, are not marked:
 /// services cache none below about a thousand tokens.
-const SHORTEST_CACHED_PREFIX: usize = 4000;
+const MIN_CACHED_PREFIX: usize = 4000;
 /// What `claude` says about tools before the system prompt has at least this length in bytes.
-const SHORTEST_TOOL_TEXT: usize = 2000;
+const MIN_TOOL_TEXT: usize = 2000;
 /// Prices per input token, as multiples of the uncached price: written for five minutes, written for an hour, read from
 /// the cache.
 const PRICES: [f64; 3] = [1.25, 2.0, 0.1];
@@ -127,8 +127,8 @@ impl PromptCache {
     /// shared prefix if all are.
     pub(crate) fn content(&self, request: &AgentRequest, lifetime: CacheLifetime, now: Instant) -> Value {
         let AgentRequest { system, prompt, shared, tools, .. } = request;
-        let before = system.len() + if tools.is_empty() { 0 } else { SHORTEST_TOOL_TEXT };
-        let ends = shared.iter().copied().filter(|end| before + end >= SHORTEST_CACHED_PREFIX);
+        let before = system.len() + if tools.is_empty() { 0 } else { MIN_TOOL_TEXT };
+        let ends = shared.iter().copied().filter(|end| before + end >= MIN_CACHED_PREFIX);
         let prefixes: Vec<(usize, Hash)> = ends.map(|end| (end, digest(request, end))).collect();
         let mut state = self.state();
         state.used.retain(|_, used| used.is_within(CacheLifetime::Hour, now));
@@ -214,7 +214,7 @@ mod tests {
             assert_eq!(asked(&cache, now, shared).1, Some(marked), "{shared:?} after {seconds} s");
         };
         // A prefix that is too short for the service is not marked.
-        let least = SHORTEST_CACHED_PREFIX - "system".len();
+        let least = MIN_CACHED_PREFIX - "system".len();
         assert_eq!(asked(&cache, start, &[least - 1]), (vec![], None));
         assert_eq!(asked(&PromptCache::new(false), start, &[5, least]), (vec![5, least - 5, 4], Some(1)));
         check(0, &[5000], 0);

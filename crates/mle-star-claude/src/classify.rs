@@ -15,7 +15,7 @@ use crate::transcript::Transcript;
 
 /// The oldest `claude` that takes prompts literally, without expanding `@file` or `/command`; older ones
 /// also lack options.
-pub const OLDEST_CLAUDE_VERSION: [u32; 3] = [2, 1, 248];
+pub const MIN_CLAUDE_VERSION: [u32; 3] = [2, 1, 248];
 /// Retries after a refused login before it is permanent: a token may be renewed meanwhile.
 const LOGIN_RETRIES: u32 = 1;
 
@@ -179,7 +179,7 @@ fn permanent(status: Option<u16>, api_error: &str, words: &str) -> Option<Troubl
 
 /// A `claude` that lacks an option.
 fn too_old(said: &str) -> Trouble {
-    let [major, minor, patch] = OLDEST_CLAUDE_VERSION;
+    let [major, minor, patch] = MIN_CLAUDE_VERSION;
     Trouble::new(
         format!("claude is too old: {said}"),
         format!("update it to {major}.{minor}.{patch} or newer: {INSTALL}"),

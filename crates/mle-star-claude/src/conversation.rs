@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mle_star::attempts::{Attempt, Attempts, Deadline, Outcome, waiting};
+use mle_star::attempts::{Attempt, CallBackend, Deadline, Outcome, waiting};
 use mle_star::event::{Event, EventSink};
 use mle_star_domain::effects::{AgentRequest, Usage};
 use mle_star_domain::trouble::Trouble;
@@ -31,7 +31,7 @@ pub(crate) struct Conversations<'a> {
 }
 
 #[async_trait]
-impl Attempts for Conversations<'_> {
+impl CallBackend for Conversations<'_> {
     async fn attempt(&mut self, deadline: &mut Deadline) -> Attempt {
         let left = self.request.max_usd.map(|max| max - self.used);
         if left.is_some_and(|left| left <= 0.0) && self.used > 0.0 {

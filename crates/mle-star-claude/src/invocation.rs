@@ -11,7 +11,7 @@ use crate::setup::ClaudeSetup;
 pub(crate) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
 
 /// The smallest budget that is passed, in US dollars, because `claude` rejects 0.
-const SMALLEST_BUDGET_USD: f64 = 0.0001;
+const MIN_BUDGET_USD: f64 = 0.0001;
 /// Variables that would make `claude` believe it runs inside another agent.
 const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 /// Set unless the user has set them: no telemetry, no self-update during a run.
@@ -48,7 +48,7 @@ impl Invocation {
         let mut arguments = arguments(setup, request);
         // `claude` sends no further request after that.
         if let Some(usd) = request.max_usd {
-            arguments.extend(["--max-budget-usd".to_owned(), format!("{:.4}", usd.max(SMALLEST_BUDGET_USD))]);
+            arguments.extend(["--max-budget-usd".to_owned(), format!("{:.4}", usd.max(MIN_BUDGET_USD))]);
         }
         Self {
             arguments,

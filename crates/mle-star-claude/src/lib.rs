@@ -23,7 +23,7 @@ mod shell;
 mod transcript;
 mod work_dir;
 
-pub use classify::OLDEST_CLAUDE_VERSION;
+pub use classify::MIN_CLAUDE_VERSION;
 pub use setup::ClaudeSetup;
 
 use async_trait::async_trait;

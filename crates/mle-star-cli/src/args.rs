@@ -554,7 +554,7 @@ impl RunArgs {
         ];
         let pairs = shared.set.iter().map(|pair| Setting::from_pair(pair, "--set"));
         let mut settings = pairs.collect::<Result<Vec<_>, _>>()?;
-        settings.extend(given(named));
+        settings.extend(given_options(named));
         settings.extend(task.settings());
         settings.extend((!shared.runner.is_empty()).then(|| Setting {
             key: "runner".to_owned(),
@@ -573,12 +573,12 @@ impl ResumeArgs {
             ("max_budget_usd", "--max-budget-usd", self.max_budget_usd.clone()),
         ];
         let (config, runners) = (self.config.clone(), self.runner.clone());
-        ResumeOptions { limits: given(limits).collect(), config, runners }
+        ResumeOptions { limits: given_options(limits).collect(), config, runners }
     }
 }
 
 /// Makes a setting of each option that was given. Elements: config key, name of the option, its value.
-fn given<'a, const N: usize>(
+fn given_options<'a, const N: usize>(
     options: [(&'a str, &'a str, Option<String>); N],
 ) -> impl Iterator<Item = Setting> + use<'a, N> {
     options.into_iter().filter_map(|(key, option, value)| Some(Setting::from_text(key, &value?, option)))

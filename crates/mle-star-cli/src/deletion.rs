@@ -9,7 +9,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_process::remove::remove_tree;
 
 /// What the folder of a run that is being deleted is called; no run ID begins with a dot.
-const GONE: &str = ".deleted-";
+const DELETED_PREFIX: &str = ".deleted-";
 
 /// Deletes the folder of a run with everything in it, but nothing that links in it lead to.
 ///
@@ -38,7 +38,7 @@ pub fn delete(folder: &Path) -> Result<(), Trouble> {
         return Err(Trouble::new(message, "look into the folder, and delete it yourself"));
     }
     let held = hold(folder).map_err(|error| error.trouble().of(&id))?;
-    let gone = folder.with_file_name(format!("{GONE}{id}-{}", std::process::id()));
+    let gone = folder.with_file_name(format!("{DELETED_PREFIX}{id}-{}", std::process::id()));
     fs::rename(folder, &gone).map_err(|error| cannot(&error))?;
     drop(held);
     remove_tree(&gone).map_err(|error| cannot(&error))?;
@@ -48,7 +48,7 @@ pub fn delete(folder: &Path) -> Result<(), Trouble> {
 
 fn remove_leftovers(folder: &Path) {
     let entries = folder.parent().and_then(|runs| fs::read_dir(runs).ok()).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(GONE)) {
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(DELETED_PREFIX)) {
         // Another deletion may be at it.
         drop(remove_tree(&entry.path()));
     }

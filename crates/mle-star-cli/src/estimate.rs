@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mle_star::estimate::{Count, PhaseEstimate, estimate};
-use mle_star::money::{DEAREST, Prices, expected_tokens};
+use mle_star::money::{HIGHEST_PRICE, Prices, expected_tokens};
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::words::phase_title;
 use mle_star_report::{money, usage::is_free};
 use mle_star_run::Prepared;
-use mle_star_run::prepare::Configured;
+use mle_star_run::prepare::RunSettings;
 use serde::Serialize;
 use serde_json::json;
 
@@ -60,7 +60,7 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
 /// The offline agents cannot solve the task.
 pub fn of(prepared: &Prepared) -> Result<Estimate, Trouble> {
     prepared.rules()?;
-    let Prepared { task, configured: Configured { config, retrieved_models, .. }, .. } = prepared;
+    let Prepared { task, configured: RunSettings { config, retrieved_models, .. }, .. } = prepared;
     let phases = estimate(config, task, retrieved_models.as_ref().map(Vec::len));
     let roles = by_role(&phases);
     let (mut calls, mut scripts) = (Count::default(), Count::default());
@@ -102,7 +102,7 @@ fn by_role(phases: &[PhaseEstimate]) -> BTreeMap<AgentType, Count> {
 /// halved and doubled. An unknown model of `claude` has the dearest price.
 fn cost(config: &Config, role: AgentType, model: &str) -> Option<(f64, f64)> {
     let is_priced = matches!(config.agents, AgentsChoice::OpenAi | AgentsChoice::Codex);
-    let price = Prices::of(config).known(model).or((!is_priced).then_some(DEAREST))?;
+    let price = Prices::of(config).known_price(model).or((!is_priced).then_some(HIGHEST_PRICE))?;
     let (tokens_in, tokens_out) = expected_tokens(role);
     let usd = (f64::from(tokens_in) * price.input + f64::from(tokens_out) * price.output) / 1e6;
     Some((usd / 2.0, usd * 2.0))

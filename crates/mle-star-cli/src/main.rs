@@ -112,6 +112,6 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Man { dir } => commands::manual::man(dir.as_deref()),
     }?;
-    let lost = output::lost().filter(|_| !is_run);
+    let lost = output::write_error().filter(|_| !is_run);
     lost.map_or(Ok(exit), |trouble| Err(Failure::failed(trouble)))
 }

@@ -10,7 +10,7 @@ use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::sanitize::{plain, width};
+use mle_star_report::sanitize::{escape, width};
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -39,7 +39,7 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
 }
 
 /// Why some data was not printed; `None`: all was.
-pub fn lost() -> Option<Trouble> {
+pub fn write_error() -> Option<Trouble> {
     note_loss(io::stdout().lock().flush());
     let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).clone();
     lost.map(|why| {
@@ -60,12 +60,12 @@ fn note_loss(printed: io::Result<()>) {
 
 /// Prints one line of data for people, without control characters.
 pub fn shown(line: &str) {
-    data(&plain(line));
+    data(&escape(line));
 }
 
 /// Prints one message, without control characters.
 pub fn talk(line: &str) {
-    above(&plain(line));
+    above(&escape(line));
 }
 
 /// Prints one message that is laid out and coloured already.
@@ -165,7 +165,7 @@ pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
 }
 
 fn of_trouble(trouble: &Trouble) -> String {
-    plain(&format!("error: {}\nhint: {}", trouble.message.trim_end_matches('.'), trouble.hint))
+    escape(&format!("error: {}\nhint: {}", trouble.message.trim_end_matches('.'), trouble.hint))
 }
 
 fn write_above(standing: &[DrawnLine], text: &str) {

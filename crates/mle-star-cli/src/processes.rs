@@ -14,9 +14,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 
 /// Bytes of a lock file that are read.
-const LONGEST_NOTE: u64 = 100;
+const MAX_NOTE_BYTES: u64 = 100;
 /// What `/proc` appends to the path of a program whose file was removed.
-const GONE: &str = " (deleted)";
+const DELETED: &str = " (deleted)";
 
 /// An `mle-star` process of this user that works on runs.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -31,14 +31,14 @@ pub struct Worker {
 /// # Errors
 /// There is none, or it is not known to be an `mle-star` process of this user.
 pub fn working(folder: &Path) -> Result<Worker, Trouble> {
-    if !run_view::is_held(folder) {
+    if !run_view::is_running(folder) {
         let hint = "it has ended or was already stopped; look at the run";
         return Err(Trouble::new("no process works on this run", hint));
     }
-    let holder = files::read(folder, LOCK, LONGEST_NOTE).unwrap_or_default();
+    let holder = files::read(folder, LOCK, MAX_NOTE_BYTES).unwrap_or_default();
     let id = holder.strip_prefix("process ").and_then(|id| id.trim().parse().ok()).map(Pid::from_raw);
     let ours = id.filter(|id| is_ours(*id) && holds(*id, folder));
-    ours.map(|id| Worker { id, started: started(id) }).ok_or_else(|| {
+    ours.map(|id| Worker { id, started: start_time(id) }).ok_or_else(|| {
         let message =
             format!("the run is held by {holder}, which is not an mle-star process of yours on this machine");
         Trouble::new(message, "stop it where it was started, with Ctrl-C")
@@ -59,7 +59,7 @@ impl Worker {
 }
 
 /// The start time of a process, as `/proc` has it; empty if it has ended.
-fn started(id: Pid) -> String {
+fn start_time(id: Pid) -> String {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     // The second column is a name in brackets with any characters, so columns are counted from its end; this is
     // the twenty-second.
@@ -78,7 +78,7 @@ pub fn expanded(text: &str) -> PathBuf {
 /// Whether it is this program, run by this user.
 fn is_ours(id: Pid) -> bool {
     let of = PathBuf::from(format!("/proc/{id}"));
-    let name = |path: PathBuf| Some(path.file_name()?.to_string_lossy().trim_end_matches(GONE).to_owned());
+    let name = |path: PathBuf| Some(path.file_name()?.to_string_lossy().trim_end_matches(DELETED).to_owned());
     let runs = fs::read_link(of.join("exe")).ok().and_then(name);
     let is_own = fs::metadata(&of).is_ok_and(|meta| meta.uid() == geteuid().as_raw());
     is_own && runs.is_some() && runs == std::env::current_exe().ok().and_then(name)

@@ -66,7 +66,7 @@ fn the_page_of_the_result_is_up_to_date() {
 
 #[test]
 fn the_page_of_the_events_is_up_to_date() {
-    part_agrees("events.md", "fields", &fields::of_events(&json(&line_schema())));
+    part_agrees("events.md", "fields", &fields::event_sections(&json(&line_schema())));
 }
 
 #[test]

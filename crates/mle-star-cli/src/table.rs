@@ -3,7 +3,7 @@
 use mle_star_report::sanitize::{shortened, width};
 
 /// The shortest form of a name in a narrow terminal.
-const SHORTEST_NAME: usize = 8;
+const MIN_NAME_WIDTH: usize = 8;
 
 /// A table with a line for each of these rows.
 pub struct Table<'a, T> {
@@ -65,7 +65,7 @@ impl<'a, T> Table<'a, T> {
         }
         let excess = self.width().saturating_sub(most);
         if let Some(names) = self.columns.first_mut().filter(|_| excess > 0) {
-            let left = names.width().saturating_sub(excess).max(SHORTEST_NAME);
+            let left = names.width().saturating_sub(excess).max(MIN_NAME_WIDTH);
             names.cells.iter_mut().for_each(|name| *name = shortened(name, left));
         }
         let columns: Vec<_> = self.columns.iter().map(|column| (column, column.width())).collect();

@@ -7,7 +7,7 @@ use mle_star::attempts::RetryPolicy;
 use mle_star_domain::trouble::Trouble;
 
 use crate::invocation::Files;
-use crate::setup::CodexSetup;
+use crate::setup::CodexSettings;
 
 /// The hint if every `codex` dies.
 const KEEPS_DYING: &str = "check that codex works with `codex exec hello`, then resume the run";
@@ -16,7 +16,7 @@ const HIDDEN: &str = "[key]";
 
 /// Agents that ask a language model through `codex`.
 pub struct CodexAgents {
-    pub(crate) setup: CodexSetup,
+    pub(crate) setup: CodexSettings,
     pub(crate) files: Files,
     /// Models whose service takes no schema.
     without_schema: Mutex<BTreeSet<String>>,
@@ -28,7 +28,7 @@ impl CodexAgents {
     ///
     /// # Errors
     /// The folder cannot be created.
-    pub fn new(setup: CodexSetup) -> Result<Self, Trouble> {
+    pub fn new(setup: CodexSettings) -> Result<Self, Trouble> {
         let files = Files::new(&setup.folder, setup.key.is_some());
         let files = files.map_err(|error| Trouble::io("create", &setup.folder, &error))?;
         let retry_policy = RetryPolicy::new(setup.max_wait, fastrand::f64, KEEPS_DYING);

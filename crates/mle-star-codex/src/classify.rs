@@ -11,7 +11,7 @@ use serde_json::Value;
 
 const INSTALL: &str = "`npm install -g @openai/codex`";
 /// How much of an error is shown, in characters.
-const SHOWN: usize = 300;
+const MAX_SHOWN_CHARS: usize = 300;
 
 const LOGIN: Permanent = Permanent::login("check CODEX_API_KEY or the login that `mle-star doctor` shows");
 const NO_API: Permanent = Permanent::new(
@@ -118,7 +118,7 @@ fn words(message: &str) -> String {
     let json = serde_json::from_str::<Value>(message).ok();
     let inner = json.as_ref().and_then(|json| json["error"]["message"].as_str());
     let line = inner.unwrap_or(message).trim().lines().next().unwrap_or_default();
-    line.chars().filter(|c| !c.is_control()).take(SHOWN).collect()
+    line.chars().filter(|c| !c.is_control()).take(MAX_SHOWN_CHARS).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mle_star::attempts::{Attempt, Attempts, Deadline, Outcome, waiting};
+use mle_star::attempts::{Attempt, CallBackend, Deadline, Outcome, waiting};
 use mle_star::event::{Event, EventSink};
 use mle_star::schema;
 use mle_star_domain::effects::{AgentRequest, Usage};
@@ -43,7 +43,7 @@ enum End {
 }
 
 #[async_trait]
-impl Attempts for Conversations<'_> {
+impl CallBackend for Conversations<'_> {
     async fn attempt(&mut self, deadline: &mut Deadline) -> Attempt {
         let AgentRequest { schema, model, .. } = self.request;
         let asked = schema.clone().filter(|_| !self.was_silent && self.agents.takes_schema(model));
@@ -84,7 +84,7 @@ impl<'a> Conversations<'a> {
         let waited = began.elapsed().as_secs();
         let (ending, stderr) = talk.end().await;
         let outcome = match end {
-            End::Turn(None) => answered(&transcript, asked.is_some()),
+            End::Turn(None) => outcome_of(&transcript, asked.is_some()),
             End::Turn(Some(error)) => classify::error(&error),
             End::Decided(outcome) => outcome,
             End::Closed => {
@@ -202,7 +202,7 @@ impl<'a> Conversations<'a> {
 }
 
 /// The outcome of a turn without an error.
-fn answered(transcript: &Transcript, wants_structure: bool) -> Outcome {
+fn outcome_of(transcript: &Transcript, wants_structure: bool) -> Outcome {
     let text = transcript.text.clone();
     if text.trim().is_empty() {
         return Outcome::Died("the answer is empty".to_owned());

@@ -9,7 +9,7 @@ use mle_star_process::remove::remove_tree;
 use serde_json::Value;
 use tokio::process::Command;
 
-use crate::setup::CodexSetup;
+use crate::setup::CodexSettings;
 
 /// The tool that stands for the web search of `codex`.
 pub(crate) const WEB_SEARCH: &str = "WebSearch";
@@ -83,7 +83,7 @@ impl Files {
     /// A file cannot be written.
     pub(crate) fn command(
         &self,
-        setup: &CodexSetup,
+        setup: &CodexSettings,
         request: &AgentRequest,
         schema: Option<&Value>,
     ) -> io::Result<Command> {

@@ -24,7 +24,7 @@ use mle_star_domain::effects::{AgentReply, AgentRequest};
 use conversation::Conversations;
 
 pub use agents::CodexAgents;
-pub use setup::CodexSetup;
+pub use setup::CodexSettings;
 
 #[async_trait]
 impl AgentBackend for CodexAgents {

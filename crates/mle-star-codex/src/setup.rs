@@ -1,4 +1,4 @@
-//! What agents behind `codex` need.
+//! The settings of the agents that run the `codex` command.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use mle_star_domain::config::Price;
 
-/// What [`CodexAgents`](crate::CodexAgents) need.
+/// The settings of [`CodexAgents`](crate::CodexAgents).
 #[derive(Clone)]
-pub struct CodexSetup {
+pub struct CodexSettings {
     /// The `codex` executable.
     pub executable: PathBuf,
     /// The key in `CODEX_API_KEY`, which is never shown. Without it, `codex` uses the login that it has stored.

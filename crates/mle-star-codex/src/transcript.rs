@@ -14,7 +14,7 @@ pub(crate) const WEB_FETCH: &str = "WebFetch";
 /// The beginning of the message about a request that `codex` repeats.
 const RETRY: &str = "Reconnecting... ";
 /// The wait before its first repetition; each one is twice as long.
-const FIRST_WAIT: Duration = Duration::from_millis(200);
+const MIN_RETRY_WAIT: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
@@ -60,7 +60,7 @@ impl Retry {
 
     /// About how long `codex` waits.
     pub(crate) fn wait(&self) -> Duration {
-        FIRST_WAIT * (1 << self.nth.unwrap_or(1).saturating_sub(1).min(5))
+        MIN_RETRY_WAIT * (1 << self.nth.unwrap_or(1).saturating_sub(1).min(5))
     }
 }
 

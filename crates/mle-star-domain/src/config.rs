@@ -30,11 +30,11 @@ pub use holdout::HoldoutShare;
 pub use key::{Form, Key, OutOfRange};
 
 /// The most solutions of a combination that agents are asked to keep a model of.
-pub const MOST_KEPT_MODELS: u64 = 5;
+pub const MAX_KEPT_MODELS: u64 = 5;
 /// Agents that ask a language model.
-const MODELS: &[AgentsChoice] = &[Claude, Endpoint, Codex];
+const MODEL_AGENTS: &[AgentsChoice] = &[Claude, Endpoint, Codex];
 /// Agents that are asked with a prompt.
-const ASKED: &[AgentsChoice] = &[Claude, Files, Endpoint, Codex];
+const PROMPTED_AGENTS: &[AgentsChoice] = &[Claude, Files, Endpoint, Codex];
 /// The permission modes of `claude`.
 const PERMISSION_MODES: [&str; 7] =
     ["bypassPermissions", "default", "manual", "acceptEdits", "auto", "dontAsk", "plan"];
@@ -43,7 +43,7 @@ const SHARES: &str = "four shares of at least 0 that add up to 100, with finaliz
 /// The seed of a run without another one.
 pub const SEED: u32 = 42;
 /// Libraries take seeds of 32 bits, and scripts add a little to theirs.
-const LARGEST_SEED: u64 = 1_000_000_000;
+const MAX_SEED: u64 = 1_000_000_000;
 /// In seconds.
 const TEN_YEARS: u64 = 315_360_000;
 
@@ -100,7 +100,7 @@ crate::keys! {
         /// a tool.
         permission_mode: String = "bypassPermissions".to_owned(), one_of(&PERMISSION_MODES), only(&[Claude]);
         /// Model of the agents: an alias or a full name. The default is for `claude`; `openai` and `codex` need a name.
-        model: String = "sonnet".to_owned(), text(), variable("MLE_STAR_MODEL"), only(ASKED);
+        model: String = "sonnet".to_owned(), text(), variable("MLE_STAR_MODEL"), only(PROMPTED_AGENTS);
         /// Level of `logs/mle-star.log`: `ERROR`, `WARN`, `INFO` or `DEBUG`. `DEBUG` also logs prompts and replies, and
         /// prints log lines on the console.
         log_level: String = "INFO".to_owned(),
@@ -122,7 +122,7 @@ crate::keys! {
             at_most(TEN_YEARS),
             only(&[Claude, Offline, Endpoint, Codex]);
         /// How long one call waits for an overloaded service, in seconds.
-        overload_patience_seconds: u64 = 3600, at_most(TEN_YEARS), only(MODELS);
+        overload_patience_seconds: u64 = 3600, at_most(TEN_YEARS), only(MODEL_AGENTS);
         /// The most agent calls at once.
         max_concurrent_agents: u32 = 8, at_least(1), at_most(1024);
         /// The most scripts at once on this machine (option `--jobs`); each gets an equal share of cores and GPUs. Without it,
@@ -136,7 +136,7 @@ crate::keys! {
         /// Memory limit of one script with its child processes, in MiB. Without it, 90 % of the machine's memory.
         memory_limit_mb: Option<u64> = None, at_least(1);
         /// Models of single agents, such as `agent_models.coder`.
-        agent_models: BTreeMap<AgentType, String> = BTreeMap::new(), only(ASKED);
+        agent_models: BTreeMap<AgentType, String> = BTreeMap::new(), only(PROMPTED_AGENTS);
         /// The `claude` executable. Without it, `claude` on PATH.
         claude_path: Option<PathBuf> = None, command(), variable("MLE_STAR_CLAUDE_PATH"), only(&[Claude]);
         /// The `codex` executable. Without it, `codex` on PATH.
@@ -151,7 +151,7 @@ crate::keys! {
             must(endpoint::are_prices, "US dollars per million tokens, 0 or more"),
             only(&[Endpoint, Codex]);
         /// Whether the retriever searches the web.
-        search: Switch = Switch::On, switch(), only(ASKED);
+        search: Switch = Switch::On, switch(), only(PROMPTED_AGENTS);
         /// The program that searches the web for `agents: openai`, with its arguments.
         search_command: Vec<String> = Vec::new(),
             must(endpoint::is_command, "a program with its arguments"),
@@ -160,7 +160,7 @@ crate::keys! {
         /// of the competition.
         search_blocked_domains: Vec<String> = Vec::new(),
             must(are_domains, "domains, with or without a path"),
-            only(MODELS);
+            only(MODEL_AGENTS);
         /// Shell commands that agents must not run, as parts of a command line.
         blocked_commands: Vec<String> = ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"].map(str::to_owned).into(),
             only(&[Claude]);
@@ -174,7 +174,7 @@ crate::keys! {
         preset: Preset = Preset::Default;
         /// The seed of the held-out rows, of the folds and the sample that agents are told to use, and of the scripts of the
         /// offline agents. Answers of language models do not depend on it.
-        seed: u32 = SEED, at_most(LARGEST_SEED);
+        seed: u32 = SEED, at_most(MAX_SEED);
         /// Labelled rows that no script sees before the final choice: `auto` (15 % if at least 2,000 rows are labelled),
         /// `off`, or a share from 0.05 to 0.4.
         holdout: HoldoutShare = HoldoutShare::Auto,

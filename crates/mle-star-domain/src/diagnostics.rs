@@ -74,7 +74,7 @@ pub struct TargetErrors {
 pub struct ClassErrors {
     /// The classes, those that only the predictions name at the end.
     pub names: Vec<String>,
-    /// The number of rows by true class, then by predicted class; empty for more than [`MOST_CLASSES`] classes, or if no
+    /// The number of rows by true class, then by predicted class; empty for more than [`MAX_CLASSES`] classes, or if no
     /// class is predicted.
     pub confusion: Vec<Vec<u64>>,
     /// The probability above which a row is counted as of the second class; `None` if labels, or more classes, are predicted.
@@ -89,7 +89,7 @@ pub struct ClassErrors {
 }
 
 /// The most classes in a table of true and predicted classes.
-pub const MOST_CLASSES: usize = 12;
+pub const MAX_CLASSES: usize = 12;
 
 /// The curves of one class against the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::deviation::standard_deviation;
-use self::interval::{Bounds, Spread, error_of_one_more_period, of_one_more_period};
+use self::interval::{Bounds, Spread, error_of_one_more_period, next_period};
 use crate::metric::Direction;
 
 /// A score computed from predictions and labels.
@@ -139,7 +139,7 @@ impl Measurement {
         let periods = validated.map(|validated| validated.periods.as_slice()).unwrap_or_default();
         if !periods.is_empty() {
             let scores: Vec<f64> = periods.iter().map(|one| one.score).chain([self.score]).collect();
-            return of_one_more_period(&scores, self.bounds, direction);
+            return next_period(&scores, self.bounds, direction);
         }
         match self.spread {
             Some(spread) => {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use new_series::NewSeries;
 pub use validation::Detail;
 
-use crate::measure::interval::FEWEST_PERIODS;
+use crate::measure::interval::MIN_PERIODS;
 
 /// The ROC-AUC from which training and test rows are said to differ.
 const NOTABLE: f64 = 0.6;
@@ -340,7 +340,7 @@ impl Split {
     /// if one column names the series.
     pub fn cluster_of(&self, periods: usize) -> Option<&str> {
         match &self.series[..] {
-            [series] if periods < FEWEST_PERIODS => Some(series),
+            [series] if periods < MIN_PERIODS => Some(series),
             _ => self.cluster(),
         }
     }

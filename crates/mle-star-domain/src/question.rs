@@ -295,7 +295,7 @@ impl Question {
     /// The place of the question in the step at `place`.
     pub fn place(&self, place: &Place) -> Place {
         place.join(match self {
-            Self::Look { part, .. } => return Self::look(place, *part),
+            Self::Look { part, .. } => return Self::scoring_place(place, *part),
             Self::Compare { .. } => "common",
             Self::Agreement { .. } => "agreement",
             Self::Select { .. } => "weights",
@@ -307,7 +307,7 @@ impl Question {
     }
 
     /// The place of a look at these rows in the step at `place`.
-    pub fn look(place: &Place, part: HoldoutPart) -> Place {
+    pub fn scoring_place(place: &Place, part: HoldoutPart) -> Place {
         place.join(format_args!("look-{}", part.name()))
     }
 

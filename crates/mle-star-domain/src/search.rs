@@ -15,7 +15,7 @@ const COMPETITION_AT: [&str; 2] = ["competitions", "c"];
 /// All notebooks: their addresses do not name the competition.
 const NOTEBOOKS: &str = "kaggle.com/code";
 /// Maximum number of times an address is percent-decoded. Servers do not decode more often.
-const DECODINGS: usize = 4;
+const MAX_DECODINGS: usize = 4;
 
 /// A rule, or the page of an address: lower-case host and path segments.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Page {
 fn readings(address: &str) -> Vec<Page> {
     let mut pages = Vec::new();
     let mut text: String = address.trim().chars().filter(|c| !c.is_control()).collect();
-    for _ in 0..DECODINGS {
+    for _ in 0..MAX_DECODINGS {
         pages.extend(page(&text));
         // Archives and proxies append the other address to their own, or put it into the query, with or without its scheme.
         let inner = text.match_indices(['/', '\\', '?', '&', '=', ':']).map(|(at, _)| &text[at + 1..]);

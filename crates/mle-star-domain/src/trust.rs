@@ -96,7 +96,7 @@ impl Trust {
 
 /// Held-out rows contradict a validation score that is better by more than this many standard errors of the difference.
 /// `lab/trust.md` shows what a comparison costs if that is chance.
-pub const CONTRADICTED: f64 = 2.0;
+pub const MAX_Z_SCORE: f64 = 2.0;
 /// The half of a 95 % interval, in standard errors.
 const HALF: f64 = 1.96;
 
@@ -135,7 +135,7 @@ impl Trust {
         let (held_out, validated) = (self.holdout_score, self.validation_score);
         let intervals = self.holdout_interval.zip(self.validation_interval);
         let both = held_out.zip(validated).zip(intervals);
-        let both = both.and_then(|(scores, intervals)| together(scores, intervals, direction));
+        let both = both.and_then(|(scores, intervals)| combined_interval(scores, intervals, direction));
         let (score, interval, from) = match (both, held_out, validated) {
             (Some((score, interval)), ..) => (score, Some(interval), ScoreSource::Both),
             (None, Some(score), _) => (score, self.holdout_interval, ScoreSource::Holdout),
@@ -147,7 +147,7 @@ impl Trust {
 }
 
 /// The held-out and the validated score together, with the interval; `None` if they contradict each other.
-fn together(
+fn combined_interval(
     (held_out, validated): (f64, f64),
     intervals: ([f64; 2], [f64; 2]),
     direction: Direction,
@@ -156,7 +156,7 @@ fn together(
     let (of_held_out, of_validated) = (error(intervals.0), error(intervals.1));
     let gap = Score::new(validated, direction)?.gain_over(Score::new(held_out, direction)?);
     // Without any error, the scores say nothing about each other.
-    if gap > CONTRADICTED * of_held_out.hypot(of_validated) || of_held_out.min(of_validated) <= 0.0 {
+    if gap > MAX_Z_SCORE * of_held_out.hypot(of_validated) || of_held_out.min(of_validated) <= 0.0 {
         return None;
     }
     let (weight, other) = (of_held_out.powi(-2), of_validated.powi(-2));
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn both_scores_count_by_their_precision_unless_they_contradict_each_other() {
         let of = |held_out: f64, direction| {
-            together((held_out, 0.8), ([held_out - 0.08, held_out + 0.08], [0.76, 0.84]), direction)
+            combined_interval((held_out, 0.8), ([held_out - 0.08, held_out + 0.08], [0.76, 0.84]), direction)
         };
         // The validated score has a quarter of the variance, and the mean of errors is the geometric one.
         let (score, [low, high]) = of(0.75, Direction::Maximize).unwrap();

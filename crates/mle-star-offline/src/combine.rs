@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::families::Member;
+use crate::families::ScriptModel;
 use crate::inputs::{Inputs, fenced};
 use crate::problem::Problem;
 use crate::sections;
@@ -44,7 +44,7 @@ pub(crate) fn merger(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Te
 /// Gives the base what the history of the reference's models needs.
 fn take_history(base: &mut Script, reference: &Script) {
     let missing = |heading: &&&str| base.section(heading).is_none();
-    let wanted: Vec<Section> = writer::OF_SERIES
+    let wanted: Vec<Section> = writer::SERIES_CLASSES
         .iter()
         .filter(missing)
         .filter_map(|heading| reference.section(heading).cloned())
@@ -54,7 +54,7 @@ fn take_history(base: &mut Script, reference: &Script) {
         base.replace("Cross-validation", validation.unwrap_or_default());
     }
     let in_order =
-        |section: &Section| writer::OF_SERIES.iter().position(|heading| *heading == section.heading);
+        |section: &Section| writer::SERIES_CLASSES.iter().position(|heading| *heading == section.heading);
     for section in wanted {
         let later = |other: &Section| in_order(other) > in_order(&section) || other.kind() == "Features";
         let at = base.sections.iter().position(later).unwrap_or(base.sections.len());
@@ -63,11 +63,11 @@ fn take_history(base: &mut Script, reference: &Script) {
 }
 
 /// The member's name, numbered if the base has one of that name.
-fn free_name(taken: &[Member], member: &Member) -> Member {
+fn free_name(taken: &[ScriptModel], member: &ScriptModel) -> ScriptModel {
     let mut named = member.clone();
     let mut number = 2;
     while taken.iter().any(|other| other.slug == named.slug || other.title == named.title) {
-        named = Member::new(
+        named = ScriptModel::new(
             format!("{} {number}", member.title),
             format!("{}_{number}", member.slug),
             member.has_history,
@@ -77,7 +77,7 @@ fn free_name(taken: &[Member], member: &Member) -> Member {
     named
 }
 
-fn renamed(section: &Section, from: &Member, to: &Member) -> Section {
+fn renamed(section: &Section, from: &ScriptModel, to: &ScriptModel) -> Section {
     if from == to {
         return section.clone();
     }
@@ -85,7 +85,7 @@ fn renamed(section: &Section, from: &Member, to: &Member) -> Section {
     for start in ["features_", "encode_", "fit_", "history_"] {
         text = text.replace(&format!("def {start}{}(", from.slug), &format!("def {start}{}(", to.slug));
     }
-    let parameters = |member: &Member| format!("PARAMS_{}", member.slug.to_uppercase());
+    let parameters = |member: &ScriptModel| format!("PARAMS_{}", member.slug.to_uppercase());
     Section::new(text.replace(&parameters(from), &parameters(to)))
 }
 

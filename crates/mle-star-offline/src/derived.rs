@@ -12,21 +12,21 @@ use serde::Serialize;
 use crate::columns::{Columns, is_nearly_unique, is_number};
 use crate::joins::JoinPair;
 use mle_star_tables::places::{Place, places};
-use mle_star_tables::profile::{Column, PartKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_tables::profile::{Column, INFERENCE_ROWS, PartKind, Profile, Table};
 
 /// The most dates, and the most places, that are paired; more would give too many pairs.
-const MOST_IN_PAIRS: usize = 4;
+const MAX_PAIRED: usize = 4;
 /// The most numbers that become categories, too, and the most codes; more would slow models down.
-const MOST_NAMES: usize = 8;
-const MOST_CODES: usize = 4;
+const MAX_NAMES: usize = 8;
+const MAX_CODES: usize = 4;
 /// The most derived comparisons of two joined rows of a table; more would slow models down.
-const MOST_COMPARED: usize = 20;
+const MAX_COMPARED: usize = 20;
 /// If each value of a code has at least this many rows on average, models learn it as a whole, and its parts are not
 /// derived.
 const ROWS_PER_CODE: usize = 20;
 /// The most cells, rows times columns, of parts of codes and of numbers as categories. They are computed as texts, which
 /// need much time and memory.
-const MOST_CELLS: usize = 10_000_000;
+const MAX_CELLS: usize = 10_000_000;
 
 /// The columns of the training and test table from which further columns can be derived.
 #[derive(Clone, Debug, Default)]
@@ -101,12 +101,12 @@ impl DerivableColumns {
         // A later entry replaces an earlier one, so the counts of the training table come last.
         let given = test.columns.iter().chain(&train.columns);
         let given = given.map(|column| (column.name.clone(), (column.distinct, column.says_code))).collect();
-        let mut left = MOST_CELLS / train.rows.max(test.rows).max(1);
+        let mut left = MAX_CELLS / train.rows.max(test.rows).max(1);
         let is_name = |name: &&String| train.column(name).is_some_and(|column| column.names_things);
         let numbers: Vec<String> =
-            columns.numeric.iter().filter(is_name).take(MOST_NAMES.min(left)).cloned().collect();
+            columns.numeric.iter().filter(is_name).take(MAX_NAMES.min(left)).cloned().collect();
         left -= numbers.len();
-        let looked = train.rows.min(ROWS_LOOKED_AT);
+        let looked = train.rows.min(INFERENCE_ROWS);
         let features = train.columns.iter().filter(|column| !excluded(&column.name));
         let codes = features.filter_map(|column| Code::new(column, test.column(&column.name)?, looked));
         let fits = |code: &Code| {
@@ -115,7 +115,7 @@ impl DerivableColumns {
             left -= if fits { parts } else { 0 };
             fits
         };
-        let codes = codes.filter(fits).take(MOST_CODES).collect();
+        let codes = codes.filter(fits).take(MAX_CODES).collect();
         Self { codes, numbers, given }
     }
 
@@ -180,7 +180,7 @@ impl DerivableColumns {
             let all = twins.iter().flat_map(|twins| &twins.columns);
             let all = all.filter(|pair| kinds.iter().any(|kind| are_of(kind, pair)));
             let named = all.map(|pair| (pair.clone(), pair.join(word)));
-            named.filter(|(_, name)| are_free(&mut iter::once(name))).take(MOST_COMPARED).collect()
+            named.filter(|(_, name)| are_free(&mut iter::once(name))).take(MAX_COMPARED).collect()
         };
         let differences = compared(&[&columns.numeric], "_minus_");
         let equals = compared(&[&columns.categorical, &columns.many_levels], "_is_");
@@ -217,7 +217,7 @@ fn name_of(number: &str) -> String {
 
 /// All pairs of the first items. The columns of the training table come before those of joined ones.
 fn pairs<T>(items: &[T]) -> impl Iterator<Item = (&T, &T)> {
-    let items = &items[..items.len().min(MOST_IN_PAIRS)];
+    let items = &items[..items.len().min(MAX_PAIRED)];
     items.iter().enumerate().flat_map(move |(at, one)| items[at + 1..].iter().map(move |other| (one, other)))
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum Family {
 
 /// A model in a script: its title, and the suffix of its functions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Member {
+pub(crate) struct ScriptModel {
     /// For example `LightGBM`.
     pub(crate) title: String,
     /// For example `lightgbm`.
@@ -34,7 +34,7 @@ pub(crate) struct Member {
     pub(crate) functions: String,
 }
 
-impl Member {
+impl ScriptModel {
     /// A model with these names.
     pub(crate) fn new(title: String, slug: String, has_history: bool) -> Self {
         let history = if has_history { format!(", history_{slug}") } else { String::new() };

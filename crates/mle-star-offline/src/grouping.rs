@@ -11,7 +11,7 @@ use serde::Serialize;
 use mle_star_tables::profile::{GroupColumn, Profile};
 
 /// If fewer whole groups than this would be drawn, rows are drawn from all groups instead.
-const FEWEST_DRAWN: usize = 20;
+const MIN_DRAWN: usize = 20;
 
 /// The column that groups rows, and its consequences.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -83,8 +83,8 @@ pub(crate) fn grouping(
         column: chosen.column.clone(),
         others: others.iter().map(|found| found.column.clone()).collect(),
         groups: chosen.groups,
-        drawn_whole: drawn >= FEWEST_DRAWN,
-        stratified: rows.unequal_classes && drawn >= FEWEST_DRAWN,
+        drawn_whole: drawn >= MIN_DRAWN,
+        stratified: rows.unequal_classes && drawn >= MIN_DRAWN,
         given: split.is_some_and(|split| split.given),
         gaps: profile.train.column(&chosen.column).is_some_and(|column| column.missing > 0),
     })

@@ -1,10 +1,10 @@
 //! What the past of a series says about its later rows, for tasks whose test rows are later rows of the same series (the days
 //! of a store).
 
-use mle_star_tables::profile::{Profile, ROWS_LOOKED_AT};
+use mle_star_tables::profile::{INFERENCE_ROWS, Profile};
 use serde::Serialize;
 
-use crate::time_order::TimeOrder;
+use crate::time_column::TimeColumn;
 
 /// The series that rows belong to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -31,7 +31,7 @@ pub(crate) enum Past {
 impl History {
     /// The history of the series in a table ordered by time; `None` if no columns name series and several rows have the
     /// same time.
-    pub(crate) fn of(profile: &Profile, time: &TimeOrder) -> Option<Self> {
+    pub(crate) fn of(profile: &Profile, time: &TimeColumn) -> Option<Self> {
         let series = profile.relations.series.clone();
         (!series.is_empty() || is_one_series(profile, time)).then_some(Self { series })
     }
@@ -50,8 +50,8 @@ impl Past {
 }
 
 /// Whether hardly any two rows have the same time.
-fn is_one_series(profile: &Profile, time: &TimeOrder) -> bool {
-    let rows = profile.train.rows.min(ROWS_LOOKED_AT);
+fn is_one_series(profile: &Profile, time: &TimeColumn) -> bool {
+    let rows = profile.train.rows.min(INFERENCE_ROWS);
     let times = profile.train.column(&time.column).map_or(0, |column| column.distinct);
     time.groups.is_none() && times * 20 >= rows * 19
 }

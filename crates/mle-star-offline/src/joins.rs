@@ -7,35 +7,35 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::columns::{Columns, input_path, is_constant, is_number};
-use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_tables::profile::{Column, ColumnKind, INFERENCE_ROWS, Profile, Table};
 use mle_star_tables::relations::{Cutoff, Date, Link};
 
 /// The functions that summarise numbers.
-const NUMBERS: &[&str] = &["mean", "min", "max"];
+const NUMBER_STATS: &[&str] = &["mean", "min", "max"];
 /// Further ones, unless a table has many numbers.
-const MORE: &[&str] = &["mean", "min", "max", "std"];
+const MORE_STATS: &[&str] = &["mean", "min", "max", "std"];
 /// Parts of a table's time, of each of which the last one is recent.
-const RECENT: [u32; 3] = [3, 10, 30];
+const RECENT_PARTS: [u32; 3] = [3, 10, 30];
 /// Those for rows in the order of time.
-const IN_ORDER: &[&str] = &["mean", "min", "max", "std", "last"];
+const ORDERED_STATS: &[&str] = &["mean", "min", "max", "std", "last"];
 const MANY_NUMBERS: usize = 12;
 /// Those for what a joined table has summarised already.
-const AGAIN: &[&str] = &["mean"];
+const NESTED_STATS: &[&str] = &["mean"];
 /// Those for numbers of a table that joins another auxiliary one.
-const PARTS: &[&str] = &["mean", "max", "sum"];
+const PART_STATS: &[&str] = &["mean", "max", "sum"];
 /// The functions that summarise dates, as days before the last one of the table.
-const DATES: &[&str] = &["min", "max"];
+const DATE_STATS: &[&str] = &["min", "max"];
 /// The functions that summarise categories, and numbers that only name something.
-const WORDS: &[&str] = &["nunique"];
+const WORD_STATS: &[&str] = &["nunique"];
 /// Of categories with as few values as a profile keeps, the share of each value is known, too.
 const FEW_VALUES: usize = 10;
 /// The greatest number of such shares of a table.
-const MOST_SHARES: usize = 40;
+const MAX_SHARES: usize = 40;
 /// The greatest numbers of columns and of cells that a table gets from the tables that join it.
-const MOST_COLUMNS: usize = 100;
-const MOST_CELLS: usize = 30_000_000;
+const MAX_COLUMNS: usize = 100;
+const MAX_CELLS: usize = 30_000_000;
 /// The greatest number of columns of training and test rows by further links of the same tables.
-const MOST_OF_ROLES: usize = 200;
+const MAX_ROLE_COLUMNS: usize = 200;
 
 /// One auxiliary table, joined to train and test, or to another auxiliary table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -126,7 +126,7 @@ impl Tree<'_> {
     /// The joins to a table, and those to their tables.
     fn joins_to(&mut self, to: Option<usize>, as_text: &[String]) -> Vec<Join> {
         let rows = self.profile.train.rows + self.profile.test.as_ref().map_or(0, |test| test.rows);
-        let mut left = MOST_OF_ROLES.min(MOST_CELLS / rows.max(1));
+        let mut left = MAX_ROLE_COLUMNS.min(MAX_CELLS / rows.max(1));
         let (mut joins, mut seen): (Vec<Join>, Vec<usize>) = (Vec::new(), Vec::new());
         for link in self.links {
             // Rows before the dates of training and test rows join these rows themselves.
@@ -179,7 +179,7 @@ impl Tree<'_> {
         for column in table.columns.iter_mut().filter(|column| !column.kind.is_number()) {
             column.nearly_numbers &= !is_key(column);
         }
-        let mut left = MOST_COLUMNS.min(MOST_CELLS / table.rows.max(1));
+        let mut left = MAX_COLUMNS.min(MAX_CELLS / table.rows.max(1));
         joins.retain(|join| {
             let fits = join.columns.len() <= left;
             left -= if fits { join.columns.len() } else { 0 };
@@ -321,7 +321,7 @@ fn join(
     let shares = shares(&name, summed);
     // Of rows without a date of their own, the first and the last date tell as much.
     let moments = order.iter().filter(|_| before.is_some());
-    let recent = |order: &Order| RECENT.map(|part| (part, recent_name(&name, &order.column, part)));
+    let recent = |order: &Order| RECENT_PARTS.map(|part| (part, recent_name(&name, &order.column, part)));
     let recent: Vec<_> = moments.flat_map(recent).collect();
     let further: Vec<&String> =
         recent.iter().map(|(_, name)| name).chain(shares.iter().map(|share| &share.name)).collect();
@@ -360,9 +360,9 @@ fn summaries(
     summed: &[&Column],
     order: Option<&Order>,
 ) -> Vec<(String, &'static [&'static str])> {
-    let numbers = if is_direct { number_functions(summed, order.is_some()) } else { PARTS };
+    let numbers = if is_direct { number_functions(summed, order.is_some()) } else { PART_STATS };
     let is_summary = |column: &Column| joins.iter().any(|join| !join.unique && join.gave(column));
-    let functions = |column: &Column| if is_summary(column) { AGAIN } else { numbers };
+    let functions = |column: &Column| if is_summary(column) { NESTED_STATS } else { numbers };
     let is_order = |column: &Column| order.is_some_and(|order| order.column == column.name);
     // Other columns of dates are left out.
     let is_summed = |column: &&&Column| column.kind != ColumnKind::Date || is_order(column);
@@ -371,7 +371,7 @@ fn summaries(
         |column: &Column| !is_order(column) && (is_key(column) || column.says_code && column.names_things);
     let summary = |column: &&Column| match names(column) {
         true if table.is_named_by(column) => None,
-        true => Some((column.name.clone(), WORDS)),
+        true => Some((column.name.clone(), WORD_STATS)),
         false => summary(column, functions(column)),
     };
     summed.iter().filter(is_summed).filter_map(summary).collect()
@@ -395,9 +395,9 @@ fn order_of(cutoff: &Cutoff, summed: &[&Column]) -> Option<Order> {
 fn number_functions(added: &[&Column], in_order: bool) -> &'static [&'static str] {
     let numbers = added.iter().filter(|column| is_number(column)).count();
     match in_order {
-        _ if numbers > MANY_NUMBERS => NUMBERS,
-        true => IN_ORDER,
-        false => MORE,
+        _ if numbers > MANY_NUMBERS => NUMBER_STATS,
+        true => ORDERED_STATS,
+        false => MORE_STATS,
     }
 }
 
@@ -423,7 +423,7 @@ fn shares(table: &str, added: &[&Column]) -> Vec<Share> {
     let mut taken: HashSet<String> = added.iter().map(|column| column.name.clone()).collect();
     let mut is_new = |share: &Share| taken.insert(share.name.clone());
     let offered = added.iter().filter(has_few).flat_map(of_column);
-    offered.filter(|share| is_new(share)).take(MOST_SHARES).collect()
+    offered.filter(|share| is_new(share)).take(MAX_SHARES).collect()
 }
 
 /// The column of the share of rows in the last part of the time of a table.
@@ -443,8 +443,8 @@ fn as_python(value: &str, kind: ColumnKind) -> String {
 fn summary(column: &Column, numbers: &'static [&'static str]) -> Option<(String, &'static [&'static str])> {
     let functions = match column.kind {
         _ if is_number(column) => numbers,
-        ColumnKind::Date => DATES,
-        ColumnKind::Category | ColumnKind::Boolean => WORDS,
+        ColumnKind::Date => DATE_STATS,
+        ColumnKind::Category | ColumnKind::Boolean => WORD_STATS,
         _ => return None,
     };
     Some((column.name.clone(), functions))
@@ -475,7 +475,7 @@ fn summary_columns(
     let names = summed.chain(further.iter().map(|name| (*name).clone())).chain([format!("{table}_rows")]);
     // Nobody has counted the values; they may be many.
     let number =
-        |name| Column { name, kind: ColumnKind::Float, distinct: ROWS_LOOKED_AT, ..Column::default() };
+        |name| Column { name, kind: ColumnKind::Float, distinct: INFERENCE_ROWS, ..Column::default() };
     names.map(number).collect()
 }
 
@@ -492,9 +492,9 @@ fn column_names(name: &str, table: &Table) -> impl Iterator<Item = String> {
     let of_column = move |column: &Column| {
         let plain = format!("{name}_{}", column.name);
         let summaries =
-            IN_ORDER.iter().chain(WORDS).chain(PARTS).map(|function| format!("{plain}_{function}"));
+            ORDERED_STATS.iter().chain(WORD_STATS).chain(PART_STATS).map(|stat| format!("{plain}_{stat}"));
         let values = column.top_values.iter().map(|(value, _)| format!("{plain}_{value}"));
-        let recent = RECENT.map(|part| recent_name(name, &column.name, part));
+        let recent = RECENT_PARTS.map(|part| recent_name(name, &column.name, part));
         summaries.chain(values).chain(recent).chain([plain.clone()]).collect::<Vec<_>>()
     };
     table.columns.iter().flat_map(of_column).chain([format!("{name}_rows")])

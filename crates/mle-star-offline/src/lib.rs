@@ -30,7 +30,7 @@ mod study;
 mod submission_layout;
 mod targets;
 mod templates;
-mod time_order;
+mod time_column;
 mod unusual;
 mod writer;
 
@@ -174,8 +174,8 @@ impl OfflineAgents {
             AgentType::Leakage => leakage::detection(problem.targets(), inputs),
             AgentType::Data => unused_tables::use_unused_tables(problem, inputs)?,
             AgentType::Test => match request.variant {
-                Some(Variant::SubsamplingExtract) => subsampling::extract(inputs),
-                Some(Variant::SubsamplingRemove) => subsampling::remove(problem, inputs),
+                Some(Variant::SubsamplingExtract) => subsampling::extract_block(inputs),
+                Some(Variant::SubsamplingRemove) => subsampling::replacement_block(problem, inputs),
                 Some(Variant::Contamination) => contamination::check(inputs),
                 _ => submission_script::submission_script(problem, inputs)?,
             },

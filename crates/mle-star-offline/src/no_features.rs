@@ -6,7 +6,7 @@ use mle_star_domain::task::Task;
 use mle_star_tables::profile::Profile;
 use mle_star_tables::relations::Link;
 
-use crate::time_order::TimeOrder;
+use crate::time_column::TimeColumn;
 
 /// The names of all columns that are no features: those with such a role, and those that are predicted or name rows.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct NoFeatures {
 
 impl NoFeatures {
     /// The columns of a task. `others` are predicted or name rows.
-    pub(crate) fn of(task: &Task, time: Option<&TimeOrder>, others: [Option<&str>; 3]) -> Self {
+    pub(crate) fn of(task: &Task, time: Option<&TimeColumn>, others: [Option<&str>; 3]) -> Self {
         let grouped = time.and_then(|time| time.groups.clone());
         let is_time = |name: &str| time.is_some_and(|time| time.column == name);
         let of_roles = task.roles.ignored.iter().chain(&task.roles.weight).chain(&grouped);

@@ -1,4 +1,4 @@
-//! Which model comes first: the usual one, or a lighter one if that is not sure to fit into its share of the time limit.
+//! Chooses the first model: the usual one, or a lighter one if that may not fit into its share of the time limit.
 //!
 //! The program has run a script with a constant before. It tells how fast this machine is now.
 
@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::writer;
 
 /// The share of the time limit that the first model may take.
-const SHARE: f64 = 0.1;
+const TIME_SHARE: f64 = 0.1;
 /// How many values trees of LightGBM may read while a script of a constant runs. An idle core takes 5 to 10 ns for each, so that
 /// they are 120 to 250 million.
 const VALUES: f64 = 100e6;
@@ -26,7 +26,7 @@ pub(crate) fn lighter(problem: &Problem, usual: &'static Model, told: Inputs<'_>
         Family::LightGbm => (grown(problem, usual) / VALUES, FEW_TREES),
         _ => return None,
     };
-    (constant * (1.0 + times) > told.number("time_limit")? * SHARE).then(|| Model::named(lighter))
+    (constant * (1.0 + times) > told.number("time_limit")? * TIME_SHARE).then(|| Model::named(lighter))
 }
 
 /// How many values its trees read: each tree a part of the columns in all rows.

@@ -6,17 +6,16 @@
 use crate::problem::Problem;
 
 /// Of fewer categories, models learn all pairs by themselves.
-const FEWEST_LEVELS: usize = 20;
+const MIN_LEVELS: usize = 20;
 /// Of fewer rows, there are no factors to learn.
-const FEWEST_ROWS: usize = 5;
+const MIN_ROWS: usize = 5;
 
 impl Problem {
     /// This problem with two columns of many categories as a pair, if each category has some rows and the target is one
     /// number, or one of two classes.
     pub(crate) fn with_pair(self) -> Self {
-        let has_rows = |(_, levels): &&(&String, usize)| {
-            *levels >= FEWEST_LEVELS && levels * FEWEST_ROWS <= self.used_rows
-        };
+        let has_rows =
+            |(_, levels): &&(&String, usize)| *levels >= MIN_LEVELS && levels * MIN_ROWS <= self.used_rows;
         let found = self.offered.levels(&self.columns.many_levels);
         let found: Vec<_> = found.iter().filter(has_rows).collect();
         let pair = match found.as_slice() {

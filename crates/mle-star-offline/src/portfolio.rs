@@ -3,7 +3,7 @@
 //! Small configurations are better where noise prevails, large ones where the target follows from the columns. Nobody
 //! knows beforehand, so both kinds are among the first.
 
-use crate::families::{Family, Member};
+use crate::families::{Family, ScriptModel};
 use crate::history::Past;
 use crate::problem::Problem;
 
@@ -189,8 +189,8 @@ const WITH_TEXTS: &str = "tfidf_linear lightgbm tfidf_characters catboost lightg
 
 impl Model {
     /// Its names and functions.
-    pub(crate) fn member(&self, problem: &Problem) -> Member {
-        Member::new(self.title.to_owned(), self.slug.to_owned(), self.past_in(problem) != Past::None)
+    pub(crate) fn member(&self, problem: &Problem) -> ScriptModel {
+        ScriptModel::new(self.title.to_owned(), self.slug.to_owned(), self.past_in(problem) != Past::None)
     }
 
     /// The models of a script.

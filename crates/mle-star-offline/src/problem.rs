@@ -17,19 +17,19 @@ use crate::metric::Metric;
 use crate::no_features::NoFeatures;
 use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
-use crate::time_order::{TimeOrder, time_order, with_dates};
+use crate::time_column::{TimeColumn, time_column, with_parsed_times};
 use crate::unusual::{Unusual, unusual};
 use mle_star_tables::metrics::{Kind, Metric as Known};
-use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_tables::profile::{Column, ColumnKind, INFERENCE_ROWS, Profile, Table};
 use mle_star_tables::relations::Link;
 
 /// The shares of more classes would be too many columns.
-const MOST_CLASSES: usize = 15;
+const MAX_CLASSES: usize = 15;
 /// From this number of classes on, random folds often lack one.
 const MANY_CLASSES: usize = 20;
 
 /// A random sample has to have this many rows of a class on average, so that each fold surely has some.
-const FEWEST_OF_SAMPLE: f64 = 20.0;
+const MIN_SAMPLED: f64 = 20.0;
 
 /// Templates of blends and postprocessing that take one column of predictions for each target.
 const FOR_SEVERAL: [&str; 3] = ["blends/mean", "blends/weights", "posts/plain"];
@@ -87,7 +87,7 @@ pub(crate) struct Problem {
     /// The groups that folds keep whole, if any.
     pub(crate) grouping: Option<Grouping>,
     /// The time that separates fitting from validation rows, if any.
-    pub(crate) time: Option<TimeOrder>,
+    pub(crate) time: Option<TimeColumn>,
     /// The series whose earlier targets are features, if any.
     pub(crate) history: Option<History>,
     /// Two columns of many categories whose values go together in a way to learn, if any.
@@ -153,7 +153,7 @@ impl Shares {
         let rarest = if classes == 0 { 1.0 } else { target.rarest };
         // Of many classes, each fold has a row of each at least.
         let fewest = match classes {
-            _ if is_sample => FEWEST_OF_SAMPLE,
+            _ if is_sample => MIN_SAMPLED,
             MANY_CLASSES.. => 5.0,
             _ => 10.0,
         };
@@ -178,7 +178,7 @@ impl Problem {
         let (metric_id, test) = (known_metric(task, profile, target)?, known_test(profile)?);
         let Targets { whole: target, several } = &targets(profile, target, id, metric_id)?;
         let classes = classes(target, metric_id);
-        let (time, metric) = (time_order(split, profile, id), Metric::new(metric_id));
+        let (time, metric) = (time_column(split, profile, id), Metric::new(metric_id));
         let layout = layout(task, profile, target, &metric, classes, several)?;
         let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
         let Shares { rarest, stratified, unequal_classes } =
@@ -203,7 +203,7 @@ impl Problem {
             weight: task.roles.weight.clone(),
             train_file: input_path(&profile.train),
             test_file: input_path(test),
-            target_missing: target.missing > 0 || rows > ROWS_LOOKED_AT,
+            target_missing: target.missing > 0 || rows > INFERENCE_ROWS,
             rows,
             used_rows: used,
             letters: used as f64 * columns.texts.iter().map(length).sum::<f64>(),
@@ -305,7 +305,7 @@ impl Problem {
     /// This problem with the history of its series, if the test rows are later rows of the same series and there is one
     /// target, a number or one of a few classes.
     pub(crate) fn with_history(self, profile: &Profile) -> Self {
-        let time = self.time.as_ref().filter(|_| self.classes <= MOST_CLASSES && self.several.is_empty());
+        let time = self.time.as_ref().filter(|_| self.classes <= MAX_CLASSES && self.several.is_empty());
         let history = time.and_then(|time| History::of(profile, time));
         Self { history, ..self }
     }
@@ -395,12 +395,12 @@ fn stand_in(task: &Task, profile: &Profile, target: &Column) -> Known {
 
 /// The feature columns without those that only name groups, unless there are no others, and what can be computed from them.
 fn useful_columns(
-    (profile, time): (&Profile, Option<&TimeOrder>),
+    (profile, time): (&Profile, Option<&TimeColumn>),
     links: &[Link],
     grouping: Option<&Grouping>,
     taken: impl Fn(&str) -> bool,
 ) -> Result<(Columns, DerivableColumns), Trouble> {
-    let profile = &with_dates(profile, time);
+    let profile = &with_parsed_times(profile, time);
     let test = known_test(profile)?;
     let excluded = |name: &str| taken(name) || grouping.is_some_and(|grouping| grouping.names(name));
     let columns = feature_columns(profile, test, links, excluded);
@@ -420,7 +420,7 @@ fn feature_columns(profile: &Profile, test: &Table, links: &[Link], taken: impl 
         let mut agreed = agreed(column, twin);
         // Keys have to be equal in all tables.
         agreed.nearly_numbers &= !is_key(&column.name);
-        if taken(&column.name) || is_constant(column) || is_row_name(&agreed, train.rows.min(ROWS_LOOKED_AT))
+        if taken(&column.name) || is_constant(column) || is_row_name(&agreed, train.rows.min(INFERENCE_ROWS))
         {
             continue;
         }

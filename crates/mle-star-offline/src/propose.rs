@@ -13,7 +13,7 @@ use crate::templates::TemplateError;
 use crate::writer;
 
 /// The number of models of the portfolio that are tried again.
-const AGAIN: usize = 8;
+const RETRIED_MODELS: usize = 8;
 /// The ends of their names: with more folds, they learn from more rows, and with another seed, they make other errors.
 const MORE_FOLDS: &str = " with ten folds";
 const OTHER_SEED: &str = " with another seed";
@@ -30,20 +30,20 @@ pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>, told: Inputs<'_>)
     let mut ranked = ranked(problem);
     ranked.splice(0..0, ranked.first().and_then(|usual| pace::lighter(problem, usual, told)));
     let mut models: Vec<_> = ranked.iter().copied().take(wanted).map(model).collect();
-    let endings = [MORE_FOLDS, OTHER_SEED].into_iter().filter(|ending| again(problem, ending).is_some());
+    let endings = [MORE_FOLDS, OTHER_SEED].into_iter().filter(|ending| repeated(problem, ending).is_some());
     for ending in endings.filter(|_| inputs.is_set("portfolio")) {
         let named = |model: &&Model| {
             let name = format!("{}{ending}", model.title);
             json!({ "model_name": name, "example_code": example(problem, model.family) })
         };
-        models.extend(ranked.iter().take(AGAIN).map(named));
+        models.extend(ranked.iter().take(RETRIED_MODELS).map(named));
     }
     json!({ "models": models }).to_string()
 }
 
 /// The problem for models that are tried again under names that end like this; `None` if a file, groups or times
 /// decide on the folds.
-fn again(problem: &Problem, ending: &str) -> Option<Problem> {
+fn repeated(problem: &Problem, ending: &str) -> Option<Problem> {
     const FOLDS: usize = 10;
     let given = problem.grouping.is_some() || problem.time.is_some() || problem.names.folds_file.is_some();
     let chooses = !given && problem.used_rows >= 10 * FOLDS;
@@ -79,7 +79,7 @@ pub(crate) fn init(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Temp
     let name = inputs.text("model_name");
     let ending = [MORE_FOLDS, OTHER_SEED].into_iter().find_map(|ending| {
         let model = name.strip_suffix(ending)?;
-        Some((model, Cow::Owned(again(&problem, ending)?)))
+        Some((model, Cow::Owned(repeated(&problem, ending)?)))
     });
     let (name, problem) = ending.unwrap_or((name, problem));
     let model = model_of(&problem, name);

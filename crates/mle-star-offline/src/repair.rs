@@ -28,20 +28,20 @@ fn repaired_script(problem: &Problem, script: Script, bug: &str) -> Result<Optio
     if let Some(module) = missing_module(bug) {
         return without_library(problem, script, module);
     }
-    let is = |words: &[&str]| words.iter().any(|word| bug.to_lowercase().contains(word));
-    if is(&["timed out", "time limit", "timeout", "memoryerror", "out of memory", "memory limit"]) {
-        return Ok(lighter(&script));
+    let mentions = |words: &[&str]| words.iter().any(|word| bug.to_lowercase().contains(word));
+    if mentions(&["timed out", "time limit", "timeout", "memoryerror", "out of memory", "memory limit"]) {
+        return Ok(with_half_the_trees(&script));
     }
-    if is(&[
+    if mentions(&[
         "could not convert string",
         "contains nan",
         "contains infinity",
         "unknown categor",
         "invalid literal",
     ]) {
-        return Ok(robust(&script));
+        return Ok(with_coerced_features(&script));
     }
-    if !script.sections.iter().any(|section| section.heading == "Submission") && is(&["submission"]) {
+    if !script.sections.iter().any(|section| section.heading == "Submission") && mentions(&["submission"]) {
         let mut script = script;
         script.sections.push(writer::section(problem, "submission")?);
         return Ok(Some(script.text()));
@@ -79,7 +79,7 @@ fn without_library(
 }
 
 /// Halves the number of trees.
-fn lighter(script: &Script) -> Option<String> {
+fn with_half_the_trees(script: &Script) -> Option<String> {
     let text = script.text();
     let mut lighter = String::new();
     for line in text.lines() {
@@ -98,7 +98,7 @@ fn halved(line: &str) -> Option<String> {
 }
 
 /// Converts features to numbers and fills missing values.
-fn robust(script: &Script) -> Option<String> {
+fn with_coerced_features(script: &Script) -> Option<String> {
     let text = script.text();
     let coerced = text.replace(
         "    x = frame[NUMERIC].astype(float)\n",

@@ -3,7 +3,7 @@
 //! A section begins with a line `# === Heading ===` in the first column. [`Script::parse`] accepts any
 //! script with the required sections, including edited ones.
 
-use crate::families::Member;
+use crate::families::ScriptModel;
 use crate::templates::{TemplateError, render};
 
 /// A script in sections.
@@ -80,7 +80,7 @@ impl Script {
     }
 
     /// The models, in the script's order.
-    pub(crate) fn members(&self) -> Vec<Member> {
+    pub(crate) fn members(&self) -> Vec<ScriptModel> {
         self.sections
             .iter()
             .filter_map(|section| {
@@ -88,13 +88,13 @@ impl Script {
                 let at = section.text.find("def fit_")? + "def fit_".len();
                 let slug = section.text[at..].split('(').next()?.to_owned();
                 let has_history = self.section(&format!("History: {title}")).is_some();
-                Some(Member::new(title, slug, has_history))
+                Some(ScriptModel::new(title, slug, has_history))
             })
             .collect()
     }
 
     /// The sections of one model.
-    pub(crate) fn sections_of<'a>(&'a self, member: &Member) -> impl Iterator<Item = &'a Section> {
+    pub(crate) fn sections_of<'a>(&'a self, member: &ScriptModel) -> impl Iterator<Item = &'a Section> {
         let suffix = format!(": {}", member.title);
         self.sections.iter().filter(move |section| section.heading.ends_with(&suffix))
     }

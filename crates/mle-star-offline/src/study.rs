@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::catalogue::{self, Block};
-use crate::families::{Family, Member};
+use crate::families::{Family, ScriptModel};
 use crate::inputs::{Inputs, fenced};
 use crate::portfolio::Model;
 use crate::problem::Problem;
@@ -15,11 +15,11 @@ use crate::templates::{TemplateError, render};
 /// The number of parts in one study.
 const PARTS: usize = 3;
 /// The share of a study's time that its models are planned to take. Libraries and tables are loaded in the rest.
-const PLANNED: f64 = 0.8;
+const TIME_SHARE: f64 = 0.8;
 /// A study of fewer rows would say little.
-const FEWEST_ROWS: usize = 1_000;
+const MIN_ROWS: usize = 1_000;
 /// About as many rows of each class are in a sample, so that all folds have some.
-const FEWEST_OF_A_CLASS: f64 = 30.0;
+const MIN_CLASS_ROWS: f64 = 30.0;
 
 /// One part of a solution, as the ablation template needs it.
 #[derive(Clone, Debug, Serialize)]
@@ -90,7 +90,7 @@ pub(crate) fn ablation(
 /// The share of its work that a study has time for; `None` for all of it, and if nothing is known.
 fn affordable(told: Inputs<'_>, parts: &[Part]) -> Option<f64> {
     let (seconds, limit) = (told.number_of("current", "seconds")?, told.number("study_limit")?);
-    let share = PLANNED * limit / (seconds * (1 + trained(parts)) as f64);
+    let share = TIME_SHARE * limit / (seconds * (1 + trained(parts)) as f64);
     (share < 1.0).then_some(share)
 }
 
@@ -106,8 +106,8 @@ fn trains(part: &Part) -> bool {
 /// The rows of a study that has time for this share of its work: enough of them, also of the rarest class.
 fn sampled_rows(problem: &Problem, share: f64) -> usize {
     let afforded = (share * problem.used_rows as f64) as usize;
-    let rare = if problem.rarest > 0.0 { (FEWEST_OF_A_CLASS / problem.rarest).ceil() as usize } else { 0 };
-    afforded.max(FEWEST_ROWS).max(rare)
+    let rare = if problem.rarest > 0.0 { (MIN_CLASS_ROWS / problem.rarest).ceil() as usize } else { 0 };
+    afforded.max(MIN_ROWS).max(rare)
 }
 
 /// The Python expression for the unchanged columns of the tables.
@@ -193,13 +193,13 @@ fn shared_parts(problem: &Problem, script: &Script) -> Vec<Part> {
 }
 
 /// Whether nothing of a model can be left out, because it is the forecast of each series.
-fn is_forecast_alone(member: &Member) -> bool {
+fn is_forecast_alone(member: &ScriptModel) -> bool {
     Model::by_slug(&member.slug).is_some_and(|model| model.family == Family::Seasons)
 }
 
 /// The Python dictionary of all members and their functions.
-fn in_dictionary(members: &[Member]) -> String {
-    let entry = |member: &Member| format!("{:?}: ({})", member.title, member.functions);
+fn in_dictionary(members: &[ScriptModel]) -> String {
+    let entry = |member: &ScriptModel| format!("{:?}: ({})", member.title, member.functions);
     format!("{{{}}}", members.iter().map(entry).collect::<Vec<_>>().join(", "))
 }
 

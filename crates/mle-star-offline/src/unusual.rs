@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::columns::{Columns, input_path};
 use crate::metric::Metric;
-use crate::time_order::TimeOrder;
+use crate::time_column::TimeColumn;
 use mle_star_tables::metrics::Kind;
-use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_tables::profile::{Column, ColumnKind, INFERENCE_ROWS, Profile, Table};
 
 /// pandas reads at least so many cells of a table at once.
 const CELLS_AT_ONCE: usize = 500_000;
@@ -49,12 +49,12 @@ pub(crate) fn unusual(
     id: Option<&str>,
     target: &Column,
     metric: &Metric,
-    time: Option<&TimeOrder>,
+    time: Option<&TimeColumn>,
     columns: &Columns,
 ) -> Unusual {
     let time = time.map(|time| time.column.as_str());
     let tables = || profile.auxiliary.iter().chain([&profile.train]).chain(&profile.test);
-    let unseen = tables().any(|table| table.rows > ROWS_LOOKED_AT);
+    let unseen = tables().any(|table| table.rows > INFERENCE_ROWS);
     let is_huge = |column: &Column| column.huge > 0 && column.name != target.name;
     let classes = !matches!(metric.id.kind_for(target.distinct), Kind::Numbers | Kind::Intervals);
     let padded = classes && target.padded > 0 && !target.kind.is_number();

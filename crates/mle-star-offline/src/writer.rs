@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::catalogue::{self, Block};
-use crate::families::{Family, Member};
+use crate::families::{Family, ScriptModel};
 use crate::history::Past;
 use crate::portfolio::{self, Model};
 use crate::problem::Problem;
@@ -13,7 +13,7 @@ use crate::templates::{TemplateError, render};
 use mle_star_tables::metrics::Metric;
 
 /// The headings of the sections that models of texts or with a history need, in their order.
-pub(crate) const OF_SERIES: [&str; 5] = ["Texts", "Series", "Levels", "Windows", "Seasons"];
+pub(crate) const SERIES_CLASSES: [&str; 5] = ["Texts", "Series", "Levels", "Windows", "Seasons"];
 
 /// A complete solution with one model, or with the mean of several.
 ///
@@ -21,9 +21,9 @@ pub(crate) const OF_SERIES: [&str; 5] = ["Texts", "Series", "Levels", "Windows",
 /// A template is broken.
 pub(crate) fn solution(problem: &Problem, model: &'static Model) -> Result<Script, TemplateError> {
     let models = model.models();
-    let members: Vec<Member> = models.iter().map(|model| model.member(problem)).collect();
+    let members: Vec<ScriptModel> = models.iter().map(|model| model.member(problem)).collect();
     let mut sections = head(problem, model)?;
-    sections.extend(of_series(problem, &models)?);
+    sections.extend(series_sections(problem, &models)?);
     for (model, member) in models.iter().zip(&members) {
         sections.extend(member_sections(problem, model, member)?);
     }
@@ -40,7 +40,7 @@ pub(crate) fn solution(problem: &Problem, model: &'static Model) -> Result<Scrip
 }
 
 /// What the models of texts or with a history need, beside their own sections.
-fn of_series(problem: &Problem, models: &[&Model]) -> Result<Vec<Section>, TemplateError> {
+fn series_sections(problem: &Problem, models: &[&Model]) -> Result<Vec<Section>, TemplateError> {
     let uses = |wanted: &[Past]| models.iter().any(|model| wanted.contains(&model.past_in(problem)));
     let with_forecasts = uses(&[Past::Forecasts, Past::Distance, Past::Alone]);
     let reads = |model: &&Model| model.family.features() == "features";
@@ -59,7 +59,7 @@ fn of_series(problem: &Problem, models: &[&Model]) -> Result<Vec<Section>, Templ
     .collect()
 }
 
-fn validation(problem: &Problem, members: &[Member]) -> Result<Section, TemplateError> {
+fn validation(problem: &Problem, members: &[ScriptModel]) -> Result<Section, TemplateError> {
     let name = match &problem.time {
         _ if !problem.several.is_empty() => "cross_validation_of_targets",
         Some(_) => "cross_validation_in_time",
@@ -136,7 +136,7 @@ pub(crate) fn decision_rule(problem: &Problem) -> &'static str {
 pub(crate) fn member_sections(
     problem: &Problem,
     model: &Model,
-    member: &Member,
+    member: &ScriptModel,
 ) -> Result<Vec<Section>, TemplateError> {
     let template = format!("members/{}", model.family.slug());
     let indicators = matches!(model.family, Family::LightGbm | Family::XgBoost);
@@ -184,7 +184,7 @@ pub(crate) fn section(problem: &Problem, name: &str) -> Result<Section, Template
 ///
 /// # Errors
 /// A template is broken.
-pub(crate) fn training(members: &[Member]) -> Result<Section, TemplateError> {
+pub(crate) fn training(members: &[ScriptModel]) -> Result<Section, TemplateError> {
     render("training", &json!({ "members": members })).map(Section::new)
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mle_star::attempts::{Attempt, Attempts, Deadline, Outcome};
+use mle_star::attempts::{Attempt, CallBackend, Deadline, Outcome};
 use mle_star::event::{Event, EventSink};
 use mle_star::reply;
 use mle_star_domain::effects::{AgentReply, AgentRequest, Lookup, Usage};
@@ -21,7 +21,7 @@ use crate::{search, sse};
 /// The tool that stands for the search command.
 const WEB_SEARCH: &str = "WebSearch";
 /// How many searches the retriever may make.
-const MOST_QUERIES: usize = 4;
+const MAX_QUERIES: usize = 4;
 /// The key of the queries in an answer.
 const QUERIES: &str = "queries";
 
@@ -42,7 +42,7 @@ enum Ended {
 }
 
 #[async_trait]
-impl Attempts for Conversations<'_> {
+impl CallBackend for Conversations<'_> {
     async fn attempt(&mut self, deadline: &mut Deadline) -> Attempt {
         let mut before =
             Attempt { outcome: Outcome::Failed(String::new()), usage: Usage::free(), lookups: Vec::new() };
@@ -92,7 +92,7 @@ impl<'a> Conversations<'a> {
     async fn search(&mut self, deadline: &mut Deadline) -> Attempt {
         let prompt = format!(
             "{}\n\n# First: what to search for\n\nDo not do the task yet. A program searches the web for you. Reply with \
-             the queries that you want to see results for, at most {MOST_QUERIES}, as one JSON object and no other text:\n\n\
+             the queries that you want to see results for, at most {MAX_QUERIES}, as one JSON object and no other text:\n\n\
              {{\"{QUERIES}\": [\"words to search for\"]}}\n",
             self.request.prompt.trim_end()
         );
@@ -104,13 +104,13 @@ impl<'a> Conversations<'a> {
         let listed = reply::list::<String>(&AgentReply::text(text.as_str()), QUERIES);
         let mut queries = listed.map(|listed| listed.items).unwrap_or_default();
         queries.retain(|query| !query.trim().is_empty());
-        queries.truncate(MOST_QUERIES);
+        queries.truncate(MAX_QUERIES);
         let (mut lookups, mut results) = (Vec::new(), Vec::new());
         for query in queries {
-            let found = self.found(&query, deadline).await;
+            let found = self.run_search(&query, deadline).await;
             results.push(search::in_words(&query, &found));
             let failure = found.err();
-            self.tell(&query, failure.clone(), deadline.elapsed());
+            self.report_search(&query, failure.clone(), deadline.elapsed());
             lookups.push(Lookup { tool: WEB_SEARCH.to_owned(), what: query, failure });
         }
         let task = self.request.prompt.trim_end();
@@ -127,7 +127,7 @@ impl<'a> Conversations<'a> {
     }
 
     /// What a search finds before the call is over.
-    async fn found(&self, query: &str, deadline: &Deadline) -> Result<Vec<SearchResult>, String> {
+    async fn run_search(&self, query: &str, deadline: &Deadline) -> Result<Vec<SearchResult>, String> {
         let setup = &self.agents.setup;
         let search =
             search::search(&setup.search_command, &setup.key_variable, &setup.blocked_domains, query);
@@ -138,7 +138,7 @@ impl<'a> Conversations<'a> {
         found.unwrap_or_else(|_| Err("the time of the call was over before it ended".to_owned()))
     }
 
-    fn tell(&self, query: &str, failure: Option<String>, elapsed: Duration) {
+    fn report_search(&self, query: &str, failure: Option<String>, elapsed: Duration) {
         let (place, agent) = (self.request.place.clone(), self.request.agent);
         let failures = u32::from(failure.is_some());
         self.events.emit(Event::ToolUsed {
@@ -250,7 +250,7 @@ impl<'a> Conversations<'a> {
                 Ok(Err(why)) => return Err(failure::broken(why, self.at())),
             };
             let events = reader.push(chunk.as_ref()).map_err(|sse::TooLong| {
-                let [event, stream] = [sse::LONGEST, sse::LONGEST_STREAM].map(|bytes| bytes / 1024 / 1024);
+                let [event, stream] = [sse::MAX_EVENT, sse::MAX_STREAM].map(|bytes| bytes / 1024 / 1024);
                 Outcome::Failed(format!(
                     "the answer is too long: more than {event} MiB in one event, or {stream} MiB in all"
                 ))
@@ -282,7 +282,7 @@ impl<'a> Conversations<'a> {
     }
 
     fn hide(&self, text: &str) -> String {
-        self.agents.setup.endpoint.hide(text)
+        self.agents.setup.endpoint.redact(text)
     }
 
     fn at(&self) -> At<'_> {

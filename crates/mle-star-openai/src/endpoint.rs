@@ -9,7 +9,7 @@ use url::{Host, Url};
 /// What stands for a key in texts.
 const HIDDEN: &str = "[key]";
 /// A key that is shorter could be a part of other words, and is no secret.
-const SHORTEST_SECRET: usize = 8;
+const MIN_SECRET_LENGTH: usize = 8;
 
 /// An endpoint with an OpenAI-compatible API.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,14 +114,14 @@ impl Endpoint {
     }
 
     /// The address of a service of the endpoint.
-    pub(crate) fn at(&self, service: &str) -> String {
+    pub(crate) fn url_of(&self, service: &str) -> String {
         format!("{}/{service}", self.address())
     }
 
     /// A text of the endpoint without the key.
-    pub(crate) fn hide(&self, text: &str) -> String {
+    pub(crate) fn redact(&self, text: &str) -> String {
         match &self.key {
-            Some(Key(key)) if key.len() >= SHORTEST_SECRET => text.replace(key, HIDDEN),
+            Some(Key(key)) if key.len() >= MIN_SECRET_LENGTH => text.replace(key, HIDDEN),
             _ => text.to_owned(),
         }
     }
@@ -136,7 +136,7 @@ mod tests {
         let check = |address: &str, expected: Result<&str, &str>| {
             let endpoint = Endpoint::new(address, None, Format::Chat);
             match (endpoint, expected) {
-                (Ok(endpoint), Ok(expected)) => assert_eq!(endpoint.at("models"), expected, "{address}"),
+                (Ok(endpoint), Ok(expected)) => assert_eq!(endpoint.url_of("models"), expected, "{address}"),
                 (Err(trouble), Err(expected)) => assert!(trouble.message.contains(expected), "{trouble}"),
                 (endpoint, _) => panic!("{address}: {endpoint:?}"),
             }
@@ -157,7 +157,7 @@ mod tests {
         let endpoint = Endpoint::new("https://example.org/v1", key, Format::Chat).unwrap();
         let printed = format!("{endpoint:?} {:?}", endpoint.key());
         assert!(!printed.contains("very-secret"), "{printed}");
-        assert_eq!(endpoint.hide("Incorrect key: sk-very-secret!"), "Incorrect key: [key]!");
+        assert_eq!(endpoint.redact("Incorrect key: sk-very-secret!"), "Incorrect key: [key]!");
         assert_eq!(endpoint.key().map(Key::reveal), Some("sk-very-secret"));
         assert!(Key::new("").unwrap().is_none());
         assert!(Key::new("two words").is_err() && Key::new("schlüssel").is_err());

@@ -82,7 +82,7 @@ impl Failure {
 
     /// What follows: the call is repeated, has failed, or the run stops.
     pub(crate) fn outcome(&self, at: At<'_>, advised: Duration) -> Outcome {
-        let words = at.endpoint.hide(&self.words());
+        let words = at.endpoint.redact(&self.words());
         if let Some(trouble) = self.permanent(at, &words) {
             return Outcome::Fatal(trouble);
         }
@@ -120,7 +120,7 @@ impl Failure {
             "invalid model",
         ]) || says(&["model"])
             && says(&["does not exist", "not found", "not supported", "unknown model"])
-            && !says(&OF_A_PARAMETER);
+            && !says(&PARAMETER_WORDS);
         let names_model = says(&["model", "no endpoints found"]) || said.contains(&model.to_lowercase());
         let is_credit =
             says(&["insufficient_quota", "insufficient_credit", "insufficient balance", "credit balance"]);
@@ -151,7 +151,7 @@ impl Failure {
 }
 
 /// Words about something else than the model in a request that names it.
-const OF_A_PARAMETER: [&str; 6] = [
+const PARAMETER_WORDS: [&str; 6] = [
     "parameter",
     "unsupported value",
     "unsupported_value",
@@ -167,11 +167,11 @@ pub(crate) fn broken(broken: Broken, at: At<'_>) -> Outcome {
     let address = at.endpoint.address();
     match broken {
         Broken::Unreachable(why) => Outcome::Busy {
-            reason: format!("{address} cannot be reached: {}", at.endpoint.hide(&why)),
+            reason: format!("{address} cannot be reached: {}", at.endpoint.redact(&why)),
             advised: Duration::ZERO,
         },
         Broken::Lost(why) => {
-            Outcome::Died(format!("the connection to {address} ended: {}", at.endpoint.hide(&why)))
+            Outcome::Died(format!("the connection to {address} ended: {}", at.endpoint.redact(&why)))
         }
         Broken::Tls(why) => Outcome::Fatal(Trouble::resumable(
             format!("no secure connection to {address}: {why}"),
@@ -183,7 +183,7 @@ pub(crate) fn broken(broken: Broken, at: At<'_>) -> Outcome {
 /// What follows from a redirect, which is not followed: the key belongs to this endpoint alone.
 pub(crate) fn redirected(to: &str, at: At<'_>) -> Outcome {
     let address = at.endpoint.address();
-    let message = format!("{address} redirects to {}", beginning(&at.endpoint.hide(to)));
+    let message = format!("{address} redirects to {}", beginning(&at.endpoint.redact(to)));
     Outcome::Fatal(Trouble::new(message, "set openai.url to the address that it redirects to"))
 }
 

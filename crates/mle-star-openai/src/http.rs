@@ -16,10 +16,10 @@ use reqwest::{Client, RequestBuilder, redirect};
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::endpoint::Endpoint;
-use crate::sse::LONGEST;
+use crate::sse::MAX_EVENT;
 
 /// How long it may take to reach the endpoint.
-const CONNECT: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sends requests to one endpoint.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Http {
             .redirect(redirect::Policy::none())
             .referer(false)
             .retry(reqwest::retry::never())
-            .connect_timeout(CONNECT)
+            .connect_timeout(CONNECT_TIMEOUT)
             .user_agent(concat!("mle-star/", env!("CARGO_PKG_VERSION")))
             .tls_backend_preconfigured(tls(endpoint).map_err(|error| unusable(&error))?);
         if endpoint.is_local() {
@@ -73,7 +73,7 @@ impl Http {
         service: &str,
         body: String,
     ) -> Result<Response, Broken> {
-        let request = self.client.post(endpoint.at(service));
+        let request = self.client.post(endpoint.url_of(service));
         send(endpoint, request.header(CONTENT_TYPE, "application/json").body(body)).await
     }
 
@@ -82,7 +82,7 @@ impl Http {
     /// # Errors
     /// There is no response.
     pub(crate) async fn get(&self, endpoint: &Endpoint, service: &str) -> Result<Response, Broken> {
-        send(endpoint, self.client.get(endpoint.at(service))).await
+        send(endpoint, self.client.get(endpoint.url_of(service))).await
     }
 }
 
@@ -125,7 +125,7 @@ impl Response {
         let mut body = Vec::new();
         while let Some(chunk) = self.chunk().await? {
             body.extend_from_slice(chunk.as_ref());
-            if body.len() > LONGEST {
+            if body.len() > MAX_EVENT {
                 break;
             }
         }

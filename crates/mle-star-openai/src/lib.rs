@@ -4,7 +4,7 @@
 //! `conversation`, which is one attempt; `question` builds the request and knows what models have refused, with `chat` and
 //! `responses` for the formats; `answer` collects what comes, `sse` splits streams, and `failure` says what
 //! follows from errors. `search` runs the user's search command for the retriever. `http` is the only file that sends
-//! requests; [`Endpoint`] is where they go. [`look()`] is for checks.
+//! requests; [`Endpoint`] is where they go. [`check_endpoint`] is for checks.
 //!
 //! Agents have no tools here: they answer from their prompts.
 
@@ -33,7 +33,7 @@ use conversation::Conversations;
 
 pub use agents::{OpenAiAgents, OpenAiSetup};
 pub use endpoint::{Endpoint, Key};
-pub use look::{EndpointStatus, look};
+pub use look::{EndpointStatus, check_endpoint};
 
 #[async_trait]
 impl AgentBackend for OpenAiAgents {

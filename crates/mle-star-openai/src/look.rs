@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::http::{Broken, Http};
 
 /// A check should not take longer.
-const LONGEST: Duration = Duration::from_secs(15);
+const MAX_TIMEOUT: Duration = Duration::from_secs(15);
 /// The service that lists models.
 const MODELS: &str = "models";
 
@@ -31,10 +31,10 @@ pub struct EndpointStatus {
 ///
 /// # Errors
 /// The system offers no secure connections.
-pub async fn look(endpoint: &Endpoint) -> Result<EndpointStatus, Trouble> {
+pub async fn check_endpoint(endpoint: &Endpoint) -> Result<EndpointStatus, Trouble> {
     let http = Http::new(endpoint)?;
-    Ok(timeout(LONGEST, models(&http, endpoint)).await.unwrap_or_else(|_| {
-        EndpointStatus::without(false, format!("it does not answer within {} s", LONGEST.as_secs()))
+    Ok(timeout(MAX_TIMEOUT, models(&http, endpoint)).await.unwrap_or_else(|_| {
+        EndpointStatus::without(false, format!("it does not answer within {} s", MAX_TIMEOUT.as_secs()))
     }))
 }
 
@@ -72,7 +72,7 @@ async fn models(http: &Http, endpoint: &Endpoint) -> EndpointStatus {
         status @ (401 | 403) => EndpointStatus::without(true, format!("it asks for a key ({status})")),
         404 | 405 | 501 => EndpointStatus::without(true, "it lists no models".to_owned()),
         status => {
-            let words = endpoint.hide(&Failure::of_response(status, &body).words());
+            let words = endpoint.redact(&Failure::of_response(status, &body).words());
             EndpointStatus::without(
                 true,
                 format!("it reports an error ({status}) {words}").trim_end().to_owned(),

@@ -64,7 +64,7 @@ impl Question<'_> {
 }
 
 /// Words about the value of a number that is known.
-const OF_A_VALUE: [&str; 6] = ["too large", "too small", "maximum", "minimum", "at most", "at least"];
+const VALUE_WORDS: [&str; 6] = ["too large", "too small", "maximum", "minimum", "at most", "at least"];
 
 impl Part {
     pub(crate) const ALL: [Self; 5] =
@@ -81,7 +81,7 @@ impl Part {
                 .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
                 .any(|word| matches!(word, "stream" | "streams" | "streamed" | "streaming")),
             Self::System => says(&["system role", "system message", "system prompt", "instructions"]),
-            Self::MaxCompletionTokens => says(&["max_completion_tokens"]) && !says(&OF_A_VALUE),
+            Self::MaxCompletionTokens => says(&["max_completion_tokens"]) && !says(&VALUE_WORDS),
         }
     }
 }

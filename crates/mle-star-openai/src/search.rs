@@ -19,12 +19,12 @@ use tokio::time::timeout;
 /// What stands for the query in an argument.
 const QUERY: &str = "{query}";
 /// Limits of one search.
-const LONGEST: Duration = Duration::from_secs(60);
-const MOST_BYTES: u64 = 4 * 1024 * 1024;
+const MAX_TIMEOUT: Duration = Duration::from_secs(60);
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// How many results of a search are used.
-const MOST_RESULTS: usize = 8;
+const MAX_RESULTS: usize = 8;
 /// The longest text of a result, in characters.
-const LONGEST_SNIPPET: usize = 600;
+const MAX_SNIPPET_CHARS: usize = 600;
 
 /// One page that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -48,15 +48,15 @@ pub(crate) async fn search(
     blocked: &[String],
     query: &str,
 ) -> Result<Vec<SearchResult>, String> {
-    let printed = match timeout(LONGEST, run(command, hidden, query)).await {
+    let printed = match timeout(MAX_TIMEOUT, run(command, hidden, query)).await {
         Ok(printed) => printed?,
-        Err(_) => return Err(format!("the search command did not end within {} s", LONGEST.as_secs())),
+        Err(_) => return Err(format!("the search command did not end within {} s", MAX_TIMEOUT.as_secs())),
     };
     let value: Value = serde_json::from_slice(&printed)
         .map_err(|error| format!("the search command printed no JSON: {error}"))?;
     let mut found = results(&value)?;
     found.retain(|page| !is_blocked(&page.url, blocked));
-    found.truncate(MOST_RESULTS);
+    found.truncate(MAX_RESULTS);
     Ok(found)
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn in_words(query: &str, found: &Result<Vec<SearchResult>, String>) -
             .iter()
             .map(|page| {
                 let (title, url) = (line(&page.title, 200), line(&page.url, 500));
-                format!("- {title}\n  {url}\n  {}", line(&page.snippet, LONGEST_SNIPPET))
+                format!("- {title}\n  {url}\n  {}", line(&page.snippet, MAX_SNIPPET_CHARS))
             })
             .collect(),
         Err(_) => vec!["This search failed.".to_owned()],
@@ -99,8 +99,8 @@ async fn run(command: &[String], hidden: &str, query: &str) -> Result<Vec<u8>, S
     let ((), printed, said) = tokio::join!(told, all(stdout), all(stderr));
     let ending = tree.ended().await.map_err(cannot)?;
     let printed = printed.map_err(cannot)?;
-    if printed.len() as u64 > MOST_BYTES {
-        return Err(format!("the search command printed more than {} MiB", MOST_BYTES / 1024 / 1024));
+    if printed.len() as u64 > MAX_BYTES {
+        return Err(format!("the search command printed more than {} MiB", MAX_BYTES / 1024 / 1024));
     }
     if ending.status.is_some_and(|status| status.success()) {
         return Ok(printed);
@@ -115,7 +115,7 @@ async fn run(command: &[String], hidden: &str, query: &str) -> Result<Vec<u8>, S
 async fn all(stream: impl AsyncRead + Unpin) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // One byte more shows that it is too much.
-    stream.take(MOST_BYTES + 1).read_to_end(&mut bytes).await?;
+    stream.take(MAX_BYTES + 1).read_to_end(&mut bytes).await?;
     Ok(bytes)
 }
 

@@ -3,9 +3,9 @@
 //! Written here, because the length needs a limit. Names, IDs and retry times of events are not used.
 
 /// The longest answer, or event of a stream, that is read, in bytes.
-pub(crate) const LONGEST: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_EVENT: usize = 16 * 1024 * 1024;
 /// The longest stream that is read, in bytes. Each token comes in an event of some hundred bytes.
-pub(crate) const LONGEST_STREAM: usize = 16 * LONGEST;
+pub(crate) const MAX_STREAM: usize = 16 * MAX_EVENT;
 
 /// Reads a stream of events.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl Reader {
     /// The stream or an event of it is too long.
     pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<Vec<String>, TooLong> {
         self.read += bytes.len();
-        if self.read > LONGEST_STREAM {
+        if self.read > MAX_STREAM {
             return Err(TooLong);
         }
         let mut events = Vec::new();
@@ -40,7 +40,7 @@ impl Reader {
         }
         self.line.extend_from_slice(bytes);
         let event = self.line.len() + self.data.as_ref().map_or(0, String::len);
-        if event > LONGEST { Err(TooLong) } else { Ok(events) }
+        if event > MAX_EVENT { Err(TooLong) } else { Ok(events) }
     }
 
     /// The data of an event that no blank line ended before the stream did.
@@ -106,10 +106,10 @@ mod tests {
             (1..).find(|_| reader.push(piece) == Err(TooLong)).unwrap() * piece.len()
         };
         let lines = b": ping\n".repeat(100_000);
-        assert!((LONGEST_STREAM..LONGEST_STREAM + 2 * lines.len()).contains(&refused_after(&lines)));
+        assert!((MAX_STREAM..MAX_STREAM + 2 * lines.len()).contains(&refused_after(&lines)));
         let line = vec![b'x'; 1024 * 1024];
-        assert_eq!(refused_after(&line), LONGEST + line.len());
+        assert_eq!(refused_after(&line), MAX_EVENT + line.len());
         let data = [b"data: ".as_slice(), &line, b"\n"].concat();
-        assert!((LONGEST..LONGEST + 2 * data.len()).contains(&refused_after(&data)));
+        assert!((MAX_EVENT..MAX_EVENT + 2 * data.len()).contains(&refused_after(&data)));
     }
 }

@@ -35,7 +35,7 @@ const SYSTEMD: &str = "/run/systemd/system";
 /// How to get a delegated group.
 const CURE: &str = "; `systemd-run --user --scope -p Delegate=yes mle-star ...` starts it in its own group";
 /// How long to wait for the end of killed processes.
-const DYING: Duration = Duration::from_secs(2);
+const DEATH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How many groups this process has made.
 static GROUPS: AtomicU64 = AtomicU64::new(0);
@@ -182,7 +182,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let deadline = Instant::now() + DYING;
+        let deadline = Instant::now() + DEATH_TIMEOUT;
         while let Err(error) = fs::remove_dir(&self.folder) {
             // Kernels before 5.14 have no `cgroup.kill`; there the supervisor has killed everything.
             let _ = fs::write(self.folder.join("cgroup.kill"), "1");

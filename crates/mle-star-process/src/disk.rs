@@ -12,18 +12,18 @@ use tokio::task::spawn_blocking;
 use crate::excess::{Excess, Resource};
 
 /// How often the folder is measured, unless that takes long.
-const EVERY: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// Measuring takes at most this part of the time.
-const SHARE: u32 = 20;
+const MEASURE_FACTOR: u32 = 20;
 /// The default limit, however large the disk is.
-const LARGEST_MIB: u64 = 100 * 1024;
+const MAX_MIB: u64 = 100 * 1024;
 /// A child is stopped when less than this is left on the disk.
 const RESERVE_MIB: u64 = 256;
 /// A child is stopped when fewer files than this can be created on the disk.
 const RESERVE_FILES: u64 = 256;
 
 /// How deep folders may be nested; a dozen is usual.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 
 /// How much of the disk one child may take.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +39,8 @@ pub struct Limits {
 impl Limits {
     /// For a child that starts now in `folder`: `disk_mib`, or half of the free space.
     pub fn now(folder: &Path, disk_mib: Option<u64>, files: u64) -> Self {
-        let free = free_mib(folder).unwrap_or(LARGEST_MIB);
-        let disk_mib = disk_mib.unwrap_or((free / 2).clamp(1, LARGEST_MIB));
+        let free = free_mib(folder).unwrap_or(MAX_MIB);
+        let disk_mib = disk_mib.unwrap_or((free / 2).clamp(1, MAX_MIB));
         // The child is not to blame for a disk that is nearly full when it starts.
         let reserve_mib = if free > 4 * RESERVE_MIB { RESERVE_MIB } else { 0 };
         Self { disk_mib, files, reserve_mib }
@@ -49,7 +49,7 @@ impl Limits {
 
 /// Returns once `folder` exceeds `limits`.
 pub(crate) async fn exceeded(folder: PathBuf, limits: Limits) -> Excess {
-    let mut pause = EVERY;
+    let mut pause = CHECK_INTERVAL;
     loop {
         tokio::time::sleep(pause).await;
         let started = Instant::now();
@@ -57,7 +57,7 @@ pub(crate) async fn exceeded(folder: PathBuf, limits: Limits) -> Excess {
         if let Ok(Some(excess)) = spawn_blocking(move || excess(&looked_at, limits)).await {
             return excess;
         }
-        pause = EVERY.max(started.elapsed() * SHARE);
+        pause = CHECK_INTERVAL.max(started.elapsed() * MEASURE_FACTOR);
     }
 }
 
@@ -76,7 +76,7 @@ fn excess(folder: &Path, limits: Limits) -> Option<Excess> {
     }
     if taken.is_too_deep {
         return of_files(format!(
-            "stopped: its folders are nested more than {DEEPEST} deep, which is the limit"
+            "stopped: its folders are nested more than {MAX_DEPTH} deep, which is the limit"
         ));
     }
     if let Some(unseen) = taken.unseen {
@@ -143,7 +143,7 @@ impl DiskUse {
         let mut taken = Self::default();
         let mut folders = vec![(folder.to_owned(), 0)];
         while let Some((folder, depth)) = folders.pop() {
-            if depth > DEEPEST {
+            if depth > MAX_DEPTH {
                 taken.is_too_deep = true;
                 break;
             }

@@ -15,7 +15,7 @@ use crate::excess::{Excess, Resource};
 use crate::process_tree::{Ending, ProcessTree, Streams};
 use crate::stream::Stream;
 use crate::warm::stall::stalled;
-use crate::{disk, memory, open_files};
+use crate::{disk, memory, open_file_limit};
 
 /// Between `SIGTERM` and `SIGKILL`.
 const GRACE: Duration = Duration::from_secs(5);
@@ -33,7 +33,7 @@ pub struct Limits {
     pub disk: disk::Limits,
     /// The folder whose size is limited.
     pub folder: PathBuf,
-    /// How often the limit on open files had been lowered before the start ([`open_files::times_lowered`]).
+    /// How often the limit on open files had been lowered before the start ([`open_file_limit::restore_limit`]).
     pub times_lowered: u64,
     /// How long the child may neither run nor print; for children that a worker forked.
     pub stall: Option<Duration>,
@@ -58,7 +58,7 @@ pub enum End {
 
 /// How a child ended, and what had to be done about it.
 #[derive(Debug)]
-pub struct Finished {
+pub struct ChildEnd {
     /// How it ended.
     pub end: End,
     /// One sentence for each limit that it exceeded and each thing that was cleaned up.
@@ -82,7 +82,7 @@ pub async fn run<Out: FnMut(&[u8]), Err: FnMut(&[u8])>(
     limits: &Limits,
     group: Option<&Group>,
     (stdout, stderr): (&mut Stream<Out>, &mut Stream<Err>),
-) -> Result<Finished, Error> {
+) -> Result<ChildEnd, Error> {
     let Streams { stdout: out, stderr: err, .. } = streams;
     let logs = [stdout.file().to_owned(), stderr.file().to_owned()];
     let [out_file, err_file] = logs.clone();
@@ -111,7 +111,7 @@ pub async fn run<Out: FnMut(&[u8]), Err: FnMut(&[u8])>(
 }
 
 /// Waits for the child's end and stops it at its limits. Its output goes to `logs`.
-async fn watch(tree: &mut ProcessTree, limits: &Limits, logs: &[PathBuf; 2]) -> io::Result<Finished> {
+async fn watch(tree: &mut ProcessTree, limits: &Limits, logs: &[PathBuf; 2]) -> io::Result<ChildEnd> {
     let (root, peak) = (tree.root(), Arc::new(memory::Peak::default()));
     let over_memory = async {
         match root {
@@ -126,36 +126,36 @@ async fn watch(tree: &mut ProcessTree, limits: &Limits, logs: &[PathBuf; 2]) -> 
         }
     };
     let finished = tokio::select! {
-        ending = tree.ended() => Ok(Finished::of(ending?)),
+        ending = tree.ended() => Ok(ChildEnd::of(ending?)),
         () = tokio::time::sleep(limits.time) => stop_at_time_limit(tree, limits.time).await,
         excess = over_memory => stop_for(tree, excess).await,
         excess = disk::exceeded(limits.folder.clone(), limits.disk) => stop_for(tree, excess).await,
-        excess = open_files::lowered(limits.times_lowered) => stop_for(tree, excess).await,
+        excess = open_file_limit::wait_until_lowered(limits.times_lowered) => stop_for(tree, excess).await,
         () = has_stalled => {
             tree.kill();
-            let finished = Finished::of(tree.ended().await?);
-            Ok(Finished { worker_fault: Some("the script made no progress"), ..finished })
+            let finished = ChildEnd::of(tree.ended().await?);
+            Ok(ChildEnd { worker_fault: Some("the script made no progress"), ..finished })
         }
     };
-    finished.map(|finished| Finished { peak_memory_mib: peak.mib(), ..finished })
+    finished.map(|finished| ChildEnd { peak_memory_mib: peak.mib(), ..finished })
 }
 
 /// Kills a child that exceeds a limit.
-async fn stop_for(tree: &mut ProcessTree, excess: Excess) -> io::Result<Finished> {
+async fn stop_for(tree: &mut ProcessTree, excess: Excess) -> io::Result<ChildEnd> {
     tree.kill();
-    let finished = Finished::of(tree.ended().await?);
-    Ok(Finished { notes: vec![excess.message], exceeded: Some(excess.resource), ..finished })
+    let finished = ChildEnd::of(tree.ended().await?);
+    Ok(ChildEnd { notes: vec![excess.message], exceeded: Some(excess.resource), ..finished })
 }
 
 /// Sends `SIGTERM`, and kills after a while.
-async fn stop_at_time_limit(tree: &mut ProcessTree, limit: Duration) -> io::Result<Finished> {
+async fn stop_at_time_limit(tree: &mut ProcessTree, limit: Duration) -> io::Result<ChildEnd> {
     tree.terminate();
     if timeout(GRACE, tree.ended()).await.is_err() {
         tree.kill();
         tree.ended().await?;
     }
     let note = format!("stopped after {:.1} s, its time limit", limit.as_secs_f64());
-    Ok(Finished {
+    Ok(ChildEnd {
         end: End::TimedOut,
         notes: vec![note],
         exceeded: None,
@@ -164,7 +164,7 @@ async fn stop_at_time_limit(tree: &mut ProcessTree, limit: Duration) -> io::Resu
     })
 }
 
-impl Finished {
+impl ChildEnd {
     /// How a child ended, without the limit that it may have been stopped for.
     fn of(ending: Ending) -> Self {
         let mut notes = Vec::new();

@@ -49,7 +49,7 @@ mod error;
 mod excess;
 pub mod machine;
 pub mod memory;
-pub mod open_files;
+pub mod open_file_limit;
 mod proc;
 mod process_tree;
 pub mod remove;

@@ -15,7 +15,7 @@ use crate::excess::{Excess, Resource};
 use crate::proc;
 
 /// How often processes are counted, and their memory measured unless that takes long.
-const EVERY: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Measuring takes at most this part of the time.
 const SHARE: u32 = 20;
 /// Memory is scarce when less than this part of the machine's is available.
@@ -75,7 +75,7 @@ pub(crate) async fn exceeded(root: u32, limits: Limits, peak: Arc<Peak>) -> Exce
 async fn too_many(root: u32, most: u64) -> String {
     let population = Population::below(root);
     while population.count(most) <= most {
-        tokio::time::sleep(EVERY).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
     }
     format!("stopped: it had more than {most} processes at once, which is the limit")
 }
@@ -95,7 +95,7 @@ async fn too_large(root: u32, limits: Limits, peak: Arc<Peak>) -> String {
             return message;
         }
         folder = kept;
-        tokio::time::sleep(EVERY.max(started.elapsed() * SHARE)).await;
+        tokio::time::sleep(CHECK_INTERVAL.max(started.elapsed() * SHARE)).await;
     }
 }
 

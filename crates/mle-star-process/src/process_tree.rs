@@ -22,9 +22,9 @@ use crate::spawn::{Confinement, REPORT, TERMINATE, arrange};
 const LAST_WAIT_MS: u16 = 10_000;
 
 /// How long a supervisor may take from the order to kill to its report. It kills for 20 seconds at most.
-const REPORTING: Duration = Duration::from_secs(25);
+const REPORT_TIMEOUT: Duration = Duration::from_secs(25);
 /// How long to wait for the end of a supervisor that was killed.
-const DYING: Duration = Duration::from_secs(5);
+const DEATH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// This variable identifies the processes of a tree whose supervisor was killed.
 const MARK: &str = "MLE_STAR_CHILD";
@@ -183,7 +183,7 @@ impl ProcessTree {
         };
         if is_killed {
             // A report that was read before the time is up counts.
-            timeout(REPORTING, reporting).await.unwrap_or(Ok(()))?;
+            timeout(REPORT_TIMEOUT, reporting).await.unwrap_or(Ok(()))?;
         } else {
             reporting.await?;
         }
@@ -201,7 +201,7 @@ impl ProcessTree {
             Supervisor::Own(supervisor) => {
                 // The child dies with the supervisor, unless it hangs in the kernel.
                 let _ = supervisor.start_kill();
-                timeout(DYING, supervisor.wait()).await.unwrap_or(Ok(ExitStatus::default()))?;
+                timeout(DEATH_TIMEOUT, supervisor.wait()).await.unwrap_or(Ok(ExitStatus::default()))?;
             }
             Supervisor::OfWorker(Some(worker)) => {
                 worker.kill();

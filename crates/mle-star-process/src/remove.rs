@@ -20,7 +20,7 @@ use nix::unistd::{UnlinkatFlags, unlinkat};
 /// Opens a folder without following a link.
 const FOLDER: OFlag = OFlag::O_DIRECTORY.union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
 /// How often a folder is listed again while other processes create files in it.
-const TRIES: usize = 10;
+const MAX_ATTEMPTS: usize = 10;
 
 /// Removes a folder with everything below it, however deep, including folders without permissions.
 ///
@@ -57,7 +57,7 @@ pub fn remove_tree(folder: &Path) -> io::Result<()> {
         tries = if moved > before { 0 } else { tries + 1 };
         match remove_empty(&above, &name) {
             // Entries that were moved or created there meanwhile may be missing from the list.
-            Err(Errno::ENOTEMPTY) if tries < TRIES => {}
+            Err(Errno::ENOTEMPTY) if tries < MAX_ATTEMPTS => {}
             done => return Ok(done?),
         }
     }

@@ -24,7 +24,7 @@ const RANDOM: usize = 6;
 /// No other user may use the folders.
 const PRIVATE: u32 = 0o700;
 /// How often another program may remove a new folder as abandoned before it is locked.
-const TRIES: usize = 20;
+const MAX_ATTEMPTS: usize = 20;
 
 /// Links to children's folders.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl ShortLinks {
 
 impl Folder {
     fn new(temporary: &Path) -> io::Result<Self> {
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             if let Some(made) = Self::try_new(temporary)? {
                 return Ok(made);
             }

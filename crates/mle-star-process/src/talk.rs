@@ -1,4 +1,4 @@
-//! A program that is talked to over its standard streams, line by line.
+//! Talks to a program over its standard streams, line by line.
 
 use std::io;
 use std::process::Stdio;
@@ -18,7 +18,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How much of standard error is kept, in bytes.
 const STDERR_KEPT: usize = 8 * 1024;
 /// The longest line that is read, in bytes.
-const LONGEST_LINE: u64 = 256 * 1024 * 1024;
+const MAX_LINE_BYTES: u64 = 256 * 1024 * 1024;
 
 /// A running program. Dropping it ends everything it started.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Talk {
     /// # Errors
     /// The line cannot be read.
     pub async fn next_line(&mut self) -> io::Result<Option<String>> {
-        let room = LONGEST_LINE.saturating_sub(self.line.len() as u64);
+        let room = MAX_LINE_BYTES.saturating_sub(self.line.len() as u64);
         (&mut self.stdout).take(room).read_until(b'\n', &mut self.line).await?;
         if self.line.is_empty() {
             return Ok(None);

@@ -26,10 +26,10 @@ mod worker;
 /// The limit on workers of this process. Each takes the memory of its libraries.
 static WORKERS: Semaphore = Semaphore::const_new(16);
 /// After this many failures of workers, all scripts start cold.
-const FAILURES: u32 = 2;
+const MAX_FAILURES: u32 = 2;
 /// How long a script waits for a worker that has its libraries and forks the next process. Usually it takes ten
 /// milliseconds.
-const FORKING: Duration = Duration::from_millis(250);
+const FORK_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// How scripts are started warm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl WarmWorkers {
         let (wanted, packages) = (state.wanted.clone(), packages(&state.wanted));
         let mine = state.slots.entry(slot).or_default();
         let has_one = mine.new.is_some() || mine.old.is_some() && packages.is_subset(&mine.packages);
-        if state.failures >= FAILURES || has_one {
+        if state.failures >= MAX_FAILURES || has_one {
             return;
         }
         if let Ok(permit) = WORKERS.try_acquire() {
@@ -117,7 +117,7 @@ impl WarmWorkers {
 
     /// The worker of `slot`, if one is ready. A script starts cold rather than wait for imports.
     pub async fn take(&self, slot: usize) -> Option<Worker> {
-        if let Some(mut new) = self.started(slot) {
+        if let Some(mut new) = self.start_worker(slot) {
             match outcome(&mut new).await {
                 Ok(worker) => {
                     let old = self.state().slots.get_mut(&slot).and_then(|slot| slot.old.take());
@@ -128,7 +128,7 @@ impl WarmWorkers {
             }
         }
         let mut old = self.state().slots.get_mut(&slot)?.old.take()?;
-        match timeout(FORKING, outcome(&mut old)).await {
+        match timeout(FORK_TIMEOUT, outcome(&mut old)).await {
             Ok(Ok(worker)) => return Some(worker),
             Ok(Err(failure)) => self.failed(&failure.to_string()),
             Err(_) => self.state().slots.entry(slot).or_default().old = Some(old),
@@ -137,7 +137,7 @@ impl WarmWorkers {
     }
 
     /// The new worker of `slot`, once it is ready or has failed.
-    fn started(&self, slot: usize) -> Option<Starting> {
+    fn start_worker(&self, slot: usize) -> Option<Starting> {
         let mut state = self.state();
         let mine = state.slots.get_mut(&slot)?;
         mine.new.take_if(|new| new.0.is_finished())
@@ -165,7 +165,7 @@ impl WarmWorkers {
     pub fn failed(&self, reason: &str) {
         let mut state = self.state();
         state.failures += 1;
-        let rest = if state.failures < FAILURES { "" } else { ", and all later ones will be" };
+        let rest = if state.failures < MAX_FAILURES { "" } else { ", and all later ones will be" };
         state.note = Some(format!("warm start failed ({reason}): the script was started cold{rest}"));
     }
 
@@ -203,7 +203,7 @@ const READ_AT_IMPORT: [&str; 9] = [
 ];
 
 /// Does the script behave the same in a worker? One that changes settings before it imports libraries does not.
-pub fn suits(script: &str) -> bool {
+pub fn can_start_warm(script: &str) -> bool {
     let early = READ_AT_IMPORT.iter().any(|name| script.contains(name));
     let sets = script.split("environ").skip(1).any(|after| !after.starts_with(".get("));
     !(early && (sets || script.contains("putenv"))) && !script.contains('\0')
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn scripts_that_a_worker_would_change_start_cold() {
-        let check = |script: &str, expected: bool| assert_eq!(suits(script), expected, "{script:?}");
+        let check = |script: &str, expected: bool| assert_eq!(can_start_warm(script), expected, "{script:?}");
         check("import os; print(os.environ['HOME'])", true);
         check("import os; os.environ['CUDA_LAUNCH_BLOCKING'] = '1'", true);
         check("print('OMP_NUM_THREADS')", true);

@@ -22,7 +22,7 @@ use crate::markup::escaped;
 
 pub use bars::{Bar, Mood, bars};
 pub use diagnostics::{Line, histogram, scatter, shares};
-pub use intervals::{Band, Measured, intervals, outside};
+pub use intervals::{Band, ScoreRow, intervals, outside};
 pub use split::{Part, PartKind, split};
 
 /// The colours; the style sheet refers to these values.
@@ -45,9 +45,9 @@ mod ink {
 
 const WIDTH: u32 = 640;
 /// Scores beyond this are not drawn: their differences would overflow.
-const FAR: f64 = 1e300;
+const MAX_SCORE: f64 = 1e300;
 /// Positions beyond this are not drawn.
-const LATE: f64 = 1e12;
+const MAX_POSITION: f64 = 1e12;
 
 /// The title and description of a chart, for screen readers.
 pub struct About<'a> {
@@ -61,7 +61,7 @@ pub struct About<'a> {
 
 /// A script that has a score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Scored {
+pub struct ScoredScript {
     /// The place of the script's run.
     pub place: Place,
     /// When it ended, in seconds since the start of the run.
@@ -122,20 +122,20 @@ pub struct Spot {
 
 /// The positions of the dots of a chart, in its pixels, with their indices.
 type Places = Vec<(usize, (i32, i32))>;
-type Drawn<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+type DotPositions<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawing<'b, 'c> = ChartContext<'b, SVGBackend<'c>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// Draws scores as points and the best so far as a line; `None` if there is nothing to draw. Each point has its spot.
-pub fn scores(about: &About<'_>, scored: &[Scored], axis: Axis, spots: &[Spot]) -> Option<String> {
+pub fn scores(about: &About<'_>, scored: &[ScoredScript], axis: Axis, spots: &[Spot]) -> Option<String> {
     let (low, high) = range_with_best(scored)?;
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
-    let x = |(index, one): (usize, &Scored)| match axis {
+    let x = |(index, one): (usize, &ScoredScript)| match axis {
         Axis::Scripts => (index + 1) as f64,
         Axis::Time => one.ended,
     };
-    let points: Vec<(f64, &Scored)> = scored.iter().enumerate().map(|one| (x(one), one.1)).collect();
-    let last = points.iter().map(|(x, _)| *x).filter(|x| *x <= LATE).fold(0.0, f64::max);
+    let points: Vec<(f64, &ScoredScript)> = scored.iter().enumerate().map(|one| (x(one), one.1)).collect();
+    let last = points.iter().map(|(x, _)| *x).filter(|x| *x <= MAX_POSITION).fold(0.0, f64::max);
     let (first, last) = match axis {
         Axis::Scripts => (0.5, last + 0.5),
         Axis::Time => (0.0, last.max(1.0) * 1.02),
@@ -151,7 +151,7 @@ pub fn scores(about: &About<'_>, scored: &[Scored], axis: Axis, spots: &[Spot]) 
         let line =
             stairs(&points, last).into_iter().map(|(x, score)| (x.clamp(0.0, last), score.clamp(low, high)));
         chart.draw_series(LineSeries::new(line, ink::LINE.stroke_width(2)))?;
-        let inside = |(_, (x, one)): &(usize, &(f64, &Scored))| {
+        let inside = |(_, (x, one)): &(usize, &(f64, &ScoredScript))| {
             (low..=high).contains(&one.score) && (0.0..=last).contains(x)
         };
         let drawn = || points.iter().enumerate().filter(inside).map(|(index, (x, one))| (index, *x, *one));
@@ -220,7 +220,7 @@ struct Plane<'a> {
 
 impl Plane<'_> {
     /// Draws the axes, with horizontal lines.
-    fn draw<'b, 'c>(&self, area: &'b Area<'c>) -> Drawn<Drawing<'b, 'c>> {
+    fn draw<'b, 'c>(&self, area: &'b Area<'c>) -> DotPositions<Drawing<'b, 'c>> {
         let [x, y] = self.ranges.clone();
         let mut chart = ChartBuilder::on(area)
             .margin(8)
@@ -257,7 +257,7 @@ fn label<'a>(size: TextSize) -> TextStyle<'a> {
 /// Their distance is finite and large enough for the precision of the numbers; otherwise the search for round
 /// labels may never end.
 fn range(scores: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
-    let mut scores: Vec<f64> = scores.into_iter().filter(|score| score.abs() <= FAR).collect();
+    let mut scores: Vec<f64> = scores.into_iter().filter(|score| score.abs() <= MAX_SCORE).collect();
     scores.sort_by(f64::total_cmp);
     let at = |part: usize| scores.get((scores.len().checked_sub(1)?) * part / 4).copied();
     let (first, third) = (at(1)?, at(3)?);
@@ -272,20 +272,20 @@ fn range(scores: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
 }
 
 /// Bounds of the vertical axis of one run's scores. Its best score is always inside.
-pub fn range_with_best(scored: &[Scored]) -> Option<(f64, f64)> {
+pub fn range_with_best(scored: &[ScoredScript]) -> Option<(f64, f64)> {
     Some(with(range(scored.iter().map(|one| one.score))?, scored.last().map(|one| one.best)))
 }
 
 /// These bounds, so far apart that these values are inside with a margin.
 fn with((low, high): (f64, f64), values: impl IntoIterator<Item = f64>) -> (f64, f64) {
-    let drawable = values.into_iter().filter(|value| value.abs() <= FAR);
+    let drawable = values.into_iter().filter(|value| value.abs() <= MAX_SCORE);
     let (from, to) = drawable.fold((low, high), |(from, to), value| (from.min(value), to.max(value)));
     let margin = 0.03 * (to - from);
     (if from < low { from - margin } else { low }, if to > high { to + margin } else { high })
 }
 
 /// The best score so far as a step line to the end of the chart.
-fn stairs(points: &[(f64, &Scored)], last: f64) -> Vec<(f64, f64)> {
+fn stairs(points: &[(f64, &ScoredScript)], last: f64) -> Vec<(f64, f64)> {
     let mut line: Vec<(f64, f64)> = Vec::new();
     for (x, one) in points {
         line.extend(line.last().map(|before| (*x, before.1)));
@@ -295,7 +295,7 @@ fn stairs(points: &[(f64, &Scored)], last: f64) -> Vec<(f64, f64)> {
     line
 }
 
-fn draw(about: &About<'_>, height: u32, picture: impl FnOnce(&Area<'_>) -> Drawn) -> Option<String> {
+fn draw(about: &About<'_>, height: u32, picture: impl FnOnce(&Area<'_>) -> DotPositions) -> Option<String> {
     draw_pointed(about, height, &[], |area| picture(area).map(|()| Places::new()))
 }
 
@@ -304,7 +304,7 @@ fn draw_pointed(
     about: &About<'_>,
     height: u32,
     spots: &[Spot],
-    picture: impl FnOnce(&Area<'_>) -> Drawn<Places>,
+    picture: impl FnOnce(&Area<'_>) -> DotPositions<Places>,
 ) -> Option<String> {
     let mut svg = String::new();
     let places = {

@@ -1,4 +1,4 @@
-//! How far a run is: the one number that terminal, page, lists and tools show.
+//! The progress of a run as one number, which terminal, page, lists and tools show.
 
 use mle_star::event::{Done, Outline, Planned, ProgressMeasure};
 use mle_star::journal::{EffectRecord, Kind, Snapshot};
@@ -9,7 +9,7 @@ use crate::run_view::{State, phase};
 
 /// What a run used and did so far.
 #[derive(Clone, Copy, Debug)]
-pub struct Used {
+pub struct RunUse {
     /// Seconds.
     pub seconds: f64,
     /// US dollars; `None` if unknown.
@@ -22,20 +22,20 @@ pub struct Used {
 
 /// How far a run with this outline is, if so many calls and scripts of each phase have ended. What it used most of ends it, so that
 /// is told.
-pub fn done(outline: &Outline, used: Used, ended: impl Fn(Phase) -> u64) -> Done {
+pub fn done(outline: &Outline, used: RunUse, ended: impl Fn(Phase) -> u64) -> Done {
     #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]
     let time = used.seconds / outline.time_limit as f64;
     let money = outline.max_budget_usd.zip(used.usd).map_or(0.0, |(limit, usd)| usd / limit);
     let shares = [(time, ProgressMeasure::Time), (money, ProgressMeasure::Money)];
     let shares = shares.map(|(share, of)| (percent(100.0 * share), of));
-    let steps = (of_steps(&outline.planned, used, ended), ProgressMeasure::Steps);
+    let steps = (step_percent(&outline.planned, used, ended), ProgressMeasure::Steps);
     let most = shares.into_iter().chain([steps]).max_by_key(|(percent, _)| *percent);
     let (percent, of) = most.unwrap_or(steps);
     Done { percent, of }
 }
 
 /// How far the run of a journal is.
-pub(crate) fn of_run(snapshot: &Snapshot, spent: &Usage, state: State) -> Done {
+pub(crate) fn run_progress(snapshot: &Snapshot, spent: &Usage, state: State) -> Done {
     let outline = Outline::new(&snapshot.frozen, false, 0.0, Usage::free());
     let is_done = |record: &&EffectRecord| {
         matches!(record.kind, Kind::Agent | Kind::Script) && record.counts() && record.limit.is_none()
@@ -45,14 +45,14 @@ pub(crate) fn of_run(snapshot: &Snapshot, spent: &Usage, state: State) -> Done {
         snapshot.effects.iter().filter(is_done).filter(in_phase).count() as u64
     };
     let leaves_out = snapshot.effects.iter().any(|record| record.counts() && record.limit.is_some());
-    let used = Used { seconds: snapshot.elapsed, usd: spent.cost_usd, phase: phase(snapshot), leaves_out };
+    let used = RunUse { seconds: snapshot.elapsed, usd: spent.cost_usd, phase: phase(snapshot), leaves_out };
     let now = done(&outline, used, ended);
     if state == State::Finished { Done { percent: 100, ..now } } else { now }
 }
 
 /// The share of the planned calls and scripts that have ended. A phase before the current one is complete, if no limit left anything
 /// out.
-fn of_steps(planned: &[Planned], used: Used, ended: impl Fn(Phase) -> u64) -> u64 {
+fn step_percent(planned: &[Planned], used: RunUse, ended: impl Fn(Phase) -> u64) -> u64 {
     let (mut done, mut all) = (0, 0);
     for Planned { phase, calls, scripts } in planned {
         let of_phase = calls + scripts;
@@ -85,7 +85,7 @@ mod tests {
             "max_budget_usd": 2.0, "planned": planned});
         let outline: Outline = serde_json::from_value(outline).unwrap();
         let check = |seconds: f64, usd: f64, leaves_out: bool, expected: (u64, ProgressMeasure)| {
-            let used = Used { seconds, usd: Some(usd), phase: Some(Phase::Phase2), leaves_out };
+            let used = RunUse { seconds, usd: Some(usd), phase: Some(Phase::Phase2), leaves_out };
             let ended = |phase| match phase {
                 Phase::Phase1 => 5,
                 Phase::Phase2 => 20,

@@ -14,7 +14,7 @@ use crate::sanitize::first_line;
 use crate::words::{Models, in_line, on_runner, phase_title};
 
 /// The most characters of a reason in the line of a runner.
-const LONGEST_REASON: usize = 400;
+const MAX_REASON_CHARS: usize = 400;
 
 /// The importance of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,7 +149,7 @@ fn runner_line(runner: &RunnerStatus) -> String {
     let after = waited.filter(|_| *state == RunnerState::Ready);
     let after = after.map_or_else(String::new, |waited| format!(" after {}", duration(waited)));
     let why =
-        if detail.is_empty() { String::new() } else { format!(": {}", first_line(detail, LONGEST_REASON)) };
+        if detail.is_empty() { String::new() } else { format!(": {}", first_line(detail, MAX_REASON_CHARS)) };
     format!("  runner {} {what}{after}{why}", in_line(name))
 }
 

@@ -3,7 +3,7 @@
 /// Magnitudes from which bounds are written like any other score.
 const LARGE: f64 = 1e6;
 /// The number of decimals from which bounds are written like any other score.
-const MOST_DECIMALS: i32 = 9;
+const MAX_DECIMALS: i32 = 9;
 
 /// A score with enough digits to compare it with others.
 pub fn number(score: f64) -> String {
@@ -126,7 +126,7 @@ fn decimals(size: f64) -> Option<usize> {
     }
     #[expect(clippy::cast_possible_truncation, reason = "the exponent of a finite number is small")]
     let decimals = 1 - size.log10().floor() as i32;
-    (decimals <= MOST_DECIMALS).then(|| usize::try_from(decimals).unwrap_or(0))
+    (decimals <= MAX_DECIMALS).then(|| usize::try_from(decimals).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::views::steps::node_id;
 use crate::words::place_name;
 
 /// The longest address that becomes a link, in bytes.
-const LONGEST_LINK: usize = 300;
+const MAX_LINK_CHARS: usize = 300;
 
 /// Adds the filters and tests. Those of figures print nothing where a figure is unknown.
 pub fn add(environment: &mut Environment<'_>) {
@@ -51,7 +51,7 @@ pub fn add(environment: &mut Environment<'_>) {
     environment.add_filter("left", |text: &str, width: usize| format!("{text:<width$}"));
     environment.add_filter("right", |text: &str, width: usize| format!("{text:>width$}"));
     environment.add_test("link", |text: &str| -> Result<bool, Error> {
-        Ok(text.len() <= LONGEST_LINK && is_link(text))
+        Ok(text.len() <= MAX_LINK_CHARS && is_link(text))
     });
 }
 

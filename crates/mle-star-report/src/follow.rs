@@ -12,11 +12,11 @@ use serde::de::IgnoredAny;
 use crate::files;
 
 /// Bytes that are read at a time.
-const PIECE: u64 = 1 << 20;
+const CHUNK_BYTES: u64 = 1 << 20;
 /// The maximum length of a line in bytes; longer ones are not events.
-const LONGEST: usize = 8 << 20;
+const MAX_LINE_BYTES: usize = 8 << 20;
 /// The largest file that is read, in bytes. An event takes a few hundred.
-const LARGEST: u64 = 1 << 30;
+const MAX_READ_BYTES: u64 = 1 << 30;
 
 /// Reads the lines of the file from the beginning, then new ones as they appear.
 pub struct Follow {
@@ -53,7 +53,7 @@ impl Follow {
         loop {
             let Some(file) = self.file.as_mut() else { return Ok(found) };
             let known = self.rest.len();
-            let count = file.take(PIECE).read_to_end(&mut self.rest)?;
+            let count = file.take(CHUNK_BYTES).read_to_end(&mut self.rest)?;
             if count == 0 {
                 return Ok(found);
             }
@@ -61,7 +61,7 @@ impl Follow {
             if let Some(last) = self.rest[known..].iter().rposition(|byte| *byte == b'\n') {
                 self.take_lines(known + last + 1, &mut found);
             }
-            if self.rest.len() > LONGEST {
+            if self.rest.len() > MAX_LINE_BYTES {
                 self.rest.clear();
             }
         }
@@ -92,7 +92,7 @@ impl Follow {
         }
         let Some(file) = self.file.as_mut() else { return Ok(()) };
         let length = file.metadata()?.len();
-        if length > LARGEST {
+        if length > MAX_READ_BYTES {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than 1 GiB"));
         }
         if length < self.read {
@@ -151,7 +151,7 @@ mod tests {
         let more = one.replace("\"text\"", "\"of_tomorrow\":1,\"text\"");
         check(&[&more], &[&["one"]]);
         // A line that is too long is not kept in memory.
-        let endless = "\0".repeat(LONGEST + 2);
+        let endless = "\0".repeat(MAX_LINE_BYTES + 2);
         check(&[&endless, &format!("\n{one}")], &[&[], &["one"]]);
     }
 }

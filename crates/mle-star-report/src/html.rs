@@ -21,7 +21,7 @@ pub use crate::page::{SCRIPT, STYLE, environment};
 
 const FRAME: &str = include_str!("../templates/report.html");
 /// The largest file that a report holds for saving, in bytes.
-const LARGEST_DOWNLOAD: usize = 1 << 20;
+const MAX_DOWNLOAD_BYTES: usize = 1 << 20;
 
 /// Renders the report.
 ///
@@ -58,7 +58,7 @@ fn downloads(view: &RunView, report: &RunReport) -> Vec<[String; 2]> {
     let Some(result) = &view.result else { return Vec::new() };
     let notebook = notebook(report, &result.task.competition_id, &result.final_solution.content);
     let text = serde_json::to_string_pretty(&notebook).unwrap_or_default();
-    let small = Some(text).filter(|text| text.len() <= LARGEST_DOWNLOAD);
+    let small = Some(text).filter(|text| text.len() <= MAX_DOWNLOAD_BYTES);
     let address = |text| format!("data:application/x-ipynb+json;base64,{}", STANDARD.encode(text));
     small.map(|text| [NOTEBOOK.to_owned(), address(text)]).into_iter().collect()
 }

@@ -9,7 +9,7 @@ use mle_star_domain::effects::{ScriptEnd, Usage};
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Phase, Place, Step};
 
-use crate::done::{Used, done};
+use crate::done::{RunUse, done};
 use crate::pace::{EndedEffect, Moment, Pace, seconds};
 use crate::runners::Runners;
 use crate::words::{Models, in_line};
@@ -251,7 +251,7 @@ impl Progress {
     pub fn done(&self, now: Timestamp) -> Option<Done> {
         let usd = self.spent.and_then(|spent| spent.cost_usd);
         let (seconds, leaves_out) = (self.elapsed(now), self.leaves_out);
-        let used = Used { seconds, usd, phase: self.phase, leaves_out };
+        let used = RunUse { seconds, usd, phase: self.phase, leaves_out };
         let so_far = done(self.outline.as_ref()?, used, |phase| self.pace.ended(phase));
         let is_finished = matches!(self.exit_code, Some(0 | 3));
         Some(if is_finished { Done { percent: 100, ..so_far } } else { so_far })

@@ -25,7 +25,7 @@ use crate::usage;
 use crate::words::Models;
 
 /// The longest cause in a sentence, in characters.
-const LONGEST_CAUSE: usize = 300;
+const MAX_CAUSE_CHARS: usize = 300;
 /// What a run without a valid submission lacks.
 pub const NO_SUBMISSION: &str = "no valid submission";
 
@@ -43,7 +43,7 @@ pub struct RunReport {
     /// The checks of the solution, and why its score may be too good.
     pub checks: Checks,
     /// What the run used of its limits, and what went wrong.
-    pub ending: Ending,
+    pub ending: RunEnd,
     /// The models that steps tried.
     #[serde(skip)]
     pub tried: Models,
@@ -64,7 +64,7 @@ pub struct Checks {
 
 /// What a run used of its limits, and what went wrong.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Ending {
+pub struct RunEnd {
     /// What the run used of its limit, if that left steps undone.
     pub used: Option<String>,
     /// The option that raises this limit; `None` if a larger one would change nothing.
@@ -91,7 +91,7 @@ impl RunReport {
             is_final: result.is_some(),
             score: result.map_or_else(best, ScoreReport::of),
             checks: result.map(Checks::of).unwrap_or_default(),
-            ending: Ending::of(view),
+            ending: RunEnd::of(view),
             tried: Models::of(&view.snapshot.verdicts()),
             model: result.and_then(|result| words(&result.model)),
             calls: view.spending.clone(),
@@ -185,7 +185,7 @@ impl RunReport {
     /// The warning that the score may be too good, with the reason.
     fn suspicion(&self) -> Option<String> {
         let why = self.checks.suspect.as_deref()?;
-        Some(format!("this score is suspect: {}", first_line(why, LONGEST_CAUSE)))
+        Some(format!("this score is suspect: {}", first_line(why, MAX_CAUSE_CHARS)))
     }
 
     /// The note that a larger limit found nothing better.
@@ -196,12 +196,12 @@ impl RunReport {
 
     /// The note that another solution than the best one is submitted, with the reason.
     fn not_best(&self) -> Option<String> {
-        self.ending.not_best.as_deref().map(|words| first_line(words, LONGEST_CAUSE))
+        self.ending.not_best.as_deref().map(|words| first_line(words, MAX_CAUSE_CHARS))
     }
 
     /// The note that the delivered script did not write the submission, with the reason.
     fn not_run(&self) -> Option<String> {
-        let why = first_line(self.ending.not_run.as_deref()?, LONGEST_CAUSE);
+        let why = first_line(self.ending.not_run.as_deref()?, MAX_CAUSE_CHARS);
         Some(format!("`{}/{}` did not write the submission: {why}", layout::FINAL, layout::SOLUTION))
     }
 }
@@ -213,7 +213,7 @@ impl Checks {
     }
 }
 
-impl Ending {
+impl RunEnd {
     fn of(view: &RunView) -> Self {
         let snapshot = &view.snapshot;
         let data_changed = data_changed(snapshot);
@@ -291,7 +291,7 @@ pub(crate) mod tests {
                 trust: Some(trust),
                 ..ScoreReport::default()
             },
-            ending: Ending::default(),
+            ending: RunEnd::default(),
             tried: Models::default(),
             model: None,
             calls: Spending::default(),

@@ -19,7 +19,7 @@ use crate::words::phase_title;
 use crate::{cuts, done, files, money, usage};
 
 /// The largest `result.json` that is read, in bytes. A full-size run has less than a megabyte.
-const LARGEST_RESULT: u64 = 256 << 20;
+const MAX_RESULT_BYTES: u64 = 256 << 20;
 /// The default runs directory.
 pub const DEFAULT_DIR: &str = "runs";
 
@@ -167,7 +167,7 @@ pub enum State {
 /// # Errors
 /// The journal is missing, damaged or of another format.
 pub fn read(folder: &Path) -> Result<RunView, JournalError> {
-    read_with(folder, is_held(folder))
+    read_with(folder, is_running(folder))
 }
 
 /// Reads a run folder as it is if the process that works on the run ends now.
@@ -188,7 +188,7 @@ fn read_with(folder: &Path, is_held: bool) -> Result<RunView, JournalError> {
     let steps = step_rows::rows(&snapshot);
     let task = &snapshot.frozen.task;
     let state = State::of(is_held, result.is_some());
-    let spending = usage::of_run(&snapshot, state == State::Running);
+    let spending = usage::run_spending(&snapshot, state == State::Running);
     let used = spending.total().usage;
     let trust = result.as_ref().and_then(|result| result.trust.as_ref());
     let summary = RunSummary {
@@ -211,7 +211,7 @@ fn read_with(folder: &Path, is_held: bool) -> Result<RunView, JournalError> {
         interrupted_calls: spending.interrupted_calls,
         answer: Submissions { submission, so_far: if has_result { None } else { so_far(folder) } },
         failed_paths: failed_paths(&snapshot),
-        done: done::of_run(&snapshot, &used, state),
+        done: done::run_progress(&snapshot, &used, state),
         used: result.as_ref().and_then(cuts::used),
         data: snapshot.frozen.data_id.clone(),
         held_out: trust.and_then(|trust| trust.holdout_score),
@@ -276,7 +276,7 @@ pub fn name(folder: &Path) -> Option<String> {
 /// The answer so far of a run that is not finished.
 pub fn provisional(folder: &Path) -> Option<Provisional> {
     let name = format!("{}/{}", layout::FINAL, layout::PROVISIONAL);
-    serde_json::from_str(&files::read(folder, &name, LARGEST_RESULT).ok()?).ok()
+    serde_json::from_str(&files::read(folder, &name, MAX_RESULT_BYTES).ok()?).ok()
 }
 
 /// What commands call the run in a folder: its ID if that is in the default runs directory, otherwise the folder.
@@ -311,7 +311,7 @@ pub fn is_current(result: &FinalResult, config: &Config) -> bool {
 
 /// Whether a run has the result of its present limits.
 pub fn is_finished(folder: &Path) -> bool {
-    let config = files::read(folder, layout::CONFIG, LARGEST_RESULT).ok();
+    let config = files::read(folder, layout::CONFIG, MAX_RESULT_BYTES).ok();
     let config: Option<Config> = config.and_then(|text| serde_json::from_str(&text).ok());
     let result = read_result(folder);
     result.zip(config).is_some_and(|(result, config)| is_current(&result, &config))
@@ -320,7 +320,7 @@ pub fn is_finished(folder: &Path) -> bool {
 /// The last result of a run, which may be that of smaller limits, see [`is_current`].
 pub fn read_result(folder: &Path) -> Option<FinalResult> {
     let mut result: FinalResult =
-        serde_json::from_str(&files::read(folder, layout::RESULT, LARGEST_RESULT).ok()?).ok()?;
+        serde_json::from_str(&files::read(folder, layout::RESULT, MAX_RESULT_BYTES).ok()?).ok()?;
     // The folder may have been moved since. Links in it are not followed.
     if !result.submission_path.is_empty() {
         result.submission_path = submission(folder).display().to_string();
@@ -355,7 +355,7 @@ impl State {
 }
 
 /// Does a process work on the run? It holds the lock while it does.
-pub fn is_held(folder: &Path) -> bool {
+pub fn is_running(folder: &Path) -> bool {
     let lock = files::open(folder, layout::LOCK);
     lock.is_ok_and(|lock| journal::is_locked(&lock, &folder.join(layout::LOCK)))
 }

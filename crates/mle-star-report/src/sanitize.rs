@@ -1,12 +1,12 @@
 //! Sanitizes text of models, scripts and users for terminals, charts and pages.
 //!
-//! Every text goes through [`plain`] on its way to a terminal: control characters could move the cursor or change the
+//! Every text goes through [`escape`] on its way to a terminal: control characters could move the cursor or change the
 //! terminal, and bidirectional marks could reorder the text around them. [`first_line`] and [`shortened`] truncate.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Replaces control characters and bidirectional marks by their code points; keeps newlines and tabs.
-pub fn plain(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -20,7 +20,7 @@ pub fn plain(text: &str) -> String {
 
 /// Replaces control characters and bidirectional marks by their code points, and newlines and tabs by blanks.
 pub fn one_line(text: &str) -> String {
-    plain(text).replace(['\n', '\t'], " ")
+    escape(text).replace(['\n', '\t'], " ")
 }
 
 /// Whether it is a control character or a bidirectional mark.
@@ -46,12 +46,12 @@ pub fn shortened(text: &str, columns: usize) -> String {
     }
     let left = columns.saturating_sub(1);
     let reversed: String = text.chars().rev().collect();
-    let end: String = start(&reversed, left / 2).chars().rev().collect();
-    format!("{}…{end}", start(text, left - left / 2))
+    let end: String = prefix_of_width(&reversed, left / 2).chars().rev().collect();
+    format!("{}…{end}", prefix_of_width(text, left - left / 2))
 }
 
 /// The longest prefix that fits into `columns` columns.
-pub fn start(text: &str, columns: usize) -> String {
+pub fn prefix_of_width(text: &str, columns: usize) -> String {
     let mut taken = 0;
     let fits = |c: &char| {
         taken += c.width().unwrap_or(0);
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn invisible_characters_are_replaced_by_their_code_points() {
         let check = |text: &str, lines: &str, line: &str| {
-            assert_eq!((plain(text).as_str(), one_line(text).as_str()), (lines, line));
+            assert_eq!((escape(text).as_str(), one_line(text).as_str()), (lines, line));
         };
         check("a\u{1b}[31m\n\tb\u{202e}", "a⟨U+001B⟩[31m\n\tb⟨U+202E⟩", "a⟨U+001B⟩[31m  b⟨U+202E⟩");
         check("\u{1b}]0;title\u{7}", "⟨U+001B⟩]0;title⟨U+0007⟩", "⟨U+001B⟩]0;title⟨U+0007⟩");

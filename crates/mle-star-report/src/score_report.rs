@@ -12,7 +12,7 @@ use crate::figures::{count, grouped, interval, number, with_interval};
 use crate::sanitize::first_line;
 
 /// The longest cause in a sentence, in characters.
-const LONGEST_CAUSE: usize = 300;
+const MAX_CAUSE_CHARS: usize = 300;
 
 /// The scores of a run's solution, in the metric's unit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -115,7 +115,7 @@ impl ScoreReport {
     /// Why there is no interval.
     fn without_interval(&self) -> Option<String> {
         let why = self.trust.as_ref()?.no_interval.as_ref()?;
-        Some(format!("no interval: {}", first_line(why, LONGEST_CAUSE)))
+        Some(format!("no interval: {}", first_line(why, MAX_CAUSE_CHARS)))
     }
 
     /// The note that the held-out score is of some of the held-out rows; `None` if it is of all.
@@ -136,7 +136,7 @@ impl ScoreReport {
         Some(match self.trust.as_ref().and_then(|trust| trust.holdout.as_ref()) {
             Some(Holdout::On { .. } | Holdout::Test { .. }) => "no score on the held-out rows".to_owned(),
             Some(Holdout::Off { why }) => {
-                format!("no held-out rows: {}", first_line(why, LONGEST_CAUSE).trim_end_matches('.'))
+                format!("no held-out rows: {}", first_line(why, MAX_CAUSE_CHARS).trim_end_matches('.'))
             }
             None => "no held-out rows".to_owned(),
         })
@@ -152,7 +152,7 @@ impl ScoreReport {
         }
         let why = trust.and_then(|trust| trust.unverified.as_deref());
         let why = why.unwrap_or("the script wrote no validation predictions that can be scored");
-        format!("the validation score is not verified: {}", first_line(why, LONGEST_CAUSE))
+        format!("the validation score is not verified: {}", first_line(why, MAX_CAUSE_CHARS))
     }
 
     /// What few groups or times cannot show: of the held-out rows first, then of the validation rows.

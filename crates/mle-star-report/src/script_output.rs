@@ -26,7 +26,7 @@ pub struct Output {
 }
 
 /// The end of each stream that a script has printed to since it began (RFC 3339).
-pub fn of_script(folder: &Path, place: &Place, begun: &str) -> Vec<Output> {
+pub fn script_outputs(folder: &Path, place: &Place, begun: &str) -> Vec<Output> {
     let output = |name: String| {
         let file = files::open(folder, &in_logs(&name)).ok().filter(|file| is_of_now(file, begun))?;
         end_of(name, file)

@@ -13,7 +13,7 @@ use crate::files;
 use crate::run_view::{self, RunSummary, State, Submissions};
 
 /// The largest file that is read, in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The text of `summary.json`.
 #[derive(Serialize, Deserialize)]
@@ -39,18 +39,18 @@ impl SummaryFile {
 /// # Errors
 /// The journal has to be read, and is missing, damaged or of another format.
 pub fn read(folder: &Path) -> Result<RunSummary, JournalError> {
-    match kept(folder) {
+    match read_kept(folder) {
         Some(summary) => Ok(summary),
         None => run_view::read(folder).map(|view| view.summary),
     }
 }
 
 /// The run in short as `summary.json` has it; `None` if the file is not up to date.
-fn kept(folder: &Path) -> Option<RunSummary> {
-    if run_view::is_held(folder) {
+fn read_kept(folder: &Path) -> Option<RunSummary> {
+    if run_view::is_running(folder) {
         return None;
     }
-    let text = files::read(folder, layout::SUMMARY, LARGEST).ok()?;
+    let text = files::read(folder, layout::SUMMARY, MAX_FILE_BYTES).ok()?;
     let SummaryFile { mut run, data, held_out, held_out_interval, damage } =
         serde_json::from_str(&text).ok()?;
     let changed = |name: &str| files::stamp(folder, name).map(|(_, seconds, nanos, _)| (seconds, nanos));

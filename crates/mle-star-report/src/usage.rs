@@ -35,7 +35,7 @@ pub struct CostTable {
 }
 
 /// The usage of a run. Calls that are in progress in a live run are not counted as interrupted.
-pub fn of_run(snapshot: &Snapshot, is_running: bool) -> Spending {
+pub fn run_spending(snapshot: &Snapshot, is_running: bool) -> Spending {
     let (effects, config) = (&snapshot.effects, &snapshot.frozen.config);
     let spending = if is_running {
         let ended = effects.iter().filter(|effect| effect.state != EffectState::Begun);

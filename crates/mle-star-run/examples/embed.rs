@@ -4,13 +4,13 @@
 use std::path::Path;
 
 use mle_star::result::FinalResult;
-use mle_star_run::{RunError, RunOptions, Unobserved, drive, prepare};
+use mle_star_run::{NoObserver, RunError, RunOptions, drive, prepare};
 
 /// Solves the task in `folder` with the offline agents, which need no key and no network.
 pub fn solve(folder: &Path, settings: &[String]) -> Result<FinalResult, RunError> {
     let options = RunOptions::default().set("agents=offline")?.set_all(settings)?;
     let run = prepare(&options, folder)?.freeze(&|line| println!("{line}"))?;
-    drive(&run, &Unobserved)
+    drive(&run, &NoObserver)
 }
 
 fn main() -> Result<(), RunError> {

@@ -1,20 +1,20 @@
-//! The roles of the columns of a run's tables, in lines for people.
+//! The roles of the columns of a run's tables, and what is done with odd rows and words, in lines for people.
 
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::{ColumnRole, Task, TaskType, TextColumn};
-use mle_star_tables::facts::Inferred;
 use mle_star_tables::profile::{Column, Profile};
+use mle_star_tables::task_inference::InferredTask;
 
 /// The most columns of a wide table that are shown.
-pub const MOST: usize = 200;
+pub const MAX_COLUMNS: usize = 200;
 /// The width to which the cells of [`table_lines`] are aligned at most, in characters.
-const WIDEST: usize = 40;
+const MAX_WIDTH: usize = 40;
 
 /// Lines on the words that look missing but are values, the rows that are dropped, the weights, and the ignored columns.
-pub fn lines(task: &Task, profile: Option<&Profile>) -> Vec<String> {
+pub fn data_notes(task: &Task, profile: Option<&Profile>) -> Vec<String> {
     let texts = profile.iter().flat_map(|profile| &profile.text_columns);
-    let mut lines: Vec<String> = texts.filter_map(|column| words(task, column)).collect();
-    lines.extend(profile.and_then(|profile| dropped(task, profile)));
+    let mut lines: Vec<String> = texts.filter_map(|column| missing_like_words(task, column)).collect();
+    lines.extend(profile.and_then(|profile| dropped_rows(task, profile)));
     let roles = &task.roles;
     lines.extend(roles.weight.as_ref().map(|name| format!("weights: `{name}` (as given)")));
     let names: Vec<String> = roles.ignored.iter().map(|name| format!("`{name}`")).collect();
@@ -23,7 +23,7 @@ pub fn lines(task: &Task, profile: Option<&Profile>) -> Vec<String> {
 }
 
 /// The words of a column that look missing but are values.
-fn words(task: &Task, text: &TextColumn) -> Option<String> {
+fn missing_like_words(task: &Task, text: &TextColumn) -> Option<String> {
     let TextColumn { column, words, why } = text;
     let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
     let [one, several] = match Some(column.as_str()) {
@@ -38,21 +38,21 @@ fn words(task: &Task, text: &TextColumn) -> Option<String> {
 }
 
 /// The columns of training and test table with their roles: those with a part in the task first, then the features. Of wide
-/// tables, the first [`MOST`] are shown.
-pub fn table(task: &Task, profile: &Profile, split: Option<&Split>, inferred: &Inferred) -> Vec<ColumnRole> {
+/// tables, the first [`MAX_COLUMNS`] are shown.
+pub fn table(task: &Task, profile: &Profile, split: Option<&Split>, facts: &InferredTask) -> Vec<ColumnRole> {
     let in_train = profile.train.columns.iter().map(|column| (column, true));
     let only_in_test = profile.test.iter().flat_map(|test| &test.columns);
     let only_in_test = only_in_test.filter(|column| profile.train.column(&column.name).is_none());
     let all = in_train.chain(only_in_test.map(|column| (column, false)));
     let mut found: Vec<(usize, ColumnRole)> = all
         .map(|(column, is_in_train)| {
-            let (rank, role, why) = role(task, profile, split, (column, is_in_train), inferred);
+            let (rank, role, why) = role(task, profile, split, (column, is_in_train), facts);
             let kind = column.kind.name().to_owned();
             (rank, ColumnRole { column: column.name.clone(), role: role.to_owned(), kind, why })
         })
         .collect();
     found.sort_by_key(|(rank, _)| *rank);
-    found.truncate(MOST);
+    found.truncate(MAX_COLUMNS);
     found.into_iter().map(|(_, column)| column).collect()
 }
 
@@ -60,7 +60,7 @@ pub fn table(task: &Task, profile: &Profile, split: Option<&Split>, inferred: &I
 pub fn table_lines(columns: &[ColumnRole]) -> Vec<String> {
     let cell = |text: &str| text.replace(['\n', '\r'], " ");
     let width = |of: fn(&ColumnRole) -> &str| {
-        columns.iter().map(|column| cell(of(column)).chars().count().min(WIDEST)).max().unwrap_or_default()
+        columns.iter().map(|one| cell(of(one)).chars().count().min(MAX_WIDTH)).max().unwrap_or_default()
     };
     let widths = [width(|c| &c.column), width(|c| &c.role), width(|c| &c.kind)];
     let line = |column: &ColumnRole| {
@@ -77,7 +77,7 @@ fn role(
     profile: &Profile,
     split: Option<&Split>,
     (column, is_in_train): (&Column, bool),
-    inferred: &Inferred,
+    inferred: &InferredTask,
 ) -> (usize, &'static str, String) {
     let name = column.name.as_str();
     let is = |role: &Option<String>| role.as_deref() == Some(name);
@@ -108,7 +108,7 @@ fn role(
 }
 
 /// A line on the training rows without target, and what their cells hold.
-fn dropped(task: &Task, profile: &Profile) -> Option<String> {
+fn dropped_rows(task: &Task, profile: &Profile) -> Option<String> {
     task.target()?;
     let cells = &profile.without_target;
     let total: u64 = cells.iter().map(|(_, rows)| rows).sum();

@@ -41,7 +41,7 @@ impl<'a> DataFolders<'a> {
 
     /// The data with all rows: the task's own folder or, with folds, links to it and the folds.
     pub fn all_rows(&self) -> PathBuf {
-        if self.has_folds() { self.folder.join(layout::ALL_ROWS) } else { self.given() }
+        if self.has_folds() { self.folder.join(layout::ALL_ROWS) } else { self.given_folder() }
     }
 
     /// The data that scripts of the search see.
@@ -64,7 +64,7 @@ impl<'a> DataFolders<'a> {
     }
 
     /// The data that the run was given.
-    fn given(&self) -> PathBuf {
+    fn given_folder(&self) -> PathBuf {
         runs::data_dir(self.folder, &self.frozen.task)
     }
 
@@ -74,7 +74,7 @@ impl<'a> DataFolders<'a> {
     /// The data cannot be read.
     pub fn readable(&self) -> Result<Vec<PathBuf>, Trouble> {
         let folds = self.frozen.task.folds.as_ref().map(PathBuf::from).filter(|file| file.is_file());
-        Ok(readable(&self.given())?.into_iter().chain(folds).collect())
+        Ok(readable(&self.given_folder())?.into_iter().chain(folds).collect())
     }
 
     /// A question about the rows of the run.
@@ -82,7 +82,7 @@ impl<'a> DataFolders<'a> {
     /// # Errors
     /// The working directory is gone.
     pub fn question(&self, name: &str, facts: &Value) -> Result<Value, Trouble> {
-        let task = Task { data_dir: absolute(&self.given())?, ..self.frozen.task.clone() };
+        let task = Task { data_dir: absolute(&self.given_folder())?, ..self.frozen.task.clone() };
         let drawn = self.protocol().filter(|_| self.folder.join(layout::TEST_LABELS).exists());
         let drawn = drawn.map(|protocol| json!({ "split": protocol.split, "holdout": protocol.holdout }));
         Ok(question_of_rows(name, &task, &self.frozen.config, facts, drawn.as_ref()))

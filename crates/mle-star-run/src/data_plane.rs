@@ -22,7 +22,7 @@ use crate::python_environment::{Say, environment_of_plane};
 use crate::runtime::cannot_start;
 
 /// The most time that an answer may take.
-const ANSWERING: Duration = Duration::from_secs(900);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// A client of the data plane, whose process starts with the first question.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl PlaneClient {
     /// # Errors
     /// What was asked about is wrong, or there is no answer.
     pub async fn ask<T: DeserializeOwned>(&self, question: Value) -> Result<T, RunError> {
-        self.plane.ask(question, ends()).await.map_err(failed)
+        self.plane.ask(question, ends()).await.map_err(plane_error)
     }
 
     /// As [`PlaneClient::ask`], for a question whose answer is also a file or a folder, which is moved to `into`, on the file system of
@@ -76,15 +76,15 @@ impl PlaneClient {
     /// # Errors
     /// As [`PlaneClient::ask`], or `into` cannot be written.
     pub async fn ask_for<T: DeserializeOwned>(&self, question: Value, into: &Path) -> Result<T, RunError> {
-        self.plane.ask_for(question, into, ends()).await.map_err(failed)
+        self.plane.ask_for(question, into, ends()).await.map_err(plane_error)
     }
 }
 
 fn ends() -> Instant {
-    Instant::now() + ANSWERING
+    Instant::now() + ANSWER_TIMEOUT
 }
 
-fn failed(unanswered: PlaneError) -> RunError {
+fn plane_error(unanswered: PlaneError) -> RunError {
     if let PlaneError::Refused(trouble) = unanswered {
         return trouble.into();
     }

@@ -21,7 +21,7 @@ use mle_star::pipeline;
 use mle_star::result::FinalResult;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
-use mle_star_backends::files::FileAgents;
+use mle_star_backends::file_agents::FileAgents;
 use mle_star_backends::runners::fleet::Fleet;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
@@ -31,7 +31,7 @@ use tokio::sync::watch;
 use crate::error::{ErrorKind, RunError};
 use crate::observer::{ObservedAgents, Observer};
 use crate::open_run::OpenRun;
-use crate::provider::{Chosen, Workplace, ask_claude, ask_codex, ask_openai};
+use crate::provider::{Provider, Workplace, ask_claude, ask_codex, ask_openai};
 use crate::runs::absolute;
 use crate::runtime::drive_with_threads;
 use crate::version::VERSION;
@@ -167,9 +167,9 @@ async fn no_machine_left(fleet: Option<&Fleet>, events: &dyn EventSink) -> Troub
 /// Records the versions that the run uses; notes when they differ from those of earlier processes.
 fn note_versions(run: &OpenRun, backends: &Backends, say: &(dyn Fn(&str) + Sync)) -> Result<(), RunError> {
     let (claude, codex) = match &run.chosen {
-        Chosen::Claude(claude) => (Some(claude.executable.version.to_string()), None),
-        Chosen::Codex(codex) => (None, Some(codex.executable.version.to_string())),
-        Chosen::Offline | Chosen::Files | Chosen::OpenAi(_) => (None, None),
+        Provider::Claude(claude) => (Some(claude.executable.version.to_string()), None),
+        Provider::Codex(codex) => (None, Some(codex.executable.version.to_string())),
+        Provider::Offline | Provider::Files | Provider::OpenAi(_) => (None, None),
     };
     let now = MadeWith {
         at: jiff::Timestamp::now().to_string(),
@@ -199,14 +199,14 @@ fn make_agents(
 ) -> Result<Box<dyn AgentBackend>, Trouble> {
     let (config, folder) = (&run.frozen.config, run.folder.join(layout::WORK).join(layout::AGENTS));
     Ok(match &run.chosen {
-        Chosen::Claude(claude) => {
+        Provider::Claude(claude) => {
             let at = Workplace { run_id: &run.frozen.run_id, folder: &folder, data_dir };
             Box::new(ask_claude(claude, config, &run.frozen.prompts, at)?)
         }
-        Chosen::Files => Box::new(through_files(run, data_dir, say)?),
-        Chosen::OpenAi(endpoint) => Box::new(ask_openai(endpoint, config)?),
-        Chosen::Codex(codex) => Box::new(ask_codex(codex, config, &folder)?),
-        Chosen::Offline => {
+        Provider::Files => Box::new(through_files(run, data_dir, say)?),
+        Provider::OpenAi(endpoint) => Box::new(ask_openai(endpoint, config)?),
+        Provider::Codex(codex) => Box::new(ask_codex(codex, config, &folder)?),
+        Provider::Offline => {
             let hint = "this is a bug in mle-star, please report it";
             let missing = || Trouble::new("the offline agents were not made", hint);
             Box::new(run.rules.clone().ok_or_else(missing)?)

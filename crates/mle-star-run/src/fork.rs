@@ -11,7 +11,7 @@ use crate::prepare::{absolute_paths, check_outputs, fix_agents};
 use crate::provider;
 use crate::resume::{frozen_prompts, replayed};
 use crate::runs::{self, inputs};
-use crate::runtime::wait_for;
+use crate::runtime::block_on;
 use crate::settings::{Setting, Settings, process_environment, resolve_over};
 use mle_star::journal::{self, Frozen, Journal, JournalError, Opening};
 use mle_star::prompts::{Prompts, is_built_in};
@@ -24,7 +24,7 @@ use mle_star_domain::trouble::Trouble;
 
 /// Keys that decide which rows scripts see, or what was asked from the first call on, and the log file, which is the
 /// parent's.
-const FIXED: [&str; 8] = [
+const FIXED_KEYS: [&str; 8] = [
     "seed",
     "holdout",
     "holdout_rows",
@@ -35,7 +35,7 @@ const FIXED: [&str; 8] = [
     "log_file",
 ];
 /// What describes the data of a run, besides its frozen inputs. Data follows what says whose it is.
-const OF_DATA: [&str; 5] =
+const DATA_FILES: [&str; 5] =
     [layout::FACTS, layout::INTAKE, layout::DATA, layout::TEST_LABELS, layout::RUNNERS];
 
 /// The options of a fork.
@@ -75,7 +75,7 @@ pub fn fork(parent: &Path, options: &ForkOptions) -> Result<PathBuf, RunError> {
     let prompts = frozen_prompts(&frozen)?;
     frozen.prompts = prompts.texts().clone();
     let name = &frozen.task.competition_id;
-    let claimed = runs::claim(&beside(parent)?, options.run_id.as_deref(), name, &jiff::Zoned::now())?;
+    let claimed = runs::claim(&parent_folder(parent)?, options.run_id.as_deref(), name, &jiff::Zoned::now())?;
     let folder = claimed.hold.folder().to_owned();
     frozen.run_id = claimed.id;
     // Of the parent's start.
@@ -96,7 +96,7 @@ pub fn fork(parent: &Path, options: &ForkOptions) -> Result<PathBuf, RunError> {
 }
 
 /// The folder that a run is in. The run may be given as `.`.
-fn beside(run: &Path) -> Result<PathBuf, Trouble> {
+fn parent_folder(run: &Path) -> Result<PathBuf, Trouble> {
     let named = if run.file_name().is_some() { Ok(run.to_owned()) } else { run.canonicalize() };
     let named = named.map_err(|error| inputs::unwritable(run, &error))?;
     Ok(named.parent().map(Path::to_owned).unwrap_or_default())
@@ -120,7 +120,7 @@ fn changed(config: &Config, settings: &[Setting]) -> Result<Config, RunError> {
     let Settings { config: mut changed, mut given, .. } = resolve_over(config, settings.iter().cloned())?;
     for setting in settings {
         let first = setting.key.split('.').next().unwrap_or_default();
-        if FIXED.contains(&first) || Config::KEYS.iter().all(|key| key.name != first) {
+        if FIXED_KEYS.contains(&first) || Config::KEYS.iter().all(|key| key.name != first) {
             let message = format!(
                 "{} cannot be changed in a fork ({}): it stands for the whole run, or is no setting of one",
                 first, setting.origin
@@ -130,7 +130,7 @@ fn changed(config: &Config, settings: &[Setting]) -> Result<Config, RunError> {
     }
     absolute_paths(&mut changed)?;
     if given.contains("agents") {
-        let chosen = wait_for(provider::choose(&changed, &process_environment))??.chosen;
+        let chosen = block_on(provider::choose(&changed, &process_environment))??.chosen;
         // The model that the parent was given is one of the same agents.
         given.extend((chosen.name() == config.agents).then(|| "model".to_owned()));
         fix_agents(&mut changed, &given, &chosen)?;
@@ -140,7 +140,7 @@ fn changed(config: &Config, settings: &[Setting]) -> Result<Config, RunError> {
 
 /// Copies what the program made of the data.
 fn copy_data(parent: &Path, folder: &Path, frozen: &mut Frozen) -> io::Result<()> {
-    for name in OF_DATA {
+    for name in DATA_FILES {
         copy_with_links(&parent.join(name), &folder.join(name))?;
     }
     if folder.join(layout::DATA).is_dir() {

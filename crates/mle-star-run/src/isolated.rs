@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mle_star::traceback::fails_while_saving;
-use mle_star_backends::backend::{KEEPS_MODEL, MOST_OF_A_MODEL};
+use mle_star_backends::backend::{KEEPS_MODEL, MAX_MODEL_BYTES};
 use mle_star_backends::script::environment::Environment;
 use mle_star_backends::script::executor::{Execution, Executor, ExecutorSetup, Job, Workplace};
 use mle_star_backends::script::network;
@@ -20,7 +20,7 @@ use mle_star_process::sandbox::Isolation;
 use crate::error::RunError;
 
 /// Nobody waits longer; who does not want to wait presses Ctrl-C.
-pub const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
+pub const MAX_TIMEOUT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Runs scripts with the settings of a run.
 pub struct IsolatedScripts {
@@ -85,7 +85,7 @@ impl IsolatedScripts {
             return Err(no_model(&executed.outcome.headline()));
         }
         let kept = self.folder.join("model");
-        let taken = workplace.take_model(&kept, MOST_OF_A_MODEL);
+        let taken = workplace.take_model(&kept, MAX_MODEL_BYTES);
         let taken = taken.map_err(|error| no_model(&error.to_string()))?;
         taken.map(|_| kept).ok_or_else(|| no_model("it kept none"))
     }
@@ -97,7 +97,7 @@ impl IsolatedScripts {
         longest: Duration,
         keeps_model: bool,
     ) -> Result<(Execution, Workplace), RunError> {
-        let shown = self.executor.show(data, &self.closed).map_err(RunError::failed)?;
+        let shown = self.executor.prepare_input(data, &self.closed).map_err(RunError::failed)?;
         let job = Job {
             stem: "predict".to_owned(),
             script: script.to_owned(),

@@ -60,7 +60,7 @@ pub use drive::drive;
 pub use error::{ErrorKind, RunError};
 pub use mle_star_domain::nearest::nearest;
 pub use mle_star_tables::metrics;
-pub use observer::{Observer, Unobserved};
+pub use observer::{NoObserver, Observer};
 pub use open_run::OpenRun;
 pub use prepare::{Prepared, RunOptions, prepare};
 pub use version::VERSION;

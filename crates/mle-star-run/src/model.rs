@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::predict::{Layout, TestTables};
+use crate::predict::{RunTables, TableSchema};
 use crate::runs::inputs::{write_atomically, write_json};
 
 pub use check::{call, check};
 
 /// The libraries whose objects models consist of. Other versions may read them differently.
-const NEEDED: [&str; 9] = [
+const MODEL_LIBRARIES: [&str; 9] = [
     "numpy",
     "pandas",
     "scipy",
@@ -45,7 +45,7 @@ const PICKLE: &str = "model.pickle";
 pub struct ModelManifest {
     /// The columns that it needs, and those that it predicts.
     #[serde(flatten)]
-    pub layout: Layout,
+    pub layout: TableSchema,
     /// The spellings of the cells of these columns in the training table.
     #[serde(default)]
     pub spellings: Value,
@@ -93,7 +93,7 @@ impl ModelManifest {
     ///
     /// # Errors
     /// The model has members without a fitted model, or cannot be read.
-    pub fn of(model: &Path, tables: &TestTables, environment: &Environment) -> Result<Self, String> {
+    pub fn of(model: &Path, tables: &RunTables, environment: &Environment) -> Result<Self, String> {
         let unreadable = |error: io::Error| error.to_string();
         let members = match fs::read(model.join(MEMBERS)) {
             Ok(text) => serde_json::from_slice(&text).map_err(|error| error.to_string())?,
@@ -176,7 +176,7 @@ impl ModelManifest {
             environment.libraries.iter().map(|(name, version)| (name, version)).collect();
         let has_script = self.files.keys().any(|file| file.ends_with(layout::PREDICT));
         let is_needed =
-            |name: &str| NEEDED.contains(&name) || has_script && NEEDED_BY_SCRIPTS.contains(&name);
+            |name: &str| MODEL_LIBRARIES.contains(&name) || has_script && NEEDED_BY_SCRIPTS.contains(&name);
         let mut needed = self.libraries.iter().filter(|(name, _)| is_needed(&name.to_lowercase()));
         let other = needed.find(|(name, version)| now.get(name) != Some(version));
         let (name, version) = other?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mle_star::journal::{LONGEST_NOTE, MOST_NOTES, leave_note};
+use mle_star::journal::{MAX_NOTE_CHARS, MAX_NOTES, leave_note};
 use mle_star_domain::config::AgentsChoice;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view::{self, State};
@@ -23,8 +23,8 @@ pub fn leave(folder: &Path, text: &str) -> Result<Vec<String>, Trouble> {
         let hint = "notes are for running and interrupted runs; `mle-star fork RUN --at PLACE` makes a new run from a place of it";
         return Err(Trouble::new(format!("run {id} is finished, so no agent would read the note"), hint));
     }
-    if view.snapshot.notes.len() >= MOST_NOTES {
-        let message = format!("run {id} has {MOST_NOTES} notes already, and takes no more");
+    if view.snapshot.notes.len() >= MAX_NOTES {
+        let message = format!("run {id} has {MAX_NOTES} notes already, and takes no more");
         return Err(Trouble::new(message, "its agents see all of them"));
     }
     leave_note(folder, &text).map_err(|error| {
@@ -48,8 +48,8 @@ fn checked(text: &str) -> Result<String, Trouble> {
     let text = text.trim();
     match text.chars().count() {
         0 => Err(Trouble::new("the note is empty", "give its text, or - to read it from standard input")),
-        count if count > LONGEST_NOTE => {
-            let message = format!("the note has {count} characters, and a note has at most {LONGEST_NOTE}");
+        count if count > MAX_NOTE_CHARS => {
+            let message = format!("the note has {count} characters, and a note has at most {MAX_NOTE_CHARS}");
             Err(Trouble::new(message, "say what matters most, or leave several notes"))
         }
         _ => Ok(text.to_owned()),

@@ -39,13 +39,13 @@ pub trait Observer: EventSink {
 
 /// Nobody: every event is discarded.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unobserved;
+pub struct NoObserver;
 
-impl EventSink for Unobserved {
+impl EventSink for NoObserver {
     fn emit(&self, _: Event) {}
 }
 
-impl Observer for Unobserved {}
+impl Observer for NoObserver {}
 
 /// Agents whose prompts and replies an observer sees.
 pub(crate) struct ObservedAgents<'a> {

@@ -11,7 +11,7 @@ use mle_star_offline::OfflineAgents;
 
 use crate::error::RunError;
 use crate::prepare::Data;
-use crate::provider::Chosen;
+use crate::provider::Provider;
 use mle_star_report::usage;
 
 /// A run whose inputs are frozen and whose journal is open, locked by this process.
@@ -25,7 +25,7 @@ pub struct OpenRun {
     /// The journal.
     pub journal: Journal,
     /// The agents.
-    pub chosen: Chosen,
+    pub chosen: Provider,
     /// The offline agents, if they were chosen.
     pub rules: Option<OfflineAgents>,
     /// The facts about the data.

@@ -15,7 +15,7 @@ use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::model::other;
+use mle_star_report::model::kept_model_note;
 use mle_star_report::run_view;
 use mle_star_tables::reading::Reading;
 use serde::Deserialize;
@@ -26,22 +26,22 @@ use tempfile::TempDir;
 use crate::data_plane::{PlaneClient, readable};
 use crate::drive::delivery::write_submission;
 use crate::error::RunError;
-use crate::isolated::{IsolatedScripts, LONGEST};
+use crate::isolated::{IsolatedScripts, MAX_TIMEOUT};
 use crate::model::{self, ModelManifest};
 use crate::prepare::intake::MadeData;
 use crate::python_environment::environment;
 use crate::runs::{self, name};
 
-pub(crate) use rows::{Layout, RowNames, TestTables, name_predictions, read_rows};
-pub use score::Scored;
+pub(crate) use rows::{RowIdMode, RunTables, TableSchema, attach_row_ids, read_rows};
+pub use score::TableScore;
 
 /// Predicted rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Predicted {
+pub struct Predictions {
     /// How many there are.
     pub rows: u64,
     /// How well they are predicted, if that was asked for.
-    pub score: Option<Scored>,
+    pub score: Option<TableScore>,
     /// What was odd about the rows, in sentences.
     pub notes: Vec<String>,
 }
@@ -65,7 +65,7 @@ pub fn predict<'run>(
     into: &'run Path,
     scores: bool,
     say: &'run (dyn Fn(&str) + Sync),
-) -> BoxFuture<'run, Result<Predicted, RunError>> {
+) -> BoxFuture<'run, Result<Predictions, RunError>> {
     Box::pin(predict_rows(run, given, into, scores, say))
 }
 
@@ -75,7 +75,7 @@ async fn predict_rows(
     into: &Path,
     scores: bool,
     say: &(dyn Fn(&str) + Sync),
-) -> Result<Predicted, RunError> {
+) -> Result<Predictions, RunError> {
     let run = SolvedRun::read(run)?;
     if !run_view::is_finished(&run.folder) {
         say("note: the run is not finished; its answer so far predicts");
@@ -96,7 +96,7 @@ async fn predict_rows(
         (None, tables) => tables.clone().map(|tables| (tables.layout, tables.spellings)).unwrap_or_default(),
     };
     let reading = run.reading();
-    let read = read_rows(&plane, (&layout, &spellings), (given, &reading), RowNames::Own, &rows).await?;
+    let read = read_rows(&plane, (&layout, &spellings), (given, &reading), RowIdMode::Own, &rows).await?;
     let (names, mut notes) = (read.names, read.notes);
     let labels = match scores {
         true => Some(score::labels(&run.task, &layout, (given, &reading), folder.path(), &plane).await?),
@@ -109,7 +109,7 @@ async fn predict_rows(
         }
         (Some((_, environment)), _) => {
             let written = run.predict_with_model(environment.clone(), &rows, folder.path()).await?;
-            name_predictions(&plane, &layout, &written, (&names, RowNames::Order), &predicted).await?;
+            attach_row_ids(&plane, &layout, &written, (&names, RowIdMode::Order), &predicted).await?;
         }
         (None, Some(tables)) => {
             run.fit_again(&plane, tables, given, (&rows, &names), &predicted, (folder.path(), say)).await?;
@@ -123,7 +123,7 @@ async fn predict_rows(
         let question = json!({ "question": "shared_rows", "train": train, "rows": rows, "but": but });
         let shared: Shared = plane.ask(question).await?;
         let shared = shared.shared.filter(|shared| *shared > 0);
-        notes.extend(shared.map(|shared| of_training(shared, names.len())));
+        notes.extend(shared.map(|shared| training_rows_note(shared, names.len())));
     }
     notes.iter().for_each(|note| say(&format!("note: {note}")));
     let score = match labels {
@@ -132,11 +132,11 @@ async fn predict_rows(
     };
     let delivered = write_submission(&run.folder, &predicted, into);
     delivered.map_err(|error| Trouble::new(format!("cannot write {}: {error}", into.display()), OUTPUT))?;
-    Ok(Predicted { rows: names.len() as u64, score, notes })
+    Ok(Predictions { rows: names.len() as u64, score, notes })
 }
 
 /// The note that rows with a score are rows that the solution was fitted on.
-fn of_training(shared: usize, rows: usize) -> String {
+fn training_rows_note(shared: usize, rows: usize) -> String {
     format!(
         "{shared} of these {rows} rows are rows of the training table; their score says little about new rows"
     )
@@ -178,7 +178,7 @@ impl SolvedRun {
             say(&format!("note: the fitted model is not used: {why}; the solution fits again"));
             return Ok(None);
         }
-        let other = run_view::read_result(&self.folder).and_then(|result| other(&result.model));
+        let other = run_view::read_result(&self.folder).and_then(|result| kept_model_note(&result.model));
         other.iter().for_each(|whose| say(&format!("note: the fitted model is {whose}")));
         Ok(Some((record, environment)))
     }
@@ -193,7 +193,7 @@ impl SolvedRun {
         let closed = [self.folder.clone(), self.task.data_dir.clone()];
         let isolated = IsolatedScripts::new(folder, &self.config, &closed, environment).await?;
         let model = self.folder.join(layout::FINAL);
-        let (written, _) = model::call(&isolated, &model, rows, folder, LONGEST).await?;
+        let (written, _) = model::call(&isolated, &model, rows, folder, MAX_TIMEOUT).await?;
         Ok(written)
     }
 
@@ -203,9 +203,9 @@ impl SolvedRun {
         if linked.is_dir() { linked } else { runs::data_dir(&self.folder, &self.task) }
     }
 
-    async fn tables(&self, plane: &PlaneClient) -> Result<TestTables, RunError> {
+    async fn tables(&self, plane: &PlaneClient) -> Result<RunTables, RunError> {
         let data = self.data_folder();
-        TestTables::of(plane, &data, self.task.roles.id.as_deref()).await.map_err(|error| {
+        RunTables::open(plane, &data, self.task.roles.id.as_deref()).await.map_err(|error| {
             let made = MadeData::of_run(&self.folder).map(|record| record.given);
             let given = made.unwrap_or_else(|| self.task.data_dir.clone());
             let message = format!("the data of the run is no longer at {}", given.display());
@@ -219,28 +219,28 @@ impl SolvedRun {
     async fn fit_again(
         &self,
         plane: &PlaneClient,
-        tables: &TestTables,
+        tables: &RunTables,
         given: &Path,
         (rows, names): (&Path, &[String]),
         predicted: &Path,
         (folder, say): (&Path, &(dyn Fn(&str) + Sync)),
     ) -> Result<(), RunError> {
-        let by = if are_unique(names) { RowNames::Own } else { RowNames::Numbers };
+        let by = if are_unique(names) { RowIdMode::Own } else { RowIdMode::Numbers };
         let numbered = match by {
             // Scripts look rows up by their names.
-            RowNames::Numbers => {
+            RowIdMode::Numbers => {
                 let like = (&tables.layout, &tables.spellings);
                 read_rows(plane, like, (given, &self.reading()), by, rows).await?.names
             }
             _ => names.to_vec(),
         };
         let data = folder.join("data");
-        tables.replace(plane, rows, &numbered, &data).await?;
+        tables.copy_with_test_rows(plane, rows, &numbered, &data).await?;
         self.keep_folds(&data).map_err(|error| RunError::failed(Trouble::io("write", &data, &error)))?;
         let environment = environment(self.config.python.as_ref(), say).await?;
         let isolated = IsolatedScripts::new(folder, &self.config, &[], environment).await?;
-        let (written, _) = isolated.submission(&self.solution, &data, LONGEST, true).await?;
-        name_predictions(plane, &tables.layout, &written, (names, by), predicted).await
+        let (written, _) = isolated.submission(&self.solution, &data, MAX_TIMEOUT, true).await?;
+        attach_row_ids(plane, &tables.layout, &written, (names, by), predicted).await
     }
 
     /// The folds of a run whose data moved lie beside its solution.

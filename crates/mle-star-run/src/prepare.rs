@@ -27,24 +27,24 @@ use mle_star_domain::search::{plain_rule, solution_pages};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::facts::{Guess, Inferred};
 use mle_star_tables::metrics::Metric;
+use mle_star_tables::task_inference::{InferredTask, InferredValue};
 
 use crate::columns;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::protocol;
-use crate::provider::{self, Choice, Chosen};
+use crate::provider::{self, Choice, Provider};
 use crate::python_environment::Say;
 use crate::runs::DEFAULT_DIR;
-use crate::runtime::wait_for;
+use crate::runtime::block_on;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
 use infer_task::infer_for_run;
 use intake::{Intake, Location, Reader};
 use metric_file::own_metric;
 use task_source::TaskSource;
 
-pub use configure::{Configured, settings_of};
+pub use configure::{RunSettings, settings_of};
 pub(crate) use configure::{absolute_paths, fix_agents};
 pub(crate) use infer_task::check_outputs;
 pub use infer_task::{InferredFolder, infer_folder, infer_without_metric};
@@ -92,9 +92,9 @@ pub struct Prepared {
     /// The task, with everything inferred.
     pub task: Task,
     /// The settings, with every default filled in, and the files that they name.
-    pub configured: Configured,
+    pub configured: RunSettings,
     /// The agents.
-    pub chosen: Chosen,
+    pub chosen: Provider,
     /// The facts about the data.
     pub data: Data,
     /// How solutions are evaluated; `None` for the paper's way.
@@ -102,7 +102,7 @@ pub struct Prepared {
     /// The data as scripts see it.
     pub intake: Intake,
     /// What was inferred, with reasons.
-    pub guesses: Vec<Guess>,
+    pub guesses: Vec<InferredValue>,
     /// The first lines that a run shows, and those that only its log has.
     pub opening: Opening,
 }
@@ -170,7 +170,7 @@ pub fn prepare_for(
     let (agents, chosen) = (choice.line(), choice.chosen);
     configured.answered_by(&chosen)?;
     let own = own_metric(&source)?;
-    let is_offline = matches!(chosen, Chosen::Offline);
+    let is_offline = matches!(chosen, Provider::Offline);
     // A preview starts no interpreter that the settings name: they may come from anyone who can reach the page.
     let reading = match intent {
         Intent::Preview => Config { python: None, ..configured.config.clone() },
@@ -194,7 +194,7 @@ pub fn prepare_for(
     let profile = folder.data.profile.as_ref();
     folder.task.columns = profile
         .map_or_else(Vec::new, |profile| columns::table(&folder.task, profile, split, &folder.inferred));
-    let found = folder.lines().into_iter().chain(columns::lines(&folder.task, profile));
+    let found = folder.lines().into_iter().chain(columns::data_notes(&folder.task, profile));
     let found: Vec<String> = found.map(|line| line.trim_start_matches("data: ").to_owned()).collect();
     let mut said = vec![agents, task_line(&source, &folder.task, &folder.inferred)];
     said.extend(notes(&configured, &folder.data));
@@ -220,13 +220,13 @@ fn location(intent: Intent, invocation: &Invocation) -> Location<'_> {
 /// the page.
 fn choose_agents(intent: Intent, config: &Config, environment: &Environment<'_>) -> Result<Choice, RunError> {
     Ok(match intent {
-        Intent::Preview => wait_for(provider::presume(config, environment))??,
-        Intent::Begin | Intent::Estimate => wait_for(provider::choose(config, environment))??,
+        Intent::Preview => block_on(provider::presume(config, environment))??,
+        Intent::Begin | Intent::Estimate => block_on(provider::choose(config, environment))??,
     })
 }
 
 /// The domains as configured, else the competition's own discussion and code pages.
-fn blocked_domains(configured: &Configured, task: &Task) -> Vec<String> {
+fn blocked_domains(configured: &RunSettings, task: &Task) -> Vec<String> {
     if configured.given.contains("search_blocked_domains") {
         configured.config.search_blocked_domains.iter().filter_map(|rule| plain_rule(rule)).collect()
     } else {
@@ -235,7 +235,7 @@ fn blocked_domains(configured: &Configured, task: &Task) -> Vec<String> {
 }
 
 /// The task, what it predicts, and by which metric, with the reasons for what was inferred.
-fn task_line(source: &TaskSource, task: &Task, inferred: &Inferred) -> String {
+fn task_line(source: &TaskSource, task: &Task, inferred: &InferredTask) -> String {
     let path = source.path.as_ref().unwrap_or(&source.data_dir);
     let why = |field: &str| inferred.reason(field).map_or_else(String::new, |why| format!(" ({why})"));
     let better = match task.metric_direction {
@@ -260,7 +260,7 @@ fn task_line(source: &TaskSource, task: &Task, inferred: &Inferred) -> String {
 }
 
 /// Notes about consequences of the settings that a user may not expect.
-fn notes(configured: &Configured, data: &Data) -> Vec<String> {
+fn notes(configured: &RunSettings, data: &Data) -> Vec<String> {
     let models = configured.retrieved_models.as_deref();
     let mut lines: Vec<String> = given_models::opening(&configured.config, models).into_iter().collect();
     lines.extend(earlier_runs::opening(&configured.learned, &configured.config));

@@ -171,8 +171,8 @@ fn is_classification(task: &Task, profile: &Profile) -> bool {
 
 /// Whether a column may hold classes, rather than amounts.
 fn has_classes(column: &Column) -> bool {
-    const MOST: usize = 20;
-    !column.kind.is_number() || column.distinct <= MOST
+    const MAX_CLASSES: usize = 20;
+    !column.kind.is_number() || column.distinct <= MAX_CLASSES
 }
 
 /// Whether the score depends on all rows together, as ROC-AUC does, and is no mean of a value for each row. A metric file may do

@@ -10,7 +10,7 @@ pub mod executable;
 pub mod openai;
 
 pub use choice::{
-    Choice, Chosen, Workplace, ask_claude, baseline_agents, choose, claude, name, presume, rules,
+    Choice, Provider, Workplace, ask_claude, baseline_agents, choose, claude, name, presume, rules,
 };
 pub use codex::ask_codex;
 pub use openai::ask_openai;

@@ -24,7 +24,7 @@ use crate::prepare::intake::MadeData;
 use crate::prepare::{Data, given_models};
 use crate::provider;
 use crate::runs::{self, inputs};
-use crate::runtime::wait_for;
+use crate::runtime::block_on;
 use crate::settings::document::Document;
 use crate::settings::{Setting, check_machines, from_file, process_environment, resolve, resolve_over};
 use crate::version::VERSION;
@@ -45,7 +45,7 @@ pub struct ResumeOptions {
 }
 
 /// A run that was opened again.
-pub enum Reopened {
+pub enum ReopenedRun {
     /// The run is finished.
     Finished(Box<FinalResult>),
     /// The run can go on.
@@ -56,7 +56,7 @@ pub enum Reopened {
 ///
 /// # Errors
 /// Another process works on it, or its inputs have changed.
-pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunError> {
+pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<ReopenedRun, RunError> {
     let (journal, mut frozen) = Journal::open(folder).map_err(|error| open_failure(folder, &error))?;
     inputs::check_unchanged(folder, &frozen)?;
     let result = run_view::read_result(folder);
@@ -67,17 +67,17 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     let cuts = cuts::of(&journal.cuts().map_err(|error| RunError::journal(&error))?, raised);
     match result {
         Some(result) if is_finished && cuts.is_empty() => {
-            return Ok(Reopened::Finished(Box::new(result)));
+            return Ok(ReopenedRun::Finished(Box::new(result)));
         }
         _ => {}
     }
     check_build(folder, &journal, &before, &prompts)?;
-    let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
+    let choice = block_on(provider::choose(&frozen.config, &process_environment))??;
     let data_dir = runs::data_dir(folder, &frozen.task);
     let has_own = MadeData::of_run(folder).is_some();
     let recorded = if has_own { &data_dir } else { &frozen.task.data_dir };
     if !recorded.exists() {
-        return Err(gone(recorded).into());
+        return Err(data_missing(recorded).into());
     }
     if digest(recorded)? != frozen.data_id {
         let message = format!("the data in {} has changed since the run started", recorded.display());
@@ -115,7 +115,7 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     let folder = folder.to_owned();
     DataFolders { folder: &folder, frozen: &frozen }.make(&data.facts, None, None, &|_| ())?;
     let run = OpenRun { folder, frozen, prompts, journal, chosen, rules, data, runners, opening };
-    Ok(Reopened::Unfinished(Box::new(run)))
+    Ok(ReopenedRun::Unfinished(Box::new(run)))
 }
 
 /// Checks that another build than the last one asks what is recorded, before anything new is paid.
@@ -146,7 +146,7 @@ pub(crate) fn replayed(
         fs::create_dir_all(&copies).map_err(|error| RunError::failed(inputs::unwritable(folder, &error)))?;
         journal.copy_to(&copies).map_err(|error| RunError::journal(&error))?;
         let (copy, _) = Journal::open(&copies).map_err(|error| RunError::journal(&error))?;
-        let checked = wait_for(check_recorded(frozen, prompts, &copy))?;
+        let checked = block_on(check_recorded(frozen, prompts, &copy))?;
         Ok(checked.and_then(|()| copy.unread()))
     };
     let replayed = ask_again();
@@ -201,7 +201,7 @@ fn replayed_line(effects: &[EffectRecord], config: &Config) -> Option<String> {
     (calls + scripts > 0).then(|| format!("replayed {all}: {asked}, {run}{paid}{cut}"))
 }
 
-fn gone(data_dir: &Path) -> Trouble {
+fn data_missing(data_dir: &Path) -> Trouble {
     let message = format!("the data of the run is gone: there is no folder {}", data_dir.display());
     let hint =
         format!("put it back, or a link to where it is now: ln -s NEW_PLACE {}", shell::quoted(data_dir));

@@ -80,7 +80,7 @@ pub fn claim(
             return Ok(NewRun { id, hold });
         }
         if wanted.is_some() {
-            return Err(taken(&id, &folder));
+            return Err(id_exists(&id, &folder));
         }
     }
     Err(Trouble::new("too many runs started in the same second", "try again"))
@@ -95,7 +95,7 @@ fn short(task: &str) -> String {
     if name.is_empty() { "run".to_owned() } else { name.to_owned() }
 }
 
-fn taken(id: &str, folder: &Path) -> Trouble {
+fn id_exists(id: &str, folder: &Path) -> Trouble {
     if !is_run(folder) && !folder.join(layout::LOCK).exists() {
         let message = format!("{} already exists and is no run folder", folder.display());
         return Trouble::new(message, "choose another --run-id or --runs-dir");

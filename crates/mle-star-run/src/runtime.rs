@@ -11,7 +11,7 @@ use crate::error::RunError;
 ///
 /// # Errors
 /// The runtime cannot be started.
-pub fn wait_for<T>(work: impl Future<Output = T>) -> Result<T, RunError> {
+pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, RunError> {
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| cannot_start(&error))?;
     Ok(runtime.block_on(work))
 }

@@ -51,7 +51,7 @@ pub fn script(
 ) -> Option<String> {
     let test = profile.test.as_ref()?;
     profile.train.column(target)?;
-    let mut columns = compared(&profile.train, test, target);
+    let mut columns = compared_columns(&profile.train, test, target);
     let targets = profile.targets(target, id);
     columns.retain(|column| {
         column.name == target || !(left_out.contains(&column.name) || targets.contains(&column.name))
@@ -81,7 +81,7 @@ impl File {
 }
 
 /// The columns of the training table. The test table's target, if there is one, is not compared.
-fn compared<'a>(train: &'a Table, test: &Table, target: &str) -> Vec<ComparedColumn<'a>> {
+fn compared_columns<'a>(train: &'a Table, test: &Table, target: &str) -> Vec<ComparedColumn<'a>> {
     let compared = |(position, column): (usize, &'a Column)| {
         let twin = test.columns.iter().position(|twin| twin.name == column.name && column.name != target);
         let kind = match twin {

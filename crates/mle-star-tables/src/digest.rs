@@ -10,11 +10,11 @@ use mle_star_domain::trouble::Trouble;
 use crate::walk::walk;
 
 /// Files up to this size are read completely. Of larger files, this much is read at each end.
-const WHOLE: u64 = 64 << 20;
+const MAX_WHOLE_BYTES: u64 = 64 << 20;
 /// From this size of all files on, files in subfolders, such as images, are only sampled.
-const LARGE: u64 = 4 << 30;
-/// The same as [`WHOLE`] for these files.
-const SAMPLED: u64 = 8 << 10;
+const LARGE_BYTES: u64 = 4 << 30;
+/// The same as [`MAX_WHOLE_BYTES`] for these files.
+const SAMPLE_BYTES: u64 = 8 << 10;
 
 /// Files that describe the task; they are not data.
 const ABOUT_THE_TASK: [&str; 7] =
@@ -27,7 +27,7 @@ const ABOUT_THE_TASK: [&str; 7] =
 /// # Errors
 /// The folder or a file cannot be read.
 pub fn digest(data_dir: &Path) -> Result<String, Trouble> {
-    digest_of(data_dir, LARGE)
+    digest_of(data_dir, LARGE_BYTES)
 }
 
 fn digest_of(data_dir: &Path, large: u64) -> Result<String, Trouble> {
@@ -36,7 +36,7 @@ fn digest_of(data_dir: &Path, large: u64) -> Result<String, Trouble> {
     let size = |path: &PathBuf| fs::metadata(data_dir.join(path)).map_or(0, |about| about.len());
     let is_large = files.iter().map(size).sum::<u64>() >= large;
     for path in files {
-        let whole = if is_large && path.components().count() > 1 { SAMPLED } else { WHOLE };
+        let whole = if is_large && path.components().count() > 1 { SAMPLE_BYTES } else { MAX_WHOLE_BYTES };
         add(&mut hasher, data_dir, &path, whole).map_err(|error| {
             Trouble::new(format!("cannot read {}: {error}", path.display()), "check the file's permissions")
         })?;

@@ -16,9 +16,9 @@ use mle_star_domain::effects::DATA_CHANGED;
 use super::walk::{self, walk};
 
 /// Data folders up to this size in bytes are copied, or linked file by file, for each script.
-const COPIED_UP_TO: u64 = 32 * 1024 * 1024;
+const MAX_COPIED_BYTES: u64 = 32 * 1024 * 1024;
 /// The same in files.
-const FILES_UP_TO: usize = 1000;
+const MAX_COPIED_FILES: usize = 1000;
 
 /// A data folder as it was when the run began.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Data {
     pub fn show(&self, input: &Path, protection: Protection) -> io::Result<Vec<PathBuf>> {
         fs::create_dir(input)?;
         let bytes: u64 = self.files.values().map(|stamp| stamp.bytes).sum();
-        let is_small = bytes <= COPIED_UP_TO && self.files.len() <= FILES_UP_TO;
+        let is_small = bytes <= MAX_COPIED_BYTES && self.files.len() <= MAX_COPIED_FILES;
         let targets = match protection {
             _ if !is_small => {
                 let mut targets = walk::link(&self.folder, input, |_| false)?;

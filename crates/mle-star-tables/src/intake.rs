@@ -1,4 +1,4 @@
-//! Plain tables of whatever people give, as the data plane makes them.
+//! Plain tables, made of whatever people give by the data plane, the Python process that reads tables.
 //!
 //! Scripts, profiles and splits see one form of data: a folder with comma-separated UTF-8 tables. [`TakenIn`] is what the data
 //! plane says of a folder or a table file; where it is not such data, the data plane writes a folder that is (question

@@ -1,12 +1,11 @@
-//! What the data plane says of the data of a task, and what scripts see of it.
+//! The data of a task, as the data plane (the Python process that reads tables) describes it, and what scripts see of it.
 //!
-//! [`facts`] is the task that a folder is, [`profile`] its tables and columns, [`relations`] how they relate, [`intake`] what is said
-//! of the files that people give. [`comparison::script`] writes a script that compares training and test table, and [`input`] makes
+//! [`task_inference`] is the task that a folder is, [`profile`] its tables and columns, [`relations`] how they relate, [`intake`]
+//! what is said of the files that people give. [`comparison::script`] writes a script that compares training and test table, and [`input`] makes
 //! the folder that scripts read.
 
 pub mod comparison;
 pub mod digest;
-pub mod facts;
 pub mod input;
 pub mod intake;
 pub mod metrics;
@@ -14,4 +13,5 @@ pub mod places;
 pub mod profile;
 pub mod reading;
 pub mod relations;
+pub mod task_inference;
 pub mod walk;

@@ -1,4 +1,4 @@
-//! Columns of coordinates.
+//! Finds columns of coordinates, latitude with longitude, by their names.
 
 const LATITUDE: [&str; 2] = ["latitude", "lat"];
 const LONGITUDE: [&str; 4] = ["longitude", "long", "lng", "lon"];

@@ -1,6 +1,6 @@
-//! The tables of a data folder, as the data plane describes them.
+//! The tables of a data folder, as the data plane (the Python process that reads tables) describes them.
 //!
-//! Kinds, counts and ranges come from all rows of a table; of a larger one, from [`ROWS_LOOKED_AT`] rows: its first ones, and as
+//! Kinds, counts and ranges come from all rows of a table; of a larger one, from [`INFERENCE_ROWS`] rows: its first ones, and as
 //! many spread over the others. A column whose groups of rows differ between the training and the test table is a [`GroupColumn`].
 
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::relations::Relations;
-use crate::facts::unreadable;
+use crate::task_inference::unreadable;
 
 /// The number of rows from which the kinds of the columns are inferred.
-pub const ROWS_LOOKED_AT: usize = 100_000;
+pub const INFERENCE_ROWS: usize = 100_000;
 
 /// How the error for a folder without a training table begins.
 pub const NO_TRAIN: &str = "no train.csv in ";
@@ -248,7 +248,7 @@ impl Column {
 impl Table {
     /// Whether every row that was looked at has another value in this column.
     pub fn is_named_by(&self, column: &Column) -> bool {
-        column.missing == 0 && column.distinct == self.rows.min(ROWS_LOOKED_AT)
+        column.missing == 0 && column.distinct == self.rows.min(INFERENCE_ROWS)
     }
 
     /// The column with this exact name.

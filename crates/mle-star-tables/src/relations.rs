@@ -1,4 +1,4 @@
-//! How columns and tables relate, as the data plane says.
+//! How columns and tables relate, as the data plane (the Python process that reads tables) describes it.
 
 use std::collections::BTreeMap;
 

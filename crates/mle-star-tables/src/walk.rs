@@ -12,11 +12,11 @@ use mle_star_domain::layout;
 /// Folders are walked to this depth below a data folder.
 const MAX_DEPTH: usize = 32;
 /// More files than this are not made readable one by one.
-const MANY: usize = 64;
+const MAX_FILES: usize = 64;
 
 /// The contents of a data folder at one moment. Paths are relative to it.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FolderContents {
     /// Every regular file, sorted. Links count as their targets. Hidden files and the files of runs are not data.
     pub files: Vec<PathBuf>,
     /// Folders of runs, links to folders that contain the link, and folders that are too deep.
@@ -29,8 +29,8 @@ pub struct Found {
 ///
 /// # Errors
 /// A folder cannot be read.
-pub fn walk(folder: &Path) -> io::Result<Found> {
-    let mut found = Found::default();
+pub fn walk(folder: &Path) -> io::Result<FolderContents> {
+    let mut found = FolderContents::default();
     found.add(folder, Path::new(""), &mut vec![folder.canonicalize()?])?;
     found.files.sort();
     Ok(found)
@@ -63,7 +63,7 @@ pub fn link_file(folder: &Path, name: &Path, into: &Path) -> io::Result<()> {
     symlink(folder.join(name), link)
 }
 
-impl Found {
+impl FolderContents {
     /// The files and folders that contain only data and no link back, without those within others.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl Found {
 
     /// The paths that make these entries readable: each of them, or `folder` if they are many and it contains only data.
     pub fn readable(&self, folder: PathBuf, entries: &[PathBuf]) -> Vec<PathBuf> {
-        if entries.len() > MANY && self.left_out.is_empty() {
+        if entries.len() > MAX_FILES && self.left_out.is_empty() {
             return vec![folder];
         }
         entries.iter().map(|entry| folder.join(entry)).collect()
@@ -90,7 +90,7 @@ impl Found {
     /// The links. If they are many, the folders of their targets, except for folders that are `closed` or contain a
     /// closed one.
     pub fn linked(&self, closed: &[PathBuf]) -> Vec<PathBuf> {
-        if self.linked.len() <= MANY {
+        if self.linked.len() <= MAX_FILES {
             return self.linked.iter().cloned().collect();
         }
         let opened = |link: &PathBuf| {

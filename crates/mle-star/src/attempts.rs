@@ -1,6 +1,6 @@
 //! One call of an agent behind a service: attempts until there is an answer or a failure.
 //!
-//! A backend implements [`Attempts`] with one conversation per attempt, and [`ask`] repeats it: after a wait if the
+//! A backend implements [`CallBackend`] with one conversation per attempt, and [`ask`] repeats it: after a wait if the
 //! service is busy, and a few times if the conversation broke off. [`Deadline`] is the time of the call, [`Permanent`] an
 //! error that no repetition mends.
 
@@ -27,7 +27,7 @@ const RESTARTS: u32 = 3;
 /// So many calls in a row for which every conversation broke off stop the run.
 const DEAD_CALLS: u32 = 3;
 /// The longest wait between two requests to a busy service, unless the service asks for a longer one.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const MAX_RETRY_WAIT: Duration = Duration::from_secs(60);
 
 /// The result of one attempt.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ pub enum Outcome {
 
 /// Makes one attempt at a call.
 #[async_trait]
-pub trait Attempts: Send {
+pub trait CallBackend: Send {
     /// One conversation, within the deadline.
     async fn attempt(&mut self, deadline: &mut Deadline) -> Attempt;
 }
@@ -104,7 +104,7 @@ impl RetryPolicy {
 
     /// 1, 2, 4, … 60 s, each shortened at random by up to half so that concurrent calls spread out.
     fn backoff(&self, busy: u32) -> Duration {
-        let longest = Duration::from_secs(1 << busy.min(6)).min(LONGEST_WAIT);
+        let longest = Duration::from_secs(1 << busy.min(6)).min(MAX_RETRY_WAIT);
         longest.mul_f64(0.5 + (self.random)() / 2.0)
     }
 
@@ -118,7 +118,7 @@ impl RetryPolicy {
 /// # Errors
 /// A permanent error, or too many calls in a row without any answer.
 pub async fn ask(
-    attempts: &mut dyn Attempts,
+    attempts: &mut dyn CallBackend,
     retry_policy: &RetryPolicy,
     request: &AgentRequest,
     events: &dyn EventSink,

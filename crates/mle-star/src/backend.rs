@@ -29,5 +29,5 @@ pub trait ScriptRunner: Send + Sync {
 
     /// Answers a question about the predictions of earlier runs, in the time that its phase has left. Why there is no answer is
     /// part of the answer.
-    async fn measure(&self, place: &Place, question: &Question, time_left: Duration) -> Result<Answer, Stop>;
+    async fn answer(&self, place: &Place, question: &Question, time_left: Duration) -> Result<Answer, Stop>;
 }

@@ -1,4 +1,4 @@
-//! A question to an agent before it is rendered.
+//! An agent call before its prompt is rendered: the role, its template and its inputs.
 
 use std::sync::Arc;
 

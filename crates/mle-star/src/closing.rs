@@ -10,14 +10,14 @@ use crate::solution::{BlockError, CodeBlock};
 use crate::verdict::{Best, Verdict};
 
 /// A merge, with the solution that it made.
-pub(crate) struct Merged {
+pub(crate) struct MergeEnd {
     /// `None` if a limit left it out.
     pub record: Option<Merge>,
     pub scored: Option<Scored>,
 }
 
 /// What an attempt or a round came to: its record, and the solution that it made.
-pub(crate) struct Tried<R> {
+pub(crate) struct AttemptEnd<R> {
     pub record: R,
     pub scored: Option<Scored>,
     is_kept: bool,
@@ -25,12 +25,12 @@ pub(crate) struct Tried<R> {
 }
 
 /// An attempt at a block.
-pub(crate) type Attempt = Tried<RefinementAttempt>;
+pub(crate) type Attempt = AttemptEnd<RefinementAttempt>;
 
 /// A round of Algorithm 3.
-pub(crate) type Round = Tried<EnsembleAttempt>;
+pub(crate) type Round = AttemptEnd<EnsembleAttempt>;
 
-impl<R> Tried<R> {
+impl<R> AttemptEnd<R> {
     /// One that made no solution.
     pub(crate) fn failed(record: R) -> Self {
         Self { record, scored: None, is_kept: false, warning: None }
@@ -59,7 +59,7 @@ impl Evaluation {
     }
 }
 
-impl Merged {
+impl MergeEnd {
     /// The merge of `reference` into `best`, which is kept if it is judged so, and the verdict on it.
     pub(crate) fn end(end: StepEnd<Judged>, best: &Scored, reference: &Scored) -> (Self, Verdict) {
         let Judged { evaluation, accepted } = match end {

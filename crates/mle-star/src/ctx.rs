@@ -22,7 +22,7 @@ use crate::event::{Event, EventSink};
 use crate::history::History;
 use crate::journal::{Entry, Frozen, Journal, Recorded};
 use crate::limits::Limits;
-use crate::notes::tell;
+use crate::notes::add_notes;
 use crate::outcomes::{after_losses, after_out_of_memory};
 use crate::prompts::Prompts;
 use crate::record::Kind;
@@ -43,10 +43,10 @@ use mle_star_domain::task::Task;
 use question::{Input, StoredRequest};
 
 /// A script that has lost this many runners is given up.
-const MOST_LOSSES: usize = 3;
+const MAX_LOSSES: usize = 3;
 
 /// How long after its time limit, or that of its phase, a script may be without an outcome on its runner.
-const LATE: Duration = Duration::from_secs(30);
+const MAX_DELAY: Duration = Duration::from_secs(30);
 
 /// Everything that a run needs from outside.
 #[derive(Clone, Copy)]
@@ -196,7 +196,7 @@ impl<'a> Ctx<'a> {
         let sees_notes = is_new && matches!(agent, AgentType::Planner | AgentType::EnsPlanner);
         let notes = if sees_notes { self.run.journal.take_notes()? } else { Vec::new() };
         if !notes.is_empty() {
-            tell(&mut prompt, &mut told, &notes);
+            add_notes(&mut prompt, &mut told, &notes);
             let notes = Some(notes.len());
             let kept = StoredRequest { agent, model: &model, prompt: &prompt, variant, read_back, notes };
             entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
@@ -233,7 +233,7 @@ impl<'a> Ctx<'a> {
         // An answer that is read back is no call, in this process and in a later one.
         if !read_back {
             if is_new && !matches!(reply.value.answer, Answer::Refused { .. }) {
-                self.run.limits.answered(agent, self.run.journal.elapsed() - started);
+                self.run.limits.record_call(agent, self.run.journal.elapsed() - started);
             }
             self.report_reply(&place, agent, &reply, started);
         } else if !reply.replayed {
@@ -257,7 +257,7 @@ impl<'a> Ctx<'a> {
             self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
         }
         if !matches!(place.step(), Some(Step::Baseline(_))) {
-            self.run.limits.ran(purpose, &outcome.value);
+            self.run.limits.record_script(purpose, &outcome.value);
         }
         self.report_outcome(&place, &outcome.value, outcome.at, outcome.replayed);
         Ok(outcome)
@@ -276,7 +276,7 @@ impl<'a> Ctx<'a> {
         let entry = Entry::new(&place, Kind::of(&question), &question.input(), &request)?;
         self.fence_unless_recorded(&entry)?;
         let time_left = self.run.limits.time_left(&place, self.run.journal.elapsed());
-        let asked = self.or_interrupted(self.run.outside.scripts.measure(&place, &question, time_left));
+        let asked = self.or_interrupted(self.run.outside.scripts.answer(&place, &question, time_left));
         let Recorded { value, at, replayed, earlier } =
             self.run.journal.once(entry, async { asked.await? }).await?;
         if let Measured::Combination(outcome) = &value {
@@ -364,7 +364,7 @@ impl<'a> Ctx<'a> {
             };
             let outcome = self.run_in_slot(place, script, purpose, &lease).await?;
             *losses += usize::from(outcome.loss().is_some());
-            let Some(loss) = outcome.loss().filter(|_| *losses < MOST_LOSSES) else {
+            let Some(loss) = outcome.loss().filter(|_| *losses < MAX_LOSSES) else {
                 return Ok((after_losses(outcome, lost), lease.overlapped()));
             };
             self.warn(format!("the script runs again elsewhere: {loss}"));
@@ -383,7 +383,7 @@ impl<'a> Ctx<'a> {
                 return Ok(Ok(lease));
             }
             // What is left may have become more meanwhile.
-            if let Some(limit) = limits.out_of_time(place, journal.elapsed()) {
+            if let Some(limit) = limits.refusing_limit(place, journal.elapsed()) {
                 return Ok(Err(limit));
             }
         }
@@ -400,7 +400,7 @@ impl<'a> Ctx<'a> {
         let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
         let late = match purpose {
             Purpose::Score | Purpose::Submission => limits.too_late_to_run(place, self.built_on, now),
-            Purpose::Ablation | Purpose::Comparison | Purpose::Probe => limits.out_of_time(place, now),
+            Purpose::Ablation | Purpose::Comparison | Purpose::Probe => limits.refusing_limit(place, now),
         };
         if let Some(limit) = late {
             return Ok(ScriptOutcome::refused(limit));
@@ -417,7 +417,7 @@ impl<'a> Ctx<'a> {
         let (script, slot, data) = (script.to_owned(), lease.slot(), self.data);
         // The time limit of a script begins when its data is there, which may take long on a runner.
         let time_left = limits.time_left(&place, now);
-        let left = runner.as_ref().map_or(Duration::MAX, |_| time_left.max(timeout) + LATE);
+        let left = runner.as_ref().map_or(Duration::MAX, |_| time_left.max(timeout) + MAX_DELAY);
         let request = ScriptRequest { place, script, purpose, timeout, time_left, slot, data };
         let running = self.or_interrupted(self.run.outside.scripts.run(&request));
         let outcome = match tokio::time::timeout(left, running).await {
@@ -431,7 +431,7 @@ impl<'a> Ctx<'a> {
         let outcome = if is_late { ScriptOutcome { end: ScriptEnd::TimedOut, ..outcome } } else { outcome };
         let is_stopped =
             matches!(purpose, Purpose::Score | Purpose::Submission) && outcome.end == ScriptEnd::TimedOut;
-        let cut_by = || limits.out_of_time(&request.place, self.run.journal.elapsed());
+        let cut_by = || limits.refusing_limit(&request.place, self.run.journal.elapsed());
         let cut_by = is_stopped.then(cut_by).flatten();
         Ok(ScriptOutcome { runner, cut_by, beside: lease.overlapped(), ..outcome })
     }

@@ -11,7 +11,7 @@ use std::ops::{AddAssign, Mul};
 use serde::Serialize;
 
 use crate::abilities::are_rules;
-use mle_star_domain::config::{Config, Context, LeakageCheck, MOST_KEPT_MODELS, Switch};
+use mle_star_domain::config::{Config, Context, LeakageCheck, MAX_KEPT_MODELS, Switch};
 use mle_star_domain::place::{Call, Calls, Phase, Script, Step};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
@@ -108,7 +108,7 @@ impl Tally {
         let defers = config.leakage_check == LeakageCheck::Accepted;
         let spares = config.context == Context::Full;
         // Each solution of a combination is asked for its model.
-        let most = if config.ensemble_selection == Switch::On { MOST_KEPT_MODELS } else { 1 };
+        let most = if config.ensemble_selection == Switch::On { MAX_KEPT_MODELS } else { 1 };
         let model_calls = if spares && !are_rules(config) { most } else { 0 };
         Self { phase, repairs: u64::from(config.max_debug_attempts), defers, spares, model_calls }
     }

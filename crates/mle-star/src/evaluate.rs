@@ -1,4 +1,4 @@
-//! h(s): leakage check, run, and repair on failure. Only this module creates a [`Scored`] solution.
+//! Evaluates a solution (h(s) in the paper): leakage check, run, and repair on failure. Only this module creates a [`Scored`] solution.
 
 mod execute;
 mod gate;
@@ -45,10 +45,10 @@ pub(crate) async fn evaluate(
     if are_rules(ctx.config()) || ctx.config().leakage_check == LeakageCheck::Each {
         let checked = without_leakage(ctx, solution).await?;
         let evaluation = evaluate_checked(ctx, checked).await?;
-        return compared(ctx, evaluation, rival).await;
+        return compare(ctx, evaluation, rival).await;
     }
     let evaluation = score(ctx, Script::new(solution)).await?;
-    let evaluation = compared(ctx, evaluation, rival).await?;
+    let evaluation = compare(ctx, evaluation, rival).await?;
     let replaces = |scored: &&Scored| rival.is_none_or(|rival| scored.replaces(rival, rule));
     let Some(scored) = evaluation.scored.as_ref().ok().filter(replaces) else {
         announce(ctx, &evaluation);
@@ -64,7 +64,7 @@ pub(crate) async fn evaluate(
         let leak = format!("it scored {} with a leak, which was removed", number(scored.score().value()));
         let ctx = &ctx.below(Place::corrected);
         let corrected = evaluate_checked(ctx, checked).await?;
-        let corrected = compared(ctx, corrected, rival).await?;
+        let corrected = compare(ctx, corrected, rival).await?;
         let mishaps = evaluation.mishaps.into_iter().chain([leak]).chain(corrected.mishaps).collect();
         return Ok(Evaluation { mishaps, ..corrected });
     }
@@ -75,7 +75,7 @@ pub(crate) async fn evaluate(
 }
 
 /// The evaluation, compared with the solution that it competes with if that validated on other rows.
-pub(crate) async fn compared(
+pub(crate) async fn compare(
     ctx: &Ctx<'_>,
     evaluation: Evaluation,
     rival: Option<&Scored>,

@@ -1,4 +1,4 @@
-//! The outcome of h(s): a solution with its score, or its failure.
+//! The outcome of evaluating a solution (h(s) in the paper): the solution with its score, or its failure.
 
 use crate::outcomes::RunFacts;
 use crate::scored::Scored;

@@ -1,4 +1,4 @@
-//! The parent of a fork.
+//! `forked_from` in `result.json`: the run and the place that a fork began from.
 
 use mle_star_domain::place::Place;
 use schemars::JsonSchema;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::event::Event;
-use crate::lessons::{found, lessons};
+use crate::lessons::{ablation_lines, lessons};
 use crate::scored::Scored;
 use crate::verdict::{self, Best, Lineage, Verdict, Verdicts};
 use mle_star_domain::effects::{AgentReply, Answer, Limit, Usage};
@@ -114,8 +114,8 @@ impl History {
     }
 
     /// What ablation studies found on all paths, without those of the outer step of `at`.
-    pub fn found(&self, at: Option<Step>) -> Vec<String> {
-        found(&self.studies, at)
+    pub fn ablation_lines(&self, at: Option<Step>) -> Vec<String> {
+        ablation_lines(&self.studies, at)
     }
 
     /// An earlier answer to the same inputs, without its cost.

@@ -38,11 +38,11 @@ use continuation::Continuation;
 pub use continuation::{Age, cuts_of};
 pub use error::JournalError;
 pub use lock::{Lock, RunLock, hold, is_locked, is_unsupported, lock_file, try_lock, wait_for_lock};
-pub use notes::{LONGEST_NOTE, MOST_NOTES, Note, NoteRow, leave_note};
+pub use notes::{MAX_NOTE_CHARS, MAX_NOTES, Note, NoteRow, leave_note};
 pub use reader::{Snapshot, read};
 use storage::Mode;
 pub use storage::{Storage, storage};
-use store::{Inserted, Store, StoredOutcome};
+use store::{InsertedRecord, Store, StoredOutcome};
 
 use crate::diagnostics::Diagnostics;
 use crate::lessons::EarlierRun;
@@ -358,7 +358,7 @@ impl Journal {
             Ok(None) => {
                 let outcome = tables::to_json(verdict)?;
                 let (kind, digest, limit) = (Kind::Verdict, entry.digest.as_str(), verdict.limit);
-                let record = Inserted { place: &place, kind, digest, outcome: &outcome, limit };
+                let record = InsertedRecord { place: &place, kind, digest, outcome: &outcome, limit };
                 Ok(self.store().insert(&record, self.elapsed())?)
             }
         }
@@ -378,7 +378,7 @@ impl Journal {
     /// When the journal cannot be written.
     pub fn fail(&self, place: &Place, cause: &str) -> Result<(), JournalError> {
         let outcome = tables::to_json(&cause)?;
-        let record = Inserted { kind: Kind::Failure, outcome: &outcome, ..Inserted::at(place) };
+        let record = InsertedRecord { kind: Kind::Failure, outcome: &outcome, ..InsertedRecord::at(place) };
         let mut store = self.store();
         store.void_unfinished_below(place)?;
         if store.failures()?.iter().any(|(failed, _)| failed == place) {

@@ -30,32 +30,32 @@ pub struct EarlierRun {
 impl EarlierRun {
     /// The number of solutions that the lines are about.
     pub fn changes(&self) -> usize {
-        self.lines.iter().map(|line| of_line(line)).sum()
+        self.lines.iter().map(|line| solution_count(line)).sum()
     }
 }
 
 /// Maximum number of lines about earlier runs, all of them together.
-pub const MOST_LEARNED: usize = 24;
+pub const MAX_LINES_OF_EARLIER_RUNS: usize = 24;
 /// Maximum length of a diff in a prompt, in lines.
-const LONGEST_DIFF: usize = 100;
+const MAX_DIFF_LINES: usize = 100;
 /// Maximum number of lines about a run.
-const MOST: usize = 12;
+const MAX_LINES_PER_RUN: usize = 12;
 /// Maximum length of what a line tells of a plan or an error, in characters; of a plan that was kept, a quarter more.
-const LONGEST: usize = 280;
+const MAX_CHARS: usize = 280;
 /// Maximum number of lines about ablation studies, and of those about one study.
-const MOST_FOUND: usize = 8;
-const OF_STUDY: usize = 4;
+const MAX_ABLATION_LINES: usize = 8;
+const STUDY_LINES: usize = 4;
 /// What lines about attempts begin with; the number of the path follows.
-const OF_PATH: &str = "path ";
+const PATH_PREFIX: &str = "path ";
 /// The text before each of several attempts at one block.
-const BELOW: &str = "\n  - ";
+const BULLET: &str = "\n  - ";
 
 /// What earlier runs tried, by their IDs, tasks and verdicts: the most useful lines of each run, as many of each; runs after the
-/// first [`MOST_LEARNED`] have none.
+/// first [`MAX_LINES_OF_EARLIER_RUNS`] have none.
 pub fn earlier_runs(runs: &[(String, Task, Verdicts)]) -> Vec<EarlierRun> {
-    let most = (MOST_LEARNED / runs.len().max(1)).clamp(1, MOST);
+    let most = (MAX_LINES_OF_EARLIER_RUNS / runs.len().max(1)).clamp(1, MAX_LINES_PER_RUN);
     let told = |(index, (run_id, task, verdicts)): (usize, &(String, Task, Verdicts))| {
-        let most = if index < MOST_LEARNED { most } else { 0 };
+        let most = if index < MAX_LINES_OF_EARLIER_RUNS { most } else { 0 };
         let lines = most_useful(verdicts, task.metric_direction, None, most);
         let (task, metric) = (task.competition_id.clone(), task.evaluation_metric.clone());
         EarlierRun { run_id: run_id.clone(), task, metric, lines }
@@ -64,15 +64,15 @@ pub fn earlier_runs(runs: &[(String, Task, Verdicts)]) -> Vec<EarlierRun> {
 }
 
 /// How many solutions a line is about: attempts at one block stand below its name.
-fn of_line(line: &str) -> usize {
-    line.matches(BELOW).count().max(1)
+fn solution_count(line: &str) -> usize {
+    line.matches(BULLET).count().max(1)
 }
 
 /// One line for each solution that was tried, in the order of the algorithms. If there are too many, the most useful ones
 /// remain. Attempts at one block stand together, one below the other. What the agents of step `at` are told in detail is
 /// left out.
 pub fn lessons(verdicts: &Verdicts, direction: Direction, at: Option<Step>) -> Vec<String> {
-    most_useful(verdicts, direction, at, MOST)
+    most_useful(verdicts, direction, at, MAX_LINES_PER_RUN)
 }
 
 fn most_useful(verdicts: &Verdicts, direction: Direction, at: Option<Step>, most: usize) -> Vec<String> {
@@ -86,7 +86,7 @@ fn most_useful(verdicts: &Verdicts, direction: Direction, at: Option<Step>, most
     found.sort_by(|one, two| two.used.partial_cmp(&one.used).unwrap_or(Ordering::Equal));
     found.truncate(most);
     found.sort_by_key(|line| line.index);
-    found.chunk_by(Line::is_beside).map(of_block).collect()
+    found.chunk_by(Line::is_at_same_block).map(group_text).collect()
 }
 
 /// Whether the agents of step `at` are told this step in detail.
@@ -102,30 +102,30 @@ fn is_told_in_detail(step: Step, at: Option<Step>) -> bool {
     }
 }
 
-/// What ablation studies found: the first lines of their summaries that name a number, those of the newest study first. What the agents of step
-/// `at` are told in detail is left out.
-pub(crate) fn found(studies: &[(Step, String)], at: Option<Step>) -> Vec<String> {
+/// The results of ablation studies: the first lines of their summaries that name a number, those of the newest study first. What
+/// the agents of step `at` are told in detail is left out.
+pub(crate) fn ablation_lines(studies: &[(Step, String)], at: Option<Step>) -> Vec<String> {
     let of_study = |(step, summary): &'_ (Step, String)| -> Vec<String> {
         let Step::Outer { path, outer } = *step else { return Vec::new() };
         let lines = summary.lines().map(|line| line.trim_start_matches(['-', '*', '#', ' ']).trim_end());
         // Texts count from one, folders from zero.
         let told =
-            |line| format!("path {} (path-{path}), study {}: {}", path + 1, outer + 1, cut(line, LONGEST));
-        lines.filter(|line| line.contains(|c: char| c.is_ascii_digit())).take(OF_STUDY).map(told).collect()
+            |line| format!("path {} (path-{path}), study {}: {}", path + 1, outer + 1, clip(line, MAX_CHARS));
+        lines.filter(|line| line.bytes().any(|b| b.is_ascii_digit())).take(STUDY_LINES).map(told).collect()
     };
     let others = studies.iter().rev().filter(|(step, _)| !is_told_in_detail(*step, at));
-    others.flat_map(of_study).take(MOST_FOUND).collect()
+    others.flat_map(of_study).take(MAX_ABLATION_LINES).collect()
 }
 
-/// Attempts at one block under its name; any other line alone.
-fn of_block(group: &[Line<'_>]) -> String {
-    let told = group.iter().map(Line::words);
+/// The text of a group of lines: attempts at one block under its name; any other line alone.
+fn group_text(group: &[Line<'_>]) -> String {
+    let told = group.iter().map(Line::text);
     match group {
         [one] => {
             let subject = [one.subject.clone()].into_iter().filter(|subject| !subject.is_empty());
             subject.chain(told).collect::<Vec<_>>().join(": ")
         }
-        [first, ..] => told.fold(format!("{}:", first.subject), |text, line| format!("{text}{BELOW}{line}")),
+        [first, ..] => told.fold(format!("{}:", first.subject), |text, line| format!("{text}{BULLET}{line}")),
         [] => String::new(),
     }
 }
@@ -136,16 +136,16 @@ struct Line<'a> {
     index: usize,
     step: Step,
     verdict: &'a Verdict,
-    used: Use,
+    used: Rank,
     /// What was changed: the path and the block, or the kind of step.
     subject: String,
     /// The difference that it made.
     effect: String,
 }
 
-/// How useful a line is to later agents, least first, with the size of its effect; for a first solution, how good it is.
+/// The rank of a line by its use to later agents, least first, with the size of its effect; for a first solution, how good it is.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Use {
+enum Rank {
     Failed,
     NotKept(f64),
     First(f64),
@@ -158,9 +158,9 @@ impl<'a> Line<'a> {
             Step::Candidate(_) | Step::Extra(_) => "first solution".to_owned(),
             Step::Merge(_) | Step::DataCheck => String::new(),
             // Texts count paths from one, folders from zero.
-            Step::Attempt { path, .. } => match parted(&verdict.part).0 {
-                "" => format!("{OF_PATH}{} (path-{path})", path + 1),
-                part => format!("{OF_PATH}{} (path-{path}), {part}", path + 1),
+            Step::Attempt { path, .. } => match split_part(&verdict.part).0 {
+                "" => format!("{PATH_PREFIX}{} (path-{path})", path + 1),
+                part => format!("{PATH_PREFIX}{} (path-{path}), {part}", path + 1),
             },
             Step::Round(_) | Step::Selection => "ensemble".to_owned(),
             _ => return None,
@@ -173,39 +173,39 @@ impl<'a> Line<'a> {
     }
 
     /// Whether both are attempts of one outer step, and therefore at one block.
-    fn is_beside(&self, other: &Self) -> bool {
+    fn is_at_same_block(&self, other: &Self) -> bool {
         competes(self.step, other.step)
             && matches!(self.step, Step::Attempt { .. })
             && self.subject == other.subject
     }
 
-    fn words(&self) -> String {
-        let most = if matches!(self.used, Use::Kept(_)) { LONGEST * 5 / 4 } else { LONGEST };
-        let plan = cut(&self.verdict.note, most);
-        let mishaps = parted(&self.verdict.part).1;
+    fn text(&self) -> String {
+        let most = if matches!(self.used, Rank::Kept(_)) { MAX_CHARS * 5 / 4 } else { MAX_CHARS };
+        let plan = clip(&self.verdict.note, most);
+        let mishaps = split_part(&self.verdict.part).1;
         let mishaps = if mishaps.is_empty() { String::new() } else { format!("; {mishaps}") };
         format!("{}: {}{mishaps}", plan.trim_end_matches('.'), self.effect)
     }
 }
 
 /// The block, and what happened at it, of the part of a verdict.
-fn parted(part: &str) -> (&str, &str) {
+fn split_part(part: &str) -> (&str, &str) {
     part.find("`; ").map_or((part, ""), |at| (&part[..=at], &part[at + 3..]))
 }
 
 /// The difference that a step made, in words.
-fn effect(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict) -> (Use, String) {
+fn effect(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict) -> (Rank, String) {
     let score = |value: f64| Score::new(value, direction);
     let before = verdict.from.first().and_then(|step| score(verdicts.get(step)?.score?));
     let Some(now) = verdict.score.and_then(score) else {
-        let failure = cut(&verdict.unrecorded.failure, LONGEST);
+        let failure = clip(&verdict.unrecorded.failure, MAX_CHARS);
         let why =
             if failure.is_empty() { String::new() } else { format!(" ({})", failure.trim_end_matches('.')) };
-        return (Use::Failed, format!("it failed{why}"));
+        return (Rank::Failed, format!("it failed{why}"));
     };
     let Some(gain) = before.map(|before| now.gain_over(before)) else {
         let goodness = score(0.0).map_or(0.0, |zero| now.gain_over(zero));
-        return (Use::First(goodness), format!("score {}", number(now.value())));
+        return (Rank::First(goodness), format!("score {}", number(now.value())));
     };
     let error = verdict.standard_error.or(verdict.unrecorded.standard_error);
     let kept = match verdict.kept {
@@ -215,8 +215,8 @@ fn effect(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdi
         false => "not kept",
     };
     // More data is kept even if the score is worse, and has not helped then.
-    let used = if verdict.kept && gain > 0.0 { Use::Kept(gain) } else { Use::NotKept(gain.abs()) };
-    (used, format!("{}, {kept} (score {})", gained(gain, error), number(now.value())))
+    let used = if verdict.kept && gain > 0.0 { Rank::Kept(gain) } else { Rank::NotKept(gain.abs()) };
+    (used, format!("{}, {kept} (score {})", gain_text(gain, error), number(now.value())))
 }
 
 /// Whether a later attempt of the same outer step, or a later round, was kept instead of this one. They all start from the
@@ -238,12 +238,12 @@ fn competes(step: Step, other: Step) -> bool {
 }
 
 /// Whether some of these lines are about attempts at blocks.
-pub(crate) fn tell_attempts(lines: &[String]) -> bool {
-    lines.iter().any(|line| line.starts_with(OF_PATH))
+pub(crate) fn mention_attempts(lines: &[String]) -> bool {
+    lines.iter().any(|line| line.starts_with(PATH_PREFIX))
 }
 
 /// A gain in words: `better by 0.0031 (standard error 0.0020)`.
-pub(crate) fn gained(gain: f64, standard_error: Option<f64>) -> String {
+pub(crate) fn gain_text(gain: f64, standard_error: Option<f64>) -> String {
     let error =
         standard_error.map(|error| format!(" (standard error {})", rounded(error, 2))).unwrap_or_default();
     match gain {
@@ -254,7 +254,7 @@ pub(crate) fn gained(gain: f64, standard_error: Option<f64>) -> String {
 }
 
 /// The beginning of a text in one line, whole words in at most `most` characters and a mark.
-pub(crate) fn cut(text: &str, most: usize) -> String {
+pub(crate) fn clip(text: &str, most: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some((end, _)) = text.char_indices().nth(most) else { return text };
     let whole = text[..end].rfind(' ').filter(|at| *at * 2 > end).unwrap_or(end);
@@ -262,7 +262,7 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
 }
 
 /// Seconds in words.
-pub(crate) fn seconds(seconds: f64) -> String {
+pub(crate) fn format_seconds(seconds: f64) -> String {
     if seconds < 1.0 { "less than 1 s".to_owned() } else { format!("{seconds:.0} s") }
 }
 
@@ -288,8 +288,8 @@ pub(crate) fn diff(before: &str, after: &str) -> String {
     let diff = TextDiff::from_lines(before, after);
     let text = diff.unified_diff().context_radius(1).missing_newline_hint(false).to_string();
     let lines: Vec<&str> = text.lines().collect();
-    let kept = lines.iter().take(LONGEST_DIFF).copied().collect::<Vec<_>>().join("\n");
-    match lines.len().saturating_sub(LONGEST_DIFF) {
+    let kept = lines.iter().take(MAX_DIFF_LINES).copied().collect::<Vec<_>>().join("\n");
+    match lines.len().saturating_sub(MAX_DIFF_LINES) {
         0 => kept,
         more => format!("{kept}\n[… {more} more lines …]"),
     }
@@ -310,7 +310,7 @@ mod tests {
     /// Each line about a solution, without the names that attempts stand below.
     fn single(lines: &[String]) -> Vec<String> {
         let below = |line: &String| -> Vec<String> {
-            let mut parts = line.split(BELOW).map(str::to_owned);
+            let mut parts = line.split(BULLET).map(str::to_owned);
             let first: Vec<String> = parts.next().into_iter().collect();
             let rest: Vec<String> = parts.collect();
             if rest.is_empty() { first } else { rest }
@@ -327,10 +327,10 @@ mod tests {
         let verdicts: Verdicts =
             [(first, verdict(Some(0.0), &[], "LightGBM"))].into_iter().chain(many).collect();
         let lines = single(&lessons(&verdicts, Direction::Maximize, None));
-        assert_eq!(lines.len(), MOST);
+        assert_eq!(lines.len(), MAX_LINES_PER_RUN);
         assert!(lines[0].starts_with("first solution"), "{}", lines[0]);
         assert!(lines[1].contains("better by 89"), "{}", lines[1]);
-        assert!(lines.iter().all(|line| line.chars().count() < LONGEST + 100));
+        assert!(lines.iter().all(|line| line.chars().count() < MAX_CHARS + 100));
     }
 
     #[test]
@@ -342,10 +342,10 @@ mod tests {
         let rest = [(first, verdict(Some(0.0), &[], "LightGBM")), (attempt(1, 0), helped)];
         let verdicts: Verdicts = failed.chain(worse).chain(rest).collect();
         let lines = single(&lessons(&verdicts, Direction::Maximize, None));
-        assert_eq!(lines.len(), MOST);
+        assert_eq!(lines.len(), MAX_LINES_PER_RUN);
         assert!(lines[0].starts_with("first solution"), "{lines:?}");
-        assert!(lines[MOST - 1].contains("Helps: better by 0.001, kept"), "{lines:?}");
-        assert!(lines[1..MOST - 1].iter().all(|line| line.contains("Worse")), "{lines:?}");
+        assert!(lines[MAX_LINES_PER_RUN - 1].contains("Helps: better by 0.001, kept"), "{lines:?}");
+        assert!(lines[1..MAX_LINES_PER_RUN - 1].iter().all(|line| line.contains("Worse")), "{lines:?}");
     }
 
     #[test]
@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(counts(&[run(0, 50), run(1, 50)]), [12, 12]);
         assert_eq!(counts(&[run(0, 50), run(1, 0), run(2, 50), run(3, 50)]), [6, 1, 6, 6]);
         let many: Vec<_> = (0..30).map(|id| run(id, 50)).collect();
-        assert_eq!(counts(&many), [vec![1; MOST_LEARNED], vec![0; 6]].concat());
+        assert_eq!(counts(&many), [vec![1; MAX_LINES_OF_EARLIER_RUNS], vec![0; 6]].concat());
         // The most useful lines remain.
         let four: Vec<_> = (0..4).map(|id| run(id, 50)).collect();
         let lines = single(&earlier_runs(&four)[3].lines);
@@ -381,16 +381,17 @@ mod tests {
             (study(1, 0), "Ablation study failed for this step".to_owned()),
             (study(1, 0), "line 1\n".repeat(9)),
         ];
-        let others = found(&studies, Some(study(1, 1)));
+        let others = ablation_lines(&studies, Some(study(1, 1)));
         let lines = ["without weather: 0.69 (-0.03)", "Baseline: 0.72"];
         assert_eq!(others, lines.map(|line| format!("path 1 (path-0), study 1: {line}")));
-        let counts = [None, Some(study(0, 1)), Some(attempt(0, 3))].map(|at| found(&studies, at).len());
-        assert_eq!(counts, [OF_STUDY + 2, OF_STUDY, 2]);
+        let counts =
+            [None, Some(study(0, 1)), Some(attempt(0, 3))].map(|at| ablation_lines(&studies, at).len());
+        assert_eq!(counts, [STUDY_LINES + 2, STUDY_LINES, 2]);
     }
 
     #[test]
     fn texts_are_cut_between_words() {
-        let check = |text: &str, most: usize, expected: &str| assert_eq!(cut(text, most), expected);
+        let check = |text: &str, most: usize, expected: &str| assert_eq!(clip(text, most), expected);
         check("a  b\nc", 10, "a b c");
         check("one two, three", 10, "one two…");
         check("abcdefghijk", 4, "abcd…");

@@ -1,7 +1,7 @@
-//! Limits of time and money: whether work may still begin, and for how long it may run.
+//! Limits of time and money: admits or refuses work, and estimates how long scripts take from those that have run.
 //!
-//! [`Limits`] only answers questions, based on the elapsed time; its [`Purse`] holds the money. The context records every
-//! refusal, so that a resume decides the same.
+//! [`Limits`] decides by the elapsed time and the seconds that it recorded; its [`Budget`] holds the money. The context records
+//! every refusal, so that a resume decides the same. [`aim`] is the length of a script that agents are told to aim at.
 
 mod aim;
 mod money;
@@ -17,60 +17,60 @@ use mle_star_domain::place::{Deadline, Expected, Phase, Place, Step};
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::role::AgentType;
 
-pub(crate) use money::{Purse, Reserve};
+pub(crate) use money::{Budget, Reserve};
 
 /// The share of the time and the budget that is reserved for finalization. A minimum of five minutes for long runs
 /// would change nothing: a tenth of an hour is more.
-const RESERVE: f64 = 0.1;
+const FINALIZATION_SHARE: f64 = 0.1;
 /// What the submission script takes on all rows, relative to the longest run without the held-out ones: it has more
 /// rows, and nothing is imported yet.
-const ON_ALL_ROWS: f64 = 1.5;
-/// What the submission script of a combination takes on all rows, relative to its scripts: a sum varies less.
-const TOGETHER_ON_ALL_ROWS: f64 = 1.3;
+const FULL_FACTOR: f64 = 1.5;
+/// What the submission script of an ensemble takes on all rows, relative to its scripts: a sum varies less.
+const ENSEMBLE_FULL_FACTOR: f64 = 1.3;
 /// How many times the rows of the search the submission script should have time for, where the search samples them. Time
 /// for more would cost the search too much.
-const MORE_ROWS: f64 = 3.0;
+const MAX_ROWS_FACTOR: f64 = 3.0;
 /// What the submission script takes when it runs again with the held-out rows, relative to its run without them.
-const AGAIN: f64 = 1.2;
-/// The number of scripts that a combination should have time for.
-const COMBINED: f64 = 3.0;
-/// The largest share of the time that is reserved for a combination.
-const LARGEST_FOR_COMBINED: f64 = 0.25;
+const RERUN_FACTOR: f64 = 1.2;
+/// The number of scripts that an ensemble should have time for.
+const ENSEMBLE_SCRIPTS: f64 = 3.0;
+/// The largest share of the time that is reserved for an ensemble.
+const MAX_ENSEMBLE_SHARE: f64 = 0.25;
 /// The largest share of the time that is reserved for the submission script's run on all rows.
-const LARGEST_RESERVE: f64 = 0.5;
+const MAX_RERUN_SHARE: f64 = 0.5;
 /// The share of the time that the first solutions may use, if that of Phase 1 is smaller. Everything later builds on
 /// them, so a short run tries all models and merges fewer.
-const FIRST_SOLUTIONS: f64 = 0.35;
+const FIRST_SOLUTIONS_SHARE: f64 = 0.35;
 /// What the first ablation study is expected to take, relative to a script: it scores the solution and a few variants.
-const STUDIED: f64 = 3.0;
+const ABLATION_FACTOR: f64 = 3.0;
 /// Seconds that the comparison of training and test table may take in short runs. It usually takes a few, and more on a
 /// busy core, where it starts beside the worker's imports. Without it, nobody knows of columns that tell the answer.
-const COMPARISON: f64 = 20.0;
+const COMPARISON_SECONDS: f64 = 20.0;
 /// The largest share of the time that the linear model of the baseline takes.
-const BASELINE: f64 = 0.25;
+const LINEAR_SHARE: f64 = 0.25;
 /// The largest share of the remaining time that a probe of the final solution takes.
-const PROBE: f64 = 0.1;
+const PROBE_SHARE: f64 = 0.1;
 /// The same of the run that tells the importance of columns: little comes after it.
-const IMPORTANCE: f64 = 0.5;
-/// The largest share of the remaining time that an answer at the end of a phase takes.
-const PROVISIONAL: f64 = 0.1;
-/// The same for the first answer, without which a run may end with nothing to submit.
-const FIRST_PROVISIONAL: f64 = 0.25;
-/// Seconds from which on an answer is written by somebody who reads what length of a script to aim at.
-const CONSIDERED: f64 = 1.0;
-/// The number of latest scripts that tell how long a script takes, and of answers.
-const LATEST: usize = 5;
+const IMPORTANCE_SHARE: f64 = 0.5;
+/// The largest share of the remaining time that predictions for the test rows take at the end of a phase.
+const PROVISIONAL_SHARE: f64 = 0.1;
+/// The same for the first such predictions, without which a run may end with nothing to submit.
+const FIRST_PROVISIONAL_SHARE: f64 = 0.25;
+/// Seconds from which on an agent is a model, which reads what length of a script to aim at; rules answer at once.
+const MODEL_SECONDS: f64 = 1.0;
+/// The number of latest scripts that tell how long a script takes, and of agent calls.
+const HISTORY_LENGTH: usize = 5;
 
 /// The limits of a run. Times are seconds since the start of the run.
 pub(crate) struct Limits {
     total: f64,
     /// The money.
-    pub purse: Purse,
+    pub purse: Budget,
     script_timeout: f64,
     agent_timeout: f64,
     ablation_timeout: f64,
-    /// Whether a combination of scripts may be submitted.
-    combines: bool,
+    /// Whether an ensemble of scripts may be submitted.
+    ensembles: bool,
     comparison_timeout: f64,
     /// How many times the rows of the search the submission script should have time for; 1 if the search uses all.
     more_rows: f64,
@@ -89,13 +89,13 @@ struct State {
     path_used: HashMap<usize, f64>,
     has_solution: bool,
     /// Whether the test rows have predictions.
-    has_answer: bool,
-    /// The longest run that the submission script may have to repeat on more rows.
-    repeated: f64,
+    has_predictions: bool,
+    /// The longest script, in seconds, that the submission script may have to repeat on more rows.
+    max_rerun: f64,
     /// The seconds of the latest scripts that had a score.
-    latest: VecDeque<f64>,
-    /// The seconds of the latest answers of agents that write or plan.
-    answers: VecDeque<f64>,
+    script_times: VecDeque<f64>,
+    /// The seconds of the latest calls of agents that write or plan.
+    call_times: VecDeque<f64>,
     /// The seconds of the latest ablation study; none before the first.
     ablation: Option<f64>,
 }
@@ -107,11 +107,11 @@ impl Limits {
         let more_rows = more_rows(protocol.map_or(0, |protocol| protocol.rows), config.subsample_limit);
         Self {
             total,
-            purse: Purse::new(config),
+            purse: Budget::new(config),
             script_timeout: config.script_timeout_seconds.map_or(f64::INFINITY, seconds),
             agent_timeout: seconds(config.agent_timeout_seconds),
-            combines: config.ensemble_selection == Switch::On && config.num_parallel_solutions > 1,
-            comparison_timeout: COMPARISON.min(total / 3.0).max(total / 10.0).clamp(1.0, 120.0),
+            ensembles: config.ensemble_selection == Switch::On && config.num_parallel_solutions > 1,
+            comparison_timeout: COMPARISON_SECONDS.min(total / 3.0).max(total / 10.0).clamp(1.0, 120.0),
             more_rows,
             must_repeat: protocol.is_some_and(|protocol| protocol.holdout.is_period()),
             repeats: more_rows > 1.0 || protocol.is_some_and(|protocol| protocol.holdout.is_on()),
@@ -121,10 +121,10 @@ impl Limits {
                 allowances: Vec::new(),
                 path_used: HashMap::new(),
                 has_solution: false,
-                has_answer: false,
-                repeated: 0.0,
-                latest: VecDeque::new(),
-                answers: VecDeque::new(),
+                has_predictions: false,
+                max_rerun: 0.0,
+                script_times: VecDeque::new(),
+                call_times: VecDeque::new(),
                 ablation: None,
             }),
         }
@@ -163,7 +163,7 @@ impl Limits {
     pub fn divide_among_paths(&self, paths: usize, slots: usize, seconds: f64, now: f64) {
         let mut state = self.state();
         let left = (state.phase_ends - now).max(0.0);
-        let needed = self.study(&state) + seconds;
+        let needed = self.ablation_seconds(&state) + seconds;
         #[expect(clippy::cast_precision_loss, reason = "a handful of paths")]
         let share = |paths: usize| left * slots as f64 / paths as f64;
         let with_time = (1..=paths).rev().find(|paths| share(*paths) > needed).unwrap_or(paths);
@@ -172,12 +172,12 @@ impl Limits {
     }
 
     /// The time limit that refuses work at this place now, if any.
-    pub fn out_of_time(&self, place: &Place, now: f64) -> Option<Limit> {
-        self.exceeded(place, now, 0.0)
+    pub fn refusing_limit(&self, place: &Place, now: f64) -> Option<Limit> {
+        self.limit_before(place, now, 0.0)
     }
 
     /// The time limit that ends before work of this many seconds at this place, if any.
-    fn exceeded(&self, place: &Place, now: f64, needed: f64) -> Option<Limit> {
+    fn limit_before(&self, place: &Place, now: f64, needed: f64) -> Option<Limit> {
         let state = self.state();
         let ends = now + needed;
         if ends >= self.search_ends(&state, place) {
@@ -193,9 +193,9 @@ impl Limits {
     pub fn too_late_to_begin(&self, place: &Place, built_on: Option<f64>, now: f64) -> Option<Limit> {
         let answer = match expected(place) {
             Expected::OnMoreRows => 0.0,
-            _ => median(&self.state().answers),
+            _ => median(&self.state().call_times),
         };
-        self.exceeded(place, now, self.expected_seconds(place, built_on) + answer)
+        self.limit_before(place, now, self.expected_seconds(place, built_on) + answer)
     }
 
     /// The time limit that leaves out a script at this place now. A script whose writer read what length to aim at may be
@@ -203,24 +203,24 @@ impl Limits {
     pub fn too_late_to_run(&self, place: &Place, built_on: Option<f64>, now: f64) -> Option<Limit> {
         let needed = {
             let state = self.state();
-            let considered = median(&state.answers) >= CONSIDERED && expected(place) != Expected::OnMoreRows;
-            considered.then(|| state.shortest())
+            let aims = median(&state.call_times) >= MODEL_SECONDS && expected(place) != Expected::OnMoreRows;
+            aims.then(|| state.shortest())
         };
-        self.exceeded(place, now, needed.unwrap_or_else(|| self.expected_seconds(place, built_on)))
+        self.limit_before(place, now, needed.unwrap_or_else(|| self.expected_seconds(place, built_on)))
     }
 
     /// How long the script at this place is expected to take, with an ablation study before it.
     fn expected_seconds(&self, place: &Place, built_on: Option<f64>) -> f64 {
         let (shortest, study) = {
             let state = self.state();
-            (state.shortest(), self.study(&state))
+            (state.shortest(), self.ablation_seconds(&state))
         };
         match expected(place) {
             Expected::Shortest => shortest,
             Expected::AsBefore => built_on.unwrap_or(shortest),
             Expected::StudyAndAsBefore => study + built_on.unwrap_or(shortest),
             Expected::AtLeastAsBefore => built_on.unwrap_or_default().max(shortest),
-            Expected::OnMoreRows => built_on.unwrap_or_default() * AGAIN,
+            Expected::OnMoreRows => built_on.unwrap_or_default() * RERUN_FACTOR,
         }
     }
 
@@ -228,13 +228,13 @@ impl Limits {
     pub fn too_late_to_ask(&self, place: &Place, agent: AgentType, now: f64) -> Option<Limit> {
         match agent {
             AgentType::Leakage => (now >= self.checks_end(place)).then_some(Limit::Time),
-            _ => self.out_of_time(place, now),
+            _ => self.refusing_limit(place, now),
         }
     }
 
     /// How long the next ablation study is expected to take, in seconds.
-    fn study(&self, state: &State) -> f64 {
-        state.ablation.unwrap_or_else(|| (state.usual() * STUDIED).min(self.ablation_timeout))
+    fn ablation_seconds(&self, state: &State) -> f64 {
+        state.ablation.unwrap_or_else(|| (state.typical() * ABLATION_FACTOR).min(self.ablation_timeout))
     }
 
     /// The time limits of an agent call that begins now, without and with waiting for the service.
@@ -251,14 +251,14 @@ impl Limits {
     pub fn script_timeout(&self, place: &Place, purpose: Purpose, now: f64) -> Duration {
         let own = match purpose {
             // The constant needs nothing, and is all that a very short run has.
-            Purpose::Score if matches!(place.step(), Some(Step::Baseline(1..))) => self.total * BASELINE,
+            Purpose::Score if matches!(place.step(), Some(Step::Baseline(1..))) => self.total * LINEAR_SHARE,
             Purpose::Ablation => self.ablation_timeout,
             Purpose::Comparison => self.comparison_timeout,
             Purpose::Probe => self.probe_time(place, now),
             Purpose::Submission if matches!(place.step(), Some(Step::Provisional(_))) => {
                 self.provisional_time(place, now)
             }
-            Purpose::Score if self.must_repeat => (self.total - now) / (1.0 + ON_ALL_ROWS),
+            Purpose::Score if self.must_repeat => (self.total - now) / (1.0 + FULL_FACTOR),
             Purpose::Score | Purpose::Submission => f64::INFINITY,
         };
         let cap = self.script_timeout.min(own);
@@ -270,13 +270,13 @@ impl Limits {
 
     /// How long the probe of the final solution at this place may take, in seconds.
     pub fn probe_time(&self, place: &Place, now: f64) -> f64 {
-        let share = if place.is_importance() { IMPORTANCE } else { PROBE };
+        let share = if place.is_importance() { IMPORTANCE_SHARE } else { PROBE_SHARE };
         (self.total - now).max(0.0) * share
     }
 
     /// How long the script of an answer at the end of a phase may take, in seconds.
     pub fn provisional_time(&self, place: &Place, now: f64) -> f64 {
-        let share = if self.state().has_answer { PROVISIONAL } else { FIRST_PROVISIONAL };
+        let share = if self.state().has_predictions { PROVISIONAL_SHARE } else { FIRST_PROVISIONAL_SHARE };
         ((self.total - now) * share).min(self.left(place, now)).max(0.0)
     }
 
@@ -287,50 +287,50 @@ impl Limits {
         }
     }
 
-    /// Learns from the end of a script how long scripts take. What the submission script may have to repeat on more rows
+    /// Records how long a script took. What the submission script may have to repeat on more rows
     /// needs time at the end.
-    pub fn ran(&self, purpose: Purpose, outcome: &ScriptOutcome) {
+    pub fn record_script(&self, purpose: Purpose, outcome: &ScriptOutcome) {
         let (seconds, failed) = (outcome.duration_seconds, outcome.is_error());
         let mut state = self.state();
         match purpose {
-            Purpose::Submission if !failed => state.has_answer = true,
+            Purpose::Submission if !failed => state.has_predictions = true,
             Purpose::Ablation if !failed || outcome.end == ScriptEnd::TimedOut => {
                 state.ablation = Some(seconds);
             }
             Purpose::Score if !failed => {
-                remember(&mut state.latest, seconds);
+                push_seconds(&mut state.script_times, seconds);
                 if self.repeats {
-                    state.repeated = state.repeated.max(seconds);
+                    state.max_rerun = state.max_rerun.max(seconds);
                 }
             }
             _ => {}
         }
     }
 
-    /// Learns from an answer how long agents take. Leakage checks read more than they write.
-    pub fn answered(&self, agent: AgentType, seconds: f64) {
+    /// Records how long an agent took. Leakage checks read more than they write.
+    pub fn record_call(&self, agent: AgentType, seconds: f64) {
         if agent != AgentType::Leakage {
-            remember(&mut self.state().answers, seconds);
+            push_seconds(&mut self.state().call_times, seconds);
         }
     }
 
-    /// Learns from the end of a step whether there is a solution. From then on, Phase 1 is limited to its share.
-    pub fn closed(&self, verdict: &Verdict) {
+    /// Records whether the end of a step gave a solution. From then on, Phase 1 is limited to its share.
+    pub fn record_verdict(&self, verdict: &Verdict) {
         self.state().has_solution |= verdict.score.is_some();
     }
 
-    /// How long the scripts of a combination may take, which the submission script repeats with more rows, in seconds.
-    pub fn repeatable(&self, now: f64) -> f64 {
-        self.last_run(now) / self.more_rows
+    /// How long the scripts of an ensemble may take, which the submission script repeats with more rows, in seconds.
+    pub fn max_ensemble_seconds(&self, now: f64) -> f64 {
+        self.max_submission_seconds(now) / self.more_rows
     }
 
     /// How long the submission script may be expected to take, in seconds.
-    pub fn last_run(&self, now: f64) -> f64 {
-        (self.total - now).max(0.0) / TOGETHER_ON_ALL_ROWS
+    pub fn max_submission_seconds(&self, now: f64) -> f64 {
+        (self.total - now).max(0.0) / ENSEMBLE_FULL_FACTOR
     }
 
     /// Seconds until the share of the current phase ends.
-    pub fn planned(&self, now: f64) -> f64 {
+    pub fn phase_seconds_left(&self, now: f64) -> f64 {
         (self.state().phase_ends - now).max(0.0)
     }
 
@@ -355,13 +355,13 @@ impl Limits {
         if place.phase() == Some(Phase::Finalization) {
             return self.total;
         }
-        let largest = if self.must_repeat { ON_ALL_ROWS / (1.0 + ON_ALL_ROWS) } else { LARGEST_RESERVE };
-        let repeated = (state.repeated * ON_ALL_ROWS * self.more_rows).min(self.total * largest);
-        // A combination runs only if the submission script sees more rows than the search.
-        let runs = self.combines && state.repeated > 0.0;
-        let combined = if runs { state.usual() * COMBINED * TOGETHER_ON_ALL_ROWS } else { 0.0 };
-        let combined = (combined * self.more_rows).min(self.total * LARGEST_FOR_COMBINED);
-        (self.total * (1.0 - RESERVE)).min(self.total - repeated.max(combined))
+        let largest = if self.must_repeat { FULL_FACTOR / (1.0 + FULL_FACTOR) } else { MAX_RERUN_SHARE };
+        let repeated = (state.max_rerun * FULL_FACTOR * self.more_rows).min(self.total * largest);
+        // An ensemble runs only if the submission script sees more rows than the search.
+        let runs = self.ensembles && state.max_rerun > 0.0;
+        let combined = if runs { state.typical() * ENSEMBLE_SCRIPTS * ENSEMBLE_FULL_FACTOR } else { 0.0 };
+        let combined = (combined * self.more_rows).min(self.total * MAX_ENSEMBLE_SHARE);
+        (self.total * (1.0 - FINALIZATION_SHARE)).min(self.total - repeated.max(combined))
     }
 
     /// When the phase's share of the time ends. Phase 1 may borrow from the later ones for what they build on: the first
@@ -373,7 +373,7 @@ impl Limits {
         match place.step().map_or(Deadline::Share, |step| step.row().until) {
             Deadline::Share => state.phase_ends,
             Deadline::FirstSolutions => {
-                state.phase_ends.max(self.total * FIRST_SOLUTIONS).min(self.search_ends(state, place))
+                state.phase_ends.max(self.total * FIRST_SOLUTIONS_SHARE).min(self.search_ends(state, place))
             }
             Deadline::Search => self.search_ends(state, place),
             Deadline::Run => self.total,
@@ -394,12 +394,12 @@ impl State {
 
     /// The time of the shortest of the latest scripts; 0 without one.
     fn shortest(&self) -> f64 {
-        self.latest.iter().copied().reduce(f64::min).unwrap_or(0.0)
+        self.script_times.iter().copied().reduce(f64::min).unwrap_or(0.0)
     }
 
     /// The median time of the latest scripts that had a score; 0 without one.
-    fn usual(&self) -> f64 {
-        median(&self.latest)
+    fn typical(&self) -> f64 {
+        median(&self.script_times)
     }
 }
 
@@ -409,9 +409,9 @@ fn expected(place: &Place) -> Expected {
 }
 
 /// Adds the seconds of one more script or answer.
-fn remember(latest: &mut VecDeque<f64>, seconds: f64) {
+fn push_seconds(latest: &mut VecDeque<f64>, seconds: f64) {
     latest.push_back(seconds);
-    if latest.len() > LATEST {
+    if latest.len() > HISTORY_LENGTH {
         latest.pop_front();
     }
 }
@@ -426,7 +426,7 @@ fn median(latest: &VecDeque<f64>) -> f64 {
 /// How many times the rows of the search the submission script should have time for.
 #[expect(clippy::cast_precision_loss, reason = "the rows of a table are far below 2^52")]
 fn more_rows(rows: u64, sampled: u32) -> f64 {
-    (rows as f64 / f64::from(sampled.max(1))).clamp(1.0, MORE_ROWS)
+    (rows as f64 / f64::from(sampled.max(1))).clamp(1.0, MAX_ROWS_FACTOR)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]

@@ -12,9 +12,9 @@ use mle_star_domain::role::AgentType;
 /// US dollars per million tokens, read and written, by a part of the name of a model of `claude`.
 const CLAUDE: [(&str, f64, f64); 3] = [("opus", 5.0, 25.0), ("sonnet", 3.0, 15.0), ("haiku", 1.0, 5.0)];
 /// The price of a model of which nothing is known: the dearest of them.
-pub const DEAREST: Price = Price { input: 5.0, output: 25.0, cached_input: None };
+pub const HIGHEST_PRICE: Price = Price { input: 5.0, output: 25.0, cached_input: None };
 /// The most tokens that one answer has, as `claude` asks for them.
-const LONGEST_ANSWER: u64 = 128_000;
+const MAX_ANSWER_TOKENS: u64 = 128_000;
 /// The fewest bytes that one token of a prompt stands for.
 const BYTES_PER_TOKEN: f64 = 3.0;
 /// The price of tokens written to a cache for an hour, as a multiple of that of tokens read.
@@ -57,13 +57,13 @@ impl Prices {
         Self {
             agents: config.agents,
             by_model: config.prices.clone(),
-            longest_answer: most.unwrap_or(LONGEST_ANSWER),
+            longest_answer: most.unwrap_or(MAX_ANSWER_TOKENS),
             is_limited: config.max_budget_usd.is_some(),
         }
     }
 
     /// The price of a model, if it is known.
-    pub fn known(&self, model: &str) -> Option<Price> {
+    pub fn known_price(&self, model: &str) -> Option<Price> {
         match self.agents {
             AgentsChoice::Offline | AgentsChoice::Files => {
                 Some(Price { input: 0.0, output: 0.0, cached_input: None })
@@ -79,7 +79,7 @@ impl Prices {
 
     /// The price to count with: the dearest one for an unknown model in a run with a budget.
     fn counted(&self, model: &str) -> Option<Price> {
-        self.known(model).or_else(|| self.is_limited.then_some(DEAREST))
+        self.known_price(model).or_else(|| self.is_limited.then_some(HIGHEST_PRICE))
     }
 }
 
@@ -101,7 +101,7 @@ impl CostEstimator {
     /// What a call is expected to cost: the most that one of its agent did; before the first, what its agent usually
     /// needs at the price of the model, but at most what the dearest call of the run cost.
     pub fn expected(&self, call: &CallKey<'_>) -> f64 {
-        let usual = || usual(call, self.prices.known(call.model).unwrap_or(DEAREST));
+        let usual = || usual_cost(call, self.prices.known_price(call.model).unwrap_or(HIGHEST_PRICE));
         let at_most = self.dearest_of_all().unwrap_or(f64::INFINITY);
         self.dearest(call.agent).unwrap_or_else(|| usual().min(at_most))
     }
@@ -118,7 +118,7 @@ impl CostEstimator {
     /// The most that a call costs which gets one answer, in US dollars: its prompt and the longest answer, or what a call
     /// of its agent has cost.
     pub fn most(&self, call: &CallKey<'_>) -> f64 {
-        let price = self.prices.known(call.model).unwrap_or(DEAREST);
+        let price = self.prices.known_price(call.model).unwrap_or(HIGHEST_PRICE);
         #[expect(clippy::cast_precision_loss, reason = "no answer is that long")]
         let answer = self.prices.longest_answer as f64 * price.output;
         ((read(call) * price.input + answer) / 1e6).max(self.dearest(call.agent).unwrap_or(0.0))
@@ -127,7 +127,7 @@ impl CostEstimator {
     /// What a call cost of whose answer nothing is known, estimated upwards; `None` without any price.
     pub fn estimate(&self, call: &CallKey<'_>) -> Option<f64> {
         let known = self.dearest(call.agent).filter(|usd| *usd > 0.0);
-        let by_price = || Some(usual(call, self.prices.counted(call.model)?));
+        let by_price = || Some(usual_cost(call, self.prices.counted(call.model)?));
         let of_all = || self.dearest_of_all().filter(|usd| *usd > 0.0);
         known.or_else(by_price).or_else(of_all)
     }
@@ -166,7 +166,7 @@ impl CostEstimator {
 }
 
 /// What a call usually costs at a price, with an answer that is longer than most.
-fn usual(call: &CallKey<'_>, price: Price) -> f64 {
+fn usual_cost(call: &CallKey<'_>, price: Price) -> f64 {
     let written = 2.0 * f64::from(expected_tokens(call.agent).1);
     (read(call) * price.input + written * price.output) / 1e6
 }

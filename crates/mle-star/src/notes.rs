@@ -10,7 +10,7 @@ const HEAD: &str = "# Notes of the user\n\
     asked for above.";
 
 /// Adds the notes to a prompt, as quoted text: they may hold lines that look like parts of a prompt.
-pub(crate) fn tell(prompt: &mut String, told: &mut Map<String, Value>, notes: &[Note]) {
+pub(crate) fn add_notes(prompt: &mut String, told: &mut Map<String, Value>, notes: &[Note]) {
     prompt.push_str("\n\n");
     prompt.push_str(HEAD);
     for note in notes {

@@ -64,17 +64,17 @@ pub(crate) fn after_out_of_memory(second: ScriptOutcome, first: ScriptOutcome) -
 /// The last lines of a script's output, as far as they tell an agent something.
 fn last_lines(output: &str) -> String {
     /// In lines.
-    const MOST: usize = 15;
+    const MAX_LINES: usize = 15;
     /// In characters.
-    const LONGEST: usize = 400;
-    let cut = |line: &str| match line.char_indices().nth(LONGEST) {
+    const MAX_CHARS: usize = 400;
+    let cut = |line: &str| match line.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
     };
     // A progress bar writes its states into one line.
     let lines = output.lines().map(|line| line.rsplit('\r').next().unwrap_or_default().trim_end());
     let mut lines: Vec<String> = lines.filter(|line| !line.is_empty()).map(cut).collect();
-    lines.drain(..lines.len().saturating_sub(MOST));
+    lines.drain(..lines.len().saturating_sub(MAX_LINES));
     lines.join("\n")
 }
 

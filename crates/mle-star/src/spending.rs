@@ -42,7 +42,7 @@ pub struct Calls {
 /// The usage of the calls in these records of a run. A call in progress counts as interrupted.
 pub fn spending(effects: &[EffectRecord], config: &Config) -> Spending {
     let mut spending = Spending::default();
-    for (effect, usage) in counted(effects, CostEstimator::new(Prices::of(config))).1 {
+    for (effect, usage) in counted_effects(effects, CostEstimator::new(Prices::of(config))).1 {
         let interrupted = is_interrupted(effect);
         spending.interrupted_calls += u64::from(interrupted);
         count(&mut spending, effect, Calls { calls: u64::from(!interrupted), usage });
@@ -53,7 +53,7 @@ pub fn spending(effects: &[EffectRecord], config: &Config) -> Spending {
 /// The calls in these records that may have cost something, each with its usage, in which an estimate stands for an unknown
 /// cost, and the estimator that knows all of them. An estimate follows from earlier calls, so that later ones do not change
 /// it, unless only later ones have a known cost.
-pub(crate) fn counted(
+pub(crate) fn counted_effects(
     effects: &[EffectRecord],
     mut estimator: CostEstimator,
 ) -> (CostEstimator, Vec<(&EffectRecord, Usage)>) {

@@ -1,4 +1,4 @@
-//! Stops: what ends a run early.
+//! Why a run ends early: an interrupt, a broken journal, or something outside that is broken for good.
 //!
 //! Outcomes such as a failed script, a reply without code or a refused effect are data and are recorded. A
 //! [`Stop`] is everything else. It propagates with `?` and leaves the journal ready for a resume.

@@ -348,7 +348,7 @@ impl ScriptRunner for World {
         Ok(outcome)
     }
 
-    async fn measure(&self, place: &Place, question: &Question, _: Duration) -> Result<Answer, Stop> {
+    async fn answer(&self, place: &Place, question: &Question, _: Duration) -> Result<Answer, Stop> {
         if !matches!(question, Question::Agreement { .. } | Question::Copies { .. }) {
             self.log().trace.push(place.clone());
         }

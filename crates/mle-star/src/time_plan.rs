@@ -36,7 +36,7 @@ impl TimePlan {
 
     /// The time for a script that makes the submission again, which took this many seconds before.
     pub async fn for_model(ctx: &Ctx<'_>, seconds: f64) -> Result<Self, Stop> {
-        let allowed = ctx.run.limits.last_run(ctx.run.journal.elapsed());
+        let allowed = ctx.run.limits.max_submission_seconds(ctx.run.journal.elapsed());
         Self { seconds, allowed, longer: None }.within_limit(ctx).await
     }
 
@@ -46,7 +46,7 @@ impl TimePlan {
         if !ctx.tells_more() {
             return Ok(None);
         }
-        let allowed = ctx.run.limits.last_run(ctx.run.journal.elapsed());
+        let allowed = ctx.run.limits.max_submission_seconds(ctx.run.journal.elapsed());
         // With more time, the same solution keeps its plan, and so its submission script.
         let plan = Self { seconds, allowed, longer: None };
         plan.recorded(ctx, &json!({"seconds": seconds})).await.map(Some)

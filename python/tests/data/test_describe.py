@@ -26,7 +26,7 @@ def told(path: Path, files: Files, known: Mapping[str, Any] | None = None, **fur
     facts = roles.inspect(str(path), {"target": "y", "metric": "RMSE", **(known or {})}) | further
     text = describe.describe(str(path), facts)
     # One that was cut has exactly as many characters as it may have.
-    assert len(text) < describe.MOST
+    assert len(text) < describe.MAX_CHARS
     return text
 
 

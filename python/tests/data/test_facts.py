@@ -469,7 +469,7 @@ def test_the_corpus_is_read_right(case: corpus.Case, tmp_path: Path) -> None:
 def test_a_large_table_is_read_and_copied_by_lines(tmp_path: Path, end: str, at_once: int, monkeypatch: Any) -> None:
     rows = ['1,"a\n""b"",c"', "2,", "3,x", ',"\n\n"', "5,é"]
     (tmp_path / "t.csv").write_text(end.join(["n,text", *rows]), newline="")
-    monkeypatch.setattr(frames, "AT_ONCE", at_once)
+    monkeypatch.setattr(frames, "CHUNK_BYTES", at_once)
     whole = frames.read(tmp_path / "t.csv").frame
     lines = frames.Lines(tmp_path / "t.csv", whole.columns)
     assert len(lines) == len(rows)

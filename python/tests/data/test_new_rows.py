@@ -46,7 +46,7 @@ def test_cells_are_read_as_the_training_table_has_them(
 ) -> None:
     names = ["open", "grade", "size", "new"]
     frame = pl.DataFrame([pl.Series(name, [cell]) for name, cell in zip(names, cells, strict=True)])
-    found, notes = new_rows.spelled(frame, spellings(tmp_path))
+    found, notes = new_rows.match_spelling(frame, spellings(tmp_path))
     assert (list(found.row(0)), "; ".join(notes)) == (written, note)
 
 
@@ -102,9 +102,9 @@ def test_predictions_are_in_the_order_of_the_rows(predicted: str, by: str, expec
 
 
 def test_names_are_numbers_where_a_script_wrote_them_so() -> None:
-    assert new_rows._places(["007", "8"], ["8", "7"]) == [1, 0]
-    assert new_rows._places(["k", "l", "k"], ["k", "l", "k"]) == [0, 1, 2]
-    assert new_rows._places(["k", "l", "k"], ["k", "k", "l"]) is None
+    assert new_rows._positions(["007", "8"], ["8", "7"]) == [1, 0]
+    assert new_rows._positions(["k", "l", "k"], ["k", "l", "k"]) == [0, 1, 2]
+    assert new_rows._positions(["k", "l", "k"], ["k", "k", "l"]) is None
 
 
 def test_a_sample_has_the_first_row_for_each_name(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_rare_classes_are_in_every_bag() -> None:
     bag = selection._bag(3, np.arange(100_000, dtype=np.uint64), classes)
     assert set(np.unique(bag[classes == 1])) <= set(range(12))
     # Half of the most rows and 20, of which each is drawn with probability 1 - 1/e.
-    assert (bag > 0).sum() == pytest.approx(0.632 * (selection.MOST_ROWS // 2 + 20), rel=0.05)
+    assert (bag > 0).sum() == pytest.approx(0.632 * (selection.MAX_ROWS // 2 + 20), rel=0.05)
     assert bag.sum() == pytest.approx(100_000, rel=0.05)
 
 

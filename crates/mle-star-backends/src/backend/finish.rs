@@ -20,7 +20,7 @@ use tokio::runtime::Handle;
 use super::ScriptBackend;
 use super::script_data::ScriptData;
 use crate::runners::Received;
-use crate::script::evaluation::{Evaluator, LARGEST, Shuffle, ValidationCheck};
+use crate::script::evaluation::{Evaluator, MAX_PREDICTIONS_BYTES, Shuffle, ValidationCheck};
 use crate::script::executor::Workplace;
 use crate::script::in_background;
 use crate::script::plane::{Plane, absolute};
@@ -28,7 +28,7 @@ use crate::script::submission::{check_submission, largest, too_large};
 use crate::script::watch;
 
 /// The most bytes of a file with class scores that are kept. A longer file is not kept.
-const MOST_SCORES: u64 = 256 << 20;
+const MAX_SCORES_BYTES: u64 = 256 << 20;
 
 /// The files that a script wrote.
 pub(super) enum Outputs {
@@ -85,12 +85,12 @@ impl ScriptBackend {
         let work = move || {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
             let mut notes = Vec::new();
-            let submission = opened(&outputs, layout::SUBMISSION, &mut notes)?
+            let submission = open_output(&outputs, layout::SUBMISSION, &mut notes)?
                 .map(|written| places.keep(written, &data, evaluation, (&plane, id_column, ends)))
                 .transpose()?;
             let mut verified = ValidationCheck::default();
-            if let Some(evaluation) = evaluation.filter(|evaluation| verifies && evaluation.setup.verifies) {
-                if let Some(file) = opened(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)? {
+            if let Some(evaluation) = evaluation.filter(|scores| verifies && scores.setup.recomputes) {
+                if let Some(file) = open_output(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)? {
                     verified = places.verify(file, evaluation, printed, ends)?;
                 }
                 notes.extend(verified.note.take());
@@ -100,9 +100,9 @@ impl ScriptBackend {
             }
             let (mut chance, mut fits) = (None, None);
             if is_watched {
-                fits = Some(watch::fits(opened(&outputs, watch::REPORT, &mut notes)?));
+                fits = Some(watch::fits(open_output(&outputs, watch::REPORT, &mut notes)?));
             } else if let Some(evaluation) = evaluation.filter(|_| probes)
-                && let Some(written) = opened(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)?
+                && let Some(written) = open_output(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)?
             {
                 let file = kept_for_a_while(written, plane.folder())?;
                 let shuffled = data.made.as_ref().and_then(|made| made.shuffled.as_ref());
@@ -129,12 +129,12 @@ impl ScriptBackend {
     pub(super) fn outputs(&self, request: &ScriptRequest, data: &ScriptData) -> Vec<(&'static str, u64)> {
         let mut outputs = vec![(layout::SUBMISSION, largest(data.sample.as_deref()))];
         if self.evaluation.is_some() && matches!(request.purpose, Purpose::Score | Purpose::Probe) {
-            outputs.push((layout::VALIDATION_PREDICTIONS, LARGEST));
+            outputs.push((layout::VALIDATION_PREDICTIONS, MAX_PREDICTIONS_BYTES));
             let scores = [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES];
-            outputs.extend(scores.map(|name| (name, MOST_SCORES)));
+            outputs.extend(scores.map(|name| (name, MAX_SCORES_BYTES)));
         }
         if watch::is_watched(request) {
-            outputs.push((watch::REPORT, watch::LARGEST));
+            outputs.push((watch::REPORT, watch::MAX_REPORT_BYTES));
         }
         // One byte more than is read shows that a file is too large.
         outputs.into_iter().map(|(name, most)| (name, most + 1)).collect()
@@ -167,10 +167,10 @@ impl StoredPaths {
     fn keep_class_scores(&self, outputs: &Outputs, notes: &mut Vec<String>) -> Result<(), Trouble> {
         let names = [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES];
         for (name, kept) in names.into_iter().zip(&self.class_scores) {
-            let Some(written) = opened(outputs, name, notes)? else { continue };
+            let Some(written) = open_output(outputs, name, notes)? else { continue };
             let copied = File::create(kept)
-                .and_then(|mut copy| io::copy(&mut written.take(MOST_SCORES + 1), &mut copy))
-                .and_then(|bytes| if bytes > MOST_SCORES { fs::remove_file(kept) } else { Ok(()) });
+                .and_then(|mut copy| io::copy(&mut written.take(MAX_SCORES_BYTES + 1), &mut copy))
+                .and_then(|bytes| if bytes > MAX_SCORES_BYTES { fs::remove_file(kept) } else { Ok(()) });
             copied.map_err(|error| Trouble::io("write", kept, &error))?;
         }
         Ok(())
@@ -186,13 +186,13 @@ impl StoredPaths {
     ) -> Result<ValidationCheck, Trouble> {
         let trouble = |error: io::Error| Trouble::io("write", &self.validation, &error);
         let bytes = predictions.metadata().map_err(trouble)?.len();
-        if bytes > LARGEST {
-            let (mib, most) = (bytes >> 20, LARGEST >> 20);
+        if bytes > MAX_PREDICTIONS_BYTES {
+            let (mib, most) = (bytes >> 20, MAX_PREDICTIONS_BYTES >> 20);
             let why = format!("the file has {mib} MiB; it has at most {most} MiB");
             return Ok(ValidationCheck::cannot_be_scored(&why));
         }
         let mut copy = File::create(&self.validation).map_err(trouble)?;
-        io::copy(&mut predictions.take(LARGEST), &mut copy).map_err(trouble)?;
+        io::copy(&mut predictions.take(MAX_PREDICTIONS_BYTES), &mut copy).map_err(trouble)?;
         let verified = Handle::current().block_on(evaluation.verify(&self.validation, printed, ends))?;
         if verified.measured.is_none() {
             fs::remove_file(&self.validation).map_err(trouble)?;
@@ -239,7 +239,7 @@ fn measures_importance(data: DataView) -> bool {
 }
 
 /// A file that the script wrote. Why it is not accepted is a note.
-fn opened(outputs: &Outputs, name: &str, notes: &mut Vec<String>) -> Result<Option<File>, Trouble> {
+fn open_output(outputs: &Outputs, name: &str, notes: &mut Vec<String>) -> Result<Option<File>, Trouble> {
     let (opened, folder) = match outputs {
         Outputs::Here(workplace) => (workplace.output(name), workplace.folder()),
         Outputs::There(received) => (received.output(name), received.folder()),
@@ -286,7 +286,7 @@ fn probed(
 /// A copy of a file that a script wrote, where the data plane can read it.
 fn kept_for_a_while(written: File, folder: &Path) -> Result<NamedTempFile, Trouble> {
     let copied = NamedTempFile::new_in(folder).and_then(|mut copy| {
-        io::copy(&mut written.take(LARGEST), copy.as_file_mut())?;
+        io::copy(&mut written.take(MAX_PREDICTIONS_BYTES), copy.as_file_mut())?;
         Ok(copy)
     });
     copied.map_err(|error| Trouble::io("write", folder, &error))

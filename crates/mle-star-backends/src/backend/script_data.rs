@@ -128,7 +128,7 @@ impl ScriptBackend {
         let made = self.made_folder(LAST_FOLD)?;
         let _: Value = self.plane.ask_for(last_fold.question.clone(), &made.folder, ends).await?;
         let files = FoldFiles::within(&made.folder, last_fold);
-        let closed = self.closed_to(ImportanceRows::LastFold)?;
+        let closed = self.closed_folders(ImportanceRows::LastFold)?;
         let data = ScriptData::new(&files.input, Some(files.sample.clone()), &closed, &self.executor)?;
         Ok(FoldData { data: Arc::new(ScriptData { made: Some(made), ..data }), files })
     }
@@ -138,7 +138,7 @@ impl ScriptBackend {
         let evaluation = self.evaluation.as_ref().ok_or_else(|| Trouble::new("no rows are held out", ""))?;
         let made = self.made_folder(&format!("{stem}.data"))?;
         let _: Value = self.plane.ask_for(evaluation.copies(rows), &made.folder, ends).await?;
-        let closed = self.closed_to(rows.on)?;
+        let closed = self.closed_folders(rows.on)?;
         let sample = rows.sample.as_ref().and_then(|sample| Some(made.folder.join(sample.file_name()?)));
         let data = ScriptData::new(&made.folder, sample, &closed, &self.executor)?;
         Ok(ScriptData { made: Some(made), ..data })
@@ -146,7 +146,7 @@ impl ScriptBackend {
 
     /// What is closed to scripts that predict these rows: for those of the last fold, also the tables of the search, which have
     /// their labels.
-    fn closed_to(&self, on: ImportanceRows) -> Result<Vec<PathBuf>, Trouble> {
+    fn closed_folders(&self, on: ImportanceRows) -> Result<Vec<PathBuf>, Trouble> {
         let mut closed = self.closed.to_vec();
         if on == ImportanceRows::LastFold {
             let original = self.evaluation.iter().flat_map(|known| &known.setup.closed);
@@ -213,7 +213,7 @@ impl ScriptData {
         closed: &[PathBuf],
         executor: &Executor,
     ) -> Result<Self, Trouble> {
-        let shown = Arc::new(executor.show(data_dir, closed)?);
+        let shown = Arc::new(executor.prepare_input(data_dir, closed)?);
         Ok(Self { shown, source: OnceCell::new(), sample, made: None })
     }
 }

@@ -21,7 +21,7 @@ use mle_star_process::disk::free_mib;
 use mle_star_process::remove::remove_tree;
 
 use super::manifest::{self, Manifest};
-use super::protocol::PIECE;
+use super::protocol::CHUNK_BYTES;
 
 /// The data of runs on this machine.
 #[derive(Clone, Debug)]
@@ -39,14 +39,14 @@ pub(super) enum Claim {
     /// It is there.
     Have,
     /// It is to be received now.
-    Mine(Box<Incoming>),
+    Mine(Box<IncomingFile>),
     /// Another runner receives it.
     Busy,
 }
 
 /// A file that arrives in pieces. Its part is locked.
 #[derive(Debug)]
-pub(super) struct Incoming {
+pub(super) struct IncomingFile {
     part: File,
     _lock: Lock,
     part_path: PathBuf,
@@ -107,7 +107,7 @@ impl Cache {
             let mut hasher = blake3::Hasher::new();
             hasher.update_reader(&mut part)?;
             let digest = digest.to_owned();
-            return Ok(Claim::Mine(Box::new(Incoming {
+            return Ok(Claim::Mine(Box::new(IncomingFile {
                 part,
                 _lock: lock,
                 part_path,
@@ -145,7 +145,7 @@ impl Cache {
             return Manifest::read(&text);
         }
         fs::remove_file(&path)?;
-        Err(gone("the list of the data's files is damaged"))
+        Err(not_found("the list of the data's files is damaged"))
     }
 
     /// How many bytes of a file have to come; `None`: it is there. A file of the wrong size is removed and counts as missing.
@@ -204,7 +204,7 @@ impl Cache {
                 fs::rename(&made, &folder)?;
             }
             if !is_whole(&folder) {
-                return Err(gone("a file of the data is damaged"));
+                return Err(not_found("a file of the data is damaged"));
             }
         }
         Ok(View { folder, _lock: lock })
@@ -322,7 +322,7 @@ impl Cache {
     }
 }
 
-impl Incoming {
+impl IncomingFile {
     /// How much is there already.
     pub(super) fn have(&self) -> u64 {
         self.hasher.count()
@@ -349,7 +349,7 @@ impl Incoming {
         }
         self.part.set_permissions(fs::Permissions::from_mode(0o444))?;
         // Small files are many. What a crash leaves of them has another size.
-        if self.have() > PIECE as u64 {
+        if self.have() > CHUNK_BYTES as u64 {
             self.part.sync_all()?;
         }
         fs::rename(&self.part_path, &self.whole)?;
@@ -358,7 +358,7 @@ impl Incoming {
 }
 
 /// What has to be received again.
-fn gone(message: &str) -> io::Error {
+fn not_found(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, message)
 }
 

@@ -1,4 +1,4 @@
-//! The program's side of one runner.
+//! The program's side of the connection to one runner.
 //!
 //! A runner is not trusted: what it sends is checked, and one that sends something else is ended.
 
@@ -19,17 +19,17 @@ use super::protocol::{Ended, FromRunner, Hello, RunSetup, ScriptOrder, Stream, T
 use super::wire::{Outbox, lock};
 use crate::script::executor::{Execution, Job};
 pub use files::{Received, Source};
-use files::{Receiving, send};
+use files::{ReceivedFiles, send};
 pub(super) use launch::{Hope, NotStarted};
 
 /// How long after its time limit a script may take to end before its runner is given up.
-const LATE: Duration = Duration::from_secs(120);
+const PING_TIMEOUT: Duration = Duration::from_secs(120);
 /// How many messages about a script are queued at most.
-const MESSAGES: usize = 16;
+const CHANNEL_CAPACITY: usize = 16;
 /// The longest text of an outcome, in bytes.
-const LONGEST_TEXT: usize = 256 * 1024;
+const MAX_TEXT_BYTES: usize = 256 * 1024;
 /// The most notes of an outcome.
-const MOST_NOTES: usize = 100;
+const MAX_NOTES: usize = 100;
 
 /// The connection to a runner that can be given scripts.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl Connection {
     }
 
     /// Waits until the runner is gone, and says why.
-    pub(super) async fn gone(&self) -> String {
+    pub(super) async fn wait_until_gone(&self) -> String {
         let mut gone = self.shared.gone.subscribe();
         let reason = gone.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
         reason.unwrap_or_default()
@@ -204,7 +204,7 @@ impl Connection {
     ) -> Result<(Box<Execution>, Received, DiskFindings), String> {
         self.provide(remote.source).await?;
         let (job, (sender, mut messages)) =
-            (self.jobs.fetch_add(1, Ordering::Relaxed), mpsc::channel(MESSAGES));
+            (self.jobs.fetch_add(1, Ordering::Relaxed), mpsc::channel(CHANNEL_CAPACITY));
         lock(&self.shared.jobs).insert(job, sender);
         let _cancels = CancelOnDrop { shared: &self.shared, job };
         let outputs = remote.outputs.iter().map(|(name, most)| ((*name).to_owned(), *most)).collect();
@@ -218,19 +218,19 @@ impl Connection {
             modules: remote.job.modules.clone(),
             outputs,
         };
-        let mut receiving = Receiving::new(remote).map_err(|trouble| trouble.message)?;
+        let mut receiving = ReceivedFiles::new(remote).map_err(|trouble| trouble.message)?;
         self.shared.out.send(&ToRunner::Script(Box::new(order)), remote.job.script.as_bytes());
-        let (began, limit) = (Instant::now(), remote.job.timeout + LATE);
+        let (began, limit) = (Instant::now(), remote.job.timeout + PING_TIMEOUT);
         let ended = loop {
             let left = limit.saturating_sub(began.elapsed());
-            let next = self.or_lost(timeout(left.max(LATE), messages.recv())).await?;
+            let next = self.or_lost(timeout(left.max(PING_TIMEOUT), messages.recv())).await?;
             match next {
                 Ok(Some(JobMessage::Output(..))) | Err(_) if left.is_zero() => {
                     return Err("it did not end a script at its time limit".to_owned());
                 }
                 // The limit may be nearer than this.
                 Err(_) => {}
-                Ok(None) => return Err(self.gone().await),
+                Ok(None) => return Err(self.wait_until_gone().await),
                 Ok(Some(JobMessage::Failed(message))) => return Err(message),
                 Ok(Some(JobMessage::Ended(ended))) => break *ended,
                 Ok(Some(JobMessage::Output(stream, is_new, bytes))) => {
@@ -261,7 +261,7 @@ impl Connection {
         tokio::select! {
             biased;
             answer = answer => Ok(answer),
-            reason = self.gone() => Err(reason),
+            reason = self.wait_until_gone() => Err(reason),
         }
     }
 }
@@ -271,17 +271,17 @@ fn checked(executed: Execution, time: Duration) -> Result<Execution, String> {
     let outcome = &executed.outcome;
     let texts = [&outcome.stdout, &outcome.stderr].into_iter().flat_map(|text| [&text.head, &text.tail]);
     let texts = texts.chain(&outcome.traceback).chain(&outcome.notes);
-    if let Some(text) = texts.into_iter().find(|text| text.len() > LONGEST_TEXT) {
+    if let Some(text) = texts.into_iter().find(|text| text.len() > MAX_TEXT_BYTES) {
         return Err(format!("a text of {} bytes", text.len()));
     }
-    if outcome.notes.len() > MOST_NOTES {
+    if outcome.notes.len() > MAX_NOTES {
         return Err(format!("{} notes", outcome.notes.len()));
     }
     if matches!(outcome.end, ScriptEnd::Lost { .. } | ScriptEnd::Refused { .. }) {
         return Err(outcome.end.words());
     }
     let seconds = outcome.duration_seconds;
-    if !(0.0..=(time + LATE).as_secs_f64()).contains(&seconds) {
+    if !(0.0..=(time + PING_TIMEOUT).as_secs_f64()).contains(&seconds) {
         return Err(format!("it ran for {seconds} s"));
     }
     // These come from the files, at which the program looks itself.
@@ -334,11 +334,11 @@ impl Shared {
             FromRunner::Ready { data } => self.answer_data(&data, Ok(())),
             FromRunner::NoData { data, message } => self.answer_data(&data, Err(short(&message))),
             FromRunner::Output { job, stream, is_new } => {
-                self.tell(job, JobMessage::Output(stream, is_new, bytes)).await;
+                self.post(job, JobMessage::Output(stream, is_new, bytes)).await;
             }
-            FromRunner::File { job, name } => self.tell(job, JobMessage::File(name, bytes)).await,
-            FromRunner::Ended(ended) => self.tell(ended.job, JobMessage::Ended(ended)).await,
-            FromRunner::Failed { job, message } => self.tell(job, JobMessage::Failed(short(&message))).await,
+            FromRunner::File { job, name } => self.post(job, JobMessage::File(name, bytes)).await,
+            FromRunner::Ended(ended) => self.post(ended.job, JobMessage::Ended(ended)).await,
+            FromRunner::Failed { job, message } => self.post(job, JobMessage::Failed(short(&message))).await,
             FromRunner::Leaving { reason } => return Err(format!("it has to end: {}", short(&reason))),
         }
         Ok(())
@@ -357,7 +357,7 @@ impl Shared {
     }
 
     /// Passes a message on to whoever waits for the script. Nobody does after it was cancelled.
-    async fn tell(&self, job: u64, message: JobMessage) {
+    async fn post(&self, job: u64, message: JobMessage) {
         let sender = lock(&self.jobs).get(&job).cloned();
         if let Some(sender) = sender {
             let _ = sender.send(message).await;

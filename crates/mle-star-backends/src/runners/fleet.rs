@@ -29,11 +29,11 @@ use crate::script::environment::{Environment, Origin};
 use crate::script::executor::{Execution, Job};
 
 /// How often to look whether runners are needed.
-const TICK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// How long runners may take to end.
-const ENDING: Duration = Duration::from_secs(5);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// The capacity of the channel of state changes; a slower reader misses the oldest.
-const CHANGES: usize = 1024;
+const CHANNEL_CAPACITY: usize = 1024;
 
 /// The runners of a process. Clones share them.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ impl Fleet {
             runs: Mutex::default(),
             next_run: AtomicU64::new(0),
             states: Mutex::default(),
-            changes: broadcast::channel(CHANGES).0,
+            changes: broadcast::channel(CHANNEL_CAPACITY).0,
             stranded: watch::Sender::new(None),
             ends: watch::Sender::new(false),
             tasks: Mutex::default(),
@@ -140,7 +140,7 @@ impl Fleet {
             self.0.ends.send_replace(true);
             std::mem::take(&mut *tasks)
         };
-        let _ = timeout(ENDING, async { while tasks.join_next().await.is_some() {} }).await;
+        let _ = timeout(END_TIMEOUT, async { while tasks.join_next().await.is_some() {} }).await;
     }
 }
 
@@ -186,7 +186,7 @@ pub async fn probe(
     /// In bytes.
     const LARGE: usize = 1 << 20;
     /// How long the speed is measured.
-    const MEASURING: Duration = Duration::from_secs(5);
+    const MEASURE_TIMEOUT: Duration = Duration::from_secs(5);
     let began = Instant::now();
     let (name, limit) = (format!("{}-probe", entry.name), entry.start_limit());
     let argv = entry.argv(&name);
@@ -199,7 +199,7 @@ pub async fn probe(
     trips.sort();
     let (began, mut bytes) = (Instant::now(), 0);
     // A slow connection is measured with less.
-    while bytes < 16 * LARGE && began.elapsed() < MEASURING {
+    while bytes < 16 * LARGE && began.elapsed() < MEASURE_TIMEOUT {
         connection.ping(LARGE).await.ok_or_else(|| connection.loss().unwrap_or_default())?;
         bytes += LARGE;
     }
@@ -220,7 +220,7 @@ pub async fn probe(
         }
     };
     connection.say_goodbye();
-    let _ = timeout(ENDING, connection.gone()).await;
+    let _ = timeout(END_TIMEOUT, connection.wait_until_gone()).await;
     let hello = connection.hello.clone();
     Ok(RunnerMeasurement { hello, started_in, round_trip: trips[10], bytes_per_second, python })
 }
@@ -305,7 +305,7 @@ async fn manage(fleet: Weak<Inner>) {
     else {
         return;
     };
-    let mut tick = interval(TICK);
+    let mut tick = interval(POLL_INTERVAL);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -456,7 +456,7 @@ async fn run_lifecycle(fleet: Arc<Inner>, position: usize, number: u32, entry: R
     let end = fleet.serve_scripts(&connection, (position, number), &entry, &ready).await;
     if end.is_none() {
         connection.say_goodbye();
-        let _ = timeout(ENDING, connection.gone()).await;
+        let _ = timeout(END_TIMEOUT, connection.wait_until_gone()).await;
         connection.give_up("it was given back".to_owned());
     }
     let state = if end.is_some() { RunnerState::Lost } else { RunnerState::GivenBack };
@@ -497,7 +497,7 @@ async fn start_and_prepare(
         let is_there = lock(&fleet.runs).contains_key(&run);
         if let Some(not_opened) = opened.err().filter(|_| is_there) {
             connection.say_goodbye();
-            let _ = timeout(ENDING, connection.gone()).await;
+            let _ = timeout(END_TIMEOUT, connection.wait_until_gone()).await;
             connection.give_up(not_opened.reason.clone());
             return Err(not_opened);
         }
@@ -530,7 +530,7 @@ impl Inner {
         }
         let idle = idle(&self.slots, host, Duration::from_secs(entry.idle_timeout));
         let lost = tokio::select! {
-            reason = connection.gone() => Some(reason),
+            reason = connection.wait_until_gone() => Some(reason),
             () = idle => None,
             () = self.until_end() => None,
         };
@@ -552,7 +552,7 @@ impl Inner {
 async fn idle(slots: &Slots, host: Host, limit: Duration) {
     let mut since = Instant::now();
     loop {
-        sleep(TICK.min(limit)).await;
+        sleep(POLL_INTERVAL.min(limit)).await;
         if slots.in_use(host) > 0 {
             since = Instant::now();
         } else if since.elapsed() >= limit && slots.remove_if_idle(host) {

@@ -28,16 +28,16 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What a runner writes first.
 pub const MAGIC: &[u8] = b"\x00mle-star runner\n";
 /// Both sides send something at least this often.
-pub const BEAT: Duration = Duration::from_secs(1);
+pub const PING_INTERVAL: Duration = Duration::from_secs(1);
 /// A side that hears nothing for this long gives the other up.
-pub const SILENCE: Duration = Duration::from_secs(8);
+pub const MAX_IDLE: Duration = Duration::from_secs(8);
 /// The size of the pieces of files, in bytes.
-pub const PIECE: usize = 1 << 20;
+pub const CHUNK_BYTES: usize = 1 << 20;
 
 /// The longest message, in bytes.
-const LONGEST_MESSAGE: usize = 16 << 20;
-/// The most bytes with a message: a script, or a piece of a file, which is a little longer than [`PIECE`] if it does not compress.
-pub(crate) const MOST_BYTES: usize = 16 << 20;
+const MAX_MESSAGE_BYTES: usize = 16 << 20;
+/// The most bytes with a message: a script, or a chunk of a file, which is a little longer than [`CHUNK_BYTES`] if it does not compress.
+pub(crate) const MAX_BYTES: usize = 16 << 20;
 
 /// A message of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -307,7 +307,7 @@ pub fn frame<M: Serialize>(message: &M, bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut frame = vec![0; 8];
     serde_json::to_writer(&mut frame, message)?;
     let length = frame.len() - 8;
-    if length > LONGEST_MESSAGE || bytes.len() > MOST_BYTES {
+    if length > MAX_MESSAGE_BYTES || bytes.len() > MAX_BYTES {
         return Err(too_long());
     }
     let lengths = [length, bytes.len()].map(|length| u32::try_from(length).map(u32::to_le_bytes));
@@ -319,7 +319,7 @@ pub fn frame<M: Serialize>(message: &M, bytes: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 /// The most bytes before the first frame.
-const MOST_TEXT: usize = 64 * 1024;
+const MAX_TEXT_BYTES: usize = 64 * 1024;
 
 /// Reads frames.
 #[derive(Debug)]
@@ -347,7 +347,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
 
     /// What has come and is not used, as text.
     pub fn unused(&self) -> String {
-        String::from_utf8_lossy(&self.read[self.used..][..MOST_TEXT.min(self.read.len() - self.used)])
+        String::from_utf8_lossy(&self.read[self.used..][..MAX_TEXT_BYTES.min(self.read.len() - self.used)])
             .into_owned()
     }
 
@@ -361,7 +361,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
                 self.used = at + MAGIC.len();
                 return Ok(());
             }
-            let more = if self.read.len() > MOST_TEXT { Ok(0) } else { self.more().await };
+            let more = if self.read.len() > MAX_TEXT_BYTES { Ok(0) } else { self.more().await };
             if !more.is_ok_and(|more| more > 0) {
                 return Err(self.unused());
             }
@@ -396,7 +396,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         let Some((lengths, rest)) = unused.split_first_chunk::<8>() else { return Ok(None) };
         let [a, b, c, d, e, f, g, h] = *lengths;
         let [length, bytes] = [[a, b, c, d], [e, f, g, h]].map(|length| u32::from_le_bytes(length) as usize);
-        if length > LONGEST_MESSAGE || bytes > MOST_BYTES {
+        if length > MAX_MESSAGE_BYTES || bytes > MAX_BYTES {
             return Err(too_long());
         }
         if rest.len() < length + bytes {
@@ -431,7 +431,7 @@ pub fn compressed(piece: &[u8]) -> io::Result<Vec<u8>> {
 /// # Errors
 /// It is damaged, or too long.
 pub fn decompressed(piece: &[u8]) -> io::Result<Vec<u8>> {
-    zstd::bulk::decompress(piece, PIECE)
+    zstd::bulk::decompress(piece, CHUNK_BYTES)
 }
 
 fn too_long() -> io::Error {
@@ -491,9 +491,9 @@ mod tests {
 
     #[test]
     fn pieces_come_back_and_bombs_do_not() {
-        let piece: Vec<u8> = (0..PIECE).map(|at| (at / 100 % 251) as u8).collect();
+        let piece: Vec<u8> = (0..CHUNK_BYTES).map(|at| (at / 100 % 251) as u8).collect();
         assert_eq!(decompressed(&compressed(&piece).unwrap()).unwrap(), piece);
-        assert!(decompressed(&compressed(&vec![0; PIECE + 1]).unwrap()).is_err());
+        assert!(decompressed(&compressed(&vec![0; CHUNK_BYTES + 1]).unwrap()).is_err());
         assert!(decompressed(b"nonsense").is_err());
     }
 }

@@ -26,10 +26,10 @@ use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use self::data::{Arrivals, PreparedData};
+use self::data::{PendingDownloads, PreparedData};
 use super::cache::Cache;
 use super::protocol::{
-    Frames, FromRunner, Hello, MAGIC, PROTOCOL, RunSetup, SILENCE, ToRunner, VERSION, is_ours,
+    Frames, FromRunner, Hello, MAGIC, MAX_IDLE, PROTOCOL, RunSetup, ToRunner, VERSION, is_ours,
 };
 use super::wire::{LastHeard, Outbox, channel, lock};
 use crate::script::environment::{
@@ -39,7 +39,7 @@ use crate::script::executor::{Executor, ExecutorSetup};
 use crate::script::network;
 
 /// How long the program's first message may take.
-const GREETING: Duration = Duration::from_secs(60);
+const GREETING_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long to try to send the last message before the process ends.
 const FINAL_MESSAGE_TIMEOUT: Duration = Duration::from_millis(100);
 
@@ -66,7 +66,7 @@ struct Server {
     /// The data that was asked for, by the digest of its manifest.
     data: Mutex<HashMap<String, Arc<PreparedData>>>,
     /// The files that are on their way.
-    arrivals: Arrivals,
+    arrivals: PendingDownloads,
     /// The scripts that run, by the number of the job.
     jobs: Mutex<HashMap<u64, AbortHandle>>,
 }
@@ -106,7 +106,7 @@ pub async fn serve(
         environments: Mutex::default(),
         runs: Mutex::default(),
         data: Mutex::default(),
-        arrivals: Arrivals::default(),
+        arrivals: PendingDownloads::default(),
         jobs: Mutex::default(),
     });
     let heard = LastHeard::now();
@@ -117,7 +117,7 @@ pub async fn serve(
     }
     let ended = tokio::select! {
         ended = listen(&server, frames, &heard) => ended,
-        () = heard.wait_for_silence(SILENCE) => Err(Trouble::new("nothing was heard from the program", "")),
+        () = heard.wait_for_silence(MAX_IDLE) => Err(Trouble::new("nothing was heard from the program", "")),
         signal = end_signal() => {
             out.send(&FromRunner::Leaving { reason: format!("it received {signal}") }, &[]);
             tokio::time::sleep(FINAL_MESSAGE_TIMEOUT).await;
@@ -133,7 +133,7 @@ pub async fn serve(
 /// inner error: the program has another version.
 async fn greeting(frames: &mut Frames<impl AsyncRead + Unpin>) -> Result<Result<(), Trouble>, Trouble> {
     let hint = "`mle-star run` starts this command with the `runners` of a config file, see docs/machines.md";
-    let first = timeout(GREETING, frames.next::<Value>(|| ())).await;
+    let first = timeout(GREETING_TIMEOUT, frames.next::<Value>(|| ())).await;
     let nobody = |error: &str| Trouble::new(format!("no program speaks to this runner: {error}"), hint);
     let first = first.map_err(|_| nobody("its input is silent"))?;
     let first = first.map_err(|error| nobody(&error.to_string()))?;
@@ -156,8 +156,8 @@ async fn listen(
     heard: &LastHeard,
 ) -> Result<(), Trouble> {
     let damaged = |error| Trouble::new(format!("the program cannot be understood: {error}"), "");
-    while let Some((message, bytes)) = frames.next(|| heard.again()).await.map_err(damaged)? {
-        heard.again();
+    while let Some((message, bytes)) = frames.next(|| heard.note_arrival()).await.map_err(damaged)? {
+        heard.note_arrival();
         match message {
             ToRunner::Welcome { .. } => {}
             ToRunner::Ping { number } => server.out.send(&FromRunner::Pong { number }, &[]),
@@ -165,9 +165,9 @@ async fn listen(
             ToRunner::Close { run } => drop(lock(&server.runs).remove(&run)),
             ToRunner::Data { data } => server.spawn_prepare(data),
             ToRunner::Piece { digest, offset, is_last } => {
-                heard.during(server.arrivals.arrive(&digest, (offset, bytes, is_last))).await;
+                heard.during(server.arrivals.deliver_chunk(&digest, (offset, bytes, is_last))).await;
             }
-            ToRunner::Unreadable { digest, why } => server.arrivals.fail(&digest, why).await,
+            ToRunner::Unreadable { digest, why } => server.arrivals.fail_download(&digest, why).await,
             ToRunner::Script(order) => server.spawn_script(*order, bytes),
             ToRunner::Cancel { job } => {
                 let job = lock(&server.jobs).remove(&job);

@@ -9,7 +9,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::protocol::{BEAT, frame};
+use super::protocol::{PING_INTERVAL, frame};
 
 /// Capacity of the queue of frames that carry pieces of files.
 const BULK_QUEUE: usize = 4;
@@ -67,9 +67,9 @@ impl Outbox {
 }
 
 impl FrameQueue {
-    /// Writes the frames, and `alive` at each [`BEAT`]. Returns when nothing more can be sent or written.
+    /// Writes the frames, and `alive` at each [`PING_INTERVAL`]. Returns when nothing more can be sent or written.
     pub(super) async fn write_to<M: Serialize>(mut self, mut sink: impl AsyncWrite + Unpin, alive: M) {
-        let mut beat = interval(BEAT);
+        let mut beat = interval(PING_INTERVAL);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let frame = tokio::select! {
@@ -92,20 +92,20 @@ impl LastHeard {
     }
 
     /// Notes that bytes arrived now.
-    pub(super) fn again(&self) {
+    pub(super) fn note_arrival(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
     /// Runs `work`, during which this side does not read frames, without counting that time as silence of the other
     /// side.
     pub(super) async fn during<T>(&self, work: impl Future<Output = T>) -> T {
-        let mut beat = interval(BEAT);
+        let mut beat = interval(PING_INTERVAL);
         let mut work = std::pin::pin!(work);
         loop {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                _ = beat.tick() => self.again(),
+                _ = beat.tick() => self.note_arrival(),
             }
         }
     }

@@ -72,9 +72,9 @@ pub fn python_environment(
     // On the heap, so that it is compiled here, and not again in each crate that waits for it.
     Box::pin(async move {
         match choice {
-            EnvironmentChoice::Given(python) => interpreter::given(&python).await,
-            EnvironmentChoice::Own => build::own(build::Part::All, progress).await,
-            EnvironmentChoice::Plane => build::own(build::Part::Plane, progress).await,
+            EnvironmentChoice::Given(python) => interpreter::inspect(&python).await,
+            EnvironmentChoice::Own => build::ensure(build::Part::All, progress).await,
+            EnvironmentChoice::Plane => build::ensure(build::Part::Plane, progress).await,
         }
     })
 }
@@ -102,7 +102,7 @@ pub fn cache_folder() -> Result<PathBuf, Trouble> {
 
 /// The program's own environment if it exists.
 pub async fn made_environment() -> Option<Environment> {
-    build::made().await
+    build::existing().await
 }
 
 /// The libraries as a `requirements.txt` that pins each of them, with the interpreter's version in a comment.

@@ -1,4 +1,4 @@
-//! Scores of scripts' predictions by the program's own labels: what the data plane is told of a run, and what it is asked.
+//! Scores scripts' predictions by labels that scripts do not see, by asking the data plane, the Python process that reads tables.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Instant;
 use std::{fs, io};
 
 use mle_star_domain::layout;
-use mle_star_domain::measure::interval::{FEWEST_PERIODS, Groups};
+use mle_star_domain::measure::interval::{Groups, MIN_PERIODS};
 use mle_star_domain::measure::{Chance, Measurement};
 use mle_star_domain::protocol::{LabelColumns, Periods, Split, SplitKind};
 use mle_star_domain::score::Printed;
@@ -29,7 +29,7 @@ mod diagnose;
 mod last_fold;
 
 /// The maximum size of a file with predictions, in bytes.
-pub(crate) const LARGEST: u64 = 1 << 30;
+pub(crate) const MAX_PREDICTIONS_BYTES: u64 = 1 << 30;
 /// The file with what the data plane is told of a run, in its folder.
 const SETUP: &str = "setup.json";
 
@@ -57,7 +57,7 @@ pub struct EvaluationSetup {
     /// For a split by groups, how many rows each group of the test table has; empty if that is not known.
     pub test_groups: Option<Groups>,
     /// Whether the scores of scripts are computed from their validation predictions.
-    pub verifies: bool,
+    pub recomputes: bool,
     /// The held-out rows, if there are any.
     pub holdout: Option<HoldoutSetup>,
     /// The file with the folds that scripts of the search find with their data, if there is one.
@@ -169,7 +169,7 @@ impl EvaluationSetup {
     /// What intervals are for: one more period, other groups, or other rows. Series that end at different times count as groups if
     /// there are too few periods for an interval.
     fn interval_target(&self) -> Value {
-        let has_few = self.periods.as_ref().map_or(0, Periods::count) < FEWEST_PERIODS;
+        let has_few = self.periods.as_ref().map_or(0, Periods::count) < MIN_PERIODS;
         let has_own_ends = self.split.as_ref().is_some_and(Split::has_own_ends);
         let are_groups = has_few && has_own_ends && self.test_groups.is_some();
         match self.split.as_ref().map(|split| split.kind) {
@@ -194,10 +194,10 @@ impl Evaluator {
         run_folder: &Path,
         holds_out: bool,
     ) -> Result<Self, Trouble> {
-        let told = plane.folder().join(SETUP);
-        let written = fs::write(&told, setup.to_json(run_folder, holds_out).to_string());
-        written.map_err(|error: io::Error| Trouble::io("write", &told, &error))?;
-        Ok(Self { setup, plane, told })
+        let setup_file = plane.folder().join(SETUP);
+        let written = fs::write(&setup_file, setup.to_json(run_folder, holds_out).to_string());
+        written.map_err(|error: io::Error| Trouble::io("write", &setup_file, &error))?;
+        Ok(Self { setup, plane, told: setup_file })
     }
 
     /// Asks a question about this run.

@@ -14,10 +14,10 @@ use mle_star_domain::effects::{Captured, OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star_domain::layout;
 use mle_star_domain::score::{Printed, ScoreScanner};
 use mle_star_domain::trouble::Trouble;
-use mle_star_process::enforce::{self, End, Finished, Limits};
+use mle_star_process::enforce::{self, ChildEnd, End, Limits};
 use mle_star_process::machine::Machine;
 use mle_star_process::memory::{self, KernelKills};
-use mle_star_process::open_files::times_lowered;
+use mle_star_process::open_file_limit::restore_limit;
 use mle_star_process::remove::remove_tree;
 use mle_star_process::sandbox::{Isolation, Sandbox};
 use mle_star_process::short_links::ShortLinks;
@@ -33,7 +33,7 @@ use super::environment::Environment;
 use super::in_background;
 use out_of_memory::{last_error, out_of_memory};
 use refusals::explanation;
-use start::Started;
+use start::StartedScript;
 use traceback::TracebackScanner;
 pub use workplace::Workplace;
 
@@ -44,7 +44,7 @@ mod traceback;
 mod workplace;
 
 /// How long after a line was printed it is read here, at most, even if the cores are busy.
-const HEARD: Duration = Duration::from_millis(500);
+const MAX_LAG: Duration = Duration::from_millis(500);
 
 /// The settings of an [`Executor`].
 #[derive(Clone, Debug)]
@@ -155,7 +155,7 @@ impl Executor {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn show(&self, data_dir: &Path, closed: &[PathBuf]) -> Result<Input, Trouble> {
+    pub fn prepare_input(&self, data_dir: &Path, closed: &[PathBuf]) -> Result<Input, Trouble> {
         let cannot = |error| Trouble::io("read", data_dir, &error);
         let data = Data::new(data_dir.canonicalize().map_err(cannot)?, closed).map_err(cannot)?;
         let is_kept = data.targets().all(|target| self.sandbox.keeps(target));
@@ -178,10 +178,10 @@ impl Executor {
         shown: Arc<Input>,
     ) -> BoxFuture<'run, Result<(Execution, Workplace), Trouble>> {
         // On the heap, so that it is compiled here, and not again in each crate that waits for it.
-        Box::pin(self.executed(job, shown))
+        Box::pin(self.with_cold_retry(job, shown))
     }
 
-    async fn executed(&self, job: &Job, shown: Arc<Input>) -> Result<(Execution, Workplace), Trouble> {
+    async fn with_cold_retry(&self, job: &Job, shown: Arc<Input>) -> Result<(Execution, Workplace), Trouble> {
         let worker = self.worker(job).await;
         let began = Instant::now();
         let mut attempt = self.attempt(job, job.timeout, Arc::clone(&shown), worker).await?;
@@ -225,7 +225,7 @@ impl Executor {
             share_mib: known_mib / setup.slots.max(1) as u64,
             processes: isolation.processes_limit,
         };
-        let times_lowered = times_lowered().map_err(|error| self.trouble(error))?;
+        let times_lowered = restore_limit().map_err(|error| self.trouble(error))?;
         Ok(Limits { time, memory, disk, folder, times_lowered, stall: None })
     }
 
@@ -257,19 +257,19 @@ impl Executor {
         let mut limits = self.limits(time, &workplace)?;
         let (group, no_group) = self.sandbox.group(limits.memory.memory_mib);
         let started = self.start(job, &workplace, limits.disk.disk_mib, group.as_ref(), worker).await;
-        let Started { mut tree, streams, busy } =
+        let StartedScript { mut tree, streams, busy } =
             started.map_err(|error| self.trouble(Error::Process(error)))?;
         limits.stall = self.setup.warm_start.as_ref().filter(|_| busy.is_some()).map(|warm| warm.stall);
         let ran = enforce::run(&mut tree, streams, &limits, group.as_ref(), (&mut stdout, &mut stderr)).await;
-        let Finished { end, mut notes, exceeded, peak_memory_mib, worker_fault } =
+        let ChildEnd { end, mut notes, exceeded, peak_memory_mib, worker_fault } =
             ran.map_err(|error| self.trouble(error))?;
         let worker_fault = self.release_worker(job.slot, busy, tree, worker_fault);
         let duration_seconds = began.elapsed().as_secs_f64();
         let cut = [stdout.cut("stdout"), stderr.cut("stderr")];
-        let (stdout, stderr) = (captured(stdout.excerpt()), captured(stderr.excerpt()));
+        let (stdout, stderr) = (to_captured(stdout.excerpt()), to_captured(stderr.excerpt()));
         let traceback = tracebacks.traceback();
         // What it may have been writing since is its model.
-        let answered = |at| workplace.has_answer(at - HEARD) && remove_tree(&workplace.model()).is_ok();
+        let answered = |at| workplace.has_answer(at - MAX_LAG) && remove_tree(&workplace.model()).is_ok();
         let end = match end {
             End::Exited { code } => ScriptEnd::Exited { code },
             End::Signalled { signal } => ScriptEnd::Signalled { signal },
@@ -289,7 +289,7 @@ impl Executor {
             peak_memory_mib,
             ..ScriptOutcome::of(end)
         };
-        let lacked_room = lacked_room(&outcome, exceeded);
+        let lacked_room = disk_full(&outcome, exceeded);
         let outcome = ScriptOutcome { out_of_memory: out_of_memory(&outcome, &kills), ..outcome };
         let executed = Execution { outcome, printed: scores.printed(), lacked_room };
         Ok(Attempt { executed, workplace, worker_fault })
@@ -320,11 +320,11 @@ impl Job {
 }
 
 /// Did the script fail because the disk is full? Exceeding its own limits gives other errors.
-fn lacked_room(outcome: &ScriptOutcome, exceeded: Option<Resource>) -> bool {
+fn disk_full(outcome: &ScriptOutcome, exceeded: Option<Resource>) -> bool {
     let has_no_space = || last_error(outcome).contains("No space left on device");
     exceeded == Some(Resource::Disk) || outcome.is_error() && has_no_space()
 }
 
-fn captured(Excerpt { head, tail, bytes }: Excerpt) -> Captured {
+fn to_captured(Excerpt { head, tail, bytes }: Excerpt) -> Captured {
     Captured { head, tail, bytes }
 }

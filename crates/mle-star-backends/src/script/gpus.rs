@@ -12,7 +12,7 @@ use super::environment::Environment;
 use super::executor::{Executor, ExecutorSetup, Job};
 
 /// How long CUDA may take to start. With many GPUs it takes seconds.
-const STARTING: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 const SCRIPT: &str = include_str!("../../python/start_cuda.py");
 
 /// A GPU, and whether scripts can use it.
@@ -58,10 +58,10 @@ pub async fn try_gpus(environment: &Environment, machine: &Machine, isolation: &
     if machine.gpus.is_empty() {
         return Vec::new();
     }
-    let mut tried = tried(&machine.gpus, start(environment, machine, isolation.clone()).await);
+    let mut tried = cuda_results(&machine.gpus, start(environment, machine, isolation.clone()).await);
     if tried.iter().any(|gpu| !gpu.works_inside) {
         let open = Isolation { layers: Layers::none(), ..isolation.clone() };
-        let plain = self::tried(&machine.gpus, start(environment, machine, open).await);
+        let plain = self::cuda_results(&machine.gpus, start(environment, machine, open).await);
         for (gpu, plain) in tried.iter_mut().zip(plain).filter(|(gpu, _)| !gpu.works_inside) {
             gpu.says.push_str(match plain.works_inside {
                 true => "; without isolation it works",
@@ -73,7 +73,7 @@ pub async fn try_gpus(environment: &Environment, machine: &Machine, isolation: &
 }
 
 /// The result for each of `gpus`, in CUDA's order.
-fn tried(gpus: &[Gpu], found: Result<CudaStart, String>) -> Vec<TriedGpu> {
+fn cuda_results(gpus: &[Gpu], found: Result<CudaStart, String>) -> Vec<TriedGpu> {
     let (version, trouble, found) = match found {
         Ok(CudaStart { version, trouble, gpus }) => (version, trouble, gpus),
         Err(trouble) => (String::new(), Some(trouble), Vec::new()),
@@ -109,11 +109,11 @@ async fn start(
     std::fs::create_dir(&data).map_err(|error| format!("cannot create a temporary folder: {error}"))?;
     let setup = ExecutorSetup::single(run, environment.clone(), machine.clone(), isolation);
     let executor = Executor::new(setup, &[]).map_err(in_words)?;
-    let shown = Arc::new(executor.show(&data, &[]).map_err(in_words)?);
+    let shown = Arc::new(executor.prepare_input(&data, &[]).map_err(in_words)?);
     let job = Job {
         stem: "start_cuda".to_owned(),
         script: SCRIPT.to_owned(),
-        timeout: STARTING,
+        timeout: START_TIMEOUT,
         slot: 0,
         may_be_warm: false,
         modules: Vec::new(),

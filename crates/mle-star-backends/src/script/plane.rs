@@ -1,4 +1,4 @@
-//! The data plane: a Python process that answers questions about predictions, as JSON lines.
+//! The data plane: a Python process that answers questions about tables and predictions, as JSON lines.
 //!
 //! It is the package `python/mle_star_data`. It runs without network in the isolation that scripts have, reads the run's folder and the
 //! data, and keeps nothing: it can be ended at any time, and is started again for the next question.
@@ -31,11 +31,11 @@ const PACKAGE: &str = "mle_star_data";
 /// What the package needs.
 const LIBRARIES: [&str; 5] = ["fastexcel", "numpy", "polars", "scikit-learn", "scipy"];
 /// Their folders.
-const IMPORTED: [&str; 5] = ["fastexcel", "numpy", "polars", "sklearn", "scipy"];
+const MODULES: [&str; 5] = ["fastexcel", "numpy", "polars", "sklearn", "scipy"];
 /// How long an answer may take at least: without it, what a script predicted is lost.
-const LEAST: Duration = Duration::from_secs(20);
+const MIN_TIMEOUT: Duration = Duration::from_secs(20);
 /// How often a question is asked again if the process ends.
-const TRIES: usize = 2;
+const MAX_ATTEMPTS: usize = 2;
 
 /// Includes the files of the package.
 macro_rules! files {
@@ -147,8 +147,8 @@ impl Plane {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         question["number"] = json!(number);
         let mut process = self.process.lock().await;
-        let time = ends.saturating_duration_since(Instant::now()).max(LEAST);
-        let answered = timeout(time, self.answered(&mut process, number, format!("{question}\n"))).await;
+        let time = ends.saturating_duration_since(Instant::now()).max(MIN_TIMEOUT);
+        let answered = timeout(time, self.exchange(&mut process, number, format!("{question}\n"))).await;
         answered.map_err(|_| PlaneError::Late(time.as_secs()))??.read()
     }
 
@@ -172,9 +172,9 @@ impl Plane {
     }
 
     /// The reply of the process. One that does not reply, or to which nobody listens any more, is ended.
-    async fn answered(&self, process: &mut Option<Talk>, number: u64, line: String) -> Answer<Reply> {
+    async fn exchange(&self, process: &mut Option<Talk>, number: u64, line: String) -> Answer<Reply> {
         let mut said = String::new();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let mut talk = match process.take().filter(Talk::is_alive) {
                 Some(talk) => talk,
                 None => self.start().await.map_err(PlaneError::Broken)?,
@@ -184,7 +184,7 @@ impl Plane {
                 *process = Some(talk);
                 return Ok(reply);
             }
-            said = ended(talk).await;
+            said = end_reason(talk).await;
         }
         Err(self.broken(&said))
     }
@@ -274,12 +274,12 @@ pub fn absolute(path: &Path) -> PathBuf {
 /// The interpreter that a variable names, or the one beside the program if it has the libraries, as in a wheel's environment.
 pub fn interpreter() -> Option<PathBuf> {
     let named = env::var_os(INTERPRETER).map(PathBuf::from);
-    named.or_else(|| beside(&env::current_exe().ok()?))
+    named.or_else(|| package_near(&env::current_exe().ok()?))
 }
 
-fn beside(program: &Path) -> Option<PathBuf> {
+fn package_near(program: &Path) -> Option<PathBuf> {
     let (python, libraries) = (program.with_file_name("python"), program.parent()?.parent()?.join("lib"));
-    let has = |folder: &Path| IMPORTED.iter().all(|name| folder.join("site-packages").join(name).is_dir());
+    let has = |folder: &Path| MODULES.iter().all(|name| folder.join("site-packages").join(name).is_dir());
     let mut versions = fs::read_dir(libraries).ok()?.flatten();
     (python.exists() && versions.any(|version| has(&version.path()))).then_some(python)
 }
@@ -300,7 +300,7 @@ async fn reply(talk: &mut Talk, number: u64) -> io::Result<Option<Reply>> {
 }
 
 /// The last line that a process said before it ended.
-async fn ended(talk: Talk) -> String {
+async fn end_reason(talk: Talk) -> String {
     let (_, said) = talk.end().await;
     said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }
@@ -326,11 +326,11 @@ mod tests {
         let python = folder.path().join("bin/python");
         fs::create_dir(folder.path().join("bin")).unwrap();
         fs::write(&python, "").unwrap();
-        for (at, name) in IMPORTED.iter().enumerate() {
-            assert_eq!(beside(&program), None, "{at}");
+        for (at, name) in MODULES.iter().enumerate() {
+            assert_eq!(package_near(&program), None, "{at}");
             fs::create_dir_all(folder.path().join("lib/python3.12/site-packages").join(name)).unwrap();
         }
-        assert_eq!(beside(&program), Some(python));
+        assert_eq!(package_near(&program), Some(python));
         let manifest =
             fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../pyproject.toml")).unwrap();
         assert!(LIBRARIES.iter().all(|name| manifest.contains(&format!("    \"{name}>="))));

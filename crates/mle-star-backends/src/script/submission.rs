@@ -1,4 +1,4 @@
-//! The check of a submission file against the sample submission, by the data plane.
+//! Checks a submission file against the sample submission, by asking the data plane, the Python process that reads tables.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::plane::{Plane, absolute};
 
 /// The size limit in bytes. Submissions with the pixels of images have a few hundred MiB.
-const LARGEST: u64 = 1 << 30;
+const MAX_SUBMISSION_BYTES: u64 = 1 << 30;
 /// With a large sample, the limit is this many times its size: a cell `0` may become a number with all its digits.
 const TIMES_THE_SAMPLE: u64 = 16;
 
@@ -43,7 +43,7 @@ pub async fn check_submission(
 /// The size limit of a submission in bytes.
 pub(crate) fn largest(sample: Option<&Path>) -> u64 {
     let sample = sample.and_then(|file| fs::metadata(file).ok()).map_or(0, |meta| meta.len());
-    LARGEST.max(sample.saturating_mul(TIMES_THE_SAMPLE))
+    MAX_SUBMISSION_BYTES.max(sample.saturating_mul(TIMES_THE_SAMPLE))
 }
 
 /// The result for a submission that is too large to be read.

@@ -20,9 +20,9 @@ const MODULES: [(&str, &str); 3] = [
     ("mle_star_verdict.py", include_str!("../../python/watch/mle_star_verdict.py")),
 ];
 /// The largest report, in bytes.
-pub(crate) const LARGEST: u64 = 16 << 10;
+pub(crate) const MAX_REPORT_BYTES: u64 = 16 << 10;
 /// The longest name of a class or reason, in characters.
-const LONGEST: usize = 200;
+const MAX_CHARS: usize = 200;
 
 /// Whether the fits of this script are watched: as a probe that changes no data.
 pub(crate) fn is_watched(request: &ScriptRequest) -> bool {
@@ -47,9 +47,9 @@ pub(crate) fn fits(report: Option<File>) -> Fits {
     let unknown = |why: &str| Fits::Unknown { why: why.to_owned() };
     let Some(report) = report else { return unknown("the script left no report of its fits") };
     let mut text = String::new();
-    let read = report.take(LARGEST).read_to_string(&mut text).map(|_| serde_json::from_str(&text));
+    let read = report.take(MAX_REPORT_BYTES).read_to_string(&mut text).map(|_| serde_json::from_str(&text));
     let Ok(Ok(fits)) = read else { return unknown("the report of the fits cannot be read") };
-    let short = |text: String| text.chars().filter(|letter| !letter.is_control()).take(LONGEST).collect();
+    let short = |text: String| text.chars().filter(|letter| !letter.is_control()).take(MAX_CHARS).collect();
     match fits {
         Fits::Unknown { why } => Fits::Unknown { why: short(why) },
         Fits::Leak { estimator, by, line, rows, of } => {

@@ -1,4 +1,4 @@
-//! The arguments of `check`.
+//! The arguments of `check`, which finds data leakage in scripts.
 
 use std::path::PathBuf;
 

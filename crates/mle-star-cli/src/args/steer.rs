@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{RunRef, ViewArgs, given};
+use super::{RunRef, ViewArgs, given_options};
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::fork::ForkOptions;
 use mle_star_run::settings::Setting;
@@ -63,7 +63,7 @@ impl ForkArgs {
         ];
         let pairs = self.set.iter().map(|pair| Setting::from_pair(pair, "--set"));
         let mut settings = pairs.collect::<Result<Vec<_>, _>>()?;
-        settings.extend(given(named));
+        settings.extend(given_options(named));
         Ok(ForkOptions { at: self.at.clone(), run_id: self.run_id.clone(), settings })
     }
 }

@@ -10,7 +10,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_run::data_plane;
 use mle_star_run::metrics::{Kind, Metric};
 use mle_star_run::runs::absolute;
-use mle_star_run::runtime::wait_for;
+use mle_star_run::runtime::block_on;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -81,7 +81,7 @@ impl HiddenAnswers {
             "training": training,
         });
         let files = [Some(self.path.clone()), Some(submission), training].into_iter().flatten();
-        let asked = wait_for(data_plane::ask(&result.config, files, question, &|_| ()));
+        let asked = block_on(data_plane::ask(&result.config, files, question, &|_| ()));
         let asked = asked.map_err(|failure| failure.trouble)?.map_err(|error| error.trouble)?;
         match asked.map_err(unusable)? {
             ScoreReply { unusable: Some(why), .. } => Err(unusable(why)),

@@ -9,7 +9,7 @@ use mle_star_run::prepare::{settings_of, task_source};
 use mle_star_run::provider;
 use mle_star_run::runs::absolute;
 use mle_star_run::runs::inputs::first_difference;
-use mle_star_run::runtime::wait_for;
+use mle_star_run::runtime::block_on;
 use mle_star_run::settings::process_environment;
 use mle_star_tables::digest::digest;
 use serde::{Deserialize, Serialize};
@@ -23,9 +23,9 @@ use crate::exit::Failure;
 const OWN_KEYS: [(&str, &str); 4] =
     [("seed", "--seeds"), ("time_limit_seconds", "--budgets"), ("runs_dir", "--out"), ("run_id", "--out")];
 /// The longest name of a task in the name of a run.
-const LONGEST_NAME: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 /// The longest value that a message shows, in characters.
-const LONGEST_VALUE: usize = 100;
+const MAX_VALUE_CHARS: usize = 100;
 
 /// Everything that decides which runs a bench makes. It is written to its folder, so that a later call makes the same
 /// ones.
@@ -85,14 +85,14 @@ pub fn plan_of(args: &BenchArgs) -> Result<PlannedBench, Failure> {
     let mut options = options(args)?;
     let mut tasks: Vec<PlannedTask> = Vec::new();
     for task in task_source::all(&args.tasks) {
-        let planned = planned(&task, &tasks, args.answers.as_deref(), &options)?;
+        let planned = plan_task(&task, &tasks, args.answers.as_deref(), &options)?;
         tasks.push(planned);
     }
     let Some(first) = tasks.first() else {
         return Err(Trouble::new("there are no tasks", "name a task").into());
     };
     // All runs have the same agents, also those that a later call makes.
-    let chosen = wait_for(provider::choose(&first.config, &process_environment))??.chosen;
+    let chosen = block_on(provider::choose(&first.config, &process_environment))??.chosen;
     let agents = provider::name(chosen.name()).to_owned();
     options.settings.agents = Some(agents.clone());
     let mut budgets: Vec<Option<u64>> = args.budgets.iter().copied().map(Some).collect();
@@ -117,7 +117,7 @@ fn options(args: &BenchArgs) -> Result<RunArgs, Trouble> {
     Ok(RunArgs { settings: args.settings.clone(), task: args.task.clone(), ..RunArgs::default() })
 }
 
-fn planned(
+fn plan_task(
     task: &Path,
     others: &[PlannedTask],
     answers: Option<&Path>,
@@ -136,7 +136,7 @@ fn planned(
 fn unique(name: &str, others: &[PlannedTask]) -> String {
     let slug: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect();
-    let slug: String = slug.trim_matches(['-', '_']).chars().take(LONGEST_NAME).collect();
+    let slug: String = slug.trim_matches(['-', '_']).chars().take(MAX_NAME_CHARS).collect();
     let slug = if slug.is_empty() { "task".to_owned() } else { slug };
     let numbered = (2..).map(|number| format!("{slug}-{number}"));
     let is_free = |name: &String| others.iter().all(|other| other.name != *name);
@@ -160,7 +160,7 @@ impl Plan {
         let key = first_difference(&before, &now)?;
         let pointer = format!("/{}", key.replace('.', "/"));
         let [now, before] = [now, before].map(|plan| {
-            first_line(&plan.pointer(&pointer).unwrap_or(&Value::Null).to_string(), LONGEST_VALUE)
+            first_line(&plan.pointer(&pointer).unwrap_or(&Value::Null).to_string(), MAX_VALUE_CHARS)
         });
         Some(format!("{key}: {now}, before: {before}"))
     }

@@ -1,6 +1,6 @@
 //! One run of a bench: started, resumed or finished.
 
-use mle_star_run::resume::{Reopened, ResumeOptions, reopen};
+use mle_star_run::resume::{ReopenedRun, ResumeOptions, reopen};
 use mle_star_run::runs;
 use mle_star_run::{OpenRun, prepare};
 
@@ -22,8 +22,8 @@ pub fn start_or_resume(
     if run.exists() && !runs::holds_only_beginnings(&run) {
         let run = runs::find(&run.display().to_string(), &folder.runs())?;
         return Ok(match reopen(&run, &ResumeOptions::default())? {
-            Reopened::Finished(_) => None,
-            Reopened::Unfinished(run) => Some(*run),
+            ReopenedRun::Finished(_) => None,
+            ReopenedRun::Unfinished(run) => Some(*run),
         });
     }
     let mut prepared = prepare(&options_of(folder, planned, options).options()?, &planned.task.task)?;

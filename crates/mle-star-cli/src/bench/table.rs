@@ -9,7 +9,7 @@ use crate::output::wrapped;
 use crate::table::Table;
 
 /// The longest error in a row, in characters.
-const LONGEST_ERROR: usize = 100;
+const MAX_ERROR_CHARS: usize = 100;
 
 /// The table of runs, the table of tasks and a line about all, for a terminal of this width; `None` for any width.
 pub fn lines(results: &Results, columns: Option<usize>) -> Vec<String> {
@@ -33,7 +33,7 @@ fn runs(rows: &[RunRow]) -> Table<'_, RunRow> {
         .text("metric", 5, |row| row.metric.as_deref().map(one_line))
         .number("time", 3, |row| row.seconds.map(duration))
         .number("cost", 2, |row| row.has_cost().then(|| money::cost(row.cost_usd, row.estimated_usd)))
-        .text("", 6, |row| row.error.as_deref().map(|error| first_line(error, LONGEST_ERROR)))
+        .text("", 6, |row| row.error.as_deref().map(|error| first_line(error, MAX_ERROR_CHARS)))
 }
 
 fn validity(row: &RunRow) -> &'static str {

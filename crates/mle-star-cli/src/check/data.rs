@@ -55,7 +55,7 @@ pub fn facts(args: &CheckArgs, known: Option<&DataFacts>) -> Facts {
 ///
 /// # Errors
 /// The folder has no training table, or a table or a given column is wrong.
-pub fn known(args: &CheckArgs, folder: &Path) -> Result<DataFacts, RunError> {
+pub fn data_facts(args: &CheckArgs, folder: &Path) -> Result<DataFacts, RunError> {
     let roles =
         Roles { target: args.target.clone().map(Into::into), id: args.id_column.clone(), ..Roles::default() };
     let source = task_source::find(folder)?.with(TaskKeys { roles, ..TaskKeys::default() });

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use mle_star_leakage::Finding;
-use mle_star_report::sanitize::plain;
+use mle_star_report::sanitize::escape;
 
 use super::text::{Code, lines_named};
 
@@ -40,18 +40,18 @@ impl Excerpt {
                 excerpt.visible.push(at..at);
             }
             if number == found.line {
-                excerpt.marked.start = at + bytes(line, found.column);
+                excerpt.marked.start = at + offset(line, found.column);
             }
             if number == last_marked {
                 // A notebook's cell may end before the finding does.
                 let is_whole = found.end_line > last_marked;
-                excerpt.marked.end = at + bytes(line, if is_whole { u32::MAX } else { found.end_column });
+                excerpt.marked.end = at + offset(line, if is_whole { u32::MAX } else { found.end_column });
             }
-            excerpt.text.push_str(&plain(line));
+            excerpt.text.push_str(&escape(line));
             excerpt.text.push('\n');
         }
         excerpt.text.pop();
-        excerpt.settle();
+        excerpt.clamp_mark();
         excerpt
     }
 
@@ -61,7 +61,7 @@ impl Excerpt {
     }
 
     /// At least one character is marked, and no line feed alone.
-    fn settle(&mut self) {
+    fn clamp_mark(&mut self) {
         let start = self.marked.start.min(self.text.len());
         let next = self.text[start..].chars().next().map_or(0, char::len_utf8);
         self.marked = start..self.marked.end.clamp(start + next, self.text.len());
@@ -69,7 +69,7 @@ impl Excerpt {
 }
 
 /// Where a column, which counts from 1, begins in a line as it is shown.
-fn bytes(line: &str, column: u32) -> usize {
+fn offset(line: &str, column: u32) -> usize {
     let before: String = line.chars().take((column as usize).saturating_sub(1)).collect();
-    plain(&before).len()
+    escape(&before).len()
 }

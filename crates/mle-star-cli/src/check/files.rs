@@ -8,11 +8,11 @@ use ignore::{DirEntry, WalkBuilder};
 use mle_star_domain::trouble::Trouble;
 
 /// Folders whose Python is not that of the user.
-const FOREIGN: [&str; 3] = ["node_modules", "__pycache__", "site-packages"];
+const SKIPPED_DIRS: [&str; 3] = ["node_modules", "__pycache__", "site-packages"];
 /// Files that a folder has if it is a Python environment.
-const OF_ENVIRONMENTS: [&str; 2] = ["pyvenv.cfg", "conda-meta"];
+const ENVIRONMENT_MARKERS: [&str; 2] = ["pyvenv.cfg", "conda-meta"];
 /// Folders are walked to this depth.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// What is checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ fn of(path: &Path) -> Vec<Input> {
     if !path.is_dir() {
         return vec![Input::File(path.to_owned())];
     }
-    match below(path) {
+    match files_below(path) {
         Err(trouble) => vec![Input::Nothing(path.to_owned(), trouble)],
         Ok(files) if files.is_empty() => vec![Input::Nothing(path.to_owned(), without_scripts(path))],
         Ok(files) => {
@@ -78,9 +78,9 @@ fn without_scripts(folder: &Path) -> Trouble {
 
 /// The scripts and notebooks below a folder, but those that git ignores. Links to folders are not followed, because they can
 /// form circles.
-fn below(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
     let is_own = |entry: &DirEntry| entry.depth() == 0 || !is_foreign(entry.path());
-    let walk = WalkBuilder::new(folder).ignore(false).max_depth(Some(DEEPEST)).filter_entry(is_own).build();
+    let walk = WalkBuilder::new(folder).ignore(false).max_depth(Some(MAX_DEPTH)).filter_entry(is_own).build();
     let mut files = Vec::new();
     for entry in walk {
         let path = entry.map(DirEntry::into_path).map_err(|error| {
@@ -101,6 +101,6 @@ fn is_code(path: &Path) -> bool {
 
 /// Whether a folder holds what others wrote.
 fn is_foreign(path: &Path) -> bool {
-    let is_named = path.file_name().is_some_and(|name| FOREIGN.iter().any(|foreign| name == *foreign));
-    is_named || OF_ENVIRONMENTS.iter().any(|name| path.join(name).exists())
+    let is_named = path.file_name().is_some_and(|name| SKIPPED_DIRS.iter().any(|dir| name == *dir));
+    is_named || ENVIRONMENT_MARKERS.iter().any(|name| path.join(name).exists())
 }

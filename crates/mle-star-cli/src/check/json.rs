@@ -38,12 +38,12 @@ fn file(checked: &CheckedFile) -> Value {
     if !left_out.is_empty() {
         file["left_out"] = json!(left_out);
     }
-    let of_comments = findings.allowed.iter().map(|allowed| {
+    let suppressed = findings.allowed.iter().map(|allowed| {
         let mut shown = finding(findings, &allowed.finding);
         shown["reason"] = json!(allowed.reason);
         shown
     });
-    let allowed: Vec<Value> = of_comments.collect();
+    let allowed: Vec<Value> = suppressed.collect();
     if !allowed.is_empty() {
         file["allowed"] = json!(allowed);
     }

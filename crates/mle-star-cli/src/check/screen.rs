@@ -16,7 +16,7 @@ use crate::output::wrapped;
 /// The columns of an output that is no terminal.
 const COLUMNS: usize = 120;
 /// The fewest columns to which text is wrapped.
-const FEWEST: usize = 40;
+const MIN_COLUMNS: usize = 40;
 
 /// What the output can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl OutputStyle {
         let colour = io::stdout().is_terminal() && !is_dumb && environment("NO_COLOR").is_none();
         let size = terminal_size::terminal_size_of(io::stdout());
         let columns = size.map_or(COLUMNS, |(columns, _)| usize::from(columns.0));
-        Self { colour, columns: columns.max(FEWEST) }
+        Self { colour, columns: columns.max(MIN_COLUMNS) }
     }
 }
 
@@ -44,7 +44,7 @@ pub fn findings(name: &str, findings: &Findings, style: OutputStyle) -> String {
 }
 
 /// How much was found.
-pub fn last_line(counts: Counts, style: OutputStyle) -> String {
+pub fn summary_line(counts: Counts, style: OutputStyle) -> String {
     let found = [(counts.leaks, "leak", "91"), (counts.warnings, "warning", "33")];
     let found = found.into_iter().filter(|(number, ..)| *number > 0);
     let found: Vec<String> =

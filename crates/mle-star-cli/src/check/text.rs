@@ -11,7 +11,7 @@ use mle_star_leakage::{Finding, Unreadable};
 use super::files::{Input, is_notebook};
 
 /// The largest file that is read, in bytes. Notebooks hold pictures.
-const LARGEST: u64 = 256 << 20;
+const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// Python code, ready to be checked.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ pub fn read(input: &Input) -> Result<Code, Trouble> {
         // A script rarely begins with a brace, a notebook always.
         _ => bytes.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<Object>(&bytes).is_ok(),
     };
-    if in_notebook { of_notebook(&bytes, input) } else { Ok(of_script(&bytes)) }
+    if in_notebook { read_notebook(&bytes, input) } else { Ok(read_script(&bytes)) }
 }
 
 /// What to do about a source that cannot be checked.
@@ -156,9 +156,9 @@ fn open(path: &Path) -> Result<File, Trouble> {
 
 fn all_of(source: impl Read, input: &Input) -> Result<Vec<u8>, Trouble> {
     let mut bytes = Vec::new();
-    source.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| unreadable(input, &error))?;
-    if bytes.len() as u64 > LARGEST {
-        let message = format!("{input} is larger than {} MiB", LARGEST >> 20);
+    source.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(input, &error))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        let message = format!("{input} is larger than {} MiB", MAX_FILE_BYTES >> 20);
         return Err(Trouble::new(
             message,
             "name scripts and notebooks only, or clear the notebook's outputs",
@@ -171,7 +171,7 @@ fn unreadable(name: &dyn std::fmt::Display, error: &io::Error) -> Trouble {
     Trouble::new(format!("cannot read {name}: {error}"), "check its permissions")
 }
 
-fn of_notebook(bytes: &[u8], input: &Input) -> Result<Code, Trouble> {
+fn read_notebook(bytes: &[u8], input: &Input) -> Result<Code, Trouble> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let json = std::str::from_utf8(bytes).map_err(|_| {
         Trouble::new(format!("cannot check {input}: it is not UTF-8"), "save it again with Jupyter")
@@ -182,7 +182,7 @@ fn of_notebook(bytes: &[u8], input: &Input) -> Result<Code, Trouble> {
 }
 
 /// What is not UTF-8 is read as Latin-1: findings are about code, and other letters stand in texts and comments.
-fn of_script(bytes: &[u8]) -> Code {
+fn read_script(bytes: &[u8]) -> Code {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let latin_1 = || bytes.iter().map(|byte| char::from(*byte)).collect();
     let text = std::str::from_utf8(bytes).map_or_else(|_| latin_1(), str::to_owned);

@@ -24,7 +24,7 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
-    let known = args.data.as_deref().map(|folder| data::known(args, folder)).transpose()?;
+    let known = args.data.as_deref().map(|folder| data::data_facts(args, folder)).transpose()?;
     let mut checked = check_all(&inputs(&args.scripts), &data::facts(args, known.as_ref()));
     if let Some(path) = &args.write_baseline {
         return write_baseline(&checked, path);
@@ -62,7 +62,7 @@ fn show(all: &[CheckedFile], style: OutputStyle) {
     let found = all.iter().filter_map(|checked| Some((&checked.name, checked.outcome.as_ref().ok()?)));
     found.for_each(|(name, findings)| output::text(&screen::findings(name, findings, style)));
     tell_unreadable(all);
-    output::text(&screen::last_line(Counts::of(all), style));
+    output::text(&screen::summary_line(Counts::of(all), style));
 }
 
 /// Says which files and cells could not be checked.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use mle_star::shell::quoted;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::run_view::is_held;
+use mle_star_report::run_view::is_running;
 use mle_star_report::sanitize::one_line;
 use mle_star_run::runs;
 
@@ -27,7 +27,7 @@ pub fn delete(args: &DeleteArgs) -> Result<Exit, Failure> {
     let mut known = HashSet::new();
     let mut folders = folders?;
     folders.retain(|folder| known.insert(folder.canonicalize().unwrap_or_else(|_| folder.clone())));
-    if let Some(running) = folders.iter().find(|folder| is_held(folder)) {
+    if let Some(running) = folders.iter().find(|folder| is_running(folder)) {
         let message = format!("a process works on {}", running.display());
         let hint = format!("stop it first: mle-star stop {}", quoted(running));
         return Err(Failure::failed(Trouble::new(message, hint)));

@@ -19,10 +19,10 @@ use mle_star_process::sandbox::{Isolation, Layer, Layers, Network};
 use mle_star_report::figures::count;
 use mle_star_report::sanitize::first_line;
 use mle_star_run::VERSION;
-use mle_star_run::provider::credentials::{FoundLogin, Login, found, gateway};
+use mle_star_run::provider::credentials::{FoundLogin, Login, gateway, logins};
 use mle_star_run::provider::executable::{self, CLAUDE, CODEX, Executable};
-use mle_star_run::provider::{self, Choice, Chosen};
-use mle_star_run::runtime::wait_for;
+use mle_star_run::provider::{self, Choice, Provider};
+use mle_star_run::runtime::block_on;
 use mle_star_run::settings::{Settings, layered, process_environment};
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ use runners::CheckedRunner;
 use runs_dir::RunsDir;
 
 /// The longest list of the models of an endpoint, in characters.
-const LONGEST_LIST: usize = 400;
+const MAX_LISTED: usize = 400;
 
 /// The findings.
 #[derive(Debug, Serialize)]
@@ -94,7 +94,7 @@ struct CheckedEndpoint {
 
 impl CheckedEndpoint {
     async fn check(endpoint: &Endpoint, settings: &Settings) -> Result<Self, Trouble> {
-        let status = mle_star_openai::look(endpoint).await?;
+        let status = mle_star_openai::check_endpoint(endpoint).await?;
         let Config { model, agent_models, .. } = &settings.config;
         let main = settings.given.contains("model").then_some(model);
         let named: BTreeSet<&String> = main.into_iter().chain(agent_models.values()).collect();
@@ -109,7 +109,7 @@ impl CheckedEndpoint {
             (None, Some(models)) if models.is_empty() => "it offers no models".to_owned(),
             (None, models) => {
                 let models = models.as_deref().unwrap_or_default();
-                let shown = first_line(&models.join(", "), LONGEST_LIST);
+                let shown = first_line(&models.join(", "), MAX_LISTED);
                 format!("{}: {shown}", count(models.len() as u64, "model"))
             }
         };
@@ -145,7 +145,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
 
 fn findings(args: &DoctorArgs) -> Result<Findings, Failure> {
     let settings = settings(args)?;
-    wait_for(async {
+    block_on(async {
         let findings = check_machine(&settings).await?;
         // Last, since Ctrl-C has no effect once they were checked.
         Ok(Findings { runners: runners::check(&settings).await?, ..findings })
@@ -169,10 +169,10 @@ async fn check_machine(settings: &Settings) -> Result<Findings, Failure> {
             Err(trouble) => (None, Some(trouble)),
         };
     let codex = executable::find(&CODEX, config.codex_path.as_deref(), environment, true).await;
-    let logins = found(environment);
+    let logins = logins(environment);
     // Agents that the settings ask for may be missing, which is a finding.
     let (agents, agents_reason, endpoint) = match provider::choose(config, environment).await {
-        Ok(Choice { chosen: Chosen::OpenAi(endpoint), reason }) => {
+        Ok(Choice { chosen: Provider::OpenAi(endpoint), reason }) => {
             (AgentsChoice::OpenAi, reason, Some(CheckedEndpoint::check(&endpoint, settings).await?))
         }
         Ok(choice) => (choice.chosen.name(), choice.reason, None),

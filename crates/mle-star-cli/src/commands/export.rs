@@ -18,7 +18,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 
 /// The largest script that is exported, in bytes.
-const LARGEST_SOLUTION: u64 = 64 << 20;
+const MAX_SOLUTION_BYTES: u64 = 64 << 20;
 
 /// Writes the files that were asked for.
 ///
@@ -63,7 +63,7 @@ fn finished(view: &RunView) -> Result<&FinalResult, Trouble> {
 /// Reads a file of the run, following no link.
 fn read(folder: &Path, name: &str) -> Result<String, Trouble> {
     let hint = "a run that ended without a solution has none";
-    files::read(folder, name, LARGEST_SOLUTION)
+    files::read(folder, name, MAX_SOLUTION_BYTES)
         .map_err(|error| Trouble::new(format!("cannot read {}: {error}", folder.join(name).display()), hint))
 }
 

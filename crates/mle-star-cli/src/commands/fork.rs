@@ -1,7 +1,7 @@
 //! `fork`: a new run from a place of another one.
 
 use mle_star_run::fork::{self, ForkOptions};
-use mle_star_run::resume::{Reopened, ResumeOptions, reopen};
+use mle_star_run::resume::{ReopenedRun, ResumeOptions, reopen};
 
 use super::detach;
 use crate::args::ForkArgs;
@@ -17,8 +17,8 @@ pub fn fork(args: &ForkArgs) -> Result<Exit, Failure> {
     let options: ForkOptions = args.options()?;
     let folder = fork::fork(&parent, &options)?;
     match reopen(&folder, &ResumeOptions::default())? {
-        Reopened::Finished(result) => Ok(Exit::of_result(&result)),
-        Reopened::Unfinished(run) if args.view.detach => detach(*run, &args.view),
-        Reopened::Unfinished(run) => drive(*run, View::of(&args.view), |_, _| {}),
+        ReopenedRun::Finished(result) => Ok(Exit::of_result(&result)),
+        ReopenedRun::Unfinished(run) if args.view.detach => detach(*run, &args.view),
+        ReopenedRun::Unfinished(run) => drive(*run, View::of(&args.view), |_, _| {}),
     }
 }

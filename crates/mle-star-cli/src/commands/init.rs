@@ -94,7 +94,7 @@ fn preview(config: &Config, folder: &InferredFolder) -> Result<Preview, RunError
     let decided = if is_open { None } else { folder.protocol(config)? };
     let profile = folder.data.profile.as_ref();
     let lines = decided.iter().flat_map(|protocol| protocol::lines(protocol, config));
-    let roles = columns::lines(&folder.task, profile);
+    let roles = columns::data_notes(&folder.task, profile);
     let split = decided.as_ref().and_then(|protocol| protocol.split.as_ref());
     let table = profile.map(|profile| columns::table(&folder.task, profile, split, &folder.inferred));
     let columns = table.map(|table| columns::table_lines(&table)).unwrap_or_default();

@@ -17,7 +17,7 @@ use crate::output;
 use crate::table::Table;
 
 /// The most columns of a metric's name.
-const LONGEST_METRIC: usize = 12;
+const MAX_METRIC_CHARS: usize = 12;
 
 /// Lists runs.
 ///
@@ -64,7 +64,7 @@ fn table(runs: &[RunSummary], best: &BTreeSet<String>) -> Vec<String> {
         .text("RUN", 0, |run| Some(one_line(&run.run.run_id)))
         .text("TASK", 2, |run| Some(one_line(&run.task)))
         .text("STATE", 0, |run| Some(run.run.state.name().to_owned()))
-        .text("METRIC", 3, |run| Some(shortened(&one_line(&run.run.metric), LONGEST_METRIC)))
+        .text("METRIC", 3, |run| Some(shortened(&one_line(&run.run.metric), MAX_METRIC_CHARS)))
         .text("SCORE", 0, |run| Some(number(run.best_score?) + mark(run)))
         .text("HELD OUT", 1, |run| run.held_out.map(number))
         .text("STARTED", 4, |run| Some(date(&run.created_at)))

@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 
 /// Bytes of standard input that are read: more than any note may have.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_NOTE_BYTES: u64 = 1 << 20;
 
 /// Leaves a note.
 ///
@@ -31,7 +31,7 @@ pub fn note(args: &NoteArgs) -> Result<Exit, Failure> {
 
 fn standard_input() -> Result<String, Trouble> {
     let mut bytes = Vec::new();
-    let read = std::io::stdin().lock().take(MOST_BYTES).read_to_end(&mut bytes);
+    let read = std::io::stdin().lock().take(MAX_NOTE_BYTES).read_to_end(&mut bytes);
     read.map_err(|error| {
         Trouble::new(format!("cannot read standard input: {error}"), "give the text as an argument")
     })?;

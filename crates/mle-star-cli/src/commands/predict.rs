@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use csv::Reader;
 use mle_star_domain::trouble::Trouble;
-use mle_star_run::predict::{Predicted, Scored, predict as predict_rows};
+use mle_star_run::predict::{Predictions, TableScore, predict as predict_rows};
 use mle_star_run::runtime::drive_with_threads;
 use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
@@ -73,7 +73,7 @@ impl PartialFile {
 }
 
 /// Prints the score, or else the predictions if they go into no file.
-fn print(args: &PredictArgs, predicted: &Predicted, partial: &PartialFile) -> Result<(), Failure> {
+fn print(args: &PredictArgs, predicted: &Predictions, partial: &PartialFile) -> Result<(), Failure> {
     let cannot = |error: io::Error| cannot_write(partial.path(), &error);
     match (&predicted.score, &args.output, args.json) {
         (Some(score), _, true) => output::json(&with_notes(json!(score), predicted))?,
@@ -91,13 +91,13 @@ fn print(args: &PredictArgs, predicted: &Predicted, partial: &PartialFile) -> Re
 }
 
 /// What was odd about the rows is on stderr, too.
-fn with_notes(mut object: Value, predicted: &Predicted) -> Value {
+fn with_notes(mut object: Value, predicted: &Predictions) -> Value {
     object["notes"] = json!(predicted.notes);
     object
 }
 
-fn line(score: &Scored) -> String {
-    let Scored { rows, metric, score, interval } = score;
+fn line(score: &TableScore) -> String {
+    let TableScore { rows, metric, score, interval } = score;
     let interval =
         interval.map_or_else(String::new, |[low, high]| format!(" (95 % interval {low:.6} to {high:.6})"));
     format!("{metric} of {rows} rows: {score:.6}{interval}")

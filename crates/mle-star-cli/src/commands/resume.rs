@@ -2,7 +2,7 @@
 
 use mle_star::result::FinalResult;
 use mle_star_report::cuts::{self, More};
-use mle_star_run::resume::{Reopened, reopen};
+use mle_star_run::resume::{ReopenedRun, reopen};
 
 use super::detach;
 use crate::args::ResumeArgs;
@@ -18,7 +18,7 @@ use crate::processes::detached;
 pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let folder = args.run.find()?;
     match reopen(&folder, &args.options())? {
-        Reopened::Finished(result) => {
+        ReopenedRun::Finished(result) => {
             if args.view.detach && args.view.json {
                 output::json(&detached::finished(&folder, &result))?;
             } else if !args.view.quiet {
@@ -26,8 +26,8 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
             }
             Ok(Exit::of_result(&result))
         }
-        Reopened::Unfinished(run) if args.view.detach => detach(*run, &args.view),
-        Reopened::Unfinished(run) => drive(*run, View::of(&args.view), |_, _| {}),
+        ReopenedRun::Unfinished(run) if args.view.detach => detach(*run, &args.view),
+        ReopenedRun::Unfinished(run) => drive(*run, View::of(&args.view), |_, _| {}),
     }
 }
 

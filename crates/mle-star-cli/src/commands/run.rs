@@ -9,7 +9,7 @@ use mle_star_run::prepare::{Intent, Prepared, RunOptions, prepare_for, settings_
 use mle_star_run::provider;
 use mle_star_run::provider::choice::Claude;
 use mle_star_run::runs::DEFAULT_DIR;
-use mle_star_run::runtime::wait_for;
+use mle_star_run::runtime::block_on;
 use mle_star_run::settings::{Invocation, Settings, process_environment};
 
 use super::{agreed, can_ask, detach};
@@ -24,7 +24,7 @@ use crate::output;
 /// # Errors
 /// A mistake in the input, which leaves no folder behind, or what stopped the run.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let task = task_source::one(&args.path)?;
+    let task = task_source::find_one(&args.path)?;
     let options = args.options()?;
     let (settings, _) = settings_of(&options, &task_source::find(&task)?, &process_environment)?;
     let made = missing(settings.invocation.runs_dir.as_deref().unwrap_or(Path::new(DEFAULT_DIR)));
@@ -96,7 +96,7 @@ fn offered(args: &RunArgs, settings: &Settings) -> Result<Option<Claude>, Failur
     if !is_open || args.estimate || invocation.json || invocation.quiet || !can_ask() {
         return Ok(None);
     }
-    Ok(wait_for(provider::claude(config, &process_environment, true))?.ok())
+    Ok(block_on(provider::claude(config, &process_environment, true))?.ok())
 }
 
 fn question(claude: &Claude, paid: &Prepared) -> Result<String, Failure> {

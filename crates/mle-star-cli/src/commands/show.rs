@@ -8,7 +8,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::at_work::AtWork;
 use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::{self, RunView};
-use mle_star_report::sanitize::plain;
+use mle_star_report::sanitize::escape;
 use mle_star_report::text;
 use mle_star_report::views::{self, Context, code};
 use mle_star_run::nearest;
@@ -88,7 +88,7 @@ fn find(view: &RunView, place: &str) -> Result<code::Code, Trouble> {
 
 /// Prints the script unchanged, or sanitized for a terminal.
 fn print_code(script: &str) {
-    if std::io::stdout().is_terminal() { output::text(&plain(script)) } else { output::text(script) }
+    if std::io::stdout().is_terminal() { output::text(&escape(script)) } else { output::text(script) }
 }
 
 fn print_diff(code: &code::Code) {

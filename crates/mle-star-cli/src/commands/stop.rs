@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use mle_star_report::run_view::{State, is_finished, is_held};
+use mle_star_report::run_view::{State, is_finished, is_running};
 use mle_star_run::runs::{self, resume_command};
 use serde_json::json;
 
@@ -22,7 +22,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub fn stop(args: &StopArgs) -> Result<Exit, Failure> {
     let folder = args.run.find()?;
     working(&folder).and_then(|worker| worker.interrupt()).map_err(Failure::failed)?;
-    while is_held(&folder) {
+    while is_running(&folder) {
         sleep(POLL_INTERVAL);
     }
     let name = runs::name(&folder).unwrap_or_default();

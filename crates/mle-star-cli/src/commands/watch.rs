@@ -13,7 +13,7 @@ use mle_star_report::follow::{Follow, FollowedLine};
 use mle_star_report::progress::Progress;
 use mle_star_report::run_view;
 use mle_star_run::runs::{self, resume_command};
-use mle_star_run::runtime::wait_for;
+use mle_star_run::runtime::block_on;
 use mle_star_run::settings::process_environment;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -32,12 +32,12 @@ const INTERVAL: Duration = Duration::from_millis(250);
 pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let folder = args.run.find()?;
     if args.news {
-        return news::tell(&folder, args);
+        return news::print(&folder, args);
     }
     let mut follow = Follow::new(&folder);
     let mut past = read(&mut follow, &folder)?;
     let missed = past.split_off(args.since.unwrap_or(usize::MAX).min(past.len()));
-    let ended = wait_for(async {
+    let ended = block_on(async {
         // Installed before anything is printed.
         let mut interrupts = signal(SignalKind::interrupt()).ok();
         let interrupted = async {
@@ -76,12 +76,12 @@ async fn show(
         progress.take(line);
     }
     let terminal = Terminal::new(what, TerminalStyle::of(&process_environment), progress);
-    if run_view::is_held(folder) {
+    if run_view::is_running(folder) {
         terminal.line(&format!("watching {}; Ctrl-C stops watching, the run continues", folder.display()));
     }
     loop {
         // Checked before reading, so that the last lines of a process that ends now are read, too.
-        let is_running = run_view::is_held(folder);
+        let is_running = run_view::is_running(folder);
         missed.extend(read(&mut follow, folder)?);
         for FollowedLine { text, line } in missed.drain(..) {
             line.iter().for_each(|line| terminal.see(line));

@@ -18,7 +18,7 @@ use mle_star_run::{ErrorKind, Observer, OpenRun};
 use super::signals::Signals;
 use crate::args::ViewArgs;
 use crate::exit::{Exit, Failure};
-use crate::report::updates::{self, Reporting};
+use crate::report::updates::{self, ReportWriter};
 use crate::watch::{JsonLines, Log, Recorder, Show, Terminal, TerminalStyle, Watch, Watchers};
 
 /// What is shown of a run, and where.
@@ -56,7 +56,7 @@ pub async fn supervise(mut run: OpenRun, session: &Session) -> Result<Exit, Fail
     all.extend(session.json.as_ref().map(|json| json as &dyn Watch));
     let watchers = Watchers::new(&run.frozen.run_id, all);
     run.opening.extend(notes.into_iter().chain(note).map(Event::said));
-    let reporting = Reporting::start(&run.folder);
+    let reporting = ReportWriter::start(&run.folder);
     let observer = RunObserver { watchers: &watchers, log: &log, reporting };
     let driven = drive_with(&run, &session.runners, &observer, session.signals.cancel()).await;
     drop(observer.reporting.end().await);
@@ -98,7 +98,7 @@ fn end_of(ended: &Result<Exit, Failure>) -> Event {
 struct RunObserver<'a> {
     watchers: &'a Watchers<'a>,
     log: &'a Log<'a>,
-    reporting: Reporting,
+    reporting: ReportWriter,
 }
 
 impl EventSink for RunObserver<'_> {
@@ -126,7 +126,7 @@ impl Observer for RunObserver<'_> {
     async fn before_result(&self, folder: &Path, result: &FinalResult) -> Vec<String> {
         let abandoned = self.reporting.end().await;
         let result = result.clone();
-        let last = updates::last(folder, move |view| view.finish(result));
+        let last = updates::write_last(folder, move |view| view.finish(result));
         abandoned.into_iter().chain(last.await).collect()
     }
 

@@ -17,7 +17,7 @@ use tokio::task::AbortHandle;
 
 use super::INSTRUCTIONS;
 use super::call::call;
-use super::caller::Caller;
+use super::caller::Client;
 use super::tools::{TOOLS, Tool};
 
 /// The versions that are spoken, oldest first.
@@ -198,7 +198,7 @@ impl Server {
             _ => return Err(error(INVALID_PARAMS, "arguments must be an object")),
         };
         let progress_token = params["_meta"]["progressToken"].clone();
-        let caller = Caller { progress_token, output: self.output.clone(), ended: self.ended.clone() };
+        let caller = Client { progress_token, output: self.output.clone(), ended: self.ended.clone() };
         let work = call(tool, arguments, self.runs_dir.clone(), caller);
         let (output, answered) = (self.output.clone(), id.clone());
         let task = tokio::spawn(async move {

@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 
 use mle_star_report::cut::cut;
-use mle_star_report::sanitize::plain;
+use mle_star_report::sanitize::escape;
 use serde_json::Value;
 
 /// The most elements of a list: the last ones, which are the newest.
-const MOST: usize = 100;
+const MAX_ITEMS: usize = 100;
 /// The most characters of a text: a script without its middle is of little use.
-const LONGEST: usize = 24_000;
+const MAX_TEXT_CHARS: usize = 24_000;
 /// The most characters of an answer. Longer ones get shorter lists and texts.
-const LARGEST: usize = 40_000;
+const MAX_BYTES: usize = 40_000;
 
 /// Shortens lists and texts in place; what is left out is counted in `left_out`, by the path of each list.
 pub fn shorten(answer: &mut Value) {
-    let (mut most, mut longest, mut left_out) = (MOST, LONGEST, BTreeMap::new());
+    let (mut most, mut longest, mut left_out) = (MAX_ITEMS, MAX_TEXT_CHARS, BTreeMap::new());
     loop {
         cut_down(answer, "", most, longest, &mut left_out);
-        if answer.to_string().len() <= LARGEST || most == 0 {
+        if answer.to_string().len() <= MAX_BYTES || most == 0 {
             break;
         }
         (most, longest) = (most / 2, longest / 2);
@@ -37,7 +37,7 @@ fn cut_down(
 ) {
     let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     match value {
-        Value::String(text) => *text = plain(&cut(text, longest)),
+        Value::String(text) => *text = escape(&cut(text, longest)),
         Value::Array(items) => {
             let more = items.len().saturating_sub(most);
             items.drain(..more);
@@ -65,12 +65,12 @@ mod tests {
 
     #[test]
     fn the_newest_stay_and_the_rest_is_counted() {
-        let mut answer = json!({"steps": (0..=MOST).collect::<Vec<_>>(), "of": {"news": ["a"]}});
+        let mut answer = json!({"steps": (0..=MAX_ITEMS).collect::<Vec<_>>(), "of": {"news": ["a"]}});
         shorten(&mut answer);
-        let last = (1..=MOST).collect::<Vec<_>>();
+        let last = (1..=MAX_ITEMS).collect::<Vec<_>>();
         assert_eq!(answer, json!({"steps": last, "of": {"news": ["a"]}, "left_out": {"steps": 1}}));
         let mut answer = json!({"scripts": vec!["x\n".repeat(10_000); 30]});
         shorten(&mut answer);
-        assert!(answer.to_string().len() <= LARGEST && answer["left_out"]["scripts"].as_u64() < Some(30));
+        assert!(answer.to_string().len() <= MAX_BYTES && answer["left_out"]["scripts"].as_u64() < Some(30));
     }
 }

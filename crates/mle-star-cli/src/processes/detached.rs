@@ -16,23 +16,23 @@ use mle_star_report::files;
 use mle_star_report::run_view::{self, State};
 use mle_star_run::fork;
 use mle_star_run::prepare::{prepare, task_source};
-use mle_star_run::resume::{Reopened, reopen};
+use mle_star_run::resume::{ReopenedRun, reopen};
 use mle_star_run::{OpenRun, runs};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::Serialize;
 
-use super::GONE;
+use super::DELETED;
 use crate::args::{ForkArgs, ResumeArgs, RunArgs};
 use crate::commands::resume::already_finished;
 use crate::commands::run::forget_if_unusable;
 use crate::exit::{Exit, Failure};
 
 /// A process that ends this soon after it locked its run has failed.
-const FIRST_STEPS: Duration = Duration::from_millis(700);
+const START_TIMEOUT: Duration = Duration::from_millis(700);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Bytes of the end of its output that are read for its error.
-const LAST_WORDS: u64 = 8 * 1024;
+const MAX_LOG_TAIL_BYTES: u64 = 8 * 1024;
 /// A run that goes on in a process of its own.
 #[derive(Debug, Serialize)]
 pub struct Detached {
@@ -51,7 +51,7 @@ pub struct Detached {
 /// # Errors
 /// The task or an option is wrong, or its process ended at once.
 pub fn start(args: &RunArgs) -> Result<Detached, Failure> {
-    let run = prepare(&args.options()?, &task_source::one(&args.path)?)?.freeze(&|_| ())?;
+    let run = prepare(&args.options()?, &task_source::find_one(&args.path)?)?.freeze(&|_| ())?;
     let folder = run.folder.clone();
     let started = detached(run, &|| None);
     forget_if_unusable(&folder, &started);
@@ -64,8 +64,8 @@ pub fn start(args: &RunArgs) -> Result<Detached, Failure> {
 /// It cannot be resumed, or its process ended at once.
 pub fn resume(folder: &Path, args: &ResumeArgs) -> Result<Detached, Failure> {
     match reopen(folder, &args.options())? {
-        Reopened::Unfinished(run) => detached(*run, &|| None),
-        Reopened::Finished(result) => Ok(finished(folder, &result)),
+        ReopenedRun::Unfinished(run) => detached(*run, &|| None),
+        ReopenedRun::Finished(result) => Ok(finished(folder, &result)),
     }
 }
 
@@ -132,10 +132,10 @@ fn early_end(
         if !is_asked && stopped().is_some() {
             is_asked = kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).is_ok();
         }
-        if locked.is_none() && run_view::is_held(folder) {
+        if locked.is_none() && run_view::is_running(folder) {
             locked = Some(Instant::now());
         }
-        if !is_asked && locked.is_some_and(|since| since.elapsed() >= FIRST_STEPS) {
+        if !is_asked && locked.is_some_and(|since| since.elapsed() >= START_TIMEOUT) {
             return Ok(None);
         }
         std::thread::sleep(POLL_INTERVAL);
@@ -157,7 +157,7 @@ fn output(folder: &Path) -> io::Result<File> {
 /// The error and hint at the end of what the process printed, or all of it.
 fn last_words(folder: &Path) -> Trouble {
     let text = files::open(folder, &format!("{LOGS}/{STARTED_LOG}"))
-        .and_then(|file| files::tail(file, LAST_WORDS))
+        .and_then(|file| files::tail(file, MAX_LOG_TAIL_BYTES))
         .map(|(text, _)| text)
         .unwrap_or_default();
     error_in(&text).unwrap_or_else(|| Trouble::new(format!("mle-star ended at once: {}", text.trim()), ""))
@@ -177,5 +177,5 @@ fn absolute(folder: &Path) -> PathBuf {
 pub fn program() -> io::Result<PathBuf> {
     let path = std::env::current_exe()?;
     let bytes = path.as_os_str().as_bytes();
-    Ok(OsStr::from_bytes(bytes.strip_suffix(GONE.as_bytes()).unwrap_or(bytes)).into())
+    Ok(OsStr::from_bytes(bytes.strip_suffix(DELETED.as_bytes()).unwrap_or(bytes)).into())
 }

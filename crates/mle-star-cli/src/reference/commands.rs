@@ -59,11 +59,11 @@ fn row(arg: &Arg) -> String {
 
 /// The text of a help, with a full stop and without its line breaks.
 fn sentence(help: &str) -> String {
-    let paragraphs: Vec<String> = help.split("\n\n").map(|text| ended(&words(text))).collect();
+    let paragraphs: Vec<String> = help.split("\n\n").map(|text| with_period(&words(text))).collect();
     paragraphs.join("\n\n")
 }
 
-fn ended(text: &str) -> String {
+fn with_period(text: &str) -> String {
     if text.ends_with(['.', ':']) { text.to_owned() } else { format!("{text}.") }
 }
 

@@ -1,4 +1,4 @@
-//! The fields of a JSON schema, as Markdown tables.
+//! Generates the tables of fields in the reference documentation from a JSON schema.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ struct Row {
 
 impl Row {
     /// The kind of a key's value, unless default and meaning tell it.
-    fn kind_to_tell(&self) -> String {
+    fn kind_suffix(&self) -> String {
         let kind = self.kind.trim_end_matches(" or null");
         let is_told =
             ["text", "number", "whole number", "fields"].contains(&kind) || self.about.contains("<br>");
@@ -55,7 +55,7 @@ pub fn with_defaults(schema: &Value, defaults: &Value) -> String {
     let mut walk = Walk { types: &schema["$defs"], left_out: &[], first: None, rows: Vec::new() };
     walk.object("", schema);
     let row = |row: &Row| {
-        let (default, about) = (default(defaults, &row.path), format!("{}{}", row.about, row.kind_to_tell()));
+        let (default, about) = (default(defaults, &row.path), format!("{}{}", row.about, row.kind_suffix()));
         format!("| `{}` | {default} | {about} |\n", row.path)
     };
     let rows: String = walk.rows.iter().map(row).collect();
@@ -63,7 +63,7 @@ pub fn with_defaults(schema: &Value, defaults: &Value) -> String {
 }
 
 /// A section for each event.
-pub fn of_events(schema: &Value) -> String {
+pub fn event_sections(schema: &Value) -> String {
     let mut text = String::new();
     for event in schema["oneOf"].as_array().into_iter().flatten() {
         let name = event["properties"]["event"]["const"].as_str().unwrap_or_default();

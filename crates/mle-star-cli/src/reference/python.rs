@@ -13,7 +13,7 @@ use super::json;
 use crate::args::Cli;
 
 /// Parameters of `mle_star.run` with names of their own, and what a call from Python has no use for.
-const LEFT_OUT: [&str; 7] = ["agents", "direction", "json", "metric", "quiet", "runs_dir", "target"];
+const SKIPPED_OPTIONS: [&str; 7] = ["agents", "direction", "json", "metric", "quiet", "runs_dir", "target"];
 /// Options of `mle-star run` that are no keys.
 const OPTIONS: [&str; 3] = ["config", "jobs", "learn_from"];
 const PATH: &str = "str | os.PathLike[str]";
@@ -44,7 +44,7 @@ pub fn settings() -> String {
     let others = Invocation::KEYS.iter().chain(TaskKeys::all()).map(Key::option_name).chain(OPTIONS);
     let others = others.map(|name| (name, (other_kind(name).to_owned(), help(name))));
     let mut fields: BTreeMap<&str, (String, String)> = of_config.chain(others).collect();
-    fields.retain(|name, _| !LEFT_OUT.contains(name));
+    fields.retain(|name, _| !SKIPPED_OPTIONS.contains(name));
     let field = |(name, (kind, about)): (&&str, &(String, String))| {
         format!("    {name}: {kind}\n{}\n", wrapped(&format!("\"\"\"{about}\"\"\"")))
     };

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use crate::report;
 
 /// The minimum time between two reports.
-const PAUSE: Duration = Duration::from_secs(5);
+const MIN_INTERVAL: Duration = Duration::from_secs(5);
 /// The pause is at least this many times as long as the last report took.
 const PAUSE_FACTOR: u32 = 20;
 
@@ -25,7 +25,7 @@ const IN_PROGRESS_TIMEOUT: Duration = Duration::from_secs(5);
 const LAST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Writes the report of a run until [`end`](Self::end).
-pub struct Reporting {
+pub struct ReportWriter {
     shared: Arc<Shared>,
     writing: JoinHandle<()>,
 }
@@ -39,7 +39,7 @@ struct Shared {
     is_over: AtomicBool,
 }
 
-impl Reporting {
+impl ReportWriter {
     /// Starts; requires a runtime.
     pub fn start(folder: &Path) -> Self {
         let shared = Arc::new(Shared::default());
@@ -87,19 +87,19 @@ async fn write_on(folder: Arc<Path>, shared: Arc<Shared>) {
         })
         .await;
         drop(lock);
-        tokio::time::sleep(PAUSE.max(began.elapsed() * PAUSE_FACTOR)).await;
+        tokio::time::sleep(MIN_INTERVAL.max(began.elapsed() * PAUSE_FACTOR)).await;
     }
 }
 
 /// Writes the report of a run that was stopped; returns a note if that fails.
 pub async fn leave(folder: &Path) -> Option<String> {
     // This process still holds the lock and is about to end.
-    last(folder, |view| view.summary.run.state = State::Unfinished).await
+    write_last(folder, |view| view.summary.run.state = State::Unfinished).await
 }
 
 /// Writes the last report of a run, with a `change` that the journal does not record; returns a note if that fails or
 /// takes too long.
-pub async fn last(folder: &Path, change: impl FnOnce(&mut RunView) + Send + 'static) -> Option<String> {
+pub async fn write_last(folder: &Path, change: impl FnOnce(&mut RunView) + Send + 'static) -> Option<String> {
     let folder = folder.to_owned();
     let making = in_thread(move || {
         let mut view = run_view::read(&folder).map_err(|error| error.to_string())?;

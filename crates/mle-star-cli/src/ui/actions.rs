@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use axum::extract::{Form, Path, Query, State as Of};
 use axum::response::Redirect;
-use mle_star::journal::LONGEST_NOTE;
+use mle_star::journal::MAX_NOTE_CHARS;
 use mle_star::result::FinalResult;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view::{self, RunView, State};
@@ -111,8 +111,8 @@ pub async fn resume(
         let folder = site.find(&id)?;
         resumable(&folder)?;
         let args = ResumeArgs {
-            time_limit: given(&form.time_limit),
-            max_budget_usd: given(&form.max_budget_usd),
+            time_limit: non_empty(&form.time_limit),
+            max_budget_usd: non_empty(&form.max_budget_usd),
             ..ResumeArgs::default()
         };
         let resumed = detached::resume(&folder, &args)?;
@@ -132,7 +132,7 @@ pub async fn resume(
 pub async fn note_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageResponse {
     let of = id.clone();
     in_background(move || site.find(&of)).await?;
-    Page::rendered("ui/steer.html", &json!({"id": id, "most": LONGEST_NOTE}))
+    Page::rendered("ui/steer.html", &json!({"id": id, "most": MAX_NOTE_CHARS}))
 }
 
 /// Leaves a note for the agents of a run.
@@ -185,8 +185,8 @@ pub async fn fork(
         let args = ForkArgs {
             at: form.at.trim().to_owned(),
             set: set.collect(),
-            time_limit: given(&form.time_limit),
-            max_budget_usd: given(&form.max_budget_usd),
+            time_limit: non_empty(&form.time_limit),
+            max_budget_usd: non_empty(&form.max_budget_usd),
             ..ForkArgs::default()
         };
         Ok(page_of(&detached::fork(&parent, &args)?.run_id))
@@ -195,6 +195,6 @@ pub async fn fork(
 }
 
 /// A field that was filled in.
-fn given(value: &str) -> Option<String> {
+fn non_empty(value: &str) -> Option<String> {
     Some(value.trim().to_owned()).filter(|value| !value.is_empty())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Form, Query, State as Of};
 use axum::response::Redirect;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::run_view::is_held;
+use mle_star_report::run_view::is_running;
 use serde_json::json;
 
 use super::response::{ErrorResponse, Page, PageResponse, in_background, redirected};
@@ -17,7 +17,7 @@ use crate::deletion;
 /// # Errors
 /// None is given, one does not exist, or a process works on one.
 pub async fn page(Of(site): Of<Arc<Site>>, Query(pairs): Query<Vec<(String, String)>>) -> PageResponse {
-    let ids = chosen(pairs);
+    let ids = selected_runs(pairs);
     let of = ids.clone();
     in_background(move || deletable(&site, &of)).await?;
     Page::rendered("ui/delete.html", &json!({"ids": ids}))
@@ -31,7 +31,7 @@ pub async fn delete(
     Of(site): Of<Arc<Site>>,
     Form(pairs): Form<Vec<(String, String)>>,
 ) -> Result<Redirect, Page> {
-    let ids = chosen(pairs);
+    let ids = selected_runs(pairs);
     redirected(move || {
         deletable(&site, &ids)?;
         for id in &ids {
@@ -43,7 +43,7 @@ pub async fn delete(
     .await
 }
 
-fn chosen(pairs: Vec<(String, String)>) -> Vec<String> {
+fn selected_runs(pairs: Vec<(String, String)>) -> Vec<String> {
     let mut seen = std::collections::BTreeSet::new();
     let ids = pairs.into_iter().filter(|(key, _)| key == "run").map(|(_, id)| id);
     ids.filter(|id| seen.insert(id.clone())).collect()
@@ -56,7 +56,7 @@ fn deletable(site: &Site, ids: &[String]) -> Result<(), ErrorResponse> {
         return Err(trouble.into());
     }
     for id in ids {
-        if is_held(&site.find(id)?) {
+        if is_running(&site.find(id)?) {
             let message = format!("a process works on {id}, so it cannot be deleted");
             return Err(Trouble::new(message, "stop it on its page first").into());
         }

@@ -30,5 +30,5 @@ pub fn stamp(folder: &Path) -> String {
     let log = format!("{}-wal", layout::JOURNAL);
     let seen = [layout::JOURNAL, &log, layout::RESULT, layout::REPORT].map(|name| files::stamp(folder, name));
     let notes = folder.join(layout::NOTES).symlink_metadata().and_then(|meta| meta.modified()).ok();
-    format!("{seen:?} {notes:?} {}", run_view::is_held(folder))
+    format!("{seen:?} {notes:?} {}", run_view::is_running(folder))
 }

@@ -18,7 +18,7 @@ use super::response::render;
 use crate::listing::{Entry, best, entries, scale};
 
 /// The runs on a page.
-const ON_A_PAGE: usize = 100;
+const PAGE_SIZE: usize = 100;
 
 /// The query of the list; every field is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,7 +124,7 @@ fn values(entry: &Entry, best: &BTreeSet<String>) -> Value {
         "direction": row.run.direction, "held_out": row.held_out, "held_out_interval": row.held_out_interval,
         "progress": {"percent": row.done.percent, "words": row.stage()},
         "cost": row.cost().unwrap_or_else(|| "none".to_owned()), "created_at": row.created_at,
-        "begun": begun(&row.created_at), "time": duration(row.spent.elapsed_seconds),
+        "begun": local_time(&row.created_at), "time": duration(row.spent.elapsed_seconds),
     })
 }
 
@@ -158,7 +158,7 @@ fn cost_of(summary: &RunSummary) -> f64 {
 }
 
 /// A moment in this machine's time, to the minute.
-fn begun(created_at: &str) -> String {
+fn local_time(created_at: &str) -> String {
     let moment = created_at.parse::<jiff::Timestamp>();
     moment.map_or_else(
         |_| created_at.to_owned(),
@@ -210,9 +210,9 @@ impl ListQuery {
             groups[at].all += 1;
             groups[at].runs.push(entry);
         }
-        let pages = entries.len().div_ceil(ON_A_PAGE).max(1);
+        let pages = entries.len().div_ceil(PAGE_SIZE).max(1);
         let number = self.page.parse().unwrap_or(1).clamp(1, pages);
-        let (mut skipped, mut left) = ((number - 1) * ON_A_PAGE, ON_A_PAGE);
+        let (mut skipped, mut left) = ((number - 1) * PAGE_SIZE, PAGE_SIZE);
         for group in &mut groups {
             let from = skipped.min(group.runs.len());
             skipped -= from;

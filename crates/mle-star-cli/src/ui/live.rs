@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 /// How often to check for changes.
-const PAUSE: Duration = if cfg!(test) { Duration::from_millis(5) } else { Duration::from_secs(1) };
+const POLL_INTERVAL: Duration = if cfg!(test) { Duration::from_millis(5) } else { Duration::from_secs(1) };
 /// Checks use at most this fraction of a core's time, as its reciprocal.
 const SHARE: u32 = 10;
 
@@ -92,7 +92,7 @@ impl<S: Source> Live<S> {
             return Arc::clone(&rendered.sections);
         }
         let sections = self.checked(&mut rendered).await;
-        rendered.next_check = Some(Instant::now() + PAUSE.max(began.elapsed() * SHARE));
+        rendered.next_check = Some(Instant::now() + POLL_INTERVAL.max(began.elapsed() * SHARE));
         sections
     }
 
@@ -203,7 +203,7 @@ impl<S: Source> Follower<S> {
                 self.since = sections.revision;
                 return (self.since, serde_json::to_string(&newer).unwrap_or_default());
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 }

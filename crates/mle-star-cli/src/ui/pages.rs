@@ -29,7 +29,7 @@ use super::{files, logs};
 use crate::commands::export::notebook_text;
 
 /// Bytes that are sent at a time.
-const PIECE: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Shows the runs that match the query.
 ///
@@ -152,7 +152,7 @@ fn stream(file: Opened) -> Body {
 /// The next piece and the rest of the file. An error is passed on, so that a partial file is not taken for a whole one.
 async fn next_piece(file: Option<File>) -> Option<(io::Result<Vec<u8>>, Option<File>)> {
     let mut file = file?;
-    let mut piece = vec![0; PIECE];
+    let mut piece = vec![0; CHUNK_BYTES];
     match file.read(&mut piece).await {
         Ok(0) => None,
         Ok(length) => {

@@ -54,7 +54,7 @@ impl RunSections {
         };
         let parts = PARTS.iter().map(|known| (known.name, part(known)));
         let others = [(FIRST, self.actions(view)), (LOGS, self.log(view))];
-        parts.chain(others).map(|(name, html)| (name.to_owned(), shown(name, html))).collect()
+        parts.chain(others).map(|(name, html)| (name.to_owned(), section(name, html))).collect()
     }
 
     /// What can be done with the run.
@@ -104,7 +104,7 @@ fn downloads(view: &RunView) -> Vec<&'static str> {
 }
 
 /// A section as it is shown: what went wrong if it could not be rendered, and a hidden one if the run has no such part.
-fn shown(name: &str, html: Result<String, ErrorResponse>) -> String {
+fn section(name: &str, html: Result<String, ErrorResponse>) -> String {
     let html = html.unwrap_or_else(|refused| trouble(name, &refused.trouble.message));
     if html.is_empty() { nothing(name) } else { html }
 }

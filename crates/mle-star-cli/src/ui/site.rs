@@ -14,7 +14,7 @@ use super::run::RunSections;
 use crate::processes::Worker;
 
 /// How many pages without followers stay rendered.
-const KEPT: usize = 8;
+const CACHE_SIZE: usize = 8;
 
 /// A runs directory with cached state.
 pub struct Site {
@@ -55,7 +55,7 @@ impl Site {
     /// The page of a run, shared by all viewers.
     pub fn run(&self, id: &str, folder: PathBuf) -> Arc<Live<RunSections>> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        if !runs.contains_key(id) && runs.len() >= KEPT {
+        if !runs.contains_key(id) && runs.len() >= CACHE_SIZE {
             // Viewers hold a page as long as they follow it.
             runs.retain(|_, page| Arc::strong_count(page) > 1);
         }

@@ -85,13 +85,13 @@ fn looked_at(entered: &StartForm) -> Value {
     if tasks.len() > 1 {
         return form(entered, &tasks, Value::Null, Value::Null);
     }
-    let prepared = task_source::one(&folder).and_then(|task| {
+    let prepared = task_source::find_one(&folder).and_then(|task| {
         let prepared =
             prepare_for(Intent::Preview, &entered.arguments().options()?, &task, &process_environment);
         prepared.map_err(|error| error.trouble)
     });
     match prepared {
-        Ok(prepared) => form(&entered.with(&prepared), &[], seen(&prepared), Value::Null),
+        Ok(prepared) => form(&entered.with(&prepared), &[], preview(&prepared), Value::Null),
         Err(Trouble { message, hint, questions, .. }) => {
             let trouble = json!({"message": message, "hint": hint, "questions": questions});
             form(entered, &[], Value::Null, trouble)
@@ -100,7 +100,7 @@ fn looked_at(entered: &StartForm) -> Value {
 }
 
 /// The inferred task, with the reasons.
-fn seen(prepared: &Prepared) -> Value {
+fn preview(prepared: &Prepared) -> Value {
     let guesses = prepared.guesses.iter().map(|guess| {
         let value: String = guess.value.chars().take(300).collect();
         json!({"field": guess.field, "value": value, "reason": guess.reason})

@@ -1,6 +1,6 @@
 //! Styled text for a screen, measured in columns and truncated to the screen's width.
 
-use mle_star_report::sanitize::{one_line, start, width};
+use mle_star_report::sanitize::{one_line, prefix_of_width, width};
 
 use crate::output::{DrawnLine, paragraph};
 
@@ -67,7 +67,7 @@ impl Text {
         let (mut left, whole) = (columns, self.width() <= columns);
         let (mut text, mut taken) = (String::new(), 0);
         for (style, piece) in &self.pieces {
-            let kept = if whole { piece.clone() } else { start(piece, left.saturating_sub(1)) };
+            let kept = if whole { piece.clone() } else { prefix_of_width(piece, left.saturating_sub(1)) };
             left -= width(&kept).min(left);
             taken += width(&kept);
             text.push_str(&styled(*style, &kept, colour));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star::testing::called::{self, Called};
-use mle_star_codex::{CodexAgents, CodexSetup};
+use mle_star_codex::{CodexAgents, CodexSettings};
 use mle_star_domain::config::Price;
 use mle_star_domain::effects::AgentRequest;
 use serde_json::json;
@@ -21,7 +21,7 @@ pub const PROMPT: &str = "/clear @/etc/hostname $HOME {braces}\n\nWhat is the an
 /// A folder, and a `codex` in an isolated environment.
 pub struct World {
     folder: tempfile::TempDir,
-    pub setup: CodexSetup,
+    pub setup: CodexSettings,
 }
 
 impl World {
@@ -39,7 +39,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let executable = launcher(folder.path(), script);
         let price = Price { input: 2.0, output: 10.0, cached_input: Some(0.5) };
-        let setup = CodexSetup {
+        let setup = CodexSettings {
             executable,
             key: Some(KEY.to_owned()),
             folder: folder.path().join("agents"),

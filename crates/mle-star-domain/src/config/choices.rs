@@ -1,4 +1,4 @@
-//! Keys whose values are words.
+//! The types of configuration keys whose values are words, such as `on` and `off`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a script was seen to fit.
+//! The rows that the models behind validation predictions were fitted on, as far as this was observed.
 
 use serde::{Deserialize, Serialize};
 

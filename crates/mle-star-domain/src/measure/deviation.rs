@@ -1,4 +1,4 @@
-//! The spread of numbers.
+//! The standard deviation of numbers.
 
 /// The standard deviation of a sample; `None` for less than two finite values.
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {

@@ -8,7 +8,7 @@ use super::deviation::standard_deviation;
 use crate::metric::Direction;
 
 /// The fewest periods whose scores tell how far that of another one may be from them.
-pub const FEWEST_PERIODS: usize = 3;
+pub const MIN_PERIODS: usize = 3;
 /// The half width of a 95 % interval of a normal distribution, in standard deviations.
 pub const HALF_WIDTH: f64 = 1.96;
 
@@ -120,14 +120,14 @@ impl Spread {
     }
 }
 
-/// The interval of the score of one more period, from the scores of at least [`FEWEST_PERIODS`], the earliest first; `None`
+/// The interval of the score of one more period, from the scores of at least [`MIN_PERIODS`], the earliest first; `None`
 /// if there are fewer.
 ///
 /// It is the prediction interval of one more value by Student's distribution, with two changes that
 /// `lab/measured/coverage.md` compares. Errors are positive and skewed, so where the metric has a best possible score, it is
 /// computed for the square roots of the distances to that. Scores drift, so half of its centre is the last period's.
-pub fn of_one_more_period(scores: &[f64], bounds: Bounds, direction: Direction) -> Option<[f64; 2]> {
-    if scores.len() < FEWEST_PERIODS {
+pub fn next_period(scores: &[f64], bounds: Bounds, direction: Direction) -> Option<[f64; 2]> {
+    if scores.len() < MIN_PERIODS {
         return None;
     }
     let Some(best) = bounds.best(direction) else { return Some(bounds.within(one_more(scores)?)) };
@@ -146,14 +146,14 @@ pub fn few_periods(count: usize) -> String {
         1 => "the score of only one period of time is known".to_owned(),
         count => format!("the scores of only {count} periods of time are known"),
     };
-    format!("{known}, and an interval for one more needs {FEWEST_PERIODS}")
+    format!("{known}, and an interval for one more needs {MIN_PERIODS}")
 }
 
 /// The standard error of the difference between the score of one more period and the mean of these, of which
 /// [`HALF_WIDTH`] are the half of a 95 % interval; `None` if there are too few.
 pub fn error_of_one_more_period(scores: &[f64]) -> Option<f64> {
     let count = scores.len() as f64;
-    let is_enough = scores.len() >= FEWEST_PERIODS;
+    let is_enough = scores.len() >= MIN_PERIODS;
     let times = is_enough.then(|| quantile(count - 1.0))?? / HALF_WIDTH;
     Some(times * standard_deviation(scores)? * (1.0 + 1.0 / count).sqrt())
 }
@@ -175,8 +175,8 @@ fn one_more(values: &[f64]) -> Option<[f64; 2]> {
 /// The 97.5 % quantile of Student's distribution with this many degrees of freedom.
 fn quantile(freedom: f64) -> Option<f64> {
     // Below, the interval says nothing.
-    const LEAST: f64 = 0.5;
-    (freedom >= LEAST)
+    const MIN_DEGREES: f64 = 0.5;
+    (freedom >= MIN_DEGREES)
         .then(|| StudentsT::new(0.0, 1.0, freedom).ok())?
         .map(|student| student.inverse_cdf(0.975))
 }
@@ -208,7 +208,7 @@ mod tests {
     fn the_interval_is_for_one_more_period() {
         use Direction::{Maximize, Minimize};
         let check = |scores: &[f64], bounds, direction, expected| {
-            is_near(of_one_more_period(scores, bounds, direction), expected);
+            is_near(next_period(scores, bounds, direction), expected);
         };
         // By numpy and scipy.stats.t.
         check(&[10.0, 12.0], ERROR, Minimize, None);

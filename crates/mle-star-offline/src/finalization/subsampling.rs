@@ -1,10 +1,11 @@
-//! Subsampling: the block of a script that trains on a part of the rows, and what replaces it at the end.
+//! The answers of the rule-based agents about subsampling: the block of a script that trains on a part of the rows, and its
+//! replacement for the final script, which may be a larger sample.
 
 use crate::inputs::{Inputs, fenced};
 use crate::problem::Problem;
 
 /// The block that subsamples rows, or the statement that there is none.
-pub(crate) fn extract(inputs: Inputs<'_>) -> String {
+pub(crate) fn extract_block(inputs: Inputs<'_>) -> String {
     let code = inputs.text("final_solution");
     subsampling_block(code)
         .map_or_else(|| "There is no subsampling in this script.".to_owned(), |block| fenced(&block))
@@ -12,11 +13,11 @@ pub(crate) fn extract(inputs: Inputs<'_>) -> String {
 
 fn subsampling_block(code: &str) -> Option<String> {
     let lines: Vec<&str> = code.lines().collect();
-    let draws = |line: &&str| {
+    let is_sampling_line = |line: &&str| {
         let line = line.trim_start();
         !line.starts_with('#') && (line.contains(".sample(n=") || line.contains(".sample(frac="))
     };
-    let at = lines.iter().position(draws)?;
+    let at = lines.iter().position(is_sampling_line)?;
     let is_guard = |line: &str| line.trim_start().starts_with("if len(") && line.trim_end().ends_with(':');
     let start = if at > 0 && is_guard(lines[at - 1]) { at - 1 } else { at };
     // Below a condition, the rest of its block uses the sample.
@@ -28,7 +29,7 @@ fn subsampling_block(code: &str) -> Option<String> {
 }
 
 /// The replacement of a block that subsamples rows: none, or a sample of as many rows as fit into the time.
-pub(crate) fn remove(problem: &Problem, inputs: Inputs<'_>) -> String {
+pub(crate) fn replacement_block(problem: &Problem, inputs: Inputs<'_>) -> String {
     let block = inputs.text("code_block_with_subsampling");
     if !block.contains(".sample(") {
         return fenced(block);

@@ -10,9 +10,9 @@ use mle_star_domain::task::{Roles, Task};
 use mle_star_leakage::Facts;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::facts::Inferred;
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
+use mle_star_tables::task_inference::InferredTask;
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};
@@ -96,7 +96,7 @@ impl Folder {
     /// The task that the tables and the metric imply, and the tables.
     pub(super) fn read(&self, data_dir: &Path) -> (Task, Profile) {
         let facts = mle_star_needs::inspect(data_dir, &json!({ "metric": self.metric }));
-        let found = Inferred::of(&facts).unwrap();
+        let found = InferredTask::parse(&facts).unwrap();
         let task = Task {
             competition_id: self.name.to_owned(),
             task_type: found.task_type,

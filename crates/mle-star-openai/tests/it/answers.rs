@@ -5,7 +5,7 @@ use std::time::Duration;
 use mle_star::testing::called::Called;
 use mle_star_domain::config::Format;
 use mle_star_domain::effects::{AgentReply, AgentRequest, Answer, Usage};
-use mle_star_openai::{Endpoint, Key, OpenAiAgents, OpenAiSetup, look};
+use mle_star_openai::{Endpoint, Key, OpenAiAgents, OpenAiSetup, check_endpoint};
 use serde_json::{Value, json};
 
 use crate::api::{Api, End, chat_events, document, error, says, streams, usage};
@@ -211,7 +211,7 @@ async fn a_look_tells_what_an_endpoint_offers() {
     .await;
     let check = async |address: &str, reachable: bool, models: Option<&[&str]>, trouble: &str| {
         let endpoint = Endpoint::new(address, Key::new(KEY).unwrap(), Format::Chat).unwrap();
-        let seen = look(&endpoint).await.unwrap();
+        let seen = check_endpoint(&endpoint).await.unwrap();
         let names = seen.models.clone().unwrap_or_default();
         assert_eq!((seen.reachable, seen.models.is_some()), (reachable, models.is_some()), "{seen:?}");
         assert_eq!(names, models.unwrap_or_default(), "{seen:?}");

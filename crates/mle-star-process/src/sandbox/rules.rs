@@ -15,7 +15,7 @@ use super::layers::{Layers, Network};
 use crate::spawn::{Rules, TMP};
 
 /// The newest version whose rights are used. Each of them is tested.
-const NEWEST: ABI = ABI::V6;
+const MAX_ABI: ABI = ABI::V6;
 
 impl Access {
     /// The ruleset; `None` if the kernel has no Landlock.
@@ -24,7 +24,7 @@ impl Access {
     /// The kernel has Landlock but cannot create a ruleset, because memory or file descriptors ran out. Without it the
     /// child would lack a layer that is reported as enforced.
     pub(super) fn rules(&self, layers: &Layers, network: Network) -> io::Result<Option<Rules>> {
-        let abi = ABI::from(layers.landlock).min(NEWEST);
+        let abi = ABI::from(layers.landlock).min(MAX_ABI);
         if abi == ABI::Unsupported {
             return Ok(None);
         }

@@ -40,7 +40,7 @@ pub(crate) const TERMINATE: u8 = b'T';
 pub(crate) const REPORT: usize = 8;
 
 /// How long the supervisor keeps killing before it reports.
-const KILLING: Duration = Duration::from_secs(20);
+const KILL_INTERVAL: Duration = Duration::from_secs(20);
 
 /// Makes `command` start under a supervisor: the spawned process becomes the supervisor, and its child runs the
 /// command.
@@ -238,7 +238,7 @@ impl Family {
     /// Kills until nothing is left. Children of a killed process become the supervisor's, so it takes rounds.
     fn end(&mut self, events: &Events<'_>) {
         let started = Instant::now();
-        while self.reap() && started.elapsed() < KILLING {
+        while self.reap() && started.elapsed() < KILL_INTERVAL {
             if self.is_init {
                 // Kills all but init at one moment: a fork cannot escape.
                 let _ = kill(Pid::from_raw(-1), Signal::SIGKILL);

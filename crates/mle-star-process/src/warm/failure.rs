@@ -1,4 +1,4 @@
-//! Why a worker cannot be used.
+//! The reasons why a worker, a process with imported libraries, cannot be used.
 
 use std::io;
 

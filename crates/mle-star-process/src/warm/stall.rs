@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::proc;
 
 /// The maximum number of a child's processes to inspect.
-const MANY: u64 = 4096;
+const MAX_PROCESSES: u64 = 4096;
 
 /// Returns once the descendants of process `root` have neither used a processor nor written to `logs` for as long as
 /// `limit`. Never returns if the system does not report processor use.
@@ -30,5 +30,5 @@ pub(crate) async fn stalled(root: u32, logs: &[PathBuf; 2], limit: Duration) {
 
 /// How long each thread ran, and waited to run, in nanoseconds.
 fn processor_use(root: u32) -> Vec<(u64, u64)> {
-    proc::descendants(root, MANY).into_iter().flat_map(proc::thread_times).collect()
+    proc::descendants(root, MAX_PROCESSES).into_iter().flat_map(proc::thread_times).collect()
 }

@@ -27,9 +27,9 @@ use crate::spawn::{Confinement, Namespaces};
 /// How long an interpreter may take to introduce itself as a worker. No script waits for it.
 const INTRODUCTION: Duration = Duration::from_secs(15);
 /// How long the imports may take. No script waits for them.
-const IMPORTING: Duration = Duration::from_secs(120);
+const IMPORT_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long a worker may take to read a message.
-const READING: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long to wait for the error output of a worker that has ended.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 /// How many bytes of a worker's error output are kept.
@@ -95,8 +95,8 @@ impl Worker {
                 other => return Err(Failure::Reported(other)),
             }
             send(&mut channel, &first, &[]).await?;
-            let ready = timeout(IMPORTING, supervisor_of(&mut channel, flags)).await;
-            ready.map_err(|_| Failure::SlowImports(IMPORTING.as_secs()))?
+            let ready = timeout(IMPORT_TIMEOUT, supervisor_of(&mut channel, flags)).await;
+            ready.map_err(|_| Failure::SlowImports(IMPORT_TIMEOUT.as_secs()))?
         };
         match ready.await {
             Ok(supervisor) => {
@@ -155,7 +155,7 @@ impl BusyWorker {
     /// The worker fails.
     pub(super) async fn ready_again(mut self, tree: ProcessTree) -> Result<Worker, Failure> {
         let tree = tree.into_worker().ok_or(Failure::Ended)?;
-        let ready = timeout(READING, supervisor_of(&mut self.channel, self.flags)).await;
+        let ready = timeout(READ_TIMEOUT, supervisor_of(&mut self.channel, self.flags)).await;
         let supervisor = ready.map_err(|_| Failure::NoFork)??;
         Ok(Worker { tree, rest: self, supervisor })
     }
@@ -217,7 +217,7 @@ async fn send(channel: &mut UnixStream, fields: &[OsString], descriptors: &[RawF
     let message = if descriptors.is_empty() { &rights[..0] } else { &rights[..] };
     // Four bytes always fit: the worker has read every earlier message.
     sendmsg::<()>(channel.as_raw_fd(), &[IoSlice::new(&length)], message, MsgFlags::MSG_NOSIGNAL, None)?;
-    timeout(READING, channel.write_all(&body)).await?
+    timeout(READ_TIMEOUT, channel.write_all(&body)).await?
 }
 
 /// The process ID of the supervisor that reports to be ready. In namespaces, the worker reports its parent.

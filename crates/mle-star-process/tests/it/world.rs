@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use mle_star_process::enforce::{self, Finished, Limits};
+use mle_star_process::enforce::{self, ChildEnd, Limits};
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Sandbox};
 use mle_star_process::stream::Stream;
-use mle_star_process::{Confinement, ProcessTree, disk, memory, open_files};
+use mle_star_process::{Confinement, ProcessTree, disk, memory, open_file_limit};
 use tokio::process::Command;
 
 pub struct World {
@@ -31,13 +31,13 @@ impl World {
             memory: memory::Limits { memory_mib: 2_000, share_mib: u64::MAX, processes: 100 },
             disk: disk::Limits { disk_mib: 100, files: 1_000, reserve_mib: 0 },
             folder: self.folder(),
-            times_lowered: open_files::times_lowered().unwrap(),
+            times_lowered: open_file_limit::restore_limit().unwrap(),
             stall: None,
         }
     }
 
     /// Runs a shell script to its end; returns how it ended and what it printed to both streams.
-    pub async fn run(&self, script: &str, limits: Limits, confinement: Confinement) -> (Finished, String) {
+    pub async fn run(&self, script: &str, limits: Limits, confinement: Confinement) -> (ChildEnd, String) {
         std::fs::create_dir_all(self.folder()).unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", script]).current_dir(self.folder());

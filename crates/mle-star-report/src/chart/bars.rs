@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{About, TextSize, WIDTH, draw, ink, label};
-use crate::sanitize::{plain, shortened};
+use crate::sanitize::{escape, shortened};
 
 const ROW: i32 = 26;
 const NAMES: i32 = 214;
@@ -83,7 +83,7 @@ pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
                     area.draw(&PathElement::new(line, ink::TEXT.stroke_width(2)))?;
                 }
             }
-            let name = shortened(&plain(&bar.name), 26);
+            let name = shortened(&escape(&bar.name), 26);
             area.draw(&Text::new(name, (NAMES - 8, middle), name_style.clone()))?;
             area.draw(&Text::new(bar.shown.clone(), (width - 4, middle), figure_style.clone()))?;
         }

@@ -5,7 +5,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{About, Plane, TextSize, draw, ink, label};
 use crate::figures::{grouped, number};
-use crate::sanitize::{plain, shortened};
+use crate::sanitize::{escape, shortened};
 
 const HEIGHT: u32 = 360;
 /// Numbers beyond this are not drawn: their differences would overflow.
@@ -56,7 +56,7 @@ pub fn shares(about: &About<'_>, axes: [&str; 2], lines: &[Line], has_diagonal: 
         for ((line, colour), row) in named.zip(0_u8..) {
             let y = top - f64::from(row) * ROW;
             chart.draw_series([PathElement::new(vec![(x, y), (x + 0.05, y)], colour.stroke_width(3))])?;
-            let name = shortened(&plain(&line.name), 34);
+            let name = shortened(&escape(&line.name), 34);
             chart.draw_series([Text::new(name, (x + 0.065, y), label(TextSize::Small).pos(left))])?;
         }
         Ok(())

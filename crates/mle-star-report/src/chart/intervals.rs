@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use super::{About, Plane, Spot, draw_pointed, ink, range, whole, with};
 use crate::figures::number;
-use crate::sanitize::{plain, shortened};
+use crate::sanitize::{escape, shortened};
 
 /// A validation score, with what else is known about its script.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Measured {
+pub struct ScoreRow {
     /// The number of the script.
     pub x: f64,
     /// The score.
@@ -36,7 +36,7 @@ pub struct Band {
 pub fn intervals(
     about: &About<'_>,
     metric: &str,
-    scores: &[Measured],
+    scores: &[ScoreRow],
     band: Option<Band>,
     spots: &[Spot],
 ) -> Option<String> {
@@ -45,7 +45,7 @@ pub fn intervals(
     let is_inside = |score: f64| (low..=high).contains(&score);
     let last = scores.iter().map(|one| one.x).fold(1.0, f64::max) + 0.5;
     draw_pointed(about, 300, spots, |area| {
-        let metric = shortened(&plain(metric), 30);
+        let metric = shortened(&escape(metric), 30);
         let plane = Plane {
             ranges: [0.5..last, low..high],
             titles: ["scored scripts, in order", &metric],
@@ -60,14 +60,14 @@ pub fn intervals(
             chart.draw_series(line.map(|line| PathElement::new(line, ink::WAY.stroke_width(1))))?;
         }
         let inside = || scores.iter().filter(|one| is_inside(one.score));
-        let colour = |one: &Measured| if one.is_chosen { ink::GOOD } else { ink::LINE };
+        let colour = |one: &ScoreRow| if one.is_chosen { ink::GOOD } else { ink::LINE };
         chart.draw_series(inside().filter_map(|one| {
             let [from, to] = one.interval?;
             let ends = [(one.x, y(from)), (one.x, y(to))];
             Some(PathElement::new(ends, colour(one).stroke_width(2)))
         }))?;
         // The chosen solution is drawn above the others.
-        let (chosen, other): (Vec<&Measured>, Vec<&Measured>) = inside().partition(|one| one.is_chosen);
+        let (chosen, other): (Vec<&ScoreRow>, Vec<&ScoreRow>) = inside().partition(|one| one.is_chosen);
         for one in other.into_iter().chain(chosen) {
             let size = if one.is_chosen { 6 } else { 3 };
             chart.draw_series([Circle::new((one.x, one.score), size, colour(one).filled())])?;
@@ -85,14 +85,14 @@ pub fn intervals(
 }
 
 /// The number of scores that are not drawn because they are outliers.
-pub fn outside(scores: &[Measured], band: Option<Band>) -> usize {
-    let drawn = |(low, high): (f64, f64)| move |one: &&Measured| (low..=high).contains(&one.score);
+pub fn outside(scores: &[ScoreRow], band: Option<Band>) -> usize {
+    let drawn = |(low, high): (f64, f64)| move |one: &&ScoreRow| (low..=high).contains(&one.score);
     bounds(scores, band).map_or(0, |bounds| scores.len() - scores.iter().filter(drawn(bounds)).count())
 }
 
 /// Bounds of the vertical axis: those of scores and intervals without outliers. The chosen solution and the interval of the
 /// holdout are always inside.
-fn bounds(scores: &[Measured], band: Option<Band>) -> Option<(f64, f64)> {
+fn bounds(scores: &[ScoreRow], band: Option<Band>) -> Option<(f64, f64)> {
     let ends = scores.iter().filter_map(|one| one.interval).flatten();
     let known = scores.iter().flat_map(|one| [one.score].into_iter().chain(one.held_out)).chain(ends);
     let bounds = range(known.chain(band.map(|band| band.score)))?;

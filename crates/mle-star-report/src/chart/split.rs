@@ -3,9 +3,9 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{About, Area, Drawn, TextSize, WIDTH, draw, ink, label, range, with};
+use super::{About, Area, DotPositions, TextSize, WIDTH, draw, ink, label, range, with};
 use crate::figures::number;
-use crate::sanitize::{plain, shortened};
+use crate::sanitize::{escape, shortened};
 
 /// A part of the rows, from left to right.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ const STRIP: i32 = 26;
 const NAMES: i32 = 18;
 const SCORES: i32 = 170;
 /// No part is wider than this share of the unshortened whole.
-const WIDEST: f64 = 0.3;
+const MAX_SHARE: f64 = 0.3;
 
 /// Draws the parts as a strip and their scores above it, with the interval of the score of the test part. `None` if there are
 /// no parts.
@@ -62,7 +62,7 @@ pub fn split(about: &About<'_>, metric: &str, parts: &[Part], interval: Option<[
 /// The left and the right edge of each part, in pixels.
 fn edges(parts: &[Part]) -> Option<Vec<(i32, i32)>> {
     let all: f64 = parts.iter().map(|part| part.width).sum();
-    let widths: Vec<f64> = parts.iter().map(|part| part.width.min(WIDEST * all).max(0.0)).collect();
+    let widths: Vec<f64> = parts.iter().map(|part| part.width.min(MAX_SHARE * all).max(0.0)).collect();
     let sum: f64 = widths.iter().sum();
     let room = f64::from(i32::try_from(WIDTH).ok()? - LEFT - RIGHT);
     let mut so_far = 0.0;
@@ -76,7 +76,7 @@ fn edges(parts: &[Part]) -> Option<Vec<(i32, i32)>> {
     (sum > 0.0 && sum.is_finite()).then(|| widths.into_iter().map(edge).collect())
 }
 
-fn strip(area: &Area<'_>, top: i32, parts: &[Part], edges: &[(i32, i32)]) -> Drawn {
+fn strip(area: &Area<'_>, top: i32, parts: &[Part], edges: &[(i32, i32)]) -> DotPositions {
     const LETTER: i32 = 7;
     let centre = label(TextSize::Small).pos(Pos::new(HPos::Center, VPos::Center));
     let left = label(TextSize::Small).pos(Pos::new(HPos::Left, VPos::Center));
@@ -97,7 +97,7 @@ fn strip(area: &Area<'_>, top: i32, parts: &[Part], edges: &[(i32, i32)]) -> Dra
             area.draw(&Text::new(part.name.as_str(), ((from + to) / 2, top + STRIP / 2), centre.clone()))?;
         }
         // A text that would cover the one before is left out.
-        let begin = shortened(&plain(&part.begin), 10);
+        let begin = shortened(&escape(&part.begin), 10);
         let length = LETTER * i32::try_from(begin.chars().count() + 1).unwrap_or_default();
         let at = (*from).min(end - length);
         if at >= free {
@@ -114,7 +114,7 @@ fn points(
     parts: &[Part],
     edges: &[(i32, i32)],
     interval: Option<[f64; 2]>,
-) -> Drawn {
+) -> DotPositions {
     let known = || parts.iter().filter_map(|part| part.score);
     let Some(bounds) = range(known()) else { return Ok(()) };
     // An odd period and the interval are inside.
@@ -130,7 +130,7 @@ fn points(
     let mut mesh = chart.configure_mesh();
     mesh.disable_x_mesh().disable_x_axis().light_line_style(TRANSPARENT).bold_line_style(ink::GRID);
     mesh.axis_style(ink::GRID).label_style(style.clone()).axis_desc_style(style);
-    mesh.y_desc(shortened(&plain(metric), 22)).y_label_formatter(&|y| number(*y)).y_labels(4).draw()?;
+    mesh.y_desc(shortened(&escape(metric), 22)).y_label_formatter(&|y| number(*y)).y_labels(4).draw()?;
     // The interval is for the rows to predict.
     let tests = parts.iter().zip(edges).filter(|(part, _)| part.kind == PartKind::Test);
     let bands = tests.filter_map(|(_, (left, right))| {

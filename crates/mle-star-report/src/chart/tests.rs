@@ -8,10 +8,10 @@ use super::*;
 
 const ABOUT: About<'static> = About { id: "c", title: "t", description: "d" };
 
-fn points(scores: &[f64], ended: fn(usize) -> f64) -> Vec<Scored> {
+fn points(scores: &[f64], ended: fn(usize) -> f64) -> Vec<ScoredScript> {
     let point = |(index, score): (usize, &f64)| {
         let (score, ended) = (*score, ended(index));
-        Scored { place: Place::default(), ended, score, best: score, improved: true }
+        ScoredScript { place: Place::default(), ended, score, best: score, improved: true }
     };
     scores.iter().enumerate().map(point).collect()
 }
@@ -21,14 +21,14 @@ fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
     let points = points(values, x);
     let bar = |value: &f64| Bar::new("n", *value, String::new(), Mood::Plain);
     let of_bars: Vec<Bar> = values.iter().map(bar).collect();
-    let measured = |point: &Scored| Measured {
+    let measured = |point: &ScoredScript| ScoreRow {
         x: point.ended,
         score: point.score,
         interval: Some([-point.score, point.score]),
         held_out: Some(point.score),
         is_chosen: point.ended <= 1.0,
     };
-    let of_scripts: Vec<Measured> = points.iter().map(measured).collect();
+    let of_scripts: Vec<ScoreRow> = points.iter().map(measured).collect();
     let pairs: Vec<[f64; 2]> = values.iter().map(|value| [*value, -*value]).collect();
     let bins: Vec<[f64; 3]> = values.windows(2).map(|ends| [ends[0], ends[1], ends[1].abs()]).collect();
     let intervals_of_pairs: Vec<[f64; 2]> = pairs.iter().map(|_| [0.0, 1.0]).collect();

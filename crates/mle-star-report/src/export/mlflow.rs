@@ -1,4 +1,4 @@
-//! A finished run as what MLflow keeps: a run with its settings, scores and files, and a run below it for each scored script.
+//! Exports a finished run for MLflow: a run with its settings, scores and files, and a nested run for each scored script.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,16 +29,16 @@ pub struct MlflowExport {
     /// When the run was created.
     pub started: String,
     /// The run itself.
-    pub run: Logged,
+    pub run: MlflowRun,
     /// The scored scripts, in the order in which they ended.
-    pub scripts: Vec<Logged>,
+    pub scripts: Vec<MlflowRun>,
     /// The folder with its fitted model; `None` if there is none.
     pub model: Option<PathBuf>,
 }
 
 /// What is logged of a run, or of a script.
 #[derive(Clone, Debug, Serialize)]
-pub struct Logged {
+pub struct MlflowRun {
     /// The name.
     pub name: String,
     /// When it began.
@@ -50,14 +50,14 @@ pub struct Logged {
     /// Settings by their names.
     pub params: BTreeMap<String, String>,
     /// Scores, and what else was measured.
-    pub metrics: Vec<Measured>,
+    pub metrics: Vec<MetricPoint>,
     /// Files, by absolute paths.
     pub files: Vec<PathBuf>,
 }
 
 /// A number at a time and a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Measured {
+pub struct MetricPoint {
     /// The name.
     pub name: String,
     /// The number.
@@ -72,21 +72,21 @@ pub struct Measured {
 pub fn mlflow(view: &RunView, result: &FinalResult, report: &RunReport) -> MlflowExport {
     let folder = std::path::absolute(&view.folder).unwrap_or_else(|_| view.folder.clone());
     let started = &view.summary.created_at;
-    let start = moment(started).unwrap_or_default();
+    let start = epoch_millis(started).unwrap_or_default();
     let ends = view.snapshot.effects.iter().filter(|effect| effect.counts());
-    let end = ends.filter_map(|effect| moment(effect.ended_at.as_deref()?)).fold(start, i64::max);
+    let end = ends.filter_map(|effect| epoch_millis(effect.ended_at.as_deref()?)).fold(start, i64::max);
     let last = folder.join(layout::FINAL);
     let own = [layout::SUBMISSION, layout::SOLUTION, layout::REQUIREMENTS].map(|name| last.join(name));
     let files = own.into_iter().chain([folder.join(layout::REPORT)]);
     let parts = [layout::MODEL, layout::MODEL_RECORD, layout::PREDICT];
     let is_whole = parts.iter().all(|part| last.join(part).exists());
     let notes: String = report.score_lines().iter().map(|line| format!("- {line}\n")).collect();
-    let scripts: Vec<Logged> =
+    let scripts: Vec<MlflowRun> =
         (0..).zip(scored_scripts(view)).map(|(step, row)| script(&folder, row, step, start)).collect();
     let best: BTreeMap<String, f64> =
         scored(view).into_iter().map(|one| (one.place.to_string(), one.best)).collect();
-    let course = (0..).zip(&scripts).filter_map(|(step, script)| {
-        Some(Measured {
+    let best_scores = (0..).zip(&scripts).filter_map(|(step, script)| {
+        Some(MetricPoint {
             name: "best_score".to_owned(),
             value: *best.get(&script.name)?,
             at: script.end,
@@ -97,13 +97,13 @@ pub fn mlflow(view: &RunView, result: &FinalResult, report: &RunReport) -> Mlflo
         experiment: result.task.competition_id.clone(),
         id: view.snapshot.frozen.run_id.clone(),
         started: started.clone(),
-        run: Logged {
+        run: MlflowRun {
             name: report.summary.run.run_id.clone(),
             start,
             end,
             tags: BTreeMap::from([(NOTE.to_owned(), notes)]),
             params: params(result),
-            metrics: of_result(result, report, end).into_iter().chain(course).collect(),
+            metrics: result_metrics(result, report, end).into_iter().chain(best_scores).collect(),
             files: files.filter(|file| file.is_file()).collect(),
         },
         scripts,
@@ -112,7 +112,7 @@ pub fn mlflow(view: &RunView, result: &FinalResult, report: &RunReport) -> Mlflo
 }
 
 /// Milliseconds since 1970.
-fn moment(time: &str) -> Option<i64> {
+fn epoch_millis(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
 }
 
@@ -125,7 +125,7 @@ fn scored_scripts(view: &RunView) -> Vec<&StepRow> {
 }
 
 /// The scores of the solution, with their intervals, and what the run cost.
-fn of_result(result: &FinalResult, report: &RunReport, at: i64) -> Vec<Measured> {
+fn result_metrics(result: &FinalResult, report: &RunReport, at: i64) -> Vec<MetricPoint> {
     let (score, trust) = (&report.score, report.score.trust.as_ref());
     let validated = trust.and_then(|trust| trust.validation_interval);
     let held_out = trust.and_then(|trust| trust.holdout_interval);
@@ -144,19 +144,19 @@ fn of_result(result: &FinalResult, report: &RunReport, at: i64) -> Vec<Measured>
     ];
     let known =
         values.into_iter().filter_map(|(name, value)| Some((name, value.filter(|one| one.is_finite())?)));
-    known.map(|(name, value)| Measured { name: name.to_owned(), value, at, step: 0 }).collect()
+    known.map(|(name, value)| MetricPoint { name: name.to_owned(), value, at, step: 0 }).collect()
 }
 
 /// A scored script. The clock of the run would not tell when it ended: it stands still while no process works on the run, and
 /// that of a fork goes on from its parent's.
-fn script(folder: &Path, row: &StepRow, step: usize, start: i64) -> Logged {
-    let end = row.ended_at.as_deref().and_then(moment).unwrap_or(start);
+fn script(folder: &Path, row: &StepRow, step: usize, start: i64) -> MlflowRun {
+    let end = row.ended_at.as_deref().and_then(epoch_millis).unwrap_or(start);
     let seconds = row.seconds.unwrap_or(0.0);
-    let measured = |name: &str, value: f64, step| Measured { name: name.to_owned(), value, at: end, step };
+    let measured = |name: &str, value: f64, step| MetricPoint { name: name.to_owned(), value, at: end, step };
     let script = format!("{}.py", Place::from(row.place.as_str()).file_stem());
     let script = folder.join(layout::SOLUTIONS).join(script);
     let tags = [("mle_star.place", row.place.clone()), ("mle_star.counts", row.counts.to_string())];
-    Logged {
+    MlflowRun {
         name: row.place.clone(),
         start: end - (1000.0 * seconds) as i64,
         end,

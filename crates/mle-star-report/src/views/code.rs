@@ -1,4 +1,4 @@
-//! The script at a place of a run, and the one to compare it with.
+//! The script at a place of a run, and its difference from the script that it was made from.
 
 use mle_star_domain::place::Place;
 use similar::TextDiff;

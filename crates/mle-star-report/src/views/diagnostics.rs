@@ -13,28 +13,28 @@ use crate::figures::number;
 use crate::files;
 
 /// The largest file that is read, in bytes.
-const LARGEST: u64 = 4 << 20;
+const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// What was found in the predictions, with its pictures; `None` without a result, or without predictions that the program can
 /// read.
 pub fn diagnostics(context: &Context<'_>) -> Option<Value> {
     context.result()?;
     let file = format!("{}/{}", layout::HOLDOUT, layout::DIAGNOSTICS);
-    let text = files::read(&context.run.folder, &file, LARGEST).ok()?;
-    Some(drawn(&serde_json::from_str(&text).ok()?))
+    let text = files::read(&context.run.folder, &file, MAX_FILE_BYTES).ok()?;
+    Some(charts(&serde_json::from_str(&text).ok()?))
 }
 
-fn drawn(found: &Diagnostics) -> Value {
+fn charts(found: &Diagnostics) -> Value {
     let parts = found.parts.iter().enumerate();
     let targets = found.targets.iter().enumerate();
     json!({
         "found": found,
-        "parts": parts.map(|(at, parts)| of_parts(at, parts)).collect::<Vec<_>>(),
-        "targets": targets.map(|(at, target)| of_target(at, target)).collect::<Vec<_>>(),
+        "parts": parts.map(|(at, parts)| parts_chart(at, parts)).collect::<Vec<_>>(),
+        "targets": targets.map(|(at, target)| target_charts(at, target)).collect::<Vec<_>>(),
     })
 }
 
-fn of_parts(at: usize, parts: &Parts) -> Option<String> {
+fn parts_chart(at: usize, parts: &Parts) -> Option<String> {
     let bar = |part: &PartScore| {
         let score = part.score?;
         Some(Bar::new(&part.name, score, number(score).replace('-', "−"), Mood::Plain))
@@ -46,7 +46,7 @@ fn of_parts(at: usize, parts: &Parts) -> Option<String> {
 }
 
 /// The pictures of a target.
-fn of_target(at: usize, found: &TargetErrors) -> Value {
+fn target_charts(at: usize, found: &TargetErrors) -> Value {
     let id = |what: &str| format!("diagnostics-{what}-{at}");
     let (classes, numbers) = (found.classes.as_ref(), found.numbers.as_ref());
     json!({
@@ -127,7 +127,7 @@ mod tests {
         let mut report = report(&json!({}));
         report.summary.run.metric = "rmse".to_owned();
         let more = minijinja::context! { report => minijinja::value::Serde(&report) };
-        let page = section(&environment, part("diagnostics").unwrap(), &drawn(&found), more).unwrap();
+        let page = section(&environment, part("diagnostics").unwrap(), &charts(&found), more).unwrap();
         for words in ["1,234 held-out rows; rmse −0.50000."].iter().chain(expected) {
             assert!(page.contains(words), "{words}: {page}");
         }

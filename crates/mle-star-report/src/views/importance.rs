@@ -11,9 +11,9 @@ use crate::figures::{grouped, signed};
 use crate::sanitize::first_line;
 
 /// The most columns in the picture; the table has all.
-const DRAWN: usize = 30;
+const MAX_DRAWN: usize = 30;
 /// The most columns in lines of text.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 /// The longest name of a column in a sentence, in characters.
 const NAME: usize = 40;
 
@@ -30,15 +30,15 @@ pub fn importance(context: &Context<'_>) -> Option<Value> {
     // Those without which the score is better beyond chance.
     let hurting = columns.iter().rev().filter(|one| one.hurts()).take(5);
     let hurting: Vec<String> = hurting.map(|one| format!("`{}`", first_line(&one.column, NAME))).collect();
-    let listed = columns.iter().take(LISTED);
+    let listed = columns.iter().take(MAX_LISTED);
     let width = listed.map(|one| first_line(&one.column, NAME).chars().count()).max();
     Some(json!({
         "why": why.as_ref().filter(|_| result.importance.is_none()),
         "about": about,
         "columns": columns,
         "chart": picture(&about, columns),
-        "drawn": DRAWN,
-        "listed": LISTED,
+        "drawn": MAX_DRAWN,
+        "listed": MAX_LISTED,
         "width": width,
         "hurting": hurting,
     }))
@@ -58,7 +58,7 @@ fn picture(title: &str, columns: &[ColumnImportance]) -> Option<String> {
         let mood = if one.hurts() { Mood::Bad } else { Mood::Plain };
         Bar { interval: one.interval, ..Bar::new(&one.column, one.difference, worse(one.difference), mood) }
     };
-    let drawn: Vec<Bar> = columns.iter().take(DRAWN).map(bar).collect();
+    let drawn: Vec<Bar> = columns.iter().take(MAX_DRAWN).map(bar).collect();
     chart::bars(&About { id: "importance-chart", title, description: &description }, &drawn)
 }
 

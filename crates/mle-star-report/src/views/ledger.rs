@@ -14,18 +14,18 @@ use super::steps::{Step, StepKind};
 /// The accepted edits of existing solutions, in the order of the algorithms.
 pub fn edits(context: &Context<'_>) -> Vec<Value> {
     let way = context.descent.way_to_best();
-    let kept = tried(context).filter(|step| step.is_kept());
+    let kept = tried_steps(context).filter(|step| step.is_kept());
     kept.filter_map(|step| edit(context, step, way.contains(&step.step))).collect()
 }
 
 /// The accepted edits, and how many were scored.
 pub fn ledger(context: &Context<'_>) -> Option<Value> {
     let acceptance = context.run.snapshot.frozen.config.acceptance;
-    Some(json!({"edits": edits(context), "tried": tried(context).count(), "acceptance": acceptance}))
+    Some(json!({"edits": edits(context), "tried": tried_steps(context).count(), "acceptance": acceptance}))
 }
 
 /// The steps that edited a solution and got a score.
-fn tried<'a>(context: &'a Context<'_>) -> impl Iterator<Item = &'a Step<'a>> {
+fn tried_steps<'a>(context: &'a Context<'_>) -> impl Iterator<Item = &'a Step<'a>> {
     context.steps.iter().filter(|step| is_edit(step.kind) && step.score().is_some())
 }
 

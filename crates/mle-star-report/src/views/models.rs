@@ -38,14 +38,14 @@ pub fn models(context: &Context<'_>) -> Option<Value> {
     Some(json!({
         "retrieval": retrieval,
         "agents": context.run.snapshot.frozen.config.agents,
-        "models": (0..).zip(known(context)).map(model).collect::<Vec<_>>(),
+        "models": (0..).zip(tried_models(context)).map(model).collect::<Vec<_>>(),
         "lookups": lookups,
         "opened": opened,
     }))
 }
 
 /// The models that are tried: those of the result, else those of the user, else those of the last reply with any.
-fn known(context: &Context<'_>) -> Vec<RetrievedModel> {
+fn tried_models(context: &Context<'_>) -> Vec<RetrievedModel> {
     if let Some(result) = context.result() {
         return result.phase1.retrieved_models.clone();
     }

@@ -32,7 +32,7 @@ pub fn present(run: &RunView, at_work: &AtWork) -> Option<Value> {
     // The moment that the journal tells of; `None` while the clock of the run does not run.
     let used = SignedDuration::try_from_secs_f64(summary.spent.elapsed_seconds).unwrap_or_default();
     let now = progress.and_then(|progress| progress.zero()?.checked_add(used).ok());
-    let open = open(run).map(|record| begun(run, record, progress, now));
+    let open = open(run).map(|record| entry(run, record, progress, now));
     let waiting = progress.into_iter().flat_map(|progress| waiting(run, progress));
     let left = progress.zip(now).and_then(|(progress, now)| progress.seconds_left(now));
     Some(json!({
@@ -82,7 +82,7 @@ fn work(place: &str, what: &str, since: &str, waits: bool) -> Value {
 }
 
 /// A call or script that was requested, or the program's own work, which waits for no slot.
-fn begun(run: &RunView, record: &EffectRecord, progress: Option<&Progress>, now: Option<Timestamp>) -> Value {
+fn entry(run: &RunView, record: &EffectRecord, progress: Option<&Progress>, now: Option<Timestamp>) -> Value {
     let EffectRecord { place: at, kind, .. } = record;
     let slot = progress.and_then(|progress| progress.running.get(at));
     let place = progress.map_or_else(|| place_name(at), |progress| progress.models.place(at));
@@ -97,7 +97,7 @@ fn begun(run: &RunView, record: &EffectRecord, progress: Option<&Progress>, now:
         _ => work(&place, &what, &since(record.elapsed_begun), false),
     };
     if *kind == Kind::Script {
-        shown["output"] = json!(script_output::of_script(&run.folder, at, &record.begun_at));
+        shown["output"] = json!(script_output::script_outputs(&run.folder, at, &record.begun_at));
     }
     shown
 }

@@ -1,4 +1,4 @@
-//! The outcome of a step, and of each run of its script.
+//! The outcome of a step, and of each run of its script, in words for the report.
 
 use mle_star::findings::Findings;
 use mle_star::journal::{EffectRecord, EffectState, Kind};
@@ -42,7 +42,7 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
         {
             ("failed", fault)
         }
-        (StepKind::Submission, ..) if matches!(step.step, place::Step::Choice(_)) => compared(step),
+        (StepKind::Submission, ..) if matches!(step.step, place::Step::Choice(_)) => finalist_status(step),
         (StepKind::Submission | StepKind::Provisional, Some(_), _) => ("kept", "valid submission".to_owned()),
         (StepKind::LikeRows, ..) => ("done", "compared on like rows".to_owned()),
         (StepKind::Provisional, None, _) => ("skipped", "skipped: no time for it".to_owned()),
@@ -80,7 +80,7 @@ fn open(context: &Context<'_>, step: &Step<'_>) -> &'static str {
 }
 
 /// The outcome of a finalist without a fault.
-fn compared(step: &Step<'_>) -> (&'static str, String) {
+fn finalist_status(step: &Step<'_>) -> (&'static str, String) {
     let has_score = step.verdict.as_ref().is_some_and(|verdict| verdict.score.is_some());
     match (step.is_kept(), has_score) {
         (true, _) => ("kept", "chosen on held-out rows".to_owned()),
@@ -128,13 +128,13 @@ pub fn run_values(run: &ScriptRun<'_>) -> Value {
         Some(_) => "ran".to_owned(),
     };
     json!({
-        "place": run.place, "name": name(run), "ok": run.is_ok(), "outcome": ended, "error": error(run),
+        "place": run.place, "name": run_name(run), "ok": run.is_ok(), "outcome": ended, "error": error_text(run),
         "score": run.score.map(Score::value), "seconds": seconds, "runner": run.runner(),
     })
 }
 
 /// What a run of a step's script is called.
-fn name(run: &ScriptRun<'_>) -> String {
+fn run_name(run: &ScriptRun<'_>) -> String {
     let without = match run.place {
         place if place.is_corrected() => Some("without the leak".to_owned()),
         place if place.is_without_labels() => Some("without the held-out labels".to_owned()),
@@ -146,7 +146,7 @@ fn name(run: &ScriptRun<'_>) -> String {
 }
 
 /// The traceback of a failed run, or the end of its stderr.
-fn error(run: &ScriptRun<'_>) -> Option<String> {
+fn error_text(run: &ScriptRun<'_>) -> Option<String> {
     let outcome = run.outcome.as_ref().filter(|outcome| outcome.is_error())?;
     let text = outcome.traceback.clone().unwrap_or_else(|| outcome.stderr.text());
     let notes = outcome.notes.iter().map(|note| format!("Note: {note}"));

@@ -19,7 +19,7 @@ use crate::sanitize::first_line;
 /// The name of the place where scripts without a runner run.
 const HERE: &str = "this machine";
 /// The most bars of a picture.
-const MOST_BARS: usize = 40;
+const MAX_BARS: usize = 40;
 /// The longest name of a machine, in characters.
 const HOST: usize = 100;
 
@@ -124,7 +124,7 @@ fn picture(rows: &[RunnerRow]) -> Option<String> {
         title: "Time of scripts by runner",
         description: "Seconds of scripts on each runner; runners that were lost are red.",
     };
-    chart::bars(&about, &bars).filter(|_| (2..=MOST_BARS).contains(&bars.len()))
+    chart::bars(&about, &bars).filter(|_| (2..=MAX_BARS).contains(&bars.len()))
 }
 
 impl RunnerRow {

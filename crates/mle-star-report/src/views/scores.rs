@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::spots::spot_at;
-use crate::chart::{self, About, Axis, Scored, Spot, range_with_best};
+use crate::chart::{self, About, Axis, ScoredScript, Spot, range_with_best};
 use crate::figures::number;
 use crate::run_view::RunView;
 
@@ -41,7 +41,7 @@ pub fn scores(context: &Context<'_>) -> Option<Value> {
 }
 
 /// The scored scripts of a run, in the order in which they ended.
-pub fn scored(run: &RunView) -> Vec<Scored> {
+pub fn scored(run: &RunView) -> Vec<ScoredScript> {
     let direction = run.snapshot.frozen.task.metric_direction;
     let mut rows: Vec<_> = run.steps.iter().filter(|step| step.counts).collect();
     rows.sort_by(|one, other| one.ended.unwrap_or_default().total_cmp(&other.ended.unwrap_or_default()));
@@ -52,7 +52,7 @@ pub fn scored(run: &RunView) -> Vec<Scored> {
         let improved = best.is_none_or(|best| score.beats(best));
         let now = best.filter(|_| !improved).unwrap_or(score);
         best = Some(now);
-        scored.push(Scored {
+        scored.push(ScoredScript {
             place: Place::from(row.place.as_str()),
             ended: row.ended.unwrap_or_default(),
             score: score.value(),

@@ -9,7 +9,7 @@ use crate::cut::{CODE, cut};
 use crate::files;
 
 /// The largest list of versions that is read, in bytes.
-const LARGEST_REQUIREMENTS: u64 = 1 << 20;
+const MAX_REQUIREMENTS_BYTES: u64 = 1 << 20;
 
 /// The final script, or the best one so far if the run has no result, and what repeats the run.
 pub fn script(context: &Context<'_>) -> Option<Value> {
@@ -18,7 +18,7 @@ pub fn script(context: &Context<'_>) -> Option<Value> {
     let so_far = || best.and_then(|best| context.steps.at(best)?.text()).map(str::to_owned);
     let code = result.map(|result| result.final_solution.content.clone()).or_else(so_far);
     let name = format!("{}/{}", layout::FINAL, layout::REQUIREMENTS);
-    let requirements = files::read(&context.run.folder, &name, LARGEST_REQUIREMENTS).ok();
+    let requirements = files::read(&context.run.folder, &name, MAX_REQUIREMENTS_BYTES).ok();
     Some(json!({
         "code": code.map(|code| cut(&code, CODE)),
         "is_final": result.is_some(),

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::steps::{Step, node_id};
 use crate::chart::Spot;
 use crate::figures::with_interval;
-use crate::sanitize::plain;
+use crate::sanitize::escape;
 use crate::words::place_name;
 
 /// The dot of the solution at a place.
@@ -23,5 +23,5 @@ pub fn spot(step: &Step<'_>) -> Spot {
     });
     let parts = [Some(place_name(&step.place)), score];
     let says = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
-    Spot { target: node_id(&step.place), says: plain(&says) }
+    Spot { target: node_id(&step.place), says: escape(&says) }
 }

@@ -1,4 +1,4 @@
-//! The backend of scripts: environment, machine, data and isolation.
+//! Sets up the backend of scripts: environment, machine, data and isolation.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ use mle_star_report::figures::count;
 const FIRST_RUNNER: Duration = Duration::from_secs(20);
 
 /// Libraries to name in prompts; the others are their dependencies.
-const NAMED: [&str; 14] = [
+const LIBRARIES: [&str; 14] = [
     "numpy",
     "pandas",
     "scipy",
@@ -219,7 +219,7 @@ fn hardware(machine: &Machine, slots: usize) -> String {
 fn environment_text(environment: &Environment, machines: &[String], isolation: &Isolation) -> String {
     let mut text = format!("Python {}", environment.version);
     let named =
-        environment.libraries.iter().filter(|(name, _)| NAMED.contains(&name.to_lowercase().as_str()));
+        environment.libraries.iter().filter(|(name, _)| LIBRARIES.contains(&name.to_lowercase().as_str()));
     let libraries: Vec<String> = named.map(|(name, version)| format!("{name} {version}")).collect();
     if !libraries.is_empty() {
         let _ = write!(text, " with {}", libraries.join(", "));

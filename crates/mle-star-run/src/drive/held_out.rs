@@ -98,7 +98,7 @@ pub fn evaluation(run: &OpenRun) -> Result<Option<EvaluationSetup>, Trouble> {
         split: protocol.split.clone(),
         test_rows: profile.test.as_ref().map(|test| test.rows as u64),
         test_groups: group.and_then(|column| profile.relations.test_groups.get(column).copied()),
-        verifies: protocol.verifies,
+        recomputes: protocol.verifies,
         seasonal_naive: Some(run.folder.join(layout::SEASONAL_NAIVE)).filter(|file| file.exists()),
         folds: protocol.has_folds_file.then(|| data_dir.join(layout::FOLDS)),
         periods: protocol.periods.clone(),

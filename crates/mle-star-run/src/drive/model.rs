@@ -15,11 +15,11 @@ use crate::error::RunError;
 use crate::isolated::IsolatedScripts;
 use crate::model::{Member, Members, ModelManifest, check, parts, refit};
 use crate::open_run::OpenRun;
-use crate::predict::TestTables;
+use crate::predict::RunTables;
 use crate::runs::inputs;
 
 /// A check may take so long, even if no time is left: Python with its libraries has to start.
-const LEAST: Duration = Duration::from_secs(60);
+const MIN_CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// In less time than this, no script ends.
 const WORTHWHILE: Duration = Duration::from_secs(2);
@@ -53,7 +53,7 @@ pub async fn keep_model(
         let plane =
             PlaneClient::open(&run.frozen.config, folder.path(), files, &|_| ()).await.map_err(in_words)?;
         let id = run.frozen.task.roles.id.as_deref();
-        let tables = TestTables::of(&plane, &backends.all_rows, id).await.map_err(in_words)?;
+        let tables = RunTables::open(&plane, &backends.all_rows, id).await.map_err(in_words)?;
         let keeper = ModelKeeper { run, backends, tables, plane, folder: folder.path() };
         match keeper.keep_submitted(result, submission, found, search).await {
             Ok(kept) => Ok(kept),
@@ -75,7 +75,7 @@ pub fn remove_model(run: &OpenRun, why: impl Into<String>) -> ModelRecord {
 struct ModelKeeper<'run> {
     run: &'run OpenRun,
     backends: &'run Backends,
-    tables: TestTables,
+    tables: RunTables,
     plane: PlaneClient,
     /// The folder in which models are tried.
     folder: &'run Path,
@@ -123,7 +123,7 @@ impl ModelKeeper<'_> {
             let of_rules = self.run.rules.is_some();
             return Err(if of_rules { NEEDS_DATA } else { "the script keeps no model" }.to_owned());
         }
-        let longest = left(self.run);
+        let longest = time_left(self.run);
         if longest < WORTHWHILE {
             return Err("no time was left to fit it once more".to_owned());
         }
@@ -173,7 +173,7 @@ impl ModelKeeper<'_> {
         let closed = [run.folder.clone(), run.frozen.task.data_dir.clone()];
         let isolated = self.isolated(folder, &closed).await?;
         // A script that never ends is no reason to use up the time.
-        let longest = (left(run) / 10).max(LEAST);
+        let longest = (time_left(run) / 10).max(MIN_CHECK_TIMEOUT);
         let checked = check(&isolated, (&last, submission), (tables, &self.plane), folder, longest).await?;
         ModelManifest::read(&last).map_err(|trouble| trouble.message)?;
         Ok(ModelRecord {
@@ -187,7 +187,7 @@ impl ModelKeeper<'_> {
 }
 
 /// The time that is left of the run's limit.
-fn left(run: &OpenRun) -> Duration {
+fn time_left(run: &OpenRun) -> Duration {
     let limit = run.frozen.config.time_limit_seconds as f64;
     Duration::from_secs_f64((limit - run.journal.elapsed()).max(0.0))
 }

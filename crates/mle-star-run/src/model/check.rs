@@ -14,7 +14,7 @@ use super::parts;
 use crate::data_plane::PlaneClient;
 use crate::error::RunError;
 use crate::isolated::IsolatedScripts;
-use crate::predict::{RowNames, TestTables, name_predictions, read_rows};
+use crate::predict::{RowIdMode, RunTables, attach_row_ids, read_rows};
 
 /// Calls the script of a model with the files of its folder.
 const CALL: &str = r#"import runpy, sys
@@ -28,7 +28,7 @@ except SystemExit as end:
 "#;
 /// A model that predicts as the run did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Checked {
+pub struct ModelCheck {
     /// The number of rows that it predicted.
     pub rows: u64,
     /// For a row, without the start of Python.
@@ -74,18 +74,18 @@ fn seconds(printed: &str) -> Option<f64> {
 pub async fn check(
     isolated: &IsolatedScripts,
     (model, submission): (&Path, &Path),
-    (tables, plane): (&TestTables, &PlaneClient),
+    (tables, plane): (&RunTables, &PlaneClient),
     folder: &Path,
     longest: Duration,
-) -> Result<Checked, String> {
+) -> Result<ModelCheck, String> {
     let [rows, expected, shuffled] =
         ["rows.csv", "expected.csv", "shuffled.csv"].map(|name| folder.join(name));
     let in_words = |error: RunError| error.trouble.message;
     let (test, reading) = (tables.test(), Reading::default());
     let like = (&tables.layout, &Value::Null);
-    let read = read_rows(plane, like, (&test, &reading), RowNames::Own, &rows).await.map_err(in_words)?;
-    let named = (read.names.as_slice(), RowNames::Own);
-    name_predictions(plane, &tables.layout, submission, named, &expected).await.map_err(in_words)?;
+    let read = read_rows(plane, like, (&test, &reading), RowIdMode::Own, &rows).await.map_err(in_words)?;
+    let named = (read.names.as_slice(), RowIdMode::Own);
+    attach_row_ids(plane, &tables.layout, submission, named, &expected).await.map_err(in_words)?;
     let question = json!({ "question": "other_order", "rows": rows });
     plane.ask_for::<Value>(question, &shuffled).await.map_err(in_words)?;
     let (predicted, seconds) = call(isolated, model, &shuffled, folder, longest).await.map_err(in_words)?;
@@ -93,18 +93,18 @@ pub async fn check(
     let id = &tables.layout.id;
     let question =
         json!({ "question": "same_predictions", "expected": expected, "predicted": predicted, "id": id });
-    let Compared { rows, different } = plane.ask(question).await.map_err(in_words)?;
+    let OrderComparison { rows, different } = plane.ask(question).await.map_err(in_words)?;
     if different > 0 {
         return Err(format!(
             "it predicts {different} of {rows} rows of the test table in another order differently"
         ));
     }
-    Ok(Checked { rows, milliseconds_per_row: 1000.0 * seconds / rows.max(1) as f64 })
+    Ok(ModelCheck { rows, milliseconds_per_row: 1000.0 * seconds / rows.max(1) as f64 })
 }
 
 /// The comparison of predictions in another order.
 #[derive(Deserialize)]
-struct Compared {
+struct OrderComparison {
     rows: u64,
     different: u64,
 }
@@ -164,7 +164,7 @@ with open(out, "w", newline="") as file:
             let (config, data) = (Config::default(), folder.path().join("data"));
             let plane =
                 PlaneClient::open(&config, &work, [data.clone(), submission.clone()], &|_| ()).await.unwrap();
-            let tables = TestTables::of(&plane, &data, Some("id")).await.unwrap();
+            let tables = RunTables::open(&plane, &data, Some("id")).await.unwrap();
             let record = ModelManifest::of(&run.join("model"), &tables, &environment).unwrap();
             record.write(&run).unwrap();
             let isolated = IsolatedScripts::new(&work, &config, &[data], environment.clone()).await.unwrap();

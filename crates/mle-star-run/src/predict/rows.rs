@@ -1,4 +1,5 @@
-//! Rows to predict, from a table in any format: they are read like the tables of the run, and replace the rows of its test table.
+//! Reads the rows to predict from a table in any format, as the run read its own tables, and puts them in the place of its test
+//! table. The data plane, the Python process that reads tables, does the reading.
 
 use std::fs;
 use std::io;
@@ -14,9 +15,9 @@ use crate::data_plane::PlaneClient;
 use crate::error::RunError;
 use crate::runs::absolute;
 
-/// The columns of the rows that a run predicts, and those of its predictions.
+/// The columns of the test table of a run, and those of its predictions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Layout {
+pub struct TableSchema {
     /// The columns of the test table.
     pub columns: Vec<String>,
     /// The columns of the sample submission.
@@ -25,47 +26,47 @@ pub struct Layout {
     pub id: Option<String>,
 }
 
-/// The names of rows in a file.
+/// How the rows of a file are identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RowNames {
-    /// As the rows are; by their numbers, from 0, if they have no names.
+pub enum RowIdMode {
+    /// By their own IDs; by their numbers, from 0, if they have none.
     Own,
     /// By their numbers, from 0.
     Numbers,
-    /// Not at all: they are in their order.
+    /// By their order; the file has no IDs.
     Order,
 }
 
-/// The tables of a run with the rows to predict.
+/// The tables of a run: training table, test table and sample submission.
 #[derive(Clone, Debug, Deserialize)]
-pub struct TestTables {
+pub struct RunTables {
     #[serde(skip)]
     data_dir: PathBuf,
     train: Option<PathBuf>,
     test: PathBuf,
     sample: PathBuf,
     /// The columns of the tables.
-    pub layout: Layout,
-    /// The spellings of their cells.
+    pub layout: TableSchema,
+    /// How their cells are spelled: for each column, its values and whether they are numbers.
     pub spellings: Value,
 }
 
-/// Rows that were read.
+/// What was read of a table of rows to predict.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Rows {
-    /// The names of the rows.
+pub struct ReadRows {
+    /// The IDs of the rows.
     pub names: Vec<String>,
-    /// What is odd about them, in sentences.
+    /// Warnings about the rows, in sentences.
     pub notes: Vec<String>,
 }
 
-impl TestTables {
+impl RunTables {
     /// The tables of a data folder as scripts see it.
     ///
     /// # Errors
     /// The folder has no test table or no sample submission, or their rows are not the same.
-    pub async fn of(plane: &PlaneClient, data_dir: &Path, id: Option<&str>) -> Result<Self, RunError> {
+    pub async fn open(plane: &PlaneClient, data_dir: &Path, id: Option<&str>) -> Result<Self, RunError> {
         let folder = absolute(data_dir)?;
         let question = json!({ "question": "rows_to_predict", "folder": folder, "id": id });
         Ok(Self { data_dir: folder, ..plane.ask(question).await? })
@@ -81,12 +82,12 @@ impl TestTables {
         self.data_dir.join(&self.test)
     }
 
-    /// Makes `into` a copy of the data folder whose test table is `rows`, which have these names, with a sample submission for
+    /// Makes `into` a copy of the data folder whose test table is `rows`, which have these IDs, with a sample submission for
     /// them. Everything else is linked.
     ///
     /// # Errors
     /// A file cannot be read or written.
-    pub async fn replace(
+    pub async fn copy_with_test_rows(
         &self,
         plane: &PlaneClient,
         rows: &Path,
@@ -109,21 +110,21 @@ impl TestTables {
     }
 }
 
-/// Writes the columns of the test table of the table `given` as plain CSV, with cells as the tables of the run spell them. Further
+/// Writes the columns that the test table has of the table `source` as plain CSV, with cells as the tables of the run spell them. Further
 /// columns are left out.
 ///
 /// # Errors
 /// The table cannot be read, has numbers that can be read in two ways, or lacks a column; the file cannot be written.
 pub async fn read_rows(
     plane: &PlaneClient,
-    (layout, spellings): (&Layout, &Value),
-    (given, reading): (&Path, &Reading),
-    names: RowNames,
+    (layout, spellings): (&TableSchema, &Value),
+    (source, reading): (&Path, &Reading),
+    names: RowIdMode,
     into: &Path,
-) -> Result<Rows, RunError> {
+) -> Result<ReadRows, RunError> {
     let question = json!({
         "question": "read_rows",
-        "file": absolute(given)?,
+        "file": absolute(source)?,
         "reading": reading,
         "layout": layout,
         "names": names,
@@ -132,15 +133,16 @@ pub async fn read_rows(
     plane.ask_for(question, into).await
 }
 
-/// Writes predictions for rows with these names, in their order and under these names. `predicted` names them as `by` says.
+/// Writes the predictions in the file `predicted` in the order of these row IDs, and with them. `by` is how the file identifies
+/// its rows.
 ///
 /// # Errors
 /// The predictions are for other rows, or a file cannot be read or written.
-pub async fn name_predictions(
+pub async fn attach_row_ids(
     plane: &PlaneClient,
-    layout: &Layout,
+    layout: &TableSchema,
     predicted: &Path,
-    (names, by): (&[String], RowNames),
+    (names, by): (&[String], RowIdMode),
     into: &Path,
 ) -> Result<(), RunError> {
     let question = json!({

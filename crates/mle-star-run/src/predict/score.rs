@@ -12,7 +12,7 @@ use mle_star_tables::reading::Reading;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::rows::{Layout, RowNames, read_rows};
+use super::rows::{RowIdMode, TableSchema, read_rows};
 use crate::data_plane::PlaneClient;
 use crate::error::RunError;
 
@@ -21,7 +21,7 @@ const REPLICATES: usize = 1000;
 
 /// The score of predicted rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Scored {
+pub struct TableScore {
     /// The rows with a target.
     pub rows: u64,
     /// The metric of the run.
@@ -47,7 +47,7 @@ pub struct RowLabels {
 /// The program cannot compute the metric of the run, or the table lacks the target.
 pub async fn labels(
     task: &Task,
-    layout: &Layout,
+    layout: &TableSchema,
     (given, reading): (&Path, &Reading),
     folder: &Path,
     plane: &PlaneClient,
@@ -62,8 +62,8 @@ pub async fn labels(
     let file = folder.join("labels.csv");
     let write = async |group: Option<&String>| {
         let columns = wanted.iter().chain(group).cloned().collect();
-        let layout = Layout { columns, header: Vec::new(), id: None };
-        read_rows(plane, (&layout, &Value::Null), (given, reading), RowNames::Numbers, &file).await
+        let layout = TableSchema { columns, header: Vec::new(), id: None };
+        read_rows(plane, (&layout, &Value::Null), (given, reading), RowIdMode::Numbers, &file).await
     };
     let group = task.roles.group.as_ref().filter(|group| !wanted.contains(group));
     let cluster = match group {
@@ -93,7 +93,7 @@ pub async fn labels(
 }
 
 /// The columns to predict: those that the task names; if it names one of several columns of the submission, all of these.
-fn targets(task: &Task, layout: &Layout) -> Result<Vec<String>, Trouble> {
+fn targets(task: &Task, layout: &TableSchema) -> Result<Vec<String>, Trouble> {
     let named = task.roles.target.as_ref().map(Targets::all).unwrap_or_default();
     let lacks = || Trouble::new("the column to predict is not known", "leave --score out");
     let first = named.first().ok_or_else(lacks)?;
@@ -111,10 +111,10 @@ impl RowLabels {
     pub async fn score(
         &self,
         predicted: &Path,
-        layout: &Layout,
+        layout: &TableSchema,
         train: Option<&Path>,
         plane: &PlaneClient,
-    ) -> Result<Scored, RunError> {
+    ) -> Result<TableScore, RunError> {
         let cannot = |why: String| {
             let message = format!("the predictions cannot be scored: {why}");
             RunError::from(Trouble::new(message, "check the target in the table, or leave --score out"))
@@ -131,20 +131,20 @@ impl RowLabels {
             "training": train.map(absolute),
             "replicates": REPLICATES,
         });
-        let found: Found = plane.try_ask(question).await?.map_err(cannot)?;
+        let found: Reply = plane.try_ask(question).await?.map_err(cannot)?;
         let measured = match found {
-            Found { measured: Some(measured), .. } => measured,
-            Found { failure, unusable, .. } => return Err(cannot(unusable.or(failure).unwrap_or_default())),
+            Reply { measured: Some(measured), .. } => measured,
+            Reply { failure, unusable, .. } => return Err(cannot(unusable.or(failure).unwrap_or_default())),
         };
         let interval = measured.interval.filter(|_| self.has_interval);
-        Ok(Scored { rows: measured.rows, metric: self.name.clone(), score: measured.score, interval })
+        Ok(TableScore { rows: measured.rows, metric: self.name.clone(), score: measured.score, interval })
     }
 }
 
 /// The answer of the data plane: the score, or what is wrong with the predictions or with the labels.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Found {
+struct Reply {
     measured: Option<Measurement>,
     failure: Option<String>,
     unusable: Option<String>,

@@ -14,14 +14,14 @@ use serde_json::Value;
 
 use super::task_source::TaskSource;
 use super::{RunOptions, earlier_runs, given_models};
-use crate::provider::Chosen;
+use crate::provider::Provider;
 use crate::runs::absolute;
 use crate::settings::{self, Environment, Invocation, Settings};
 use mle_star_domain::nearest::nearest;
 
 /// The settings of a run, resolved, with the files that they name.
 #[derive(Debug)]
-pub struct Configured {
+pub struct RunSettings {
     /// The configuration.
     pub config: Config,
     /// Where the run is kept, and how it is shown.
@@ -48,7 +48,7 @@ pub fn configure(
     options: &RunOptions,
     source: &TaskSource,
     environment: &Environment<'_>,
-) -> Result<Configured, Trouble> {
+) -> Result<RunSettings, Trouble> {
     let (Settings { mut config, invocation, task, given }, file) = settings_of(options, source, environment)?;
     if let Some(file) = config.retrieved_models.as_ref().filter(|file| !file.is_file()) {
         let message = format!("retrieved_models: no such file: {}", file.display());
@@ -58,7 +58,7 @@ pub fn configure(
     let retrieved_models = given_models::given_models(&config)?;
     let prompts = prompts(config.context, config.prompts.as_deref())?;
     let learned = earlier_runs::read(&options.learn_from, invocation.runs_dir.as_deref())?;
-    Ok(Configured { config, invocation, task, given, file, prompts, retrieved_models, learned })
+    Ok(RunSettings { config, invocation, task, given, file, prompts, retrieved_models, learned })
 }
 
 /// The resolved settings, and the config file.
@@ -74,12 +74,12 @@ pub fn settings_of(
     Ok((settings::layered(environment, file.as_deref(), &options.settings)?, file))
 }
 
-impl Configured {
+impl RunSettings {
     /// Fixes the agents, and what follows from them.
     ///
     /// # Errors
     /// The agents need a model, and none is named.
-    pub fn answered_by(&mut self, chosen: &Chosen) -> Result<(), Trouble> {
+    pub fn answered_by(&mut self, chosen: &Provider) -> Result<(), Trouble> {
         fix_agents(&mut self.config, &self.given, chosen)
     }
 
@@ -107,11 +107,11 @@ impl Configured {
 ///
 /// # Errors
 /// The agents need a model, and none is named.
-pub fn fix_agents(config: &mut Config, given: &BTreeSet<String>, chosen: &Chosen) -> Result<(), Trouble> {
+pub fn fix_agents(config: &mut Config, given: &BTreeSet<String>, chosen: &Provider) -> Result<(), Trouble> {
     config.agents = chosen.name();
     match chosen {
-        Chosen::Files => config.agent_timeout_seconds = config.time_limit_seconds,
-        Chosen::OpenAi(endpoint) => {
+        Provider::Files => config.agent_timeout_seconds = config.time_limit_seconds,
+        Provider::OpenAi(endpoint) => {
             let endpoint_lists = "set --model to a name that the endpoint knows; `mle-star doctor --set agents=openai` lists them";
             check_model(given, "openai", endpoint_lists)?;
             config.openai.url = Some(endpoint.address().to_owned());
@@ -119,10 +119,10 @@ pub fn fix_agents(config: &mut Config, given: &BTreeSet<String>, chosen: &Chosen
                 config.search = Switch::Off;
             }
         }
-        Chosen::Codex(_) => {
+        Provider::Codex(_) => {
             check_model(given, "codex", "set --model to a model that codex can use with this login")?;
         }
-        Chosen::Offline | Chosen::Claude(_) => {}
+        Provider::Offline | Provider::Claude(_) => {}
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mle_star::journal;
-use mle_star::lessons::{EarlierRun, MOST_LEARNED, earlier_runs};
+use mle_star::lessons::{EarlierRun, MAX_LINES_OF_EARLIER_RUNS, earlier_runs};
 use mle_star::verdict::Verdicts;
 use mle_star_domain::config::{Config, Context};
 use mle_star_domain::task::Task;
@@ -18,11 +18,11 @@ use crate::runs;
 /// There is no such run, or its journal cannot be read.
 pub fn read(names: &[String], runs_dir: Option<&Path>) -> Result<Vec<EarlierRun>, Trouble> {
     let runs_dir = runs_dir.unwrap_or(Path::new(runs::DEFAULT_DIR));
-    let runs = names.iter().map(|name| one(name, runs_dir)).collect::<Result<Vec<_>, Trouble>>()?;
+    let runs = names.iter().map(|name| read_run(name, runs_dir)).collect::<Result<Vec<_>, Trouble>>()?;
     Ok(earlier_runs(&runs))
 }
 
-fn one(name: &str, runs_dir: &Path) -> Result<(String, Task, Verdicts), Trouble> {
+fn read_run(name: &str, runs_dir: &Path) -> Result<(String, Task, Verdicts), Trouble> {
     let folder = runs::find(name, runs_dir)?;
     let unreadable = |error: &dyn std::fmt::Display| {
         let message = format!("--learn-from {name}: {error}");
@@ -40,9 +40,9 @@ pub fn opening(runs: &[EarlierRun], config: &Config) -> Vec<String> {
     }
     let one = |(index, run): (usize, &EarlierRun)| match run.changes() {
         // Each run has at least one line, so agents are told of no more runs than lines.
-        0 if index >= MOST_LEARNED => {
+        0 if index >= MAX_LINES_OF_EARLIER_RUNS => {
             format!(
-                "note: {} is left out: agents are told of at most {MOST_LEARNED} earlier runs",
+                "note: {} is left out: agents are told of at most {MAX_LINES_OF_EARLIER_RUNS} earlier runs",
                 run.run_id
             )
         }

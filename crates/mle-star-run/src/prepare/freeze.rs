@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::intake::Intake;
 use super::metric_trial::try_own_metric;
-use super::{Configured, Data, Prepared};
+use super::{Data, Prepared, RunSettings};
 use crate::data_folders::DataFolders;
 use crate::error::RunError;
 use crate::open_run::{OpenRun, first_opening};
@@ -26,7 +26,7 @@ pub fn freeze(prepared: Prepared, say: Say<'_>) -> Result<OpenRun, RunError> {
     let rules = prepared.rules()?;
     let Prepared { mut task, configured, chosen, data, mut protocol, intake, guesses, mut opening } =
         prepared;
-    let Configured { config, invocation, prompts, retrieved_models, learned, .. } = configured;
+    let RunSettings { config, invocation, prompts, retrieved_models, learned, .. } = configured;
     let profile = data.profile.as_ref();
     let own = provider::baseline_agents(&task, &config, profile, protocol.as_ref());
     let tried = try_own_metric(&mut task, profile, protocol.as_ref(), &intake.plane)?;

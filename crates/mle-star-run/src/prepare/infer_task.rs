@@ -3,16 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star_backends::files;
+use mle_star_backends::file_agents;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::{Protocol, Split};
 use mle_star_domain::task::{DataModality, MetricFile, Roles, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::facts::{GivenTask, Guess, Inferred};
 use mle_star_tables::metrics::Metric;
 use mle_star_tables::profile::Profile;
 use mle_star_tables::relations::Relations;
+use mle_star_tables::task_inference::{InferredTask, InferredValue, TaskHints};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -31,13 +31,13 @@ use crate::runs::absolute;
 ///
 /// # Errors
 /// The description cannot be read.
-fn given_task(
+fn task_hints(
     source: &TaskSource,
     own: Option<&OwnMetric>,
     may_lack_tables: bool,
-) -> Result<GivenTask, Trouble> {
+) -> Result<TaskHints, Trouble> {
     let TaskFile { task_type, data_modality, keys, .. } = source.file.clone();
-    Ok(GivenTask {
+    Ok(TaskHints {
         task_type,
         data_modality,
         metric: keys.metric.filter(|_| own.is_none()),
@@ -47,7 +47,7 @@ fn given_task(
         folds: keys.folds,
         description: read_description(source)?.0,
         may_lack_tables,
-        ..GivenTask::default()
+        ..TaskHints::default()
     })
 }
 
@@ -62,7 +62,7 @@ pub struct InferredFolder {
     /// The data.
     pub data: Data,
     /// The inferred fields, with reasons and open questions.
-    pub inferred: Inferred,
+    pub inferred: InferredTask,
     /// The description that was found; empty without any.
     pub description: String,
     /// The data as scripts see it.
@@ -75,7 +75,7 @@ impl InferredFolder {
     fn new(
         source: &TaskSource,
         own: Option<&OwnMetric>,
-        (data, mut inferred): (Data, Inferred),
+        (data, mut inferred): (Data, InferredTask),
         description: String,
         intake: Intake,
     ) -> Result<Self, Trouble> {
@@ -150,11 +150,11 @@ pub fn infer_for_run(
     reader: Reader<'_>,
     is_offline: bool,
 ) -> Result<InferredFolder, RunError> {
-    let given = given_task(source, own, !is_offline)?;
+    let given = task_hints(source, own, !is_offline)?;
     let mut intake = take_in(source, place, reader)?;
     let data = Data::inspect(&intake, &given);
     let data = if is_offline { data.map_err(for_offline)? } else { data? };
-    let mut inferred = Inferred::of(&data.facts)?;
+    let mut inferred = InferredTask::parse(&data.facts)?;
     if let (true, Some(profile)) = (is_offline, &data.profile) {
         check_for_offline(profile, &inferred, own.is_some())?;
     }
@@ -165,7 +165,7 @@ pub fn infer_for_run(
         let found = guess.map(|found| format!("{} is blank", found.value));
         let reason = found.unwrap_or_else(|| "there is no description".to_owned());
         text = one_sentence(&folder.inferred);
-        guess = Some(Guess { field: "description".to_owned(), value: text.clone(), reason });
+        guess = Some(InferredValue { field: "description".to_owned(), value: text.clone(), reason });
     }
     folder.inferred.guesses.extend(guess);
     // The description in the `task.json` of a run has it already.
@@ -185,13 +185,13 @@ pub fn infer_folder(
     own: Option<&OwnMetric>,
     reader: Reader<'_>,
 ) -> Result<InferredFolder, RunError> {
-    let given = given_task(source, own, true)?;
+    let given = task_hints(source, own, true)?;
     let mut intake = take_in(source, Location::Temporary, reader)?;
     let mut data = Data::inspect(&intake, &given)?;
     if let Some(unread) = data.unread.clone().filter(|_| data.is_bare()) {
         return Err(unread.into());
     }
-    let mut inferred = Inferred::with_questions(&data.facts)?;
+    let mut inferred = InferredTask::parse_with_open_questions(&data.facts)?;
     if inferred.questions.is_empty() {
         data = whole_tables(data, &given, &mut inferred, &mut intake, reader)?;
     }
@@ -201,13 +201,13 @@ pub fn infer_folder(
 /// The data with the tables that the task lacks, which are made.
 fn whole_tables(
     data: Data,
-    given: &GivenTask,
-    inferred: &mut Inferred,
+    given: &TaskHints,
+    inferred: &mut InferredTask,
     intake: &mut Intake,
     reader: Reader<'_>,
 ) -> Result<Data, RunError> {
     let Some(profile) = &data.profile else { return Ok(data) };
-    let known = GivenTask {
+    let known = TaskHints {
         task_type: Some(inferred.task_type),
         data_modality: Some(inferred.data_modality),
         metric: given.metric_file.is_none().then(|| inferred.metric.clone()),
@@ -220,13 +220,13 @@ fn whole_tables(
     let Some(id) = intake.complete(&data, &known, &unknown, reader.config.seed)? else { return Ok(data) };
     inferred.guesses.extend(made_id(inferred.roles.id.as_ref(), id.as_ref()));
     inferred.roles.id.clone_from(&id);
-    Data::inspect(intake, &GivenTask { roles: Roles { id, ..known.roles }, ..known })
+    Data::inspect(intake, &TaskHints { roles: Roles { id, ..known.roles }, ..known })
 }
 
 /// The guess that tells of an ID column which was made, if there was none before.
-fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
+fn made_id(before: Option<&String>, id: Option<&String>) -> Option<InferredValue> {
     let value = id.filter(|id| before != Some(id))?.clone();
-    Some(Guess { field: "id_column".to_owned(), value, reason: "made: it numbers the rows".to_owned() })
+    Some(InferredValue { field: "id_column".into(), value, reason: "made: it numbers the rows".into() })
 }
 
 /// Infers a task as `run` does, also from data for which nothing names a metric.
@@ -234,14 +234,14 @@ fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
 pub fn infer_without_metric(source: &TaskSource, reader: Reader<'_>) -> Result<InferredFolder, RunError> {
-    let given = given_task(source, None, false)?;
+    let given = task_hints(source, None, false)?;
     let intake = take_in(source, Location::Temporary, reader)?;
     let any = (Some("any".to_owned()), Some(Direction::Maximize));
     let mut data = Data::inspect(&intake, &given)?;
-    let mut inferred = Inferred::of(&data.facts);
+    let mut inferred = InferredTask::parse(&data.facts);
     if inferred.is_err() {
-        data = Data::inspect(&intake, &GivenTask { metric: any.0, direction: any.1, ..given.clone() })?;
-        inferred = Inferred::of(&data.facts);
+        data = Data::inspect(&intake, &TaskHints { metric: any.0, direction: any.1, ..given.clone() })?;
+        inferred = InferredTask::parse(&data.facts);
     }
     Ok(InferredFolder::new(source, None, (data, inferred?), given.description, intake)?)
 }
@@ -266,14 +266,14 @@ pub fn check_outputs(
     let calls = config.agents_dir.as_deref().filter(|_| config.agents == AgentsChoice::Files);
     outside_the_data("agents_dir", calls, data_dir)?;
     if let (true, Some(folder)) = (makes_output, calls) {
-        files::check_folder(folder)?;
+        file_agents::check_folder(folder)?;
     }
     outside_the_data("log_file", config.log_file.as_deref(), data_dir)
 }
 
 /// The description of the task file, else `description.md` beside the data or the task, and where it was found; empty without
 /// any.
-fn read_description(source: &TaskSource) -> Result<(String, Option<Guess>), Trouble> {
+fn read_description(source: &TaskSource) -> Result<(String, Option<InferredValue>), Trouble> {
     if let Some(text) = &source.file.description {
         return Ok((text.clone(), None));
     }
@@ -289,12 +289,12 @@ fn read_description(source: &TaskSource) -> Result<(String, Option<Guess>), Trou
         Trouble::new(format!("cannot read {}: {error}", path.display()), "save it as UTF-8 text")
     })?;
     let reason = "found beside the data".to_owned();
-    let guess = Guess { field: "description".to_owned(), value: path.display().to_string(), reason };
+    let guess = InferredValue { field: "description".to_owned(), value: path.display().to_string(), reason };
     Ok((text, Some(guess)))
 }
 
 /// A description made from the other fields of a task.
-fn one_sentence(inferred: &Inferred) -> String {
+fn one_sentence(inferred: &InferredTask) -> String {
     let targets: Vec<String> = inferred.targets().iter().map(|name| format!("`{name}`")).collect();
     let target = if targets.is_empty() { "the target".to_owned() } else { targets.join(", ") };
     let better = match inferred.direction {
@@ -310,7 +310,7 @@ fn one_sentence(inferred: &Inferred) -> String {
 /// The task without a metric file.
 fn task(
     source: &TaskSource,
-    inferred: Inferred,
+    inferred: InferredTask,
     (data, description): (&Data, String),
 ) -> Result<Task, Trouble> {
     let (file, profile) = (source.file.clone(), data.profile.as_ref());
@@ -361,7 +361,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// The offline agents need a metric that they can compute, a target, and tables that agree.
-fn check_for_offline(profile: &Profile, inferred: &Inferred, has_file: bool) -> Result<(), Trouble> {
+fn check_for_offline(profile: &Profile, inferred: &InferredTask, has_file: bool) -> Result<(), Trouble> {
     if !has_file && Metric::parse(&inferred.metric).is_none() {
         let message = format!("the offline agents do not know the metric \"{}\"", inferred.metric);
         return Err(Trouble::new(message, format!("give one of these with --metric: {}", Metric::listed())));
@@ -383,7 +383,7 @@ fn check_for_offline(profile: &Profile, inferred: &Inferred, has_file: bool) -> 
 }
 
 /// A task about images or sounds whose tables only have their names.
-fn only_media(profile: &Profile, inferred: &Inferred) -> Option<Trouble> {
+fn only_media(profile: &Profile, inferred: &InferredTask) -> Option<Trouble> {
     let what = match inferred.data_modality {
         DataModality::Image => "images",
         DataModality::Audio => "sounds",

@@ -12,10 +12,10 @@ use mle_star_domain::layout;
 use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::task::{Targets, TaskKeys};
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::facts::{CLASSES_WITHOUT_ROWS, GivenTask};
 use mle_star_tables::intake::{InputData, Submission};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, Table};
 use mle_star_tables::reading::Reading;
+use mle_star_tables::task_inference::{CLASSES_WITHOUT_ROWS, TaskHints};
 use mle_star_tables::walk;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -30,10 +30,10 @@ use crate::runs::{self, absolute, inputs};
 
 /// The share of a single table that becomes its test table.
 const TEST_SHARE: f64 = 0.2;
-const LEAST_SHARE: f64 = 0.05;
-const LARGEST_SHARE: f64 = 0.5;
+const MIN_TEST_SHARE: f64 = 0.05;
+const MAX_TEST_SHARE: f64 = 0.5;
 /// No more columns are named in a line.
-const NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// The data of a task as scripts see it.
 #[derive(Debug)]
@@ -45,14 +45,14 @@ pub struct Intake {
     pub plane: BlockingPlaneClient,
     made: MadeFolder,
     /// The test rows that were taken from a single table.
-    pub drawn: Option<Drawn>,
+    pub drawn: Option<DrawnRows>,
     /// The keys of the task that are about files.
     keys: TaskKeys,
 }
 
 /// The test rows of a single table.
 #[derive(Debug, Deserialize)]
-pub struct Drawn {
+pub struct DrawnRows {
     /// The difference between these rows and the training rows.
     pub split: Split,
     /// The number of these rows, and the seed that chose them.
@@ -122,8 +122,8 @@ struct MadeFolder {
 /// There is no data, it cannot be read, or a folder cannot be made.
 pub fn take_in(source: &TaskSource, place: Location<'_>, reader: Reader<'_>) -> Result<Intake, RunError> {
     let (keys, given) = (source.file.keys.clone(), source.data_dir.clone());
-    if let Some(share) = keys.test_share.filter(|share| !(LEAST_SHARE..=LARGEST_SHARE).contains(share)) {
-        let message = format!("test_share is {share}, not between {LEAST_SHARE} and {LARGEST_SHARE}");
+    if let Some(share) = keys.test_share.filter(|share| !(MIN_TEST_SHARE..=MAX_TEST_SHARE).contains(share)) {
+        let message = format!("test_share is {share}, not between {MIN_TEST_SHARE} and {MAX_TEST_SHARE}");
         return Err(Trouble::new(message, "set another --test-share").into());
     }
     if !given.exists() {
@@ -196,9 +196,9 @@ impl Intake {
     ///
     /// # Errors
     /// What is given does not fit them.
-    pub fn inspect(&self, given: &GivenTask) -> Result<Value, RunError> {
+    pub fn inspect(&self, given: &TaskHints) -> Result<Value, RunError> {
         let InputData { is_single, lacks_sample, marks_missing, .. } = self.taken;
-        let given = GivenTask { marks_missing, makes_ids: is_single || lacks_sample, ..given.clone() };
+        let given = TaskHints { marks_missing, makes_ids: is_single || lacks_sample, ..given.clone() };
         let question = json!({ "question": "inspect", "folder": absolute(&self.folder())?, "told": given });
         self.plane.ask(question).map_err(|error: RunError| {
             let trouble = Trouble { message: self.as_given(&error.trouble.message), ..error.trouble };
@@ -221,7 +221,7 @@ impl Intake {
     pub fn complete(
         &mut self,
         data: &Data,
-        given: &GivenTask,
+        given: &TaskHints,
         unknown: &Trouble,
         seed: u32,
     ) -> Result<Option<Option<String>>, RunError> {
@@ -242,7 +242,7 @@ impl Intake {
         });
         let new = self.made.root.path().join("new");
         let id = if is_single {
-            let drawn: Drawn = self.plane.ask_for(question, &new)?;
+            let drawn: DrawnRows = self.plane.ask_for(question, &new)?;
             self.drawn.insert(drawn).id.clone()
         } else {
             let sample: MadeSample = self.plane.ask_for(question, &new)?;
@@ -258,7 +258,7 @@ impl Intake {
     }
 
     /// Leaves the targets out of the test table; whether there were some.
-    fn leave_out_targets(&mut self, data: &Data, given: &GivenTask) -> Result<bool, RunError> {
+    fn leave_out_targets(&mut self, data: &Data, given: &TaskHints) -> Result<bool, RunError> {
         let test = data.profile.as_ref().and_then(|profile| profile.test.as_ref());
         let Some(test) = test else { return Ok(false) };
         let targets = given.roles.target.iter().flat_map(Targets::all);
@@ -367,8 +367,8 @@ pub fn no_target() -> Trouble {
 
 /// The first of these names, and how many more there are; `None` without any.
 fn listed(names: &[&str]) -> Option<String> {
-    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
-    let more = names.len().saturating_sub(NAMED);
+    let shown: Vec<String> = names.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     (!names.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
 }

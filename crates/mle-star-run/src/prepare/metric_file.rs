@@ -13,7 +13,7 @@ use super::task_file::TaskFile;
 use super::task_source::TaskSource;
 
 /// The largest file, in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// A metric file and what it says about itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,9 +97,9 @@ fn text_of(path: &Path) -> Result<String, Trouble> {
     };
     let mut text = String::new();
     let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
-    file.take(LARGEST + 1).read_to_string(&mut text).map_err(|error| unreadable(error.to_string()))?;
-    if text.len() as u64 > LARGEST {
-        return Err(unreadable(format!("it has more than {} MiB", LARGEST >> 20)));
+    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(|error| unreadable(error.to_string()))?;
+    if text.len() as u64 > MAX_FILE_BYTES {
+        return Err(unreadable(format!("it has more than {} MiB", MAX_FILE_BYTES >> 20)));
     }
     Ok(text)
 }

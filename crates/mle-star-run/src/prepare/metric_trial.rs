@@ -14,7 +14,7 @@ use crate::protocol::{id_column, label_columns};
 
 /// The result of a trial.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-struct Tried {
+struct TrialResult {
     /// The columns that the file wants of the true values.
     answers: Answers,
     /// The score of predictions that are mostly right.
@@ -41,19 +41,19 @@ pub fn try_own_metric(
     let Some(file) = task.metric_file.clone() else { return Ok(None) };
     let tried = match protocol.and_then(|protocol| protocol.unverified.as_ref()) {
         Some(why) => return Err(untried(&file, why).into()),
-        None => tried(task, profile, &file, plane)?,
+        None => try_metric(task, profile, &file, plane)?,
     };
     let line = line(task, &file, &tried);
     task.metric_file = Some(MetricFile { answers: tried.answers, ..file });
     Ok(Some(line))
 }
 
-fn tried(
+fn try_metric(
     task: &Task,
     profile: Option<&Profile>,
     file: &MetricFile,
     plane: &BlockingPlaneClient,
-) -> Result<Tried, RunError> {
+) -> Result<TrialResult, RunError> {
     let profile = profile.ok_or_else(|| untried(file, "there is no training table"))?;
     let columns = label_columns(task, profile, None);
     let sample = profile.sample.as_ref();
@@ -86,7 +86,7 @@ fn untried(file: &MetricFile, why: &str) -> Trouble {
     Trouble::new(format!("{} cannot be tried: {why}", file.name), "name a metric with --metric instead")
 }
 
-fn line(task: &Task, file: &MetricFile, tried: &Tried) -> String {
+fn line(task: &Task, file: &MetricFile, tried: &TrialResult) -> String {
     let better = task.metric_direction.comparative();
     let doubt =
         if tried.resamples { "" } else { "; it has no score for resampled rows, so there are no intervals" };

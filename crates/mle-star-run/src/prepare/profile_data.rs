@@ -1,8 +1,8 @@
-//! The facts about a task's data, as the data plane finds them.
+//! The facts about a task's data, as the data plane (the Python process that reads tables) finds them.
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::facts::GivenTask;
 use mle_star_tables::profile::{self, Profile};
+use mle_star_tables::task_inference::TaskHints;
 use serde_json::Value;
 
 use super::intake::Intake;
@@ -20,15 +20,15 @@ pub struct Data {
 }
 
 impl Data {
-    /// Reads the plain tables. With [`GivenTask::may_lack_tables`], data without a training table has facts, too.
+    /// Reads the plain tables. With [`TaskHints::may_lack_tables`], data without a training table has facts, too.
     ///
     /// # Errors
     /// The tables cannot be read, or what was given does not fit them.
-    pub fn inspect(intake: &Intake, given: &GivenTask) -> Result<Self, RunError> {
+    pub fn inspect(intake: &Intake, given: &TaskHints) -> Result<Self, RunError> {
         let damaged = intake.damaged();
         let given = match &damaged {
             Some(trouble) if !given.may_lack_tables => return Err(trouble.clone().into()),
-            damaged => GivenTask { without_tables: damaged.is_some(), ..given.clone() },
+            damaged => TaskHints { without_tables: damaged.is_some(), ..given.clone() },
         };
         let facts = intake.inspect(&given)?;
         let of_facts = || {

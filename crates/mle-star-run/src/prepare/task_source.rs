@@ -91,7 +91,7 @@ pub fn all(given: &[PathBuf]) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// There are several.
-pub fn one(given: &Path) -> Result<PathBuf, Trouble> {
+pub fn find_one(given: &Path) -> Result<PathBuf, Trouble> {
     let mut tasks = all(&[given.to_owned()]);
     if tasks.len() > 1 {
         let names: Vec<String> = tasks.iter().map(|task| task.display().to_string()).collect();

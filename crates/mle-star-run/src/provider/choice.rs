@@ -1,4 +1,4 @@
-//! Chooses the agents.
+//! Chooses which agents answer: a command line, an endpoint, files, or the built-in rules.
 //!
 //! [`choose`] decides at the start of a run; [`rules`] and [`ask_claude`] make the agents of the pipeline.
 
@@ -28,7 +28,7 @@ const REQUESTED: &str = "as requested";
 
 /// The chosen agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Chosen {
+pub enum Provider {
     /// Rules built into the program.
     Offline,
     /// The `claude` command line.
@@ -54,7 +54,7 @@ pub struct Claude {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The agents.
-    pub chosen: Chosen,
+    pub chosen: Provider,
     /// The reason.
     pub reason: String,
 }
@@ -67,7 +67,7 @@ pub fn choose<'run>(
     config: &'run Config,
     environment: &'run Environment<'run>,
 ) -> LocalBoxFuture<'run, Result<Choice, Trouble>> {
-    Box::pin(chosen(config, environment, true))
+    Box::pin(choose_provider(config, environment, true))
 }
 
 /// Chooses the agents without executing the `claude` or `codex` that the settings name, assuming that it works.
@@ -78,10 +78,10 @@ pub fn presume<'run>(
     config: &'run Config,
     environment: &'run Environment<'run>,
 ) -> LocalBoxFuture<'run, Result<Choice, Trouble>> {
-    Box::pin(chosen(config, environment, false))
+    Box::pin(choose_provider(config, environment, false))
 }
 
-async fn chosen(
+async fn choose_provider(
     config: &Config,
     environment: &Environment<'_>,
     executes_named: bool,
@@ -94,7 +94,7 @@ async fn chosen(
         let codex = codex::find(config, environment, executes_named).await?;
         let version = version("codex", config.codex_path.as_ref(), &codex.executable);
         let reason = format!("{}; {version}", codex.login.reason());
-        return Ok(Choice { chosen: Chosen::Codex(codex), reason });
+        return Ok(Choice { chosen: Provider::Codex(codex), reason });
     }
     if let Some(requested) = choose_without_executable(config, environment)? {
         return Ok(requested);
@@ -103,7 +103,7 @@ async fn chosen(
         (Ok(claude), _) => {
             let version = version("claude", config.claude_path.as_ref(), &claude.executable);
             let reason = format!("{}; {version}", claude.login.reason());
-            Ok(Choice { chosen: Chosen::Claude(claude), reason })
+            Ok(Choice { chosen: Provider::Claude(claude), reason })
         }
         (Err(trouble), AgentsChoice::Claude) => Err(trouble),
         (Err(trouble), _) => Ok(Choice::offline(&trouble.message, environment)),
@@ -118,12 +118,12 @@ fn choose_without_executable(
 ) -> Result<Option<Choice>, Trouble> {
     let as_requested = |chosen| Some(Choice { chosen, reason: REQUESTED.to_owned() });
     Ok(match config.agents {
-        AgentsChoice::Offline => as_requested(Chosen::Offline),
-        AgentsChoice::Files => as_requested(Chosen::Files),
+        AgentsChoice::Offline => as_requested(Provider::Offline),
+        AgentsChoice::Files => as_requested(Provider::Files),
         AgentsChoice::OpenAi => {
             let endpoint = openai::endpoint(config, environment)?;
             let reason = openai::reason(&endpoint, config);
-            Some(Choice { chosen: Chosen::OpenAi(endpoint), reason })
+            Some(Choice { chosen: Provider::OpenAi(endpoint), reason })
         }
         AgentsChoice::Auto if config.max_budget_usd.is_none() => {
             let login = credentials::login(environment);
@@ -170,16 +170,16 @@ fn with_login(login: &FoundLogin, trouble: Trouble) -> Trouble {
 /// # Errors
 /// A task that the offline agents cannot solve.
 pub fn rules(
-    chosen: &Chosen,
+    chosen: &Provider,
     task: &Task,
     config: &Config,
     profile: Option<&Profile>,
     protocol: Option<&Protocol>,
 ) -> Result<Option<OfflineAgents>, Trouble> {
     match (chosen, profile) {
-        (Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_) | Chosen::Codex(_), _) => Ok(None),
-        (Chosen::Offline, Some(profile)) => offline(task, config, profile, protocol).map(Some),
-        (Chosen::Offline, None) => Err(Trouble::new(
+        (Provider::Claude(_) | Provider::Files | Provider::OpenAi(_) | Provider::Codex(_), _) => Ok(None),
+        (Provider::Offline, Some(profile)) => offline(task, config, profile, protocol).map(Some),
+        (Provider::Offline, None) => Err(Trouble::new(
             "the offline agents need a training table",
             "add a train.csv to the data folder",
         )),
@@ -255,7 +255,7 @@ pub fn ask_claude(
     })
 }
 
-impl Chosen {
+impl Provider {
     /// The value of the `agents` key in `config.json`.
     pub fn name(&self) -> AgentsChoice {
         match self {
@@ -273,7 +273,7 @@ impl Choice {
     fn offline(why: &str, environment: &Environment<'_>) -> Self {
         let codex = codex::login(environment).map_or("", |_| " or codex");
         let reason = format!("{why}; for a model, use --agents claude{codex}");
-        Self { chosen: Chosen::Offline, reason }
+        Self { chosen: Provider::Offline, reason }
     }
 
     /// The line that a run shows first.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star_codex::{CodexAgents, CodexSetup};
+use mle_star_codex::{CodexAgents, CodexSettings};
 use mle_star_domain::config::Config;
 use mle_star_domain::trouble::Trouble;
 
@@ -71,7 +71,7 @@ pub async fn find(
 /// # Errors
 /// The folder cannot be created.
 pub fn ask_codex(codex: &Codex, config: &Config, folder: &Path) -> Result<CodexAgents, Trouble> {
-    CodexAgents::new(CodexSetup {
+    CodexAgents::new(CodexSettings {
         executable: codex.executable.path.clone(),
         key: if codex.login.is_key { process_environment(KEY) } else { None },
         folder: folder.to_owned(),

@@ -81,11 +81,11 @@ const VARIABLES: [(Login, &[&str]); 6] = [
 
 /// The login that `claude` uses, with its variables or file; `None` if there is none.
 pub fn login(environment: &Environment<'_>) -> Option<FoundLogin> {
-    found(environment).into_iter().find(|found| found.used)
+    logins(environment).into_iter().find(|found| found.used)
 }
 
 /// All logins, by precedence.
-pub fn found(environment: &Environment<'_>) -> Vec<FoundLogin> {
+pub fn logins(environment: &Environment<'_>) -> Vec<FoundLogin> {
     let set = |name: &&&str| environment(name).is_some_and(|value| !value.trim().is_empty());
     let named = VARIABLES.iter().map(|(login, names)| {
         let by: Vec<String> = names.iter().filter(set).map(|name| (*name).to_owned()).collect();

@@ -14,10 +14,10 @@ use tokio::time::timeout;
 use crate::settings::Environment;
 
 /// The oldest version that can be used.
-const OLDEST: Version = Version::new(
-    claude::OLDEST_CLAUDE_VERSION[0] as u64,
-    claude::OLDEST_CLAUDE_VERSION[1] as u64,
-    claude::OLDEST_CLAUDE_VERSION[2] as u64,
+const MIN_VERSION: Version = Version::new(
+    claude::MIN_CLAUDE_VERSION[0] as u64,
+    claude::MIN_CLAUDE_VERSION[1] as u64,
+    claude::MIN_CLAUDE_VERSION[2] as u64,
 );
 /// The `claude` command line.
 pub const CLAUDE: Program = Program {
@@ -25,7 +25,7 @@ pub const CLAUDE: Program = Program {
     variable: "MLE_STAR_CLAUDE_PATH",
     key: "claude_path",
     package: "@anthropic-ai/claude-code",
-    oldest: Some(OLDEST),
+    oldest: Some(MIN_VERSION),
 };
 /// The `codex` command line. One that lacks an option says so when it is asked.
 pub const CODEX: Program = Program {

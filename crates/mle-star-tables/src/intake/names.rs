@@ -1,4 +1,4 @@
-//! Names of table files.
+//! What the name of a table file tells: its format, how it is packed, and its role.
 
 use std::fs;
 use std::path::Path;
@@ -56,17 +56,17 @@ fn has_role(stem: &str) -> bool {
 
 /// The name of a table file without its endings.
 pub fn stem(name: &str) -> &str {
-    let (name, _) = without(name, &PACKED);
-    without(name, &ENDINGS).0
+    let (name, _) = strip_endings(name, &PACKED);
+    strip_endings(name, &ENDINGS).0
 }
 
 fn is_table_name(name: &str) -> bool {
-    let (name, _) = without(name, &PACKED);
-    without(name, &ENDINGS).1
+    let (name, _) = strip_endings(name, &PACKED);
+    strip_endings(name, &ENDINGS).1
 }
 
 /// The name without one of these endings, and whether it has one.
-fn without<'a>(name: &'a str, endings: &[&str]) -> (&'a str, bool) {
+fn strip_endings<'a>(name: &'a str, endings: &[&str]) -> (&'a str, bool) {
     let lower = name.to_ascii_lowercase();
     let ending = endings.iter().find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
     (ending.map_or(name, |ending| &name[..name.len() - ending.len()]), ending.is_some())

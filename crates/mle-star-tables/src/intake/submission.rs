@@ -1,4 +1,4 @@
-//! Writes a submission as the user's sample submission has it.
+//! Writes the submission in the format of the sample submission that the user gave.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};

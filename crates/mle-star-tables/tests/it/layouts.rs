@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{DataModality, TaskType};
 use mle_star_needs::{ask, inspect};
-use mle_star_tables::facts::Inferred;
 use mle_star_tables::intake::InputData;
 use mle_star_tables::profile::Profile;
+use mle_star_tables::task_inference::InferredTask;
 
 use serde_json::json;
 
@@ -143,7 +143,7 @@ fn check(expected: &Expected) {
     let look: InputData = serde_json::from_value(taken_in).unwrap();
     let data_dir = if look.is_plain { dir.path() } else { plain.path() };
     let facts = inspect(data_dir, &json!({ "description": description, "may_lack_tables": true }));
-    let (profile, task) = (Profile::of(&facts).unwrap(), Inferred::of(&facts).unwrap());
+    let (profile, task) = (Profile::of(&facts).unwrap(), InferredTask::parse(&facts).unwrap());
 
     assert_eq!((task.data_modality, task.task_type), expected.data, "{name}");
     assert_eq!(task.metric, expected.metric, "{name}");

@@ -4,16 +4,16 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::evaluation::Failure;
-use crate::lessons::{cut, diff, gained, number, seconds};
+use crate::lessons::{clip, diff, format_seconds, gain_text, number};
 use crate::result::{AttemptEffect, RefinementAttempt};
 use crate::solution::Solution;
 use mle_star_domain::effects::Limit;
 
 /// Maximum length of what planners and coders are told of a plan, in characters.
-const LONGEST_PLAN: usize = 800;
+const MAX_PLAN_CHARS: usize = 800;
 
 /// Plans that were tried, with their scores; `None` if one failed.
-pub(super) type Tried<'a> = Vec<(&'a str, Option<f64>)>;
+pub(super) type Plans<'a> = Vec<(&'a str, Option<f64>)>;
 
 /// A repair that was tried: the error before it, and what it changed.
 #[derive(Serialize)]
@@ -23,7 +23,7 @@ pub(crate) struct Repair {
 }
 
 /// Plans with their scores under a heading, as in the paper; a plan without a score failed.
-pub(super) fn history(heading: &str, tried: &Tried<'_>) -> String {
+pub(super) fn history(heading: &str, tried: &Plans<'_>) -> String {
     let one = |(plan, score): &(&str, Option<f64>)| {
         // As Python prints floats: 0.82, 1.0.
         let score = score.map_or("N/A (evaluation failed)".to_owned(), |score| format!("{score:?}"));
@@ -41,7 +41,7 @@ pub(super) fn outcomes(
     let last = attempts.iter().rposition(|attempt| attempt.was_improvement);
     attempts.iter().enumerate().map(move |(index, attempt)| {
         let kept = if Some(index) == last { "kept" } else { "kept until a later attempt replaced it" };
-        (cut(&attempt.plan, most), outcome(attempt, &attempts[..index], kept))
+        (clip(&attempt.plan, most), outcome(attempt, &attempts[..index], kept))
     })
 }
 
@@ -49,7 +49,7 @@ pub(super) fn outcomes(
 fn outcome(attempt: &RefinementAttempt, earlier: &[RefinementAttempt], kept: &str) -> String {
     let effect = &attempt.effect;
     let was_better = |gain: f64| earlier.iter().any(|one| one.effect.gain.is_some_and(|other| other >= gain));
-    let Some(score) = attempt.score else { return failed(attempt.limit, effect) };
+    let Some(score) = attempt.score else { return failure_text(attempt.limit, effect) };
     let kept = match (attempt.was_improvement, effect.gain) {
         (true, _) => kept,
         (false, Some(gain)) if gain > effect.standard_error.unwrap_or(0.0) && was_better(gain) => {
@@ -63,19 +63,19 @@ fn outcome(attempt: &RefinementAttempt, earlier: &[RefinementAttempt], kept: &st
 /// The score of a script, its difference to an earlier one, whether it was kept and how long it took, as far as they are
 /// known.
 pub(super) fn scored(score: f64, effect: &AttemptEffect, kept: Option<&str>) -> String {
-    let gain = effect.gain.map(|gain| gained(gain, effect.standard_error));
+    let gain = effect.gain.map(|gain| gain_text(gain, effect.standard_error));
     let parts = [Some(format!("score {}", number(score))), gain, kept.map(str::to_owned)];
-    parts.into_iter().chain([effect.seconds.map(seconds)]).flatten().collect::<Vec<_>>().join(", ")
+    parts.into_iter().chain([effect.seconds.map(format_seconds)]).flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Why there is no score, and after which time.
-pub(super) fn failed(limit: Option<Limit>, effect: &AttemptEffect) -> String {
+pub(super) fn failure_text(limit: Option<Limit>, effect: &AttemptEffect) -> String {
     let why = match (limit.map(Limit::name), effect.failure.as_str()) {
         (Some(limit), _) => limit,
         (None, "") => "no script",
         (None, failure) => failure,
     };
-    let after = effect.seconds.map(|time| format!(" after {}", seconds(time))).unwrap_or_default();
+    let after = effect.seconds.map(|time| format!(" after {}", format_seconds(time))).unwrap_or_default();
     format!("failed{after}: {why}")
 }
 
@@ -84,7 +84,7 @@ pub(super) fn attempts_so_far(attempts: &[RefinementAttempt]) -> Value {
     let one = |(index, attempt): (usize, &RefinementAttempt)| {
         let effect = &attempt.effect;
         let (diff, printed, mishaps) = (&effect.diff, &effect.printed, &effect.mishaps);
-        let plan = cut(&attempt.plan, LONGEST_PLAN);
+        let plan = clip(&attempt.plan, MAX_PLAN_CHARS);
         json!({
             "number": index + 1, "plan": plan, "outcome": so_far(attempts, index), "diff": diff,
             "printed": printed, "mishaps": mishaps,

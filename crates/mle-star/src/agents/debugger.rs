@@ -6,7 +6,7 @@ use super::attempts::Repair;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::evaluation::Failure;
-use crate::lessons::seconds;
+use crate::lessons::format_seconds;
 use crate::reply;
 use crate::solution::Solution;
 use crate::stop::Stop;
@@ -28,7 +28,7 @@ pub(crate) async fn debugger(
     let call = Call::new(AgentType::Debugger, "debugger.md", inputs)
         .telling("excerpt", failing_lines(broken.text(), error))
         .telling("printed", facts.map_or("", |facts| facts.printed.as_str()))
-        .telling("time", facts.map(|facts| seconds(facts.seconds)))
+        .telling("time", facts.map(|facts| format_seconds(facts.seconds)))
         .telling("repairs", json!(repairs))
         .telling("script_limit", ctx.script_limit(purpose))
         .telling("purpose", json!(purpose));

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::attempts::{Tried, failed, history, scored};
+use super::attempts::{Plans, failure_text, history, scored};
 use super::ensembler::{best_round, members};
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::lessons::cut;
+use crate::lessons::clip;
 use crate::reply;
 use crate::result::EnsembleAttempt;
 use crate::scored::Scored;
@@ -15,7 +15,7 @@ use mle_star_domain::question::{Agreement, Question};
 use mle_star_domain::role::AgentType;
 
 /// Maximum length of what is told of a plan, in characters.
-const LONGEST_PLAN: usize = 600;
+const MAX_PLAN_CHARS: usize = 600;
 
 /// The next ensemble plan; `None` if the reply was empty.
 pub(crate) async fn ens_planner(
@@ -25,7 +25,7 @@ pub(crate) async fn ens_planner(
     best: Option<&Scored>,
 ) -> Result<Option<String>, Stop> {
     super::require(ctx, solutions.len() >= 2, "A_ens_planner requires at least 2 solutions for ensembling")?;
-    let tried: Tried<'_> = rounds.iter().map(|round| (round.plan.as_str(), round.score)).collect();
+    let tried: Plans<'_> = rounds.iter().map(|round| (round.plan.as_str(), round.score)).collect();
     let (plans, scores): (Vec<_>, Vec<_>) = tried.iter().copied().unzip();
     let texts: Vec<&str> = solutions.iter().map(Scored::text).collect();
     let inputs = json!({"solutions": texts, "plans": plans, "scores": scores});
@@ -61,7 +61,7 @@ async fn agreement(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Agreeme
 
 /// The plan of a round, with its outcome. The best one is told apart, so none is said to be kept.
 fn outcome(round: &EnsembleAttempt) -> Value {
-    let failure = || failed(round.limit, &round.effect);
+    let failure = || failure_text(round.limit, &round.effect);
     let outcome = round.score.map_or_else(failure, |score| scored(score, &round.effect, None));
-    json!({"plan": cut(&round.plan, LONGEST_PLAN), "outcome": outcome, "mishaps": round.effect.mishaps})
+    json!({"plan": clip(&round.plan, MAX_PLAN_CHARS), "outcome": outcome, "mishaps": round.effect.mishaps})
 }

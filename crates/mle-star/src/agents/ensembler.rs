@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::lessons::{number, rounded, seconds};
+use crate::lessons::{format_seconds, number, rounded};
 use crate::outcomes::RunFacts;
 use crate::reply;
 use crate::scored::Scored;
@@ -50,9 +50,9 @@ pub(super) fn best_round(best: Option<&Scored>) -> Value {
 }
 
 /// How long a run took, and whether other scripts ran beside it.
-pub(super) fn taken(facts: &RunFacts) -> String {
+pub(super) fn time_taken(facts: &RunFacts) -> String {
     let beside = if facts.beside { " beside other scripts" } else { "" };
-    format!("{}{beside}", seconds(facts.seconds))
+    format!("{}{beside}", format_seconds(facts.seconds))
 }
 
 /// The score of a solution, and those of predictions that need no model: the same for all rows and, in a forecast, the value of the
@@ -75,7 +75,7 @@ pub(super) fn run_of(solution: &Scored) -> Value {
     let score = beside_simple_ones(solution);
     let memory = facts.peak_memory_mib.map(|mib| format!("{mib} MiB"));
     json!({
-        "score": score, "time": taken(facts), "seconds": facts.seconds, "memory": memory,
+        "score": score, "time": time_taken(facts), "seconds": facts.seconds, "memory": memory,
         "printed": facts.printed,
     })
 }

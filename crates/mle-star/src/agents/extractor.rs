@@ -113,11 +113,11 @@ struct Question<'a> {
 }
 
 /// Maximum length of what is told of a plan, in characters.
-const LONGEST_PLAN: usize = 400;
+const MAX_PLAN_CHARS: usize = 400;
 
 /// A block that was refined, with the outcome of each plan.
 fn refined(step: &StepRecord) -> Option<Value> {
-    let attempts = outcomes(&step.inner_loop_attempts, LONGEST_PLAN);
+    let attempts = outcomes(&step.inner_loop_attempts, MAX_PLAN_CHARS);
     let attempts = attempts.map(|(plan, outcome)| json!({"plan": plan, "outcome": outcome}));
     let told = json!({"block": step.code_block, "attempts": attempts.collect::<Value>()});
     (!step.code_block.is_empty()).then_some(told)

@@ -6,7 +6,7 @@ use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::evaluation::Failure;
-use crate::lessons::gained;
+use crate::lessons::gain_text;
 use crate::reply;
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
@@ -34,5 +34,5 @@ pub(crate) async fn merger(
 /// How much better or worse the reference scores, with the standard error; `null` if that is not known.
 fn difference(base: &Scored, reference: &Scored) -> Value {
     let gain = reference.score().gain_over(base.score());
-    reference.difference(base).map_or(Value::Null, |found| json!(gained(gain, Some(found.standard_error))))
+    reference.difference(base).map_or(Value::Null, |found| json!(gain_text(gain, Some(found.standard_error))))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::attempts::{Tried, attempts_so_far, history};
+use super::attempts::{Plans, attempts_so_far, history};
 use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
@@ -44,7 +44,7 @@ pub(crate) async fn planner(
     attempts: &[RefinementAttempt],
 ) -> Result<Option<String>, Stop> {
     super::require(ctx, !attempts.is_empty(), "At least one previous plan is required for A_planner")?;
-    let tried: Tried<'_> = attempts.iter().map(|attempt| (attempt.plan.as_str(), attempt.score)).collect();
+    let tried: Plans<'_> = attempts.iter().map(|attempt| (attempt.plan.as_str(), attempt.score)).collect();
     let (plans, scores): (Vec<_>, Vec<_>) = tried.iter().copied().unzip();
     let inputs = json!({"code_block": target.block.as_str(), "plans": plans, "scores": scores});
     let tried = history("# Improvement plans you have tried", &tried);

@@ -16,8 +16,8 @@ use mle_star_domain::place::{Name, Step};
 use mle_star_domain::role::AgentType;
 
 /// The names of the retriever's places: the first call, and the second one without search.
-const FIRST: Name = Name::Agent(AgentType::Retriever);
-const AGAIN: Name = Name::Again(AgentType::Retriever, 2);
+const FIRST_CALL: Name = Name::Agent(AgentType::Retriever);
+const SECOND_CALL: Name = Name::Again(AgentType::Retriever, 2);
 
 /// The models and their source.
 #[derive(Default)]
@@ -41,12 +41,12 @@ pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
     let are_rules = are_rules(ctx.config());
     let search = if ctx.config().search == Switch::On { Search::Allowed } else { Search::Forbidden };
     let searches = !are_rules && search == Search::Allowed;
-    let mut answer = unless_refused(retriever(ctx, FIRST, search).await?)?;
-    let (lookups, mut asked) = (answer.lookups.clone(), vec![FIRST]);
+    let mut answer = unless_refused(retriever(ctx, FIRST_CALL, search).await?)?;
+    let (lookups, mut asked) = (answer.lookups.clone(), vec![FIRST_CALL]);
     if let Some(reason) = failure(&answer).filter(|_| searches) {
         ctx.warn(format!("the retriever failed with web search ({reason}); it is asked again without"));
-        answer = unless_refused(retriever(ctx, AGAIN, Search::Forbidden).await?)?;
-        asked.push(AGAIN);
+        answer = unless_refused(retriever(ctx, SECOND_CALL, Search::Forbidden).await?)?;
+        asked.push(SECOND_CALL);
     }
     let retrieval = match lookups.iter().any(|lookup| lookup.failure.is_none()) {
         _ if are_rules => Retrieval::Rules,

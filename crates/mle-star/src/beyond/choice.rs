@@ -6,8 +6,8 @@
 //! same leak; solutions that it cannot tell apart go by validation. Either way, the other half reports. Few held-out rows are
 //! not halved: validation chooses, and all of them report. With `final_choice: holdout`, it always chooses, among the few best.
 
-use super::held_out::look;
-use super::ranking::{Compared, ranking};
+use super::held_out::holdout_score;
+use super::ranking::{Ranked, ranking};
 use crate::agents;
 use crate::ctx::Ctx;
 use crate::evaluate::{execute, without_leakage};
@@ -24,15 +24,15 @@ use mle_star_domain::measure::Measurement;
 use mle_star_domain::metric::sort_best_first;
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::protocol::{Holdout, HoldoutPart};
-use mle_star_domain::trust::{CONTRADICTED, Choice, ChoiceCandidate, Probe};
+use mle_star_domain::trust::{Choice, ChoiceCandidate, MAX_Z_SCORE, Probe};
 
 /// The maximum number of solutions that are compared.
-const FINALISTS: usize = 4;
+const MAX_FINALISTS: usize = 4;
 /// The maximum number if the best validation score is contradicted.
-const MOST: usize = 40;
+const MAX_COMPARED: usize = 40;
 /// What chooses among solutions, in words.
 const HELD_OUT: &str = "held-out score; within one standard error, validation score";
-const COMBINED: &str = "combination of solutions, better than the best of them on rows that chose neither";
+const ENSEMBLE: &str = "combination of solutions, better than the best of them on rows that chose neither";
 const CONTRADICTS: &str = "score on one half of the held-out rows, which contradicts the best validation score; within one standard error, validation score; the other half is reported";
 
 /// The chosen solution.
@@ -102,8 +102,8 @@ pub(crate) async fn choose(
 
 /// Whether there are so many held-out rows that one half can choose and the other half still reports well.
 fn divides(holdout: &Holdout) -> bool {
-    const FEWEST: u64 = 2_000;
-    holdout.rows().is_some_and(|rows| rows >= FEWEST)
+    const MIN_ROWS: u64 = 2_000;
+    holdout.rows().is_some_and(|rows| rows >= MIN_ROWS)
 }
 
 /// Compares the solutions on the choosing half. The first one is known if that half contradicted it.
@@ -119,7 +119,7 @@ async fn compare(ctx: &Ctx<'_>, mut known: Option<Finalist>, solutions: Vec<Scor
     let ranking = ranking(&compared.iter().map(Finalist::compared).collect::<Vec<_>>());
     let rule = if is_contradicted { CONTRADICTS } else { HELD_OUT };
     if is_contradicted {
-        tell(ctx, &compared, &ranking);
+        report_ranking(ctx, &compared, &ranking);
     }
     for (index, finalist) in (0..).zip(&compared) {
         let score = finalist.measured.as_ref().map(|measured| measured.score);
@@ -128,7 +128,7 @@ async fn compare(ctx: &Ctx<'_>, mut known: Option<Finalist>, solutions: Vec<Scor
     }
     let ranked = || ranking.iter().map(|place| &compared[*place]);
     let choice = Choice { rule: rule.to_owned(), candidates: ranked().map(Finalist::candidate).collect() };
-    let others = ranked().skip(1).take(FINALISTS - 1).map(|one| one.solution.clone()).collect();
+    let others = ranked().skip(1).take(MAX_FINALISTS - 1).map(|one| one.solution.clone()).collect();
     let Finalist { solution: best, predictions, measured: looked } = compared[ranking[0]].clone();
     let (reports, probes) = (HoldoutPart::Reporting, Vec::new());
     Ok(Chosen { best, predictions, looked, reports, choice, others, probes })
@@ -138,9 +138,9 @@ async fn compare(ctx: &Ctx<'_>, mut known: Option<Finalist>, solutions: Vec<Scor
 /// has no score there. A solution without predictions is not looked at.
 async fn look_at_half(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<(Finalist, bool)>, Stop> {
     let Some((validated, predictions)) = best.measured().zip(Predictions::of(best)) else { return Ok(None) };
-    let held_out = look(ctx, &predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
+    let held_out = holdout_score(ctx, &predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
     let Some(held_out) = held_out else { return Ok(None) };
-    let is_contradicted = is_worse(ctx, &held_out, validated, CONTRADICTED);
+    let is_contradicted = is_worse(ctx, &held_out, validated, MAX_Z_SCORE);
     if is_contradicted {
         ctx.warn(format!(
             "the best solution scores {:.6} validated but {:.6} on half of the held-out rows, so this half chooses",
@@ -157,7 +157,7 @@ fn with_all(library: &Library, finalists: &[Scored]) -> Vec<Scored> {
     let mut others = library.best_first();
     others.retain(|other| finalists.iter().all(|known| known.text() != other.text()));
     others.sort_by_key(Scored::step);
-    finalists.iter().cloned().chain(others).take(MOST).collect()
+    finalists.iter().cloned().chain(others).take(MAX_COMPARED).collect()
 }
 
 /// Whether a held-out score is worse than a validation score by more than this many standard errors of the difference. If
@@ -179,7 +179,7 @@ fn finalists(best: &Scored, solutions: &[Scored]) -> Vec<Scored> {
     if let [_, others @ ..] = finalists.as_mut_slice() {
         sort_best_first(others, Scored::score);
     }
-    finalists.truncate(FINALISTS);
+    finalists.truncate(MAX_FINALISTS);
     finalists
 }
 
@@ -191,7 +191,7 @@ async fn scored_on_held_out(ctx: &Ctx<'_>, solution: Scored) -> Result<Finalist,
         None => submission_script(ctx, &solution).await?,
     };
     let measured = match &predictions {
-        Some(Predictions { script, run, .. }) => look(ctx, run, script, HoldoutPart::Choosing).await?,
+        Some(own) => holdout_score(ctx, &own.run, &own.script, HoldoutPart::Choosing).await?,
         None => None,
     };
     Ok(Finalist { solution, predictions, measured })
@@ -212,7 +212,7 @@ fn candidate(solution: &Scored, holdout: Option<f64>) -> ChoiceCandidate {
 }
 
 /// Says whether the best solution by validation, the first of the finalists, gives way.
-fn tell(ctx: &Ctx<'_>, finalists: &[Finalist], ranking: &[usize]) {
+fn report_ranking(ctx: &Ctx<'_>, finalists: &[Finalist], ranking: &[usize]) {
     let (count, best, chosen) = (finalists.len(), &finalists[0], &finalists[ranking[0]]);
     match chosen.measured.as_ref().zip(best.measured.as_ref()).filter(|_| ranking[0] != 0) {
         Some((own, before)) => ctx.warn(format!(
@@ -231,7 +231,7 @@ impl Chosen {
     /// The solution with the best validation score.
     pub fn by_validation(best: &Scored, finalists: &[Scored]) -> Self {
         let choice = Choice {
-            rule: if best.composition().is_some() { COMBINED } else { "validation score" }.to_owned(),
+            rule: if best.composition().is_some() { ENSEMBLE } else { "validation score" }.to_owned(),
             candidates: finalists.iter().map(|solution| candidate(solution, None)).collect(),
         };
         let predictions = Predictions::of(best);
@@ -265,8 +265,8 @@ impl Predictions {
 }
 
 impl Finalist {
-    fn compared(&self) -> Compared<'_> {
-        Compared {
+    fn compared(&self) -> Ranked<'_> {
+        Ranked {
             validation: self.solution.score(),
             validated: self.solution.measured(),
             held_out: self.measured.as_ref(),

@@ -10,7 +10,7 @@ use mle_star_domain::place::{Section, Step};
 
 use crate::agents::Retrieved;
 use crate::ctx::Ctx;
-use crate::evaluate::compared;
+use crate::evaluate::compare;
 use crate::evaluation::{Evaluation, StepEnd};
 use crate::library::Library;
 use crate::paper::initial::candidate;
@@ -54,7 +54,7 @@ pub(crate) async fn try_further_models(
         let ctx = &ctx.at(Step::Extra(index), []);
         let trying = async {
             let candidate = candidate(ctx, model).await?;
-            compared(
+            compare(
                 ctx,
                 candidate,
                 best.as_ref().filter(|_| ctx.protocol().is_some_and(|protocol| protocol.like_rows)),

@@ -11,7 +11,7 @@ use mle_star_domain::protocol::HoldoutPart;
 use mle_star_domain::question::{FileStem, HoldoutScore, Question, Refit};
 
 /// Scores the predictions for held-out rows in the submission that `script` wrote at `run`.
-pub(super) async fn look(
+pub(super) async fn holdout_score(
     ctx: &Ctx<'_>,
     run: &Place,
     script: &str,
@@ -23,14 +23,14 @@ pub(super) async fn look(
         ctx.warn(format!("the predictions of {run} for held-out rows have no score: {failure}"));
     }
     let score = measured.as_ref().map(|measured| measured.score);
-    let (place, run, replayed) = (Question::look(ctx.place(), part), run.clone(), look.replayed);
+    let (place, run, replayed) = (Question::scoring_place(ctx.place(), part), run.clone(), look.replayed);
     ctx.emit(Event::Look { place, run, part, score, replayed });
     Ok(measured)
 }
 
 /// Whether an earlier process scored predictions for this part of the held-out rows at this place.
 pub(super) fn has_looked(ctx: &Ctx<'_>, part: HoldoutPart) -> Result<bool, Stop> {
-    Ok(ctx.run.journal.has_any(&Question::look(ctx.place(), part), Kind::Look)?)
+    Ok(ctx.run.journal.has_any(&Question::scoring_place(ctx.place(), part), Kind::Look)?)
 }
 
 /// How what the script of `second` predicted for the rows of the test table differs from what that of `first` did, which had

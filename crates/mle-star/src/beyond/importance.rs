@@ -52,7 +52,7 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &Final) -> Result<Option<Imp
         ImportanceRows::LastFold => DataView::PermutedLastFold,
     };
     let at = ctx.below(Place::importance).seeing(data);
-    let seconds = last.rehearsal.as_ref().map_or(last.answer.of.facts().seconds, |one| one.seconds);
+    let seconds = last.holdout_run.as_ref().map_or(last.answer.of.facts().seconds, |one| one.seconds);
     let longer = if known.is_some() { LONGER } else { AS_LONG + LONGER };
     let time = TimePlan::for_probe(&at, seconds, longer).await?;
     if !time.has_room_for(seconds) {

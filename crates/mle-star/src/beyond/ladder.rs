@@ -3,8 +3,8 @@
 //! Why: a submission script that fails must not cost the answer. What it may change: what is submitted, and what is said of it.
 
 use super::choice::{Chosen, Predictions};
+use super::holdout_run::HoldoutRun;
 use super::model;
-use super::rehearsal::Rehearsal;
 use crate::ctx::Ctx;
 use crate::evaluate::Execution;
 use crate::evaluation::Failure;
@@ -48,7 +48,7 @@ pub(crate) struct Final {
     /// How its solution was chosen.
     pub chosen: Chosen,
     /// What is known about the first run of the answer's script.
-    pub rehearsal: Option<Rehearsal>,
+    pub holdout_run: Option<HoldoutRun>,
     /// The score of what is submitted, on rows whose labels only the program knows.
     pub held_out: Option<Measurement>,
     pub contamination: Option<Contamination>,
@@ -57,18 +57,18 @@ pub(crate) struct Final {
 }
 
 impl Final {
-    /// The first candidate that holds: the script on the original files, its rehearsal, the answer so far, the validated script.
+    /// The first candidate that holds: the script on the original files, its run without held-out labels, the answer so far, the validated script.
     /// The first of them says why it does not hold, if so; `before` is the answer so far.
     pub(super) fn new(
         ctx: &Ctx<'_>,
         on_original_files: Result<Candidate, String>,
-        rehearsal: Option<Rehearsal>,
+        holdout: Option<HoldoutRun>,
         chosen: &Chosen,
         before: Option<&Candidate>,
     ) -> Self {
         let best = &chosen.best;
         // The earlier period has other rows than the test table.
-        let rehearsed = rehearsal.as_ref().filter(|_| !ctx.holdout().is_period());
+        let rehearsed = holdout.as_ref().filter(|_| !ctx.holdout().is_period());
         let rehearsed = rehearsed.map(|run| Candidate::rehearsed(best, &run.predictions));
         let mut why = None;
         let ladder = [on_original_files.map_err(|cause| why = Some(cause)).ok(), rehearsed, before.cloned()];
@@ -83,7 +83,7 @@ impl Final {
             not_run: said.filter(|_| !answer.script.is_executable || answer.submission.is_none()),
             not_best: why.as_ref().filter(|_| is_other).map(|why| not_best(best, &answer.of, why)),
             chosen: if is_other { chosen.instead(&answer.of) } else { chosen.clone() },
-            rehearsal: rehearsal.filter(|_| answer.step == Step::Finalization),
+            holdout_run: holdout.filter(|_| answer.step == Step::Finalization),
             answer,
             why,
             held_out: None,
@@ -97,8 +97,8 @@ impl Final {
         if ctx.holdout().is_test() {
             return self.answer.submission.clone().map(|run| (run, self.answer.script.content.clone()));
         }
-        let known = match &self.rehearsal {
-            Some(rehearsal) => Some(rehearsal.predictions.clone()),
+        let known = match &self.holdout_run {
+            Some(holdout) => Some(holdout.predictions.clone()),
             None => Predictions::of(&self.answer.of).filter(|_| ctx.holdout().is_on() && self.why.is_some()),
         };
         known.map(|known| (known.run, known.script))
@@ -123,7 +123,7 @@ impl Candidate {
         let script = SolutionScript::ran(&solution, &ran.outcome, ran.at, ctx.task().metric_direction);
         let mut made = Self::finalized(of, script, ran.place, leaks);
         if ran.outcome.is_error() {
-            made.model = Err(model::failed(&ran.outcome.headline()));
+            made.model = Err(model::failure_text(&ran.outcome.headline()));
         }
         Ok(made)
     }

@@ -1,4 +1,4 @@
-//! The best of several solutions of which some validated on other rows than the others.
+//! Chooses the best of solutions that validated on different rows, by their scores on common rows.
 //!
 //! Why: a score on other rows may be better because these rows are easier. Within a path, a solution replaces another only on
 //! the rows of both; paths, ensembles and further models are chosen among by their scores. What it may change: which of them

@@ -15,7 +15,7 @@ use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use crate::time_plan::TimePlan;
-use mle_star_domain::config::MOST_KEPT_MODELS;
+use mle_star_domain::config::MAX_KEPT_MODELS;
 use mle_star_domain::effects::{DataView, Purpose};
 use mle_star_domain::place::Place;
 
@@ -41,8 +41,8 @@ pub(super) async fn model(ctx: &Ctx<'_>, of: &Scored, run: KeptModel, seconds: f
         Some(composition) if composition.script().text() != script => {
             Err("the combination was changed after it was chosen".to_owned())
         }
-        Some(composition) => of_members(&at, composition).await?,
-        None => of_solution(&at, &Solution::new(script, SolutionPhase::Final)).await?,
+        Some(composition) => keep_members(&at, composition).await?,
+        None => keep_one(&at, &Solution::new(script, SolutionPhase::Final)).await?,
     };
     let reply = match reply {
         Ok(reply) => reply,
@@ -51,30 +51,30 @@ pub(super) async fn model(ctx: &Ctx<'_>, of: &Scored, run: KeptModel, seconds: f
     let execution = attempt(&at, Script::new(reply), Purpose::Submission).await?;
     let script = execution.solution.text().to_owned();
     Ok(match execution.result {
-        Ok(ran) if ran.outcome.is_error() => Err(failed(&ran.outcome.headline())),
+        Ok(ran) if ran.outcome.is_error() => Err(failure_text(&ran.outcome.headline())),
         Ok(ran) => Ok(KeptModel { run: ran.place, script }),
-        Err(failure) => Err(failed(failure.headline())),
+        Err(failure) => Err(failure_text(failure.headline())),
     })
 }
 
 /// A copy of this script that keeps its model, or why there is none.
-async fn of_solution(ctx: &Ctx<'_>, solution: &Solution) -> Result<Result<Solution, String>, Stop> {
+async fn keep_one(ctx: &Ctx<'_>, solution: &Solution) -> Result<Result<Solution, String>, Stop> {
     let reply = agents::test(ctx, solution).await?;
     let keeps = reply.text().contains(PREDICTS);
     Ok(if keeps { Ok(reply) } else { Err("the agent wrote no script that keeps its model".to_owned()) })
 }
 
 /// The combination of such copies of its members.
-async fn of_members(ctx: &Ctx<'_>, composition: &Composition) -> Result<Result<Solution, String>, Stop> {
+async fn keep_members(ctx: &Ctx<'_>, composition: &Composition) -> Result<Result<Solution, String>, Stop> {
     let members = composition.len() as u64;
-    if members > MOST_KEPT_MODELS {
+    if members > MAX_KEPT_MODELS {
         return Ok(Err(format!(
-            "{members} solutions are combined, and at most {MOST_KEPT_MODELS} are asked for their models"
+            "{members} solutions are combined, and at most {MAX_KEPT_MODELS} are asked for their models"
         )));
     }
     let mut copies = Vec::new();
     for (index, member) in (1..).zip(composition.solutions()) {
-        match of_solution(&ctx.below(|place| place.member(index)), member).await? {
+        match keep_one(&ctx.below(|place| place.member(index)), member).await? {
             Ok(copy) => copies.push(copy),
             Err(why) => {
                 return Ok(Err(format!("{why} (solution {index} of the {members} that are combined)")));
@@ -85,6 +85,6 @@ async fn of_members(ctx: &Ctx<'_>, composition: &Composition) -> Result<Result<S
 }
 
 /// Why a script that failed with this error left no model.
-pub(super) fn failed(error: &str) -> String {
+pub(super) fn failure_text(error: &str) -> String {
     format!("the script that keeps its model failed: {}", error.trim_end_matches('.'))
 }

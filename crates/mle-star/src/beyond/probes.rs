@@ -21,7 +21,7 @@ use mle_star_domain::effects::{DataView, Fits, Fitted, Purpose, ScriptEnd, Scrip
 use mle_star_domain::trust::{Probe, ProbeVerdict};
 
 /// A score that is better than chance by more than this many standard deviations is suspect.
-const TOO_GOOD: f64 = 3.0;
+const MAX_Z_SCORE: f64 = 3.0;
 /// A margin: a probe is expected to take this many times as long as the script before.
 const LONGER: f64 = 1.5;
 /// The probes, and the data that their scripts see.
@@ -77,19 +77,19 @@ async fn probes_of(
 ) -> Result<Vec<Probe>, Stop> {
     if leaks(ctx, solution) {
         let why = "the leakage agent found a leak in the script and could not correct it";
-        return Ok(vec![made("leakage-check", (ProbeVerdict::Suspect, why.to_owned()))]);
+        return Ok(vec![new_probe("leakage-check", (ProbeVerdict::Suspect, why.to_owned()))]);
     }
     if !ctx.verifies() {
         let why = "the program does not compute scores from predictions in this run";
-        let probes = PROBES.map(|(name, _)| made(name, (ProbeVerdict::Skipped, why.to_owned())));
+        let probes = PROBES.map(|(name, _)| new_probe(name, (ProbeVerdict::Skipped, why.to_owned())));
         return Ok(probes.into());
     }
     let mut probing =
-        Probing { solution, member: fastest_member(solution, library), longer: LONGER, late: None };
+        ProbeSeries { solution, member: fastest_member(solution, library), longer: LONGER, late: None };
     let mut probes = Vec::new();
     for (name, data) in PROBES {
         let ctx = &ctx.below(|place| place.probe(index, name)).seeing(data);
-        probes.push(made(name, probing.probe(ctx, name, data).await?));
+        probes.push(new_probe(name, probing.probe(ctx, name, data).await?));
     }
     Ok(probes)
 }
@@ -104,7 +104,7 @@ fn fastest_member<'a>(solution: &Scored, library: &'a Library) -> Option<&'a Sco
 }
 
 /// The probes of a solution, one after another.
-struct Probing<'a> {
+struct ProbeSeries<'a> {
     solution: &'a Scored,
     /// The fastest member of the solution, if it is a combination.
     member: Option<&'a Scored>,
@@ -114,7 +114,7 @@ struct Probing<'a> {
     late: Option<&'static str>,
 }
 
-impl Probing<'_> {
+impl ProbeSeries<'_> {
     async fn probe(
         &mut self,
         ctx: &Ctx<'_>,
@@ -142,7 +142,7 @@ impl Probing<'_> {
             self.late = Some(name);
         }
         let (verdict, detail) = match data {
-            _ if outcome.is_error() => (ProbeVerdict::Skipped, failed(data, &outcome)),
+            _ if outcome.is_error() => (ProbeVerdict::Skipped, failure_text(data, &outcome)),
             DataView::ShuffledTarget => shuffled_target(ctx, probed, &outcome),
             DataView::ReplacedTestRows => replaced_test_rows(ctx, probed, &outcome),
             _ => fits_of(&outcome),
@@ -157,11 +157,11 @@ impl Probing<'_> {
     }
 }
 
-fn made(name: &str, (verdict, detail): (ProbeVerdict, String)) -> Probe {
+fn new_probe(name: &str, (verdict, detail): (ProbeVerdict, String)) -> Probe {
     Probe { name: name.to_owned(), verdict, detail }
 }
 
-fn failed(data: DataView, outcome: &ScriptOutcome) -> String {
+fn failure_text(data: DataView, outcome: &ScriptOutcome) -> String {
     if outcome.end == ScriptEnd::TimedOut {
         let seconds = outcome.duration_seconds;
         return format!("it took longer than its share of the time, and was stopped after {seconds:.0} s");
@@ -245,7 +245,7 @@ fn fits_of(outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
 
 /// Whether a gain is too large for its standard deviation.
 fn verdict(gain: Option<f64>, deviation: f64) -> ProbeVerdict {
-    let is_suspect = gain.is_some_and(|gain| gain > TOO_GOOD * deviation);
+    let is_suspect = gain.is_some_and(|gain| gain > MAX_Z_SCORE * deviation);
     if is_suspect { ProbeVerdict::Suspect } else { ProbeVerdict::Pass }
 }
 

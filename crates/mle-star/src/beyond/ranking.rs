@@ -1,23 +1,24 @@
 //! Rankings of solutions that were compared on held-out rows.
 //!
-//! Half of the held-out rows are few, and the best of many solutions on few rows is best partly by luck. So solutions that
-//! these rows cannot tell apart stay in the order of validation, which has more rows. What a leak did to a validation
+//! Half of the held-out rows are few, and the best of many solutions on few rows is best partly by luck. So solutions within one
+//! standard error of the best stay in the order of validation, which has more rows (the one-standard-error rule). What a leak did to a validation
 //! score shows in its distance to the held-out one: compared with that of others, since later rows may be harder for all.
 
 use mle_star_domain::measure::{Measurement, standard_deviation};
 use mle_star_domain::metric::{Score, sort_best_first};
 
-/// A validation score is odd if it is further above the held-out one than usual, by more than this many standard errors.
-const ODD: f64 = 2.0;
-/// The share of solutions whose validation scores are less far above their held-out ones than is usual. It is below one
-/// half, since half of the solutions may have the same leak.
-const USUAL: usize = 4;
+/// The gap of a solution, by which its validation score is above its held-out one, is suspicious if it is above the reference gap by
+/// more than this many standard errors.
+const GAP_OUTLIER_ERRORS: f64 = 2.0;
+/// The reference gap is the lower quartile: one solution in this many has a smaller gap. It is not the median, since half of the
+/// solutions may have the same leak.
+const REFERENCE_GAP_DIVISOR: usize = 4;
 /// The fewest periods whose differences tell how far that of another period may be from them.
-const FEWEST_PERIODS: usize = 3;
+const MIN_PERIODS: usize = 3;
 
 /// A solution with its scores.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Compared<'a> {
+pub(super) struct Ranked<'a> {
     /// The validation score.
     pub validation: Score,
     /// The validation score with its uncertainty, if the predictions are known.
@@ -27,10 +28,10 @@ pub(super) struct Compared<'a> {
 }
 
 /// The places of solutions, the best first. Those within one standard error of the difference to the best held-out score are
-/// first, by validation score; among them, those whose validation score is odd are last. The others follow, by held-out
+/// first, by validation score; among them, those with a suspicious gap are last. The others follow, by held-out
 /// score; those without one are last.
-pub(super) fn ranking(all: &[Compared<'_>]) -> Vec<usize> {
-    let held_out = |place: usize| Some((place, all[place].on_held_out()?));
+pub(super) fn ranking(all: &[Ranked<'_>]) -> Vec<usize> {
+    let held_out = |place: usize| Some((place, all[place].held_out_score()?));
     let mut scored: Vec<(usize, Score)> = (0..all.len()).filter_map(held_out).collect();
     sort_best_first(&mut scored, |(_, score)| *score);
     let best = scored.first().map(|(place, _)| all[*place]);
@@ -38,46 +39,46 @@ pub(super) fn ranking(all: &[Compared<'_>]) -> Vec<usize> {
     let (mut close, far): (Vec<usize>, Vec<usize>) =
         scored.into_iter().map(|(place, _)| place).partition(is_close);
     sort_best_first(&mut close, |place| all[*place].validation);
-    let usual = usual(all);
-    let is_odd = |place: &usize| usual.is_some_and(|usual| all[*place].is_odd(&usual));
+    let usual = reference_gap(all);
+    let is_odd = |place: &usize| usual.is_some_and(|usual| all[*place].has_suspicious_gap(&usual));
     let (odd, close): (Vec<usize>, Vec<usize>) = close.into_iter().partition(is_odd);
     let without = (0..all.len()).filter(|place| all[*place].held_out.is_none());
     close.into_iter().chain(odd).chain(far).chain(without).collect()
 }
 
-/// The solution whose validation score is as far above its held-out one as is usual.
-fn usual<'a>(all: &[Compared<'a>]) -> Option<Compared<'a>> {
-    let mut gaps: Vec<(Compared<'a>, f64)> = all.iter().filter_map(|one| Some((*one, one.gap()?))).collect();
+/// The solution with the reference gap.
+fn reference_gap<'a>(all: &[Ranked<'a>]) -> Option<Ranked<'a>> {
+    let mut gaps: Vec<(Ranked<'a>, f64)> = all.iter().filter_map(|one| Some((*one, one.gap()?))).collect();
     gaps.sort_by(|one, two| one.1.total_cmp(&two.1));
-    gaps.get(gaps.len().saturating_sub(1) / USUAL).map(|(one, _)| *one)
+    gaps.get(gaps.len().saturating_sub(1) / REFERENCE_GAP_DIVISOR).map(|(one, _)| *one)
 }
 
-impl Compared<'_> {
-    fn on_held_out(&self) -> Option<Score> {
+impl Ranked<'_> {
+    fn held_out_score(&self) -> Option<Score> {
         Some(self.validation.of_value(self.held_out?.score))
     }
 
     /// How much better the validation score is than the held-out one.
     fn gap(&self) -> Option<f64> {
-        Some(self.validation.of_value(self.validated?.score).gain_over(self.on_held_out()?))
+        Some(self.validation.of_value(self.validated?.score).gain_over(self.held_out_score()?))
     }
 
     fn is_close_to(&self, best: &Self) -> bool {
-        let scores = best.on_held_out().zip(self.on_held_out());
+        let scores = best.held_out_score().zip(self.held_out_score());
         scores.is_some_and(|(first, own)| first.gain_over(own) <= self.error(best).unwrap_or_default())
     }
 
-    /// Whether the validation score is further above the held-out one than that of `usual`, by more than chance explains.
-    fn is_odd(&self, usual: &Self) -> bool {
-        let error = || Some(self.error(usual)?.hypot(error_of(self.validated?, usual.validated?)?));
-        let further = self.gap().zip(usual.gap()).map(|(own, usual)| own - usual);
-        further.zip(error()).is_some_and(|(further, error)| further > ODD * error)
+    /// Whether the gap is above that of `reference` by more than chance explains.
+    fn has_suspicious_gap(&self, reference: &Self) -> bool {
+        let error = || Some(self.error(reference)?.hypot(error_of(self.validated?, reference.validated?)?));
+        let further = self.gap().zip(reference.gap()).map(|(own, usual)| own - usual);
+        further.zip(error()).is_some_and(|(further, error)| further > GAP_OUTLIER_ERRORS * error)
     }
 
     /// The standard error of the difference on held-out rows. Where these are one period, the validated periods tell how far
     /// the difference of one period may be from that of others.
     fn error(&self, other: &Self) -> Option<f64> {
-        let by_periods = self.validated.zip(other.validated).and_then(|(one, two)| spread(one, two));
+        let by_periods = self.validated.zip(other.validated).and_then(|(one, two)| period_spread(one, two));
         let by_rows = self.held_out.zip(other.held_out).and_then(|(one, two)| error_of(one, two));
         by_rows.into_iter().chain(by_periods).reduce(f64::max)
     }
@@ -88,12 +89,12 @@ fn error_of(one: &Measurement, other: &Measurement) -> Option<f64> {
 }
 
 /// The standard deviation of the difference of two scores over the periods that both have, if they are enough.
-fn spread(one: &Measurement, other: &Measurement) -> Option<f64> {
+fn period_spread(one: &Measurement, other: &Measurement) -> Option<f64> {
     let score =
         |fold: u32| other.periods.iter().find(|period| period.fold == fold).map(|period| period.score);
     let differences: Vec<f64> =
         one.periods.iter().filter_map(|period| Some(period.score - score(period.fold)?)).collect();
-    standard_deviation(&differences).filter(|_| differences.len() >= FEWEST_PERIODS)
+    standard_deviation(&differences).filter(|_| differences.len() >= MIN_PERIODS)
 }
 
 #[cfg(test)]
@@ -130,9 +131,9 @@ mod tests {
                 (Score::new(validated.score, direction).unwrap(), validated.clone(), held_out.clone())
             };
             let owned: Vec<_> = scores.iter().map(compared).collect();
-            let all: Vec<Compared<'_>> = owned
+            let all: Vec<Ranked<'_>> = owned
                 .iter()
-                .map(|(validation, validated, held_out)| Compared {
+                .map(|(validation, validated, held_out)| Ranked {
                     validation: *validation,
                     validated: Some(validated),
                     held_out: held_out.as_ref(),

@@ -22,9 +22,9 @@ use mle_star_domain::place::{Place, Step};
 use mle_star_domain::question::{Question, Selection};
 
 /// The most solutions to choose from.
-const MOST_MEMBERS: u64 = 40;
+const MAX_MEMBERS: u64 = 40;
 /// The most rows of all of them, which are in memory at once.
-const MOST_ROWS: u64 = 20_000_000;
+const MAX_ROWS: u64 = 20_000_000;
 
 /// The weighted combination of the solutions in the library, if it is better than `best`.
 pub(crate) async fn select(
@@ -61,7 +61,7 @@ struct Combination {
 /// The combination of the members that do not leak; `Err` says why there is none. The members of a combination that is not
 /// ahead of the best solution are not checked for leaks, since it answers nothing.
 async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<Combination, String>, Stop> {
-    let seconds = ctx.run.limits.repeatable(ctx.run.journal.elapsed());
+    let seconds = ctx.run.limits.max_ensemble_seconds(ctx.run.journal.elapsed());
     let mut selection = weights(ctx, &members, seconds).await?;
     if selection.is_better && !are_clean(ctx, &mut members, &selection.weights).await? {
         if members.len() < 2 {
@@ -158,7 +158,7 @@ fn members(best: &Scored, library: &Library) -> Vec<Scored> {
     let has_same_rows =
         |member: &Scored| member.measured().is_some_and(|own| own.rows_digest == measured.rows_digest);
     members.retain(|member| member.composition().is_none() && has_same_rows(member));
-    let most = (MOST_ROWS / measured.rows.max(1)).clamp(4, MOST_MEMBERS);
+    let most = (MAX_ROWS / measured.rows.max(1)).clamp(4, MAX_MEMBERS);
     members.truncate(usize::try_from(most).unwrap_or(usize::MAX));
     members
 }

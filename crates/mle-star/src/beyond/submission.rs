@@ -5,12 +5,12 @@
 //! (`paper::finalize`) to the chosen solution as it is.
 
 use super::choice::Chosen;
-use super::held_out::{compare_fits, has_looked, look};
+use super::held_out::{compare_fits, has_looked, holdout_score};
+use super::holdout_run::{HoldoutRun, run_on_holdout, warn_if_worse};
 use super::importance::importance;
 use super::ladder::{Candidate, Final};
 use super::model;
 use super::probes::leaks;
-use super::rehearsal::{Rehearsal, rehearse, warn_if_worse};
 use crate::agents;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
@@ -39,8 +39,8 @@ pub(crate) async fn finalize(
         let mut made = submit(ctx, chosen, before).await?;
         made.last.importance = importance(ctx, &made.last).await?;
         if let (Ok(kept), false) = (&made.last.answer.model, made.asked || made.last.why.is_some()) {
-            let (of, rehearsal) = (&made.last.answer.of, &made.last.rehearsal);
-            let seconds = rehearsal.as_ref().map_or(of.facts().seconds, |run| run.seconds);
+            let (of, holdout) = (&made.last.answer.of, &made.last.holdout_run);
+            let seconds = holdout.as_ref().map_or(of.facts().seconds, |run| run.seconds);
             made.last.answer.model = model::model(ctx, of, kept.clone(), seconds).await?;
         }
         let verdict = verdict(ctx, &made, &chosen.best);
@@ -57,15 +57,15 @@ pub(crate) async fn finalize(
 /// this score.
 pub(crate) async fn score(ctx: &Ctx<'_>, mut last: Final) -> Result<Final, Stop> {
     let ctx = &ctx.at(Step::Finalization, []);
-    last.held_out = match (&last.rehearsal, last.predicted_held_out(ctx)) {
-        (Some(rehearsal), _) => rehearsal.measured.clone(),
+    last.held_out = match (&last.holdout_run, last.predicted_held_out(ctx)) {
+        (Some(holdout), _) => holdout.measured.clone(),
         (None, Some((run, script))) if ctx.holdout().is_test() => {
-            look(ctx, &run, &script, HoldoutPart::Whole).await?
+            holdout_score(ctx, &run, &script, HoldoutPart::Whole).await?
         }
         (None, Some((run, script))) => {
             let has_decided = has_looked(&ctx.below(Place::without_labels), HoldoutPart::Choosing)?;
             let part = if has_decided { HoldoutPart::Reporting } else { last.chosen.reports };
-            look(&ctx.below(Place::fallback), &run, &script, part).await?
+            holdout_score(&ctx.below(Place::fallback), &run, &script, part).await?
         }
         (None, None) => None,
     };
@@ -92,7 +92,7 @@ fn broken(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>, cause: Str
 }
 
 /// The submission script after its runs.
-struct Submitted {
+struct SubmissionRuns {
     last: Final,
     /// The limit that prevented its run.
     limit: Option<Limit>,
@@ -103,11 +103,11 @@ struct Submitted {
 }
 
 /// Writes and runs the submission script.
-async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> Result<Submitted, Stop> {
+async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> Result<SubmissionRuns, Stop> {
     let best = &chosen.best;
     let seconds = best.facts().seconds;
     let (solution, uses_all_rows) = match best.composition() {
-        Some(composition) => of_members_on_all_rows(ctx, composition, seconds).await?,
+        Some(composition) => run_members_on_all_rows(ctx, composition, seconds).await?,
         None => without_subsampling(ctx, best.solution(), seconds).await?,
     };
     // A combination of solutions writes a submission in any case.
@@ -123,22 +123,22 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> R
         let script = if asked { agents::test(ctx, &solution).await? } else { solution.clone() };
         without_leakage(ctx, script).await?
     };
-    let (script, mut rehearsal) = rehearse(ctx, script, chosen).await?;
+    let (script, mut held_out) = run_on_holdout(ctx, script, chosen).await?;
     let mut limit = None;
     // The script of a combination has not run yet.
-    let has_run = rehearsal.is_none() && is_complete && !combines && !ctx.holdout().is_on();
+    let has_run = held_out.is_none() && is_complete && !combines && !ctx.holdout().is_on();
     let on_original_files = if has_run {
         let script = SolutionScript { phase: SolutionPhase::Final, ..SolutionScript::from(best) };
         Ok(Candidate::finalized(best, script, best.place().clone(), best.leaks()))
     } else {
-        on_all_rows(ctx, script, best, &mut rehearsal, before, &mut limit).await?
+        on_all_rows(ctx, script, best, &mut held_out, before, &mut limit).await?
     };
-    let last = Final::new(ctx, on_original_files, rehearsal, chosen, before);
-    Ok(Submitted { last, limit, subsampled: solution != *best.solution(), asked })
+    let last = Final::new(ctx, on_original_files, held_out, chosen, before);
+    Ok(SubmissionRuns { last, limit, subsampled: solution != *best.solution(), asked })
 }
 
-fn verdict(ctx: &Ctx<'_>, made: &Submitted, best: &Scored) -> Verdict {
-    let Submitted { last, limit, subsampled, .. } = made;
+fn verdict(ctx: &Ctx<'_>, made: &SubmissionRuns, best: &Scored) -> Verdict {
+    let SubmissionRuns { last, limit, subsampled, .. } = made;
     let Candidate { script, submission, step, .. } = &last.answer;
     let more_rows = if ctx.holdout().is_on() && last.why.is_none() && script.score.is_some() {
         "; its score is of other rows and cannot be compared with earlier ones"
@@ -160,24 +160,24 @@ async fn on_all_rows(
     ctx: &Ctx<'_>,
     checked: Script,
     best: &Scored,
-    rehearsal: &mut Option<Rehearsal>,
+    holdout: &mut Option<HoldoutRun>,
     before: Option<&Candidate>,
     limit: &mut Option<Limit>,
 ) -> Result<Result<Candidate, String>, Stop> {
-    let on_all_rows = ctx.on_all_rows(rehearsal.as_ref().map(|rehearsal| rehearsal.seconds));
+    let on_all_rows = ctx.on_all_rows(holdout.as_ref().map(|holdout| holdout.seconds));
     let known = before.filter(|known| known.script.content == checked.solution.text());
     if let Some((known, run)) = known.and_then(|known| Some((known, known.submission.clone()?))) {
         ctx.info(format!("the script ran on the original files at {run}, so it does not run again"));
         return Ok(Ok(Candidate::finalized(best, known.script.clone(), run, checked.leaks)));
     }
-    let execution = match rehearsal {
-        Some(Rehearsal { is_unchanged: true, .. }) => {
+    let execution = match holdout {
+        Some(HoldoutRun { falls_back: true, .. }) => {
             attempt(&on_all_rows, checked, Purpose::Submission).await?
         }
         _ => execute(&on_all_rows, checked, Purpose::Submission).await?,
     };
     match Candidate::ran(ctx, best, execution) {
-        Ok(made) => unless_it_jumps(ctx, made, rehearsal.as_mut()).await,
+        Ok(made) => unless_it_jumps(ctx, made, holdout.as_mut()).await,
         Err(failure) => {
             *limit = failure.limit;
             let headline = failure.headline();
@@ -191,29 +191,28 @@ async fn on_all_rows(
 async fn unless_it_jumps(
     ctx: &Ctx<'_>,
     made: Candidate,
-    rehearsal: Option<&mut Rehearsal>,
+    holdout: Option<&mut HoldoutRun>,
 ) -> Result<Result<Candidate, String>, Stop> {
     // The earlier period has other rows.
-    let Some((rehearsal, run)) =
-        rehearsal.filter(|_| !ctx.holdout().is_period()).zip(made.submission.as_ref())
+    let Some((holdout, run)) = holdout.filter(|_| !ctx.holdout().is_period()).zip(made.submission.as_ref())
     else {
         return Ok(Ok(made));
     };
-    let predicted = &rehearsal.predictions;
+    let predicted = &holdout.predictions;
     let (first, second) = ((&predicted.run, predicted.script.as_str()), (run, made.script.content.as_str()));
     let Some(refit) = compare_fits(ctx, first, second).await? else { return Ok(Ok(made)) };
     let words = format!("With the held-out rows, its predictions for {} test rows", refit.rows);
     if !refit.is_jump {
-        rehearsal.told.push(format!("{words} are like those without ({}).", refit.words));
+        holdout.notes.push(format!("{words} are like those without ({}).", refit.words));
         return Ok(Ok(made));
     }
     let differ = format!("differ from those without by more than fits do ({})", refit.words);
-    rehearsal.told.push(format!("{words} {differ}, so those without are submitted."));
+    holdout.notes.push(format!("{words} {differ}, so those without are submitted."));
     Ok(Err(format!("the submission script's predictions on the original files {differ}")))
 }
 
 /// The combination of members without subsampling. Also returns whether all members are known to use all rows that fit.
-async fn of_members_on_all_rows(
+async fn run_members_on_all_rows(
     ctx: &Ctx<'_>,
     composition: &Composition,
     seconds: f64,

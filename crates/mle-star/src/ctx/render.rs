@@ -8,7 +8,7 @@ use super::Ctx;
 use crate::abilities::asks_for_model;
 use crate::call::Call;
 use crate::journal::Frozen;
-use crate::lessons::{EarlierRun, tell_attempts};
+use crate::lessons::{EarlierRun, mention_attempts};
 use crate::prompts;
 use crate::stop::Stop;
 use mle_star_domain::config::{Acceptance, Context, Switch};
@@ -113,16 +113,16 @@ impl Ctx<'_> {
     fn values_of_now(&self) -> Map<String, Value> {
         let (limits, now, step) = (&self.run.limits, self.run.journal.elapsed(), self.place.step());
         let lessons = self.history().lessons(step);
-        let found = self.history().found(step);
+        let found = self.history().ablation_lines(step);
         let (slots, script_limit) = (self.run.outside.script_slots.most(), self.script_limit(Purpose::Score));
         let aim = limits.aim(&self.place, self.config(), slots, script_limit, now);
         let values = [
-            ("attempts_told", json!(tell_attempts(&lessons))),
+            ("attempts_told", json!(mention_attempts(&lessons))),
             ("lessons", json!(lessons)),
             ("found", json!(found)),
             ("script_limit", json!(script_limit)),
             ("study_limit", json!(self.script_limit(Purpose::Ablation))),
-            ("planned", json!(limits.planned(now).floor())),
+            ("planned", json!(limits.phase_seconds_left(now).floor())),
             ("aim", json!(aim)),
         ];
         values.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()

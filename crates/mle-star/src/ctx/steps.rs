@@ -148,7 +148,7 @@ impl<'a> Ctx<'a> {
         let verdict = Verdict { limit, ..verdict };
         self.run.journal.close(step, &verdict)?;
         if !matches!(step, Step::Baseline(_)) {
-            self.run.limits.closed(&verdict);
+            self.run.limits.record_verdict(&verdict);
         }
         let answer = self.history().close(step, verdict.clone());
         self.emit(Event::StepEnded { place: step, verdict });

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::store::{Inserted, Store};
+use super::store::{InsertedRecord, Store};
 use super::{Frozen, Journal, JournalError, lock, tables};
 use crate::record::{EffectRecord, EffectState, Kind, first_limit};
 use crate::result::{Cut, FinalResult};
@@ -153,7 +153,7 @@ impl Journal {
         let (digest, elapsed) = (digest.as_str(), self.elapsed());
         store.atomically(|store| {
             store.set_states(&changes)?;
-            store.insert(&Inserted { digest, ..Inserted::at(&place) }, elapsed)
+            store.insert(&InsertedRecord { digest, ..InsertedRecord::at(&place) }, elapsed)
         })?;
         Ok(changed)
     }

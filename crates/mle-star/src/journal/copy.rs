@@ -26,7 +26,7 @@ use super::tables::is_known;
 use super::{JournalError, checksum};
 
 /// The largest file that is copied, in bytes.
-const LARGEST: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 /// How long copying is retried. SQLite restarts a log about every thousand pages, so one retry is nearly always enough; on a
 /// busy machine, a writer without a log may end several transactions during each copy.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -85,7 +85,7 @@ fn start(file: File, length: u64) -> io::Result<Vec<u8>> {
 
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let mut file = open_regular(from)?;
-    if file.metadata()?.len() > LARGEST {
+    if file.metadata()?.len() > MAX_BYTES {
         return Err(io::Error::new(ErrorKind::FileTooLarge, "it is larger than 1 GiB"));
     }
     io::copy(&mut file, &mut File::create(to)?).map(drop)

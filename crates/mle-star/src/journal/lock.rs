@@ -14,7 +14,7 @@ use mle_star_domain::layout::LOCK as FILE;
 const LOOKS: Duration = Duration::from_millis(300);
 /// How long to wait if the process that the file names has ended: a child that it was just starting has the lock until
 /// it closes what it inherited.
-const INHERITED: Duration = Duration::from_secs(5);
+const INHERITED_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait before looking again.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -137,7 +137,7 @@ fn wait_for(file: &mut File, path: &Path) -> Result<Lock, JournalError> {
         let mut holder = String::new();
         file.rewind()?;
         file.read_to_string(&mut holder)?;
-        if started.elapsed() >= if has_ended(&holder) { INHERITED } else { LOOKS } {
+        if started.elapsed() >= if has_ended(&holder) { INHERITED_TIMEOUT } else { LOOKS } {
             return Err(JournalError::Held { holder });
         }
         std::thread::sleep(PAUSE);

@@ -19,9 +19,9 @@ use mle_star_domain::layout;
 use mle_star_domain::place::Place;
 
 /// The longest note, in characters.
-pub const LONGEST_NOTE: usize = 4000;
+pub const MAX_NOTE_CHARS: usize = 4000;
 /// The most notes of a run.
-pub const MOST_NOTES: usize = 20;
+pub const MAX_NOTES: usize = 20;
 
 /// A note of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl Journal {
     pub fn take_notes(&self) -> Result<Vec<Note>, JournalError> {
         let store = self.store();
         let mut notes = store.notes()?;
-        let new = left(self.folder(), &notes)?;
+        let new = new_notes(self.folder(), &notes)?;
         if !new.is_empty() {
             notes.extend(new);
             store.set_json("notes", &notes)?;
@@ -79,7 +79,7 @@ pub fn leave_note(folder: &Path, text: &str) -> io::Result<()> {
 
 /// The notes of a run, those first that are in its journal.
 pub(super) fn rows(folder: &Path, mut notes: Vec<Note>, effects: &[EffectRecord]) -> Vec<NoteRow> {
-    notes.extend(left(folder, &notes).unwrap_or_default());
+    notes.extend(new_notes(folder, &notes).unwrap_or_default());
     let saw = |effect: &EffectRecord| effect.request["notes"].as_u64().filter(|_| effect.limit.is_none());
     let first = |count: usize| {
         let calls = effects.iter().filter(|effect| effect.kind == Kind::Agent);
@@ -91,7 +91,7 @@ pub(super) fn rows(folder: &Path, mut notes: Vec<Note>, effects: &[EffectRecord]
 }
 
 /// The notes in the folder that are not among these, in the order in which they were written.
-fn left(folder: &Path, known: &[Note]) -> io::Result<Vec<Note>> {
+fn new_notes(folder: &Path, known: &[Note]) -> io::Result<Vec<Note>> {
     let notes = folder.join(layout::NOTES);
     let entries = match fs::read_dir(&notes) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -102,20 +102,20 @@ fn left(folder: &Path, known: &[Note]) -> io::Result<Vec<Note>> {
     let is_new = |name: &String| name.ends_with(".json") && known.iter().all(|note| note.file != *name);
     let mut names: Vec<String> = names?.into_iter().filter(is_new).collect();
     names.sort();
-    let room = MOST_NOTES.saturating_sub(known.len());
+    let room = MAX_NOTES.saturating_sub(known.len());
     Ok(names.into_iter().filter_map(|name| read(&notes, name)).take(room).collect())
 }
 
 /// The note in a file; `None` if it is none.
 fn read(notes: &Path, file: String) -> Option<Note> {
     /// In bytes: each character of a note may take several.
-    const LARGEST: u64 = 16 * LONGEST_NOTE as u64;
+    const MAX_NOTE_BYTES: u64 = 16 * MAX_NOTE_CHARS as u64;
     let path = notes.join(&file);
     if !path.symlink_metadata().ok()?.is_file() {
         return None;
     }
     let mut text = String::new();
-    fs::File::open(path).ok()?.take(LARGEST).read_to_string(&mut text).ok()?;
+    fs::File::open(path).ok()?.take(MAX_NOTE_BYTES).read_to_string(&mut text).ok()?;
     let note: Note = serde_json::from_str(&text).ok()?;
-    Some(Note { file, ..note }).filter(|note| note.text.chars().count() <= LONGEST_NOTE)
+    Some(Note { file, ..note }).filter(|note| note.text.chars().count() <= MAX_NOTE_CHARS)
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::files;
 
 /// Longer than what an owner writes.
-const LONGEST: u64 = 4096;
+const MAX_OWNER_BYTES: u64 = 4096;
 
 /// The file of an owner, removed when dropped.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ fn remove_left(lock: &Path) -> io::Result<bool> {
 
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    files::open_regular(path)?.take(LONGEST).read_to_string(&mut text)?;
+    files::open_regular(path)?.take(MAX_OWNER_BYTES).read_to_string(&mut text)?;
     Ok(text)
 }
 

@@ -13,7 +13,7 @@ use super::lock;
 
 /// File systems of which other machines may have the same files. Also those of programs (FUSE), because many of them
 /// lead to another machine.
-const OF_NETWORKS: &str = "9p acfs afs beegfs ceph cifs coda fuse fuseblk gfs2 glusterfs gpfs lustre ncpfs nfs nfs4 ocfs2 \
+const NETWORK_FS: &str = "9p acfs afs beegfs ceph cifs coda fuse fuseblk gfs2 glusterfs gpfs lustre ncpfs nfs nfs4 ocfs2 \
     panfs smb3 smbfs virtiofs";
 
 /// The abilities of a file system.
@@ -62,7 +62,7 @@ pub fn storage(folder: &Path) -> io::Result<Storage> {
 }
 
 fn is_of_network(kind: Option<&str>) -> bool {
-    kind.is_some_and(|kind| OF_NETWORKS.split(' ').any(|one| one == kind) || kind.starts_with("fuse."))
+    kind.is_some_and(|kind| NETWORK_FS.split(' ').any(|one| one == kind) || kind.starts_with("fuse."))
 }
 
 /// The kind of the file system in which a folder lies.

@@ -39,7 +39,7 @@ enum Force {
 }
 
 /// A record that is complete when it is written: a decision, a verdict or a failure.
-pub(super) struct Inserted<'a> {
+pub(super) struct InsertedRecord<'a> {
     pub place: &'a Place,
     pub kind: Kind,
     pub digest: &'a str,
@@ -48,7 +48,7 @@ pub(super) struct Inserted<'a> {
     pub limit: Option<Limit>,
 }
 
-impl<'a> Inserted<'a> {
+impl<'a> InsertedRecord<'a> {
     /// A decision without a limit.
     pub fn at(place: &'a Place) -> Self {
         Self { place, kind: Kind::Decision, digest: "", outcome: "null", limit: None }
@@ -183,7 +183,7 @@ impl Store {
         // No ORDER BY: with it, SQLite would plan the cached statement again for every place.
         let sql = "SELECT digest, outcome, ended_at, seq, state = 'ended' FROM effects
                    WHERE place = ?1 AND kind = ?2 AND state IN ('ended', 'aside')";
-        let read = |row: &Row<'_>| Ok((row.get::<_, bool>(4)?, found(row)?));
+        let read = |row: &Row<'_>| Ok((row.get::<_, bool>(4)?, stored_outcome(row)?));
         let mut statement = self.db.prepare_cached(sql)?;
         let records: Vec<_> =
             statement.query_map([place.as_str(), &name(&kind)?], read)?.collect::<Result<_, _>>()?;
@@ -261,7 +261,7 @@ impl Store {
     }
 
     pub fn decide(&mut self, place: &Place, limit: Limit, elapsed: f64) -> rusqlite::Result<()> {
-        self.insert(&Inserted { limit: Some(limit), ..Inserted::at(place) }, elapsed)
+        self.insert(&InsertedRecord { limit: Some(limit), ..InsertedRecord::at(place) }, elapsed)
     }
 
     pub fn mark(&mut self, place: &Place, elapsed: f64) -> rusqlite::Result<f64> {
@@ -271,7 +271,7 @@ impl Store {
         if let Some(first) = first {
             return Ok(first);
         }
-        self.insert(&Inserted::at(place), elapsed)?;
+        self.insert(&InsertedRecord::at(place), elapsed)?;
         Ok(elapsed)
     }
 
@@ -396,14 +396,14 @@ impl Store {
     }
 
     /// Writes a complete record.
-    pub fn insert(&mut self, record: &Inserted<'_>, elapsed: f64) -> rusqlite::Result<()> {
+    pub fn insert(&mut self, record: &InsertedRecord<'_>, elapsed: f64) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO effects (seq, place, kind, state, digest, request, outcome, limit_hit, begun_at,
                 ended_at, elapsed_begun, elapsed_ended, begun_seal, ended_seal)
             VALUES (?1, ?2, ?6, 'ended', ?7, 'null', ?8, ?3, ?4, ?4, ?5, ?5,
                 seal(?1, ?2, ?6, ?7, 'null', ?4, ?5),
                 seal(?1, ?2, ?8, ?3, NULL, NULL, NULL, NULL, NULL, ?4, ?5))";
-        let Inserted { place, kind, digest, outcome, limit } = *record;
+        let InsertedRecord { place, kind, digest, outcome, limit } = *record;
         let limit = limit.map(|limit| name(&limit)).transpose()?;
         let values = params![self.next, place.as_str(), limit, now(), elapsed, name(&kind)?, digest, outcome];
         self.next = self.db.prepare_cached(sql)?.insert(values)? + 1;
@@ -428,7 +428,7 @@ fn records(is_whole: &str) -> String {
     )
 }
 
-fn found(row: &Row<'_>) -> rusqlite::Result<StoredOutcome> {
+fn stored_outcome(row: &Row<'_>) -> rusqlite::Result<StoredOutcome> {
     Ok(StoredOutcome { digest: row.get(0)?, outcome: row.get(1)?, ended_at: row.get(2)?, seq: row.get(3)? })
 }
 

@@ -8,9 +8,9 @@ use super::Limits;
 /// What an ablation study takes, relative to a script: the solution and a few variants.
 const STUDY: f64 = 3.0;
 /// The part of its own limit that a script should use at most.
-const ROOM: f64 = 0.8;
+const MAX_SHARE: f64 = 0.8;
 /// The part of the phase's time that a script may use in any case: of very many steps, some are left out.
-const LEAST: f64 = 0.1;
+const MIN_SHARE: f64 = 0.1;
 
 impl Limits {
     /// The seconds that a script at this place should not exceed now, which may take `limit` and shares so many slots; `None`
@@ -18,8 +18,8 @@ impl Limits {
     pub fn aim(&self, place: &Place, config: &Config, slots: usize, limit: f64, now: f64) -> Option<f64> {
         let slots = u32::try_from(slots).unwrap_or(u32::MAX);
         let scripts = scripts_left(place.step()?, config, slots)?;
-        let planned = self.planned(now);
-        (planned >= 1.0).then(|| rounded((planned / scripts).max(planned * LEAST).min(limit * ROOM)))
+        let planned = self.phase_seconds_left(now);
+        (planned >= 1.0).then(|| rounded((planned / scripts).max(planned * MIN_SHARE).min(limit * MAX_SHARE)))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use super::RESERVE;
+use super::FINALIZATION_SHARE;
 use crate::money::{CallKey, CostEstimator, Prices};
 use crate::record::EffectRecord;
 use crate::spending;
@@ -19,7 +19,7 @@ use mle_star_domain::place::{Phase, Place};
 use mle_star_domain::role::AgentType;
 
 /// The money of a run.
-pub(crate) struct Purse {
+pub(crate) struct Budget {
     max_usd: Option<f64>,
     state: Mutex<State>,
     /// A call has ended: what others wait for may be there.
@@ -50,7 +50,7 @@ pub(crate) enum Warning {
 
 /// The money that a call in progress may cost, which no other call may use.
 pub(crate) struct Reserve<'a> {
-    purse: &'a Purse,
+    purse: &'a Budget,
     agent: AgentType,
     model: String,
     prompt_bytes: usize,
@@ -67,7 +67,7 @@ enum Answer {
     No,
 }
 
-impl Purse {
+impl Budget {
     pub fn new(config: &Config) -> Self {
         let state = State {
             estimator: CostEstimator::new(Prices::of(config)),
@@ -120,7 +120,7 @@ impl Purse {
     fn may_begin(&self, state: &State, place: &Place, expected: f64) -> Answer {
         let Some(max) = self.max_usd else { return Answer::Yes };
         let finalizing = place.phase() == Some(Phase::Finalization);
-        let max = if finalizing { max } else { max * (1.0 - RESERVE) };
+        let max = if finalizing { max } else { max * (1.0 - FINALIZATION_SHARE) };
         if state.spent >= max || state.spent > 0.0 && state.spent + expected > max {
             return Answer::No;
         }
@@ -132,7 +132,7 @@ impl Purse {
     /// warnings.
     pub fn remember(&self, effects: &[EffectRecord]) -> Vec<Warning> {
         let mut state = self.state();
-        let (estimator, usages) = spending::counted(effects, state.estimator.clone());
+        let (estimator, usages) = spending::counted_effects(effects, state.estimator.clone());
         state.estimator = estimator;
         state.spent += usages.iter().filter_map(|(_, usage)| usage.cost_usd).sum::<f64>();
         let estimated = usages.iter().any(|(_, usage)| usage.estimated_usd > 0.0);

@@ -27,18 +27,18 @@ fn limits_of_table(rows: u64, holds_out: bool, num_parallel_solutions: u32) -> L
 }
 
 fn find_solution(limits: &Limits) {
-    limits.closed(&Verdict { score: Some(0.5), ..Verdict::default() });
+    limits.record_verdict(&Verdict { score: Some(0.5), ..Verdict::default() });
 }
 
 /// A script for this purpose ran so many seconds.
 fn ran(limits: &Limits, purpose: Purpose, duration_seconds: f64) {
     let ended = ScriptOutcome::of(ScriptEnd::Exited { code: 0 });
-    limits.ran(purpose, &ScriptOutcome { duration_seconds, ..ended });
+    limits.record_script(purpose, &ScriptOutcome { duration_seconds, ..ended });
 }
 
 /// The second at which the first work is refused at `place`.
 fn refused_at(limits: &Limits, place: &Place) -> Option<(u32, Limit)> {
-    (0..=100_000).find_map(|second| Some((second, limits.out_of_time(place, f64::from(second))?)))
+    (0..=100_000).find_map(|second| Some((second, limits.refusing_limit(place, f64::from(second))?)))
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_script_that_must_run_again_has_time_for_both_runs() {
 fn search_leaves_time_for_a_combination_only_if_it_runs_again() {
     let check = |repeats: bool, ends: u32| {
         let limits = limits_of_table(0, repeats, 2);
-        [5.0; LATEST].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
+        [5.0; HISTORY_LENGTH].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
         assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{repeats}");
     };
     check(false, 90);
@@ -133,8 +133,8 @@ fn search_on_a_sample_leaves_time_for_more_rows() {
         let limits = limits_of_table(rows, true, 1);
         ran(&limits, Purpose::Score, seconds);
         assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{rows}");
-        assert_eq!(Duration::from_secs_f64(limits.repeatable(0.0)).as_secs(), members, "{rows}");
-        assert_eq!(Duration::from_secs_f64(limits.last_run(0.0)).as_secs(), 76, "{rows}");
+        assert_eq!(Duration::from_secs_f64(limits.max_ensemble_seconds(0.0)).as_secs(), members, "{rows}");
+        assert_eq!(Duration::from_secs_f64(limits.max_submission_seconds(0.0)).as_secs(), 76, "{rows}");
     }
 }
 
@@ -197,16 +197,16 @@ fn nothing_begins_that_takes_longer_than_what_is_left() {
     [40.0, 20.0, 30.0].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
     assert_eq!(begins_until(&attempt), Some(729));
     // Only the latest scripts count.
-    [50.0; LATEST].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
+    [50.0; HISTORY_LENGTH].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
     assert_eq!(begins_until(&attempt), Some(699));
     assert_eq!(begins_until(&Place::from(Phase::Finalization)), Some(999));
     // A step needs its ablation study before the first attempt.
     let step = Step::Outer { path: 0, outer: 1 }.place();
     assert_eq!(begins_until(&step), Some(574));
     // A study is stopped after 125 seconds.
-    [200.0; LATEST].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
+    [200.0; HISTORY_LENGTH].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
     assert_eq!(begins_until(&step), Some(424));
-    [50.0; LATEST].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
+    [50.0; HISTORY_LENGTH].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
     ran(&limits, Purpose::Ablation, 100.0);
     assert_eq!(begins_until(&step), Some(599));
     assert_eq!(begins_until(&attempt), Some(699));
@@ -230,10 +230,10 @@ fn an_agent_is_asked_only_if_its_answer_leaves_time_for_the_script() {
     let begins = |now: f64| limits.too_late_to_begin(&place, Some(90.0), now).is_none();
     let runs = |now: f64| limits.too_late_to_run(&place, Some(90.0), now).is_none();
     // Agents that answer at once write scripts that take as long as what they are made from.
-    limits.answered(AgentType::Ensembler, 0.001);
+    limits.record_call(AgentType::Ensembler, 0.001);
     assert!(begins(549.0) && !begins(551.0) && runs(549.0) && !runs(551.0));
-    [60.0, 20.0, 100.0].into_iter().for_each(|seconds| limits.answered(AgentType::Ensembler, seconds));
-    limits.answered(AgentType::Leakage, 1.0);
+    [60.0, 20.0, 100.0].into_iter().for_each(|seconds| limits.record_call(AgentType::Ensembler, seconds));
+    limits.record_call(AgentType::Leakage, 1.0);
     assert!(begins(489.0) && !begins(491.0));
     // They have read what length to aim at.
     assert!(runs(629.0) && !runs(631.0));

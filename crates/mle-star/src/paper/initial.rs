@@ -5,7 +5,7 @@ use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::place::Step;
 
 use crate::agents::{self, Retrieved};
-use crate::closing::Merged;
+use crate::closing::MergeEnd;
 use crate::ctx::Ctx;
 use crate::evaluate::evaluate;
 use crate::evaluation::Evaluation;
@@ -18,7 +18,7 @@ use crate::stop::Stop;
 pub(crate) struct Initial {
     pub retrieved: Retrieved,
     pub candidates: Vec<Evaluation>,
-    pub merges: Vec<Merged>,
+    pub merges: Vec<MergeEnd>,
     /// s_0.
     pub best: Scored,
 }
@@ -28,7 +28,7 @@ pub(crate) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
     let retrieved = agents::retrieve(ctx).await?; // line 1
     let candidates = candidates(ctx, &retrieved.models).await?; // 2-5
     let (mut best, ranked) = best_first(ctx, &retrieved.models, &candidates)?; // 6-7
-    let mut merges: Vec<Merged> = Vec::new();
+    let mut merges: Vec<MergeEnd> = Vec::new();
     for (count, reference) in (1..).zip(&ranked) {
         let ctx = &ctx.at(Step::Merge(count), [&best, reference]); // 8
         let merging = async {
@@ -36,8 +36,8 @@ pub(crate) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
             let merged = evaluate(ctx, merged, Some(&best)).await?; // 10
             judged(ctx, merged, &best) // 11
         };
-        merges.push(ctx.step(merging, |end| Merged::end(end, &best, reference)).await?);
-        match merges.last().and_then(Merged::accepted) {
+        merges.push(ctx.step(merging, |end| MergeEnd::end(end, &best, reference)).await?);
+        match merges.last().and_then(MergeEnd::accepted) {
             Some(merged) => best = merged.clone(), // 12-13
             None => break,                         // 14-16
         }

@@ -185,7 +185,7 @@ fn trust(
         findings,
         probes: last.chosen.probes.clone(),
         choice: last.chosen.choice.clone(),
-        equivalence: last.rehearsal.as_ref().map_or_else(String::new, |rehearsal| rehearsal.told.join(" ")),
+        equivalence: last.holdout_run.as_ref().map_or_else(String::new, |run| run.notes.join(" ")),
     }
 }
 

@@ -75,7 +75,7 @@ impl ScriptRunner for Nobody {
         std::future::pending().await
     }
 
-    async fn measure(&self, _: &Place, _: &Question, _: Duration) -> Result<Answer, Stop> {
+    async fn answer(&self, _: &Place, _: &Question, _: Duration) -> Result<Answer, Stop> {
         std::future::pending().await
     }
 }

@@ -3,7 +3,7 @@
 use crate::agents::Retrieved;
 use crate::beyond::baseline::Baseline;
 use crate::beyond::ladder::Candidate;
-use crate::closing::Merged;
+use crate::closing::MergeEnd;
 use crate::evaluation::Evaluation;
 use crate::library::Library;
 use crate::paper::checks::CheckedSolution;
@@ -20,7 +20,7 @@ pub(super) struct Search {
     pub baseline: Vec<Scored>,
     pub retrieved: Retrieved,
     pub candidates: Vec<Evaluation>,
-    pub merges: Vec<Merged>,
+    pub merges: Vec<MergeEnd>,
     /// s_0.
     pub initial: CheckedSolution,
     /// The refinement paths.

@@ -135,7 +135,7 @@ impl ScriptRunner for Drawn {
         Ok(ScriptOutcome { duration_seconds: seconds, ..outcome })
     }
 
-    async fn measure(&self, place: &Place, question: &Question, left: Duration) -> Result<Answer, Stop> {
+    async fn answer(&self, place: &Place, question: &Question, left: Duration) -> Result<Answer, Stop> {
         match question {
             Question::Look { run, .. } => {
                 // As on the validation rows: held-out rows contradict no score.
@@ -143,7 +143,7 @@ impl ScriptRunner for Drawn {
                 let measured = Some(measurement(&[score, score - 0.05, score + 0.05]));
                 Ok(HoldoutScore { measured, failure: String::new() }.into())
             }
-            _ => self.world.measure(place, question, left).await,
+            _ => self.world.answer(place, question, left).await,
         }
     }
 }

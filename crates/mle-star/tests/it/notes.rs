@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::journal::{Journal, LONGEST_NOTE, MOST_NOTES, leave_note, read};
+use mle_star::journal::{Journal, MAX_NOTE_CHARS, MAX_NOTES, leave_note, read};
 use mle_star::pipeline::check_recorded;
 use mle_star::prompts::Prompts;
 use mle_star::testing::{World, frozen};
@@ -91,16 +91,16 @@ async fn planners_see_notes_from_their_next_call_on_and_nothing_is_asked_again()
 async fn what_is_no_note_is_passed_over() {
     let (inputs, folder) = (inputs(Context::Full), Folder::fresh());
     let journal = Journal::create(folder.path(), &inputs).unwrap();
-    for _ in 0..MOST_NOTES + 1 {
+    for _ in 0..MAX_NOTES + 1 {
         leave_note(folder.path(), "more").unwrap();
     }
-    assert_eq!(journal.take_notes().unwrap().len(), MOST_NOTES);
+    assert_eq!(journal.take_notes().unwrap().len(), MAX_NOTES);
     drop(journal);
     let folder = Folder::fresh();
     let journal = Journal::create(folder.path(), &inputs).unwrap();
-    leave_note(folder.path(), &"x".repeat(LONGEST_NOTE + 1)).unwrap();
+    leave_note(folder.path(), &"x".repeat(MAX_NOTE_CHARS + 1)).unwrap();
     let notes = folder.path().join("notes");
-    for name in 0..MOST_NOTES {
+    for name in 0..MAX_NOTES {
         std::fs::write(notes.join(format!("0{name}.json")), "{").unwrap();
     }
     std::fs::create_dir(notes.join("2.json")).unwrap();

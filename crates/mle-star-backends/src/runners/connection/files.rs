@@ -1,4 +1,4 @@
-//! Files on their way to and from a runner.
+//! The program's side of file transfer: sends data to a runner, and receives what its scripts write.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -12,12 +12,12 @@ use tokio::io::AsyncWriteExt;
 
 use super::RemoteJob;
 use crate::runners::manifest::Manifest;
-use crate::runners::protocol::{PIECE, Stream, ToRunner, Written, compressed, decompressed};
+use crate::runners::protocol::{CHUNK_BYTES, Stream, ToRunner, Written, compressed, decompressed};
 use crate::runners::wire::{Gone, Outbox};
 use crate::script::in_background;
 
 /// The longest output of a script in one stream that is kept, in bytes. A runner sends less.
-const LONGEST_OUTPUT: u64 = 128 << 20;
+const MAX_OUTPUT_BYTES: u64 = 128 << 20;
 
 /// Data that runners can be given.
 #[derive(Debug)]
@@ -98,15 +98,15 @@ async fn send_file(
         let (source, name) = (Arc::clone(source), digest.to_owned());
         let next = in_background(move || {
             let mut file = file.map_or_else(|| source.open(&name, offset), Ok)?;
-            let mut piece = Vec::with_capacity(PIECE);
-            file.by_ref().take(PIECE as u64).read_to_end(&mut piece)?;
+            let mut piece = Vec::with_capacity(CHUNK_BYTES);
+            file.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut piece)?;
             io::Result::Ok((compressed(&piece)?, piece.len(), file))
         });
         let (piece, length, rest) = match next.await.map_err(io::Error::other).flatten() {
             Ok(next) => next,
             Err(error) => return Ok(Err(error)),
         };
-        let is_last = length < PIECE;
+        let is_last = length < CHUNK_BYTES;
         out.send_bulk(&ToRunner::Piece { digest: digest.to_owned(), offset, is_last }, &piece).await?;
         if is_last {
             return Ok(Ok(()));
@@ -117,23 +117,23 @@ async fn send_file(
 }
 
 /// The output and the files of a script as they arrive.
-pub(super) struct Receiving {
+pub(super) struct ReceivedFiles {
     /// Standard output and standard error: the log file, and its bytes so far.
     logs: [(PathBuf, tokio::fs::File, u64); 2],
     folder: PathBuf,
     /// The files of which something has arrived, by name.
-    files: HashMap<String, Arriving>,
+    files: HashMap<String, PartialFile>,
     /// How many bytes of each wanted file may still come.
     left: HashMap<String, u64>,
 }
 
 /// A file that arrives in pieces.
-struct Arriving {
+struct PartialFile {
     file: File,
     hasher: blake3::Hasher,
 }
 
-impl Receiving {
+impl ReceivedFiles {
     pub(super) fn new(remote: &RemoteJob<'_>) -> Result<Self, Trouble> {
         let open = |path: &PathBuf| {
             let file = File::create(path).map_err(|error| Trouble::io("write", path, &error))?;
@@ -152,7 +152,7 @@ impl Receiving {
         let (path, file, length) = &mut self.logs[usize::from(stream == Stream::Stderr)];
         // A script that is started again begins anew.
         *length = if is_new { 0 } else { *length } + bytes.len() as u64;
-        if *length > LONGEST_OUTPUT {
+        if *length > MAX_OUTPUT_BYTES {
             return Err("it sent more output than a script may have".to_owned());
         }
         let write = async {
@@ -174,7 +174,7 @@ impl Receiving {
                 let path = self.folder.join(name);
                 let file = File::create_new(&path)
                     .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-                Arriving { file, hasher: blake3::Hasher::new() }
+                PartialFile { file, hasher: blake3::Hasher::new() }
             }
         };
         let write = in_background(move || {
@@ -255,7 +255,7 @@ impl Drop for Received {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runners::protocol::{Frames, SILENCE};
+    use crate::runners::protocol::{Frames, MAX_IDLE};
     use crate::runners::wire::channel;
 
     #[tokio::test]
@@ -272,7 +272,7 @@ mod tests {
         tokio::spawn(written.write_to(sink, ToRunner::Bye));
         let mut frames = Frames::new(from);
         let why = loop {
-            match tokio::time::timeout(SILENCE, frames.next(|| ())).await.unwrap().unwrap().unwrap().0 {
+            match tokio::time::timeout(MAX_IDLE, frames.next(|| ())).await.unwrap().unwrap().unwrap().0 {
                 ToRunner::Unreadable { why, .. } => break why,
                 _ => continue,
             }

@@ -18,22 +18,22 @@ use tokio::time::{sleep, timeout};
 
 use super::{Connection, Shared, lock, short};
 use crate::runners::entry::USUAL_START;
-use crate::runners::protocol::{Frames, FromRunner, Hello, PROTOCOL, SILENCE, ToRunner, VERSION, is_ours};
+use crate::runners::protocol::{Frames, FromRunner, Hello, MAX_IDLE, PROTOCOL, ToRunner, VERSION, is_ours};
 use crate::runners::wire::{LastHeard, Outbox, channel};
 
 /// How much of what a command writes to standard error is kept, in bytes.
-const KEPT: usize = 4096;
+const MAX_KEPT_BYTES: usize = 4096;
 /// How long a command may take to end after its runner is gone: by itself, and when it is told to.
-const ENDING: [Duration; 2] = [Duration::from_secs(3); 2];
+const END_TIMEOUTS: [Duration; 2] = [Duration::from_secs(3); 2];
 /// The same for a runner that has said that it leaves: an engine that ends a runner says why as it ends its command, and
 /// on a busy machine that takes a while.
-const ENDING_AFTER_LEAVING: [Duration; 2] = [Duration::from_secs(15), Duration::from_secs(3)];
+const LEAVING_END_TIMEOUTS: [Duration; 2] = [Duration::from_secs(15), Duration::from_secs(3)];
 /// How long the command of a silent runner may take to end. It does not hear that it is to end, and its scripts go on
 /// meanwhile.
-const ENDING_IN_SILENCE: [Duration; 2] = [Duration::ZERO, Duration::from_secs(1)];
+const SILENT_END_TIMEOUTS: [Duration; 2] = [Duration::ZERO, Duration::from_secs(1)];
 
 /// The beginnings of names that look like those of secrets, and that engines such as `kubectl` and Ray need.
-const OF_ENGINES: [&str; 5] =
+const ENGINE_VARIABLES: [&str; 5] =
     ["AWS_", "AZURE_CLIENT_", "GOOGLE_APPLICATION_CREDENTIALS", "MLE_STAR_", "RAY_AUTH_TOKEN"];
 
 /// Why there is no runner.
@@ -61,7 +61,7 @@ pub(in crate::runners) enum Hope {
 }
 
 /// How long a runner may take to answer after other things were printed: a login script may be slow.
-const PATIENCE: Duration = Duration::from_secs(25);
+const START_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// How long what a command wrote may take to arrive, once the command has ended.
 const FINAL_MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);
@@ -139,20 +139,20 @@ impl Launch {
             greeted = greeting(&mut self.frames, patience(limit)) => match greeted {
                 Ok(hello) => return Ok(hello),
                 Err(Greeting::Other(reason)) => {
-                    end_of(&mut self.tree, ENDING).await;
+                    end_of(&mut self.tree, END_TIMEOUTS).await;
                     return Err(NotStarted { reason, hope: Hope::None });
                 }
                 Err(Greeting::Nonsense) => {
-                    end_of(&mut self.tree, [Duration::ZERO, ENDING[1]]).await;
+                    end_of(&mut self.tree, [Duration::ZERO, END_TIMEOUTS[1]]).await;
                     let said = self.complaints.and(&self.frames.unused());
                     let reason = format!(
                         "what its command printed is not from a runner, and none answered within {} s{said}",
-                        PATIENCE.as_secs()
+                        START_TIMEOUT.as_secs()
                     );
                     return Err(NotStarted { reason, hope: Hope::Little });
                 }
                 Err(Greeting::None(said)) => {
-                    let end = end_of(&mut self.tree, ENDING).await;
+                    let end = end_of(&mut self.tree, END_TIMEOUTS).await;
                     let said = self.complaints.and_all(&said).await;
                     return Err(failed(format!("its command {end} before the runner answered{said}")));
                 }
@@ -161,7 +161,7 @@ impl Launch {
             () = unwanted => "it is not needed any more".to_owned(),
         };
         // Only a command that is told to end takes its job out of an engine's queue.
-        end_of(&mut self.tree, [Duration::ZERO, ENDING[1]]).await;
+        end_of(&mut self.tree, [Duration::ZERO, END_TIMEOUTS[1]]).await;
         Err(failed(format!("{given_up}{}", self.complaints.and(&self.frames.unused()))))
     }
 
@@ -171,7 +171,7 @@ impl Launch {
         let mut wanted = shared.gone.subscribe();
         let (reason, [mut alone, told]) = tokio::select! {
             gone = listen(&shared, frames) => gone,
-            _ = wanted.wait_for(Option::is_some) => (String::new(), ENDING),
+            _ = wanted.wait_for(Option::is_some) => (String::new(), END_TIMEOUTS),
         };
         // The command sees the end of its input.
         drop(writing);
@@ -195,7 +195,7 @@ impl Launch {
 fn is_withheld(name: &str) -> bool {
     // The program's own settings are no secrets, but a user may have named a key after the program.
     let is_own_key = name.strip_prefix("MLE_STAR").is_some_and(is_secret);
-    let is_of_engines = !is_own_key && OF_ENGINES.iter().any(|start| name.starts_with(start));
+    let is_of_engines = !is_own_key && ENGINE_VARIABLES.iter().any(|start| name.starts_with(start));
     let is_of_agents = name.starts_with("AWS_BEARER_TOKEN_") || name.ends_with("_API_KEY");
     is_of_agents || is_secret(name) && !is_of_engines
 }
@@ -222,7 +222,7 @@ enum Greeting {
 /// How long a greeting may take once something has come. A longer time limit than the usual one is for engines that print
 /// while they wait in a queue.
 fn patience(limit: Duration) -> Duration {
-    if limit > USUAL_START { limit } else { PATIENCE }
+    if limit > USUAL_START { limit } else { START_TIMEOUT }
 }
 
 /// Waits for the first message, once something has come for no longer than `patience`.
@@ -263,25 +263,25 @@ async fn listen(shared: &Arc<Shared>, mut frames: Frames<ChildStdout>) -> (Strin
     let heard = LastHeard::now();
     let handling = async {
         loop {
-            match frames.next(|| heard.again()).await {
+            match frames.next(|| heard.note_arrival()).await {
                 Ok(Some((message, bytes))) => {
                     let leaves = matches!(message, FromRunner::Leaving { .. });
                     if let Err(reason) = heard.during(shared.handle(message, bytes)).await {
-                        return (reason, if leaves { ENDING_AFTER_LEAVING } else { ENDING });
+                        return (reason, if leaves { LEAVING_END_TIMEOUTS } else { END_TIMEOUTS });
                     }
                 }
-                Ok(None) => return (String::new(), ENDING),
+                Ok(None) => return (String::new(), END_TIMEOUTS),
                 Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
-                    return (String::new(), ENDING);
+                    return (String::new(), END_TIMEOUTS);
                 }
-                Err(error) => return (format!("what it sends cannot be understood: {error}"), ENDING),
+                Err(error) => return (format!("what it sends cannot be understood: {error}"), END_TIMEOUTS),
             }
         }
     };
     tokio::select! {
         gone = handling => gone,
-        () = heard.wait_for_silence(SILENCE) => {
-            (format!("nothing was heard from it for {} s", SILENCE.as_secs()), ENDING_IN_SILENCE)
+        () = heard.wait_for_silence(MAX_IDLE) => {
+            (format!("nothing was heard from it for {} s", MAX_IDLE.as_secs()), SILENT_END_TIMEOUTS)
         }
     }
 }
@@ -308,11 +308,11 @@ impl StderrTail {
         let kept = Arc::new(Mutex::new(VecDeque::new()));
         let into = Arc::clone(&kept);
         let reading = AbortOnDrop(tokio::spawn(async move {
-            let mut piece = vec![0; KEPT];
+            let mut piece = vec![0; MAX_KEPT_BYTES];
             while let Ok(length @ 1..) = source.read(&mut piece).await {
                 let mut kept = lock(&into);
                 kept.extend(&piece[..length]);
-                let surplus = kept.len().saturating_sub(KEPT);
+                let surplus = kept.len().saturating_sub(MAX_KEPT_BYTES);
                 kept.drain(..surplus);
             }
         }));

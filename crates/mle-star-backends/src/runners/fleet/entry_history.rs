@@ -7,18 +7,18 @@ use super::super::connection::{Connection, Hope, NotStarted};
 use super::super::entry::RunnerEntry;
 
 /// A runner that waits longer than this may wait in a queue, and others are started meanwhile.
-const QUEUED: Duration = Duration::from_secs(10);
+const QUEUE_TIME: Duration = Duration::from_secs(10);
 /// The first wait after a start that failed. It doubles with each failure in a row.
-const FIRST_WAIT: Duration = Duration::from_secs(2);
+const MIN_RETRY_WAIT: Duration = Duration::from_secs(2);
 /// The longest wait after a start that failed.
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
+const MAX_RETRY_WAIT: Duration = Duration::from_secs(300);
 /// After this many failures in a row, an entry counts as unreachable.
-const HOPELESS: u32 = 3;
+const MAX_FAILURES: u32 = 3;
 /// After this many failures in a row, an entry that was reached before counts as unreachable: a quarter of an hour with
 /// all the waits.
-const HOPELESS_LATER: u32 = 10;
+const MAX_LATER_FAILURES: u32 = 10;
 /// How many runners of an entry are started at once. An `sshd` refuses the eleventh login.
-const AT_ONCE: usize = 5;
+const MAX_STARTING: usize = 5;
 
 /// An entry of the configuration with the history of its runners.
 pub(super) struct FleetEntry {
@@ -56,13 +56,13 @@ impl FleetEntry {
     pub(super) fn failed(&mut self, NotStarted { reason, hope }: NotStarted, began: Instant) {
         if self.failed.is_none_or(|last| last < began) {
             self.failures += 1;
-            let wait = FIRST_WAIT.saturating_mul(1 << (self.failures - 1).min(16)).min(LONGEST_WAIT);
+            let wait = MIN_RETRY_WAIT.saturating_mul(1 << (self.failures - 1).min(16)).min(MAX_RETRY_WAIT);
             let now = Instant::now();
             (self.failed, self.not_before) = (Some(now), Some(now + wait));
         }
         match hope {
             Hope::Some => {}
-            Hope::Little => self.failures = self.failures.max(HOPELESS_LATER),
+            Hope::Little => self.failures = self.failures.max(MAX_LATER_FAILURES),
             Hope::None => self.refused = Some(reason.clone()),
         }
         self.last_failure = reason;
@@ -70,7 +70,7 @@ impl FleetEntry {
 
     /// Whether it is useless to wait for its runners.
     pub(super) fn is_hopeless(&self) -> bool {
-        let most = if self.slots.is_some() { HOPELESS_LATER } else { HOPELESS };
+        let most = if self.slots.is_some() { MAX_LATER_FAILURES } else { MAX_FAILURES };
         self.refused.is_some() || self.failures >= most
     }
 
@@ -85,7 +85,7 @@ impl FleetEntry {
 
     /// How many runners are being started, without those that may wait in a queue.
     fn starting(&self) -> usize {
-        let is_soon = |began: &&Instant| began.elapsed() < QUEUED;
+        let is_soon = |began: &&Instant| began.elapsed() < QUEUE_TIME;
         self.started.values().flatten().filter(is_soon).count()
     }
 
@@ -96,7 +96,7 @@ impl FleetEntry {
 
     pub(super) fn may_start(&self) -> bool {
         let is_early = self.not_before.is_some_and(|then| Instant::now() < then);
-        let is_full = self.started.len() >= self.entry.count as usize || self.starting() >= AT_ONCE;
+        let is_full = self.started.len() >= self.entry.count as usize || self.starting() >= MAX_STARTING;
         self.refused.is_none() && !is_early && !is_full
     }
 }
@@ -131,7 +131,7 @@ mod tests {
             (0..8).for_each(|_| kept.failed(not("no route", Hope::Some), began));
             assert_eq!(kept.failures, round);
             let wait = kept.not_before.unwrap() - kept.failed.unwrap();
-            assert_eq!(wait, FIRST_WAIT * (1 << (round - 1)));
+            assert_eq!(wait, MIN_RETRY_WAIT * (1 << (round - 1)));
         }
         assert!(kept.is_hopeless() && !kept.may_start());
         // It was reached once.

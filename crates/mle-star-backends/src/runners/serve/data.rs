@@ -1,4 +1,4 @@
-//! Data on its way to a runner.
+//! The runner's side of data transfer: receives the files of a run, by digest, from the program into the local cache.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -7,55 +7,55 @@ use std::time::Duration;
 
 use tokio::sync::{OnceCell, mpsc};
 
-use super::super::cache::{Claim, Incoming, View};
+use super::super::cache::{Claim, IncomingFile, View};
 use super::super::manifest::{Manifest, is_digest};
 use super::super::protocol::{FromRunner, decompressed};
 use super::{Server, lock};
 use crate::script::in_background;
 
 /// How many files are asked for at a time. Each is open while it arrives.
-const AT_ONCE: usize = 200;
-/// How many pieces wait to be written.
-const PIECES: usize = 8;
+const MAX_FILES_IN_FLIGHT: usize = 200;
+/// How many chunks of files wait to be written.
+const CHANNEL_CAPACITY: usize = 8;
 /// How often to try to prepare data, if files vanish or turn out to be damaged meanwhile.
-const TRIES: usize = 3;
+const MAX_ATTEMPTS: usize = 3;
 /// Data of more bytes than this is announced before it is received.
-const ANNOUNCED: u64 = 16 << 20;
+const PROGRESS_THRESHOLD_BYTES: u64 = 16 << 20;
 /// How often to look whether another runner has received a file.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Data that was asked for: its folder once it is there.
-pub(super) type PreparedData = OnceCell<Arc<Ready>>;
+pub(super) type PreparedData = OnceCell<Arc<CachedData>>;
 
-/// Data that scripts can see.
+/// Data in the local cache, where scripts can read it.
 #[derive(Debug)]
-pub(super) struct Ready {
+pub(super) struct CachedData {
     pub(super) view: View,
     pub(super) manifest: Manifest,
 }
 
-/// A piece of a file: where it begins, its compressed bytes, whether it is the last; or why there are no more.
-type Arrived = Result<(u64, Vec<u8>, bool), String>;
+/// A chunk of a file: where it begins, its compressed bytes, whether it is the last; or why there are no more.
+type ChunkResult = Result<(u64, Vec<u8>, bool), String>;
 
 /// The files that are being received, by digest, with whoever writes them.
 #[derive(Debug, Default)]
-pub(super) struct Arrivals(Mutex<HashMap<String, mpsc::Sender<(String, Arrived)>>>);
+pub(super) struct PendingDownloads(Mutex<HashMap<String, mpsc::Sender<(String, ChunkResult)>>>);
 
-impl Arrivals {
-    /// Passes a piece on to whoever waits for it.
-    pub(super) async fn arrive(&self, digest: &str, piece: (u64, Vec<u8>, bool)) {
+impl PendingDownloads {
+    /// Passes a chunk on to whoever waits for it.
+    pub(super) async fn deliver_chunk(&self, digest: &str, piece: (u64, Vec<u8>, bool)) {
         self.pass(digest, Ok(piece)).await;
     }
 
     /// Tells whoever waits for a file that it does not come.
-    pub(super) async fn fail(&self, digest: &str, why: String) {
+    pub(super) async fn fail_download(&self, digest: &str, why: String) {
         self.pass(digest, Err(why)).await;
     }
 
-    async fn pass(&self, digest: &str, arrived: Arrived) {
+    async fn pass(&self, digest: &str, arrived: ChunkResult) {
         let receiver = lock(&self.0).get(digest).cloned();
         if let Some(receiver) = receiver {
-            // Whoever waited may have failed on an earlier piece.
+            // Whoever waited may have failed on an earlier chunk.
             let _ = receiver.send((digest.to_owned(), arrived)).await;
         }
     }
@@ -76,35 +76,35 @@ impl Server {
     }
 
     /// The data with this digest, if it is there.
-    pub(super) fn ready(&self, data: &str) -> Option<Arc<Ready>> {
+    pub(super) fn cached_data(&self, data: &str) -> Option<Arc<CachedData>> {
         lock(&self.data).get(data)?.get().cloned()
     }
 
     /// Data that a script changed is not used again.
-    pub(super) fn forget(&self, data: &str, ready: &Ready) {
+    pub(super) fn forget(&self, data: &str, ready: &CachedData) {
         lock(&self.data).remove(data);
         // If files stay, the check of their size or digest finds them, or no run asks for them again.
         let _ = self.cache.forget(data, &ready.manifest);
     }
 
-    async fn prepare_data(&self, data: &str) -> io::Result<Arc<Ready>> {
+    async fn prepare_data(&self, data: &str) -> io::Result<Arc<CachedData>> {
         if !is_digest(data) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the data has no usable digest"));
         }
         let mut tries = 1;
         loop {
             match self.try_to_prepare(data).await {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && tries < TRIES => tries += 1,
+                Err(error) if error.kind() == io::ErrorKind::NotFound && tries < MAX_ATTEMPTS => tries += 1,
                 prepared => return prepared,
             }
         }
     }
 
-    async fn try_to_prepare(&self, data: &str) -> io::Result<Arc<Ready>> {
+    async fn try_to_prepare(&self, data: &str) -> io::Result<Arc<CachedData>> {
         let list = vec![data.to_owned()];
         self.fetch(data, list).await?;
         let (cache, name) = (self.cache.clone(), data.to_owned());
-        let look = move || {
+        let list_missing = move || {
             let lock = cache.hold(&name)?;
             let manifest = cache.list(&name)?;
             let (mut missing, mut bytes) = (Vec::new(), 0);
@@ -121,18 +121,18 @@ impl Server {
             cache.make_room(bytes, &manifest)?;
             Ok((lock, manifest, missing, bytes))
         };
-        let (lock, manifest, missing, bytes) = elsewhere(look).await?;
-        if bytes > ANNOUNCED {
+        let (lock, manifest, missing, bytes) = run_blocking(list_missing).await?;
+        if bytes > PROGRESS_THRESHOLD_BYTES {
             let text = format!("receives {} MiB of data", bytes >> 20);
             self.out.send(&FromRunner::Progress { text }, &[]);
         }
-        for digests in missing.chunks(AT_ONCE) {
+        for digests in missing.chunks(MAX_FILES_IN_FLIGHT) {
             self.fetch(data, digests.to_vec()).await?;
         }
         let (cache, data) = (self.cache.clone(), data.to_owned());
-        elsewhere(move || {
+        run_blocking(move || {
             let view = cache.view(&data, &manifest, lock)?;
-            Ok(Arc::new(Ready { view, manifest }))
+            Ok(Arc::new(CachedData { view, manifest }))
         })
         .await
     }
@@ -152,11 +152,11 @@ impl Server {
                 }
                 Ok((mine, busy))
             };
-            let (mine, busy) = elsewhere(claim).await?;
+            let (mine, busy) = run_blocking(claim).await?;
             if !mine.is_empty() {
                 self.receive(data, mine).await?;
             } else if !busy.is_empty() {
-                tokio::time::sleep(LOOK_AGAIN).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
             if busy.is_empty() {
                 return Ok(());
@@ -166,8 +166,8 @@ impl Server {
     }
 
     /// Receives the claimed files from the program.
-    async fn receive(&self, data: &str, mut files: BTreeMap<String, Incoming>) -> io::Result<()> {
-        let (sender, mut pieces) = mpsc::channel::<(String, Arrived)>(PIECES);
+    async fn receive(&self, data: &str, mut files: BTreeMap<String, IncomingFile>) -> io::Result<()> {
+        let (sender, mut chunks) = mpsc::channel::<(String, ChunkResult)>(CHANNEL_CAPACITY);
         let wanted: Vec<(String, u64)> =
             files.iter().map(|(digest, file)| (digest.clone(), file.have())).collect();
         for (digest, _) in &wanted {
@@ -178,7 +178,7 @@ impl Server {
         self.out.send(&needs, &[]);
         let write = move || {
             while !files.is_empty() {
-                let Some((digest, arrived)) = pieces.blocking_recv() else {
+                let Some((digest, arrived)) = chunks.blocking_recv() else {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 };
                 let (offset, piece, is_last) = arrived.map_err(io::Error::other)?;
@@ -189,7 +189,7 @@ impl Server {
             }
             Ok(())
         };
-        let written = elsewhere(write).await;
+        let written = run_blocking(write).await;
         let mut arrivals = lock(&self.arrivals.0);
         wanted.iter().for_each(|(digest, _)| drop(arrivals.remove(digest)));
         written
@@ -197,7 +197,7 @@ impl Server {
 }
 
 /// Runs blocking work on another thread.
-async fn elsewhere<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     in_background(work).await.map_err(io::Error::other)?

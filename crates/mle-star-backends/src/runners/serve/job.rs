@@ -1,4 +1,4 @@
-//! One script on a runner.
+//! The runner's side of one job: runs a script, and sends its output and files to the program.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use mle_star_process::disk;
 use tokio::sync::{oneshot, watch};
 
-use super::super::protocol::{Ended, FromRunner, PIECE, ScriptOrder, Stream, Written, compressed};
+use super::super::protocol::{CHUNK_BYTES, Ended, FromRunner, ScriptOrder, Stream, Written, compressed};
 use super::super::wire::{Gone, Outbox};
 use super::{Server, lock};
 use crate::script::executor::{Job, Workplace};
@@ -42,11 +42,11 @@ impl Server {
     }
 
     async fn run_script(&self, order: &ScriptOrder, script: Vec<u8>) -> Result<Result<Ended, String>, Gone> {
-        let Some((run, data)) = self.run(order.run).zip(self.ready(&order.data)) else {
+        let Some((run, data)) = self.run(order.run).zip(self.cached_data(&order.data)) else {
             return Ok(Err("its run or its data is not prepared".to_owned()));
         };
         let Ok(script) = String::from_utf8(script) else { return Ok(Err("it is not text".to_owned())) };
-        let shown = match run.executor.show(&data.view.folder, &run.closed) {
+        let shown = match run.executor.prepare_input(&data.view.folder, &run.closed) {
             Ok(shown) => Arc::new(shown),
             Err(trouble) => return Ok(Err(trouble.message)),
         };
@@ -135,8 +135,8 @@ impl Server {
         let mut hasher = blake3::Hasher::new();
         loop {
             let next = in_background(move || -> io::Result<(io::Take<File>, Piece, Piece)> {
-                let mut piece = Vec::with_capacity(PIECE);
-                file.by_ref().take(PIECE as u64).read_to_end(&mut piece)?;
+                let mut piece = Vec::with_capacity(CHUNK_BYTES);
+                file.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut piece)?;
                 let packed = compressed(&piece)?;
                 Ok((file, piece, packed))
             });
@@ -180,7 +180,7 @@ async fn follow(
         hears.mark_unchanged();
         loop {
             let (path, from) = (file.clone(), sent);
-            let Ok((from, piece)) = in_background(move || added(&path, from)).await else { break };
+            let Ok((from, piece)) = in_background(move || next_chunk(&path, from)).await else { break };
             if from < sent {
                 (sent, is_new) = (from, true);
             }
@@ -191,7 +191,7 @@ async fn follow(
             out.send_bulk(&FromRunner::Output { job, stream, is_new }, &piece).await?;
             is_new = false;
             // More would be heard.
-            if piece.len() < PIECE {
+            if piece.len() < CHUNK_BYTES {
                 break;
             }
         }
@@ -202,13 +202,13 @@ async fn follow(
 }
 
 /// The next piece of a file from here, and where it begins: a script that is started again writes its log anew.
-fn added(file: &Path, from: u64) -> (u64, Piece) {
+fn next_chunk(file: &Path, from: u64) -> (u64, Piece) {
     let read = || -> io::Result<(u64, Piece)> {
         let mut file = File::open(file)?;
         let from = if file.metadata()?.len() < from { 0 } else { from };
         file.seek(SeekFrom::Start(from))?;
         let mut piece = Vec::new();
-        file.take(PIECE as u64).read_to_end(&mut piece)?;
+        file.take(CHUNK_BYTES as u64).read_to_end(&mut piece)?;
         Ok((from, piece))
     };
     read().unwrap_or_default()

@@ -47,11 +47,11 @@ const PLANE: [&str; 11] = [
 /// Installed with pip to install the rest, if uv is not on PATH.
 const UV: &str = "uv==0.13.8";
 /// How often a long step reports progress.
-const TICK: Duration = Duration::from_secs(5);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 /// How often to check whether a build by another process has ended.
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Settings of the user's shell that would redirect an installation, beside those of Python itself.
-const MISLEADING: [&str; 4] = ["VIRTUAL_ENV", "PIP_TARGET", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"];
+const REMOVED_VARIABLES: [&str; 4] = ["VIRTUAL_ENV", "PIP_TARGET", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"];
 
 /// A part of the environment, made one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ struct Progress<'a> {
 }
 
 /// The program's own environment with the libraries of this part, created if it does not exist.
-pub(super) async fn own(part: Part, print: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trouble> {
+pub(super) async fn ensure(part: Part, print: &(dyn Fn(&str) + Sync)) -> Result<Environment, Trouble> {
     let base = interpreter::on_path().await?;
     let home = home(&base)?;
     if let Some(found) = finished(&home, part) {
@@ -98,7 +98,7 @@ pub(super) async fn own(part: Part, print: &(dyn Fn(&str) + Sync)) -> Result<Env
 }
 
 /// The program's own environment, if it exists.
-pub(super) async fn made() -> Option<Environment> {
+pub(super) async fn existing() -> Option<Environment> {
     let base = interpreter::on_path().await.ok()?;
     finished(&home(&base).ok()?, Part::All)
 }
@@ -149,7 +149,7 @@ async fn lock(path: &Path, progress: &Progress<'_>) -> Result<(File, Lock), Trou
                     progress.report("another mle-star is creating the Python environment, waiting for it");
                 }
                 reported = true;
-                sleep(LOOK_AGAIN).await;
+                sleep(POLL_INTERVAL).await;
             }
         }
     }
@@ -164,7 +164,7 @@ async fn build(
     if finished(home, Part::Plane).is_none() {
         remove_tree(home)
             .and_then(|()| fs::create_dir(home))
-            .and_then(|()| fs::write(home.join(Part::Plane.requirements()), of_plane()))
+            .and_then(|()| fs::write(home.join(Part::Plane.requirements()), plane_digest()))
             .and_then(|()| fs::write(home.join(Part::All.requirements()), LOCK))
             .map_err(|error| broken_cache(home, &error))?;
         progress.report("creating the Python environment; this happens once");
@@ -222,7 +222,7 @@ impl Part {
 }
 
 /// The lines of the lock file that the data plane needs.
-fn of_plane() -> String {
+fn plane_digest() -> String {
     let is_needed = |line: &&str| line.split_once("==").is_some_and(|(name, _)| PLANE.contains(&name));
     LOCK.split_inclusive('\n').filter(is_needed).collect()
 }
@@ -313,7 +313,7 @@ fn command(program: &Path, home: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(home);
     let of_python = env::vars_os().map(|(name, _)| name).filter(|name| is_of_python(&name.to_string_lossy()));
-    for name in of_python.chain(MISLEADING.map(OsString::from)) {
+    for name in of_python.chain(REMOVED_VARIABLES.map(OsString::from)) {
         command.env_remove(name);
     }
     registry::share_settings(&mut command);
@@ -325,7 +325,7 @@ fn command(program: &Path, home: &Path) -> Command {
 /// It runs under a supervisor, like a script: an installer that outlived this process would disturb the next build.
 async fn run(command: Command, doing: &str, progress: &Progress<'_>) -> Result<(), Failure> {
     let mut step = pin!(output(command));
-    let mut ticks = interval(TICK);
+    let mut ticks = interval(PROGRESS_INTERVAL);
     ticks.tick().await;
     let output = loop {
         tokio::select! {

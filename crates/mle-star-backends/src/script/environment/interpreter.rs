@@ -1,4 +1,4 @@
-//! Finds interpreters and queries them.
+//! Finds Python interpreters, and asks them for their versions and libraries.
 //!
 //! A candidate is started rather than looked up on PATH: one that is there may still not work, and it reports its own
 //! version as numbers.
@@ -18,17 +18,17 @@ use tokio::time::timeout;
 use super::{Environment, Origin};
 
 /// The oldest version that works.
-const OLDEST: (u32, u32) = (3, 11);
+const MIN_VERSION: (u32, u32) = (3, 11);
 /// Names looked for on PATH, best first: what the user calls Python, then versions. 3.14 is late: fewer libraries support it.
 const NAMES: [&str; 6] = ["python3", "python3.13", "python3.12", "python3.11", "python3.14", "python"];
 /// How long an interpreter may take to answer.
-const LIMIT: Duration = Duration::from_secs(60);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The reason why an interpreter does not answer if it does not exist.
 const NO_FILE: &str = "there is no such file";
 
 /// Prints executable, version and platform. The syntax works back to Python 2.7, so that an old one can answer.
-const ABOUT: &str = "import json, platform, sys, sysconfig\n\
+const PROBE_PROGRAM: &str = "import json, platform, sys, sysconfig\n\
     print(json.dumps([sys.executable, list(sys.version_info[:3]), sysconfig.get_platform()]))";
 /// Prints the installed distributions, without unreadable ones.
 const LIBRARIES: &str = "import importlib.metadata, json\n\
@@ -56,13 +56,13 @@ impl Interpreter {
     }
 
     fn is_new_enough(&self) -> bool {
-        (self.version.0, self.version.1) >= OLDEST
+        (self.version.0, self.version.1) >= MIN_VERSION
     }
 }
 
 /// The user's interpreter as an environment.
-pub(super) async fn given(python: &Path) -> Result<Environment, Trouble> {
-    let (major, minor) = OLDEST;
+pub(super) async fn inspect(python: &Path) -> Result<Environment, Trouble> {
+    let (major, minor) = MIN_VERSION;
     let hint = format!(
         "set `python` to a working Python {major}.{minor} or newer, or leave it out to use the program's own"
     );
@@ -88,7 +88,7 @@ pub(super) async fn on_path() -> Result<Interpreter, Trouble> {
             Err(reason) => broken = broken.or(Some(format!("{name} does not work: {reason}"))),
         }
     }
-    let (major, minor) = OLDEST;
+    let (major, minor) = MIN_VERSION;
     let hint = format!(
         "install Python {major}.{minor} or newer (with its venv module), or set `python` to an interpreter"
     );
@@ -109,7 +109,7 @@ pub(super) async fn libraries(python: &Path) -> Result<Vec<(String, String)>, Tr
 }
 
 async fn about(python: &Path) -> Result<Interpreter, String> {
-    answer(python, ABOUT).await
+    answer(python, PROBE_PROGRAM).await
 }
 
 /// Runs a few lines of Python and reads the JSON on the last line they print.
@@ -122,8 +122,8 @@ async fn answer<T: for<'de> Deserialize<'de>>(python: &Path, code: &str) -> Resu
         command.env("PYTHONPATH", path);
     }
     command.args(["-c", code]).stdin(Stdio::null()).kill_on_drop(true);
-    let output = match timeout(LIMIT, command.output()).await {
-        Err(_) => return Err(format!("no answer within {} s", LIMIT.as_secs())),
+    let output = match timeout(PROBE_TIMEOUT, command.output()).await {
+        Err(_) => return Err(format!("no answer within {} s", PROBE_TIMEOUT.as_secs())),
         Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => {
             return Err(NO_FILE.to_owned());
         }

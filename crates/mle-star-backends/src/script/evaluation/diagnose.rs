@@ -1,4 +1,4 @@
-//! Where the predictions of a script are right and where they are wrong.
+//! Error analysis of the predictions that a script wrote.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use super::Evaluator;
 use crate::script::plane::absolute;
 
 /// The largest file of predictions that is read whole, in bytes.
-const LARGEST: u64 = 256 << 20;
+const MAX_FILE_BYTES: u64 = 256 << 20;
 /// How long it may take after a run has ended. What takes longer is left out.
-const AFTER_THE_RUN: Duration = Duration::from_secs(60);
+const DIAGNOSIS_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The files of predictions for labelled rows.
 #[derive(Debug)]
 pub(crate) struct PredictionFiles {
-    /// The data of the search.
-    pub(crate) folder: PathBuf,
+    /// The data folder of the search.
+    pub(crate) data_dir: PathBuf,
     /// The predictions for held-out rows, and the probability of each class behind them.
     pub(crate) held_out: Option<[PathBuf; 2]>,
     /// The same for validation rows.
@@ -30,33 +30,33 @@ impl Evaluator {
     /// What is found in the predictions. Score and worst rows are those of held-out rows or, without any, of validation rows;
     /// parts are of both. `None` without predictions.
     pub(crate) async fn diagnose(&self, files: &PredictionFiles) -> Option<Diagnostics> {
-        let of_validation = self.found(&files.validation, &files.folder, DiagnosedRows::Validation).await;
+        let other = self.diagnose_files(&files.validation, &files.data_dir, DiagnosedRows::Validation).await;
         let held_out = match &files.held_out {
-            Some(paths) => self.found(paths, &files.folder, DiagnosedRows::HeldOut).await,
+            Some(paths) => self.diagnose_files(paths, &files.data_dir, DiagnosedRows::HeldOut).await,
             None => None,
         };
-        let Some(found) = held_out else { return of_validation };
-        let further = of_validation.into_iter().flat_map(|found| found.parts);
+        let Some(found) = held_out else { return other };
+        let further = other.into_iter().flat_map(|found| found.parts);
         Some(Diagnostics { parts: found.parts.into_iter().chain(further).collect(), ..found })
     }
 
-    async fn found(
+    async fn diagnose_files(
         &self,
-        [predictions, scores]: &[PathBuf; 2],
+        [predictions, probabilities]: &[PathBuf; 2],
         folder: &Path,
-        of: DiagnosedRows,
+        rows: DiagnosedRows,
     ) -> Option<Diagnostics> {
-        let is_small = |file: &&PathBuf| fs::metadata(file).is_ok_and(|file| file.len() <= LARGEST);
-        let files = [Some(predictions).filter(is_small)?, scores];
+        let is_small = |file: &&PathBuf| fs::metadata(file).is_ok_and(|file| file.len() <= MAX_FILE_BYTES);
+        let files = [Some(predictions).filter(is_small)?, probabilities];
         let files = files.map(|file| Some(file).filter(is_small));
         let question = json!({
             "question": "diagnose",
             "files": files,
-            "of": of,
+            "of": rows,
             "folder": absolute(folder),
             "split": self.setup.split,
             "periods": self.setup.periods.as_ref().map(|periods| &periods.folds),
         });
-        self.ask(question, Instant::now() + AFTER_THE_RUN).await.ok()
+        self.ask(question, Instant::now() + DIAGNOSIS_TIMEOUT).await.ok()
     }
 }

@@ -4,7 +4,7 @@ use mle_star_domain::effects::{OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star_process::memory::KernelKills;
 
 /// Error messages of libraries when a GPU runs out of memory.
-const OF_GPUS: [&str; 6] = [
+const GPU_ERRORS: [&str; 6] = [
     "CUDA out of memory",
     "cudaErrorMemoryAllocation",
     "CUDA_ERROR_OUT_OF_MEMORY",
@@ -13,7 +13,7 @@ const OF_GPUS: [&str; 6] = [
     "cuda.OutOfMemoryError",
 ];
 /// Error messages of Python and its libraries when an allocation fails.
-const OF_ALLOCATIONS: [&str; 6] = [
+const ALLOCATION_ERRORS: [&str; 6] = [
     "MemoryError",
     "std::bad_alloc",
     "bad allocation",
@@ -22,7 +22,7 @@ const OF_ALLOCATIONS: [&str; 6] = [
     "OOM when allocating",
 ];
 /// Error messages of libraries when one of their processes was killed.
-const OF_WORKERS: [&str; 4] =
+const WORKER_ERRORS: [&str; 4] =
     ["TerminatedWorkerError", "BrokenProcessPool", "killed by signal: Killed", "killed by signal 9"];
 const SIGKILL: i32 = 9;
 
@@ -41,9 +41,9 @@ fn cause(outcome: &ScriptOutcome, kernel_killed: impl FnOnce() -> bool) -> Optio
     match outcome.end {
         ScriptEnd::Signalled { signal: SIGKILL } => kernel_killed().then_some(OutOfMemory::Machine),
         ScriptEnd::TimedOut | ScriptEnd::Answered | ScriptEnd::Refused { .. } => None,
-        _ if any(&OF_GPUS) => Some(OutOfMemory::Gpu),
-        _ if any(&OF_ALLOCATIONS) => Some(OutOfMemory::Allocation),
-        _ if any(&OF_WORKERS) && kernel_killed() => Some(OutOfMemory::Machine),
+        _ if any(&GPU_ERRORS) => Some(OutOfMemory::Gpu),
+        _ if any(&ALLOCATION_ERRORS) => Some(OutOfMemory::Allocation),
+        _ if any(&WORKER_ERRORS) && kernel_killed() => Some(OutOfMemory::Machine),
         _ => None,
     }
 }

@@ -24,7 +24,7 @@ const DISK_MIB: u64 = 4 << 10;
 const MEMORY_LIMIT: &str = "MLE_STAR_MEMORY_MIB";
 
 /// A running script.
-pub(super) struct Started {
+pub(super) struct StartedScript {
     pub(super) tree: ProcessTree,
     pub(super) streams: Streams,
     /// The worker that forked it; `None` if it started cold.
@@ -48,7 +48,7 @@ impl Executor {
 
     /// The worker for the script, if one is ready.
     pub(super) async fn worker(&self, job: &Job) -> Option<Worker> {
-        let suits = job.may_be_warm && warm::suits(&job.script);
+        let suits = job.may_be_warm && warm::can_start_warm(&job.script);
         let warm = self.warm.as_ref().filter(|_| suits)?;
         // The next worker imports what this script does.
         warm.learn(&job.script);
@@ -64,7 +64,7 @@ impl Executor {
         disk_mib: u64,
         group: Option<&Group>,
         worker: Option<Worker>,
-    ) -> io::Result<Started> {
+    ) -> io::Result<StartedScript> {
         let confinement =
             || self.sandbox.confinement(workplace.folder(), workplace.readable(), disk_mib, group);
         let mut variables = self.variables(job.slot, &workplace.home(), workplace.temporary());
@@ -75,12 +75,12 @@ impl Executor {
             // If the worker fails, the script starts cold.
             let started = worker.run(workplace.folder(), &variables, &confinement()?).await;
             if let Ok((tree, streams, busy)) = started {
-                return Ok(Started { tree, streams, busy: Some(busy) });
+                return Ok(StartedScript { tree, streams, busy: Some(busy) });
             }
         }
         let command = self.command(workplace.folder(), variables);
         let (tree, streams) = ProcessTree::spawn_confined(command, Stdio::null(), confinement()?)?;
-        Ok(Started { tree, streams, busy: None })
+        Ok(StartedScript { tree, streams, busy: None })
     }
 
     /// Starts a Python module that lies in `folder`, isolated like a script and without network, to talk to it. It may also read `readable`.

@@ -2,7 +2,7 @@
 
 const MARKER: &[u8] = b"Traceback (most recent call last):";
 /// The longest traceback that is kept, in bytes; Python itself shortens deep recursions.
-const LONGEST: usize = 64 * 1024;
+const MAX_TRACEBACK_BYTES: usize = 64 * 1024;
 
 /// Finds the last traceback of a stream, which arrives in pieces.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl TracebackScanner {
             (None, None) => {}
         }
         if let Some(found) = &mut self.found {
-            found.truncate(LONGEST);
+            found.truncate(MAX_TRACEBACK_BYTES);
         }
         let surplus = self.carry.len().saturating_sub(MARKER.len() - 1);
         self.carry.drain(..surplus);

@@ -16,7 +16,7 @@ use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::Mode;
 
 /// A socket's path has at most 107 bytes, of which multiprocessing needs about forty below TMPDIR.
-const LONGEST_TEMPORARY: usize = 60;
+const MAX_TEMP_PATH_CHARS: usize = 60;
 
 /// A script's folder: the script, its input and output folders, a private HOME and TMPDIR. Removed when dropped.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ impl Workplace {
     }
 
     fn with_short_temporary(mut self, links: &ShortLinks) -> io::Result<Self> {
-        if self.temporary.as_os_str().len() > LONGEST_TEMPORARY {
+        if self.temporary.as_os_str().len() > MAX_TEMP_PATH_CHARS {
             self.temporary = links.link_to(&self.temporary)?;
         }
         Ok(self)

@@ -59,7 +59,7 @@ pub fn evaluation(train: PathBuf, metric: Metric) -> EvaluationSetup {
         split: None,
         test_rows: None,
         test_groups: None,
-        verifies: true,
+        recomputes: true,
         holdout: None,
         seasonal_naive: None,
         folds: None,

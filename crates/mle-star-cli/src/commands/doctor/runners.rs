@@ -22,11 +22,11 @@ use crate::foreground::signals::listen;
 use crate::output;
 
 /// How long a runner may take to be measured after its start.
-const MEASURING: Duration = Duration::from_secs(60);
+const MEASURE_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long commands may take to end after Ctrl-C.
-const ENDING: Duration = Duration::from_secs(5);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest text of a runner that is shown, in characters.
-const LONGEST: usize = 400;
+const MAX_WAIT: usize = 400;
 
 /// An entry with what was found.
 #[derive(Debug, Serialize)]
@@ -86,7 +86,7 @@ pub async fn check(settings: &Settings) -> Result<Vec<CheckedRunner>, Failure> {
         checked = &mut all => Ok(checked),
         _ = cancel.wait_for(|wanted| *wanted) => {
             // A command that waits in a queue takes its job out.
-            let _ = timeout(ENDING, all).await;
+            let _ = timeout(END_TIMEOUT, all).await;
             let message = "stopped before all runners were checked";
             let trouble = Trouble::new(message, "check some of them with --runner NAME");
             Err(Failure { exit: signals.exit(), trouble })
@@ -108,23 +108,23 @@ async fn check_one(
     mut stopped: watch::Receiver<bool>,
 ) -> CheckedRunner {
     let began = Instant::now();
-    let limit = Duration::from_secs(entry.start_timeout).saturating_add(MEASURING);
+    let limit = Duration::from_secs(entry.start_timeout).saturating_add(MEASURE_TIMEOUT);
     let unwanted = async { drop(stopped.wait_for(|stopped| *stopped).await) };
     let probed = timeout(limit, probe(entry, here, unwanted)).await.unwrap_or_else(|_| {
-        Err(format!("it answered, but could not be measured within {} s", MEASURING.as_secs()))
+        Err(format!("it answered, but could not be measured within {} s", MEASURE_TIMEOUT.as_secs()))
     });
     let reached = probed.is_ok();
     let (seconds, slots, reason, found) = match probed {
         Ok(probe) => {
             let slots = entry.slots.map_or(probe.hello.machine.gpus.len().max(1), |slots| slots as usize);
-            (probe.started_in.as_secs_f64(), slots, None, Some(found(entry, probe)))
+            (probe.started_in.as_secs_f64(), slots, None, Some(describe(entry, probe)))
         }
         Err(reason) => (began.elapsed().as_secs_f64(), entry.expected_slots(), Some(reason), None),
     };
     CheckedRunner { name: entry.name.clone(), count: entry.count, slots, reached, seconds, reason, found }
 }
 
-fn found(
+fn describe(
     entry: &RunnerEntry,
     RunnerMeasurement { hello, round_trip, bytes_per_second, python, .. }: RunnerMeasurement,
 ) -> ReachedRunner {
@@ -153,14 +153,14 @@ impl CheckedRunner {
         let Self { name, count: most, slots, seconds, reason, found, .. } = self;
         let after = duration(*seconds);
         let Some(found) = found else {
-            let why = first_line(reason.as_deref().unwrap_or_default(), LONGEST);
+            let why = first_line(reason.as_deref().unwrap_or_default(), MAX_WAIT);
             return vec![String::new(), format!("runner {name}: not reached after {after}: {why}")];
         };
         let scripts = count(*slots as u64, "script");
         let head =
             format!("runner {name}: reached in {after}; up to {most} of them, {scripts} at once on each");
         let rows = found.rows().into_iter();
-        let rows = rows.map(|(what, text)| format!("  {what:<12}{}", first_line(&text, LONGEST)));
+        let rows = rows.map(|(what, text)| format!("  {what:<12}{}", first_line(&text, MAX_WAIT)));
         [String::new(), head].into_iter().chain(rows).collect()
     }
 }

@@ -44,7 +44,7 @@ struct NewsReport {
 ///
 /// # Errors
 /// The events or the journal cannot be read.
-pub fn tell(folder: &Path, args: &WatchArgs) -> Result<Exit, Failure> {
+pub fn print(folder: &Path, args: &WatchArgs) -> Result<Exit, Failure> {
     let mut news = News::of(folder);
     let mut items = read(&mut news, folder)?;
     // What happened before is known to the caller, unless it says otherwise.
@@ -55,7 +55,7 @@ pub fn tell(folder: &Path, args: &WatchArgs) -> Result<Exit, Failure> {
     let mut until = Instant::now() + Duration::from_secs(args.wait);
     loop {
         // Checked before reading, so that the last lines of a process that ends now are read, too.
-        let is_running = run_view::is_held(folder);
+        let is_running = run_view::is_running(folder);
         let new = read(&mut news, folder)?;
         new.iter().for_each(|item| output::talk(&item.text));
         items.extend(new);

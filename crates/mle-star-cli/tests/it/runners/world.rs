@@ -109,7 +109,7 @@ impl World {
             split: None,
             test_rows: None,
             test_groups: None,
-            verifies: true,
+            recomputes: true,
             holdout: None,
             seasonal_naive: None,
             folds: None,

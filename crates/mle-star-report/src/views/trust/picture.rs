@@ -4,7 +4,7 @@ use mle_star_domain::place::Place;
 use mle_star_domain::trust::Trust;
 use serde_json::{Value, json};
 
-use crate::chart::{self, About, Band, Measured, Scored, Spot};
+use crate::chart::{self, About, Band, ScoreRow, ScoredScript, Spot};
 use crate::figures::{interval, number};
 use crate::views::context::Context;
 use crate::views::scores::scored;
@@ -12,7 +12,7 @@ use crate::views::spots::spot_at;
 
 /// Draws the scores of a run; `None` if there are none.
 pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Value> {
-    let (places, scores): (Vec<Place>, Vec<Measured>) = measured(context, trust).into_iter().unzip();
+    let (places, scores): (Vec<Place>, Vec<ScoreRow>) = measured(context, trust).into_iter().unzip();
     let band = trust.holdout_score.zip(trust.holdout_interval);
     let band = band.map(|(score, interval)| Band { score, interval });
     let description = description(context, trust, &scores);
@@ -33,18 +33,18 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Value> {
 }
 
 /// The scored scripts with what is known about them.
-fn measured(context: &Context<'_>, trust: &Trust) -> Vec<(Place, Measured)> {
+fn measured(context: &Context<'_>, trust: &Trust) -> Vec<(Place, ScoreRow)> {
     let interval = |place: &Place| {
         let runs = &context.steps.at(place.step()?)?.runs;
         runs.iter().find(|run| run.place == place)?.outcome.as_ref()?.measured.as_ref()?.interval
     };
     let held_out = |place: &Place| trust.choice.candidates.iter().find(|one| one.place == *place)?.holdout;
-    let chosen = chosen(context, trust);
+    let chosen = chosen_place(context, trust);
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
-    let one = |(index, one): (usize, Scored)| {
+    let one = |(index, one): (usize, ScoredScript)| {
         let is_chosen = chosen.as_ref() == Some(&one.place);
         let of_chosen = trust.validation_interval.filter(|_| is_chosen);
-        let measured = Measured {
+        let measured = ScoreRow {
             x: (index + 1) as f64,
             score: one.score,
             interval: interval(&one.place).or(of_chosen),
@@ -57,13 +57,13 @@ fn measured(context: &Context<'_>, trust: &Trust) -> Vec<(Place, Measured)> {
 }
 
 /// The run that gave the chosen solution its score.
-fn chosen(context: &Context<'_>, trust: &Trust) -> Option<Place> {
+fn chosen_place(context: &Context<'_>, trust: &Trust) -> Option<Place> {
     let of_choice = trust.choice.candidates.first().map(|one| one.place.clone());
     let best = || Some(context.steps.at(context.descent.best?)?.scored()?.place.clone());
     of_choice.or_else(best)
 }
 
-fn description(context: &Context<'_>, trust: &Trust, scores: &[Measured]) -> String {
+fn description(context: &Context<'_>, trust: &Trust, scores: &[ScoreRow]) -> String {
     let metric = &context.run.summary.run.metric;
     let with = scores.iter().filter(|one| one.interval.is_some()).count();
     let told = |of: &str, score: Option<f64>, bounds: Option<[f64; 2]>| {

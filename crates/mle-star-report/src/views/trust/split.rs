@@ -13,8 +13,8 @@ use crate::views::context::Context;
 pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Value> {
     let protocol = context.run.snapshot.frozen.protocol.as_ref()?;
     let (parts, rows) = match &protocol.periods {
-        Some(periods) => of_periods(periods, &trust.periods),
-        None => (of_rows(protocol)?, Vec::new()),
+        Some(periods) => period_parts(periods, &trust.periods),
+        None => (row_parts(protocol)?, Vec::new()),
     };
     let interval = trust.holdout_interval.or(trust.validation_interval);
     let shown = interval.filter(|_| protocol.periods.is_some());
@@ -43,7 +43,7 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Value> {
 }
 
 /// The parts of a split by time.
-fn of_periods(periods: &Periods, scores: &[PeriodScore]) -> (Vec<Part>, Vec<Value>) {
+fn period_parts(periods: &Periods, scores: &[PeriodScore]) -> (Vec<Part>, Vec<Value>) {
     let held_out = periods.held_out.iter().map(|period| (PartKind::HeldOut, "held out".to_owned(), period));
     let folds = (0..).zip(&periods.folds);
     let folds = folds.map(|(fold, period)| (PartKind::Validated, format!("fold {fold}"), period));
@@ -82,7 +82,7 @@ fn of_periods(periods: &Periods, scores: &[PeriodScore]) -> (Vec<Part>, Vec<Valu
 }
 
 /// The parts of any other split.
-fn of_rows(protocol: &Protocol) -> Option<Vec<Part>> {
+fn row_parts(protocol: &Protocol) -> Option<Vec<Part>> {
     let (held, of, is_test) = match &protocol.holdout {
         Holdout::On { rows, of, .. } => (*rows, *of, false),
         Holdout::Test { rows, of, .. } => (*rows, *of, true),

@@ -10,8 +10,8 @@ fn call(place: &Place, agent: AgentType) -> AgentRequest {
     AgentRequest { place: place.clone(), agent, model: "sonnet".to_owned(), ..called::request("") }
 }
 
-fn purse(max: f64) -> Purse {
-    Purse::new(&Config { max_budget_usd: Some(max), ..Config::default() })
+fn purse(max: f64) -> Budget {
+    Budget::new(&Config { max_budget_usd: Some(max), ..Config::default() })
 }
 
 fn paid(cost: f64) -> Usage {
@@ -23,7 +23,7 @@ fn places() -> [Place; 2] {
 }
 
 /// Whether a call may begin: its own limit in cents, `None` if it has to wait, or the limit that refuses it.
-fn begins(purse: &Purse, place: &Place, agent: AgentType) -> Option<Result<f64, Limit>> {
+fn begins(purse: &Budget, place: &Place, agent: AgentType) -> Option<Result<f64, Limit>> {
     let reserve = purse.try_reserve(&call(place, agent))?;
     let reserve = match reserve {
         Ok(reserve) => reserve,

@@ -71,7 +71,7 @@ async fn right(runner: &ScriptBackend, members: Vec<FileStem>, selection: Select
         measured: selection.measured.unwrap(),
     };
     let outcome: Box<ScriptOutcome> =
-        runner.measure(&place, &question, TIME).await.unwrap().try_into().unwrap();
+        runner.answer(&place, &question, TIME).await.unwrap().try_into().unwrap();
     let submission = outcome.submission.unwrap_or_else(|| panic!("{:?}", outcome.notes));
     assert_eq!((submission.rows, submission.findings), (Some(12), Vec::new()));
     let kept = std::fs::read_to_string(runner.submission(&to).unwrap()).unwrap();
@@ -88,7 +88,7 @@ async fn class_scores_are_combined_if_they_can_be_and_labels_vote_else() {
         let place = Place::from("phase3/selection");
         let runs = members.iter().map(|run| (run.clone(), 1.0)).collect();
         let question = Question::Select { runs, seconds: 60.0 };
-        let selection: Selection = runner.measure(&place, &question, TIME).await.unwrap().try_into().unwrap();
+        let selection: Selection = runner.answer(&place, &question, TIME).await.unwrap().try_into().unwrap();
         assert_eq!((selection.failure.as_str(), selection.by), ("", expected), "{more}");
         assert!(selection.is_better && selection.measured.as_ref().is_some_and(|all| all.score > 0.75));
         assert_eq!(right(&runner, members, selection).await, 12, "{more}");

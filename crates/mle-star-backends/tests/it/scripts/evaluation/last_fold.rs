@@ -106,7 +106,7 @@ async fn measure<T: TryFrom<Answer, Error: std::fmt::Debug>>(
     question: Question,
 ) -> T {
     let place = question.place(&Place::from("finalization/importance"));
-    runner.measure(&place, &question, TIME).await.unwrap().try_into().unwrap()
+    runner.answer(&place, &question, TIME).await.unwrap().try_into().unwrap()
 }
 
 async fn lacks_copies(runner: &ScriptBackend, on: ImportanceRows) -> String {

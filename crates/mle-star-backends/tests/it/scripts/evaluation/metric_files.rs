@@ -174,7 +174,7 @@ async fn a_file_scores_periods_and_the_rows_of_both_scripts_as_the_program_does(
         let [one, other] = members.try_into().unwrap();
         let question = Question::Compare { one, other };
         let answer =
-            world.runner().measure(&Place::from("phase1/merge-1/common"), &question, TIME).await.unwrap();
+            world.runner().answer(&Place::from("phase1/merge-1/common"), &question, TIME).await.unwrap();
         let Comparison { rows, difference, failure } = answer.try_into().unwrap();
         let by = difference.unwrap_or_else(|| panic!("{failure}")).by;
         assert!(rows == 30 && (by + 1.0).abs() < 1e-9, "{rows}: {by}");

@@ -33,9 +33,9 @@ const PROMPT: &str = "prompt.md";
 const SCHEMA: &str = "schema.json";
 const CALL: &str = "call.json";
 
-/// The first pause between two looks for an answer. Each is 1.5 times the one before, up to [`LONGEST_PAUSE`].
-const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// The first pause between two looks for an answer. Each is 1.5 times the one before, up to [`MAX_POLL_INTERVAL`].
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Agents of one run that are asked through files.
 #[derive(Debug)]
@@ -209,17 +209,17 @@ impl AgentBackend for FileAgents {
     async fn ask(&self, request: &AgentRequest, _events: &dyn EventSink) -> Result<AgentReply, Stop> {
         let deadline = Instant::now() + request.time_left;
         let call = self.open(request).map_err(|error| unwritable(&self.folder, &error))?;
-        let mut pause = SHORTEST_PAUSE;
+        let mut pause = MIN_POLL_INTERVAL;
         loop {
             if let Some(reply) = call.reply() {
-                return Ok(reply.map_or_else(failed, AgentReply::text));
+                return Ok(reply.map_or_else(failed_reply, AgentReply::text));
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Ok(failed(format!("nobody answered within {} s", request.time_left.as_secs())));
+                return Ok(failed_reply(format!("nobody answered within {} s", request.time_left.as_secs())));
             }
             sleep(pause.min(left)).await;
-            pause = pause.mul_f64(1.5).min(LONGEST_PAUSE);
+            pause = pause.mul_f64(1.5).min(MAX_POLL_INTERVAL);
         }
     }
 }
@@ -264,7 +264,7 @@ fn unwritable(folder: &Path, error: &io::Error) -> Trouble {
     Trouble::resumable(message, "make it writable, or choose another folder with agents_dir")
 }
 
-fn failed(reason: String) -> AgentReply {
+fn failed_reply(reason: String) -> AgentReply {
     AgentReply::failed(reason, Usage::free())
 }
 

@@ -1,11 +1,11 @@
-//! The submission script's first run, before it sees the labels of the held-out rows.
+//! The run of the submission script that scores it on the held-out rows, whose labels it does not see.
 //!
 //! Why: nothing else shows how the script that is submitted predicts rows that it has not seen. What it may change: the
 //! reported score, and the submission, if the script predicts worse than the chosen solution. Its predictions for those rows give the reported score. They also show whether the script predicts as the chosen
 //! solution does.
 
 use super::choice::{Chosen, Predictions, is_worse};
-use super::held_out::look;
+use super::held_out::holdout_score;
 use crate::ctx::Ctx;
 use crate::evaluate::execute;
 use crate::evaluation::Script;
@@ -20,33 +20,33 @@ use mle_star_domain::protocol::HoldoutPart;
 
 /// A score that is worse by more than this many standard errors of the difference is a mistake. The standard error
 /// is about the rows alone: other seeds and other training rows may add as much again.
-const TOO_FAR: f64 = 3.0;
+const MAX_Z_SCORE: f64 = 3.0;
 /// Why nothing is told of the predictions on the original files.
-const PERIODS: &str =
+const PERIODS_NOTE: &str =
     "The last fit is not compared with the one that was scored, because they predict different periods.";
 
-/// What is known about the held-out rows.
-pub(crate) struct Rehearsal {
+/// The submission script's run without the labels of the held-out rows, and its score there.
+pub(crate) struct HoldoutRun {
     /// How long the script ran, in seconds.
     pub seconds: f64,
     /// The predictions of the script that is submitted.
     pub predictions: Predictions,
     /// Whether that is the chosen solution, because the submission script is worse.
-    pub is_unchanged: bool,
+    pub falls_back: bool,
     /// The score of the predictions.
     pub measured: Option<Measurement>,
     /// How they compare with those of the chosen solution, and with what the script predicts on the original files, in a sentence
     /// each.
-    pub told: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// Runs the script on the data of the search and scores its predictions. Returns the script with its repairs, or the chosen
 /// solution if that is better. `None` if no rows are held out or the script does not run.
-pub(super) async fn rehearse(
+pub(super) async fn run_on_holdout(
     ctx: &Ctx<'_>,
     checked: Script,
     chosen: &Chosen,
-) -> Result<(Script, Option<Rehearsal>), Stop> {
+) -> Result<(Script, Option<HoldoutRun>), Stop> {
     if !ctx.holdout().is_on() {
         return Ok((checked, None));
     }
@@ -54,15 +54,15 @@ pub(super) async fn rehearse(
     else {
         return Ok((checked, None));
     };
-    let (leaks, told) = (own.leaks, Vec::new());
-    let mut rehearsal = Rehearsal { seconds, predictions: own, is_unchanged: false, measured: None, told };
-    decide(ctx, &mut rehearsal, chosen).await?;
-    rehearsal.told.extend(ctx.holdout().is_period().then(|| PERIODS.to_owned()));
-    let script = match rehearsal.is_unchanged {
-        true => rehearsal.predictions.checked(),
+    let (leaks, notes) = (own.leaks, Vec::new());
+    let mut holdout_run = HoldoutRun { seconds, predictions: own, falls_back: false, measured: None, notes };
+    choose(ctx, &mut holdout_run, chosen).await?;
+    holdout_run.notes.extend(ctx.holdout().is_period().then(|| PERIODS_NOTE.to_owned()));
+    let script = match holdout_run.falls_back {
+        true => holdout_run.predictions.checked(),
         false => Script { leaks, checked: true, ..Script::new(script) },
     };
-    Ok((script, Some(rehearsal)))
+    Ok((script, Some(holdout_run)))
 }
 
 /// The predictions of the script, after repairs. The chosen solution's own, if it is the same script. `None` if it
@@ -94,7 +94,7 @@ async fn predict(
 /// not that of the search, nothing else would show that it predicts something else.
 pub(super) fn warn_if_worse(ctx: &Ctx<'_>, held_out: Option<&Measurement>, best: &Scored) {
     let both = held_out.zip(best.measured());
-    if let Some((held_out, validated)) = both.filter(|(now, then)| is_worse(ctx, now, then, TOO_FAR))
+    if let Some((held_out, validated)) = both.filter(|(now, then)| is_worse(ctx, now, then, MAX_Z_SCORE))
         && let Some(error) = held_out.error_of_gap(validated)
     {
         ctx.warn(format!(
@@ -105,11 +105,11 @@ pub(super) fn warn_if_worse(ctx: &Ctx<'_>, held_out: Option<&Measurement>, best:
 }
 
 /// Compares the script with the chosen solution, and scores the one that is submitted on rows that decided nothing.
-async fn decide(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Result<(), Stop> {
+async fn choose(ctx: &Ctx<'_>, holdout: &mut HoldoutRun, chosen: &Chosen) -> Result<(), Stop> {
     let at = &ctx.below(Place::without_labels);
-    let own = rehearsal.predictions.clone();
-    let Some(known) = chosen.predictions.as_ref().filter(|known| known.script != own.script) else {
-        rehearsal.measured = look(at, &own.run, &own.script, chosen.reports).await?;
+    let submitted = holdout.predictions.clone();
+    let Some(known) = chosen.predictions.as_ref().filter(|known| known.script != submitted.script) else {
+        holdout.measured = holdout_score(at, &submitted.run, &submitted.script, chosen.reports).await?;
         return Ok(());
     };
     // Two halves, unless only the validation score chooses.
@@ -117,46 +117,46 @@ async fn decide(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Re
         FinalChoice::Validation => (HoldoutPart::Whole, HoldoutPart::Whole),
         _ => (HoldoutPart::Choosing, HoldoutPart::Reporting),
     };
-    let after = look(at, &own.run, &own.script, decide).await?;
-    let before = match &chosen.looked {
+    let submitted_score = holdout_score(at, &submitted.run, &submitted.script, decide).await?;
+    let chosen_score = match &chosen.looked {
         Some(looked) if decide == HoldoutPart::Choosing => Some(looked.clone()),
         // The place of the step itself may have a look at another solution.
         None if decide == HoldoutPart::Choosing => {
-            look(&at.below(Place::corrected), &known.run, &known.script, decide).await?
+            holdout_score(&at.below(Place::corrected), &known.run, &known.script, decide).await?
         }
-        _ => look(ctx, &known.run, &known.script, decide).await?,
+        _ => holdout_score(ctx, &known.run, &known.script, decide).await?,
     };
-    if let (Some(before), Some(after)) = (&before, &after) {
+    if let (Some(chosen_score), Some(submitted_score)) = (&chosen_score, &submitted_score) {
         let rows = match decide {
             HoldoutPart::Whole => "held-out rows",
             HoldoutPart::Choosing | HoldoutPart::Reporting => "one half of the held-out rows",
         };
-        compare(ctx, rehearsal, known, (before, after), rows);
+        compare_with_chosen(ctx, holdout, known, (chosen_score, submitted_score), rows);
     }
-    rehearsal.measured = match (decide == report, rehearsal.is_unchanged) {
-        (true, true) => before,
-        (true, false) => after,
-        (false, true) => look(ctx, &known.run, &known.script, report).await?,
-        (false, false) => look(at, &own.run, &own.script, report).await?,
+    holdout.measured = match (decide == report, holdout.falls_back) {
+        (true, true) => chosen_score,
+        (true, false) => submitted_score,
+        (false, true) => holdout_score(ctx, &known.run, &known.script, report).await?,
+        (false, false) => holdout_score(at, &submitted.run, &submitted.script, report).await?,
     };
     Ok(())
 }
 
 /// Compares the script with the chosen solution. If it is worse, the chosen solution is submitted.
-fn compare(
+fn compare_with_chosen(
     ctx: &Ctx<'_>,
-    rehearsal: &mut Rehearsal,
+    holdout: &mut HoldoutRun,
     known: &Predictions,
-    (before, after): (&Measurement, &Measurement),
+    (chosen_score, submitted_score): (&Measurement, &Measurement),
     rows: &str,
 ) {
-    let scores = ctx.score(after.score).zip(ctx.score(before.score));
+    let scores = ctx.score(submitted_score.score).zip(ctx.score(chosen_score.score));
     let Some((now, then)) = scores else { return };
-    let known_error = after.difference(before).map(|difference| difference.standard_error);
+    let known_error = submitted_score.difference(chosen_score).map(|difference| difference.standard_error);
     // Where nothing is known about chance, the scores alone decide.
     let error = known_error.unwrap_or_default();
     let (is_worse, is_better) =
-        (then.gain_over(now) > TOO_FAR * error, now.gain_over(then) > TOO_FAR * error);
+        (then.gain_over(now) > MAX_Z_SCORE * error, now.gain_over(then) > MAX_Z_SCORE * error);
     let words = match (is_worse, is_better) {
         (true, _) if known_error.is_none() => "that is worse, so the chosen solution is submitted unchanged",
         _ if known_error.is_none() => "that is not worse",
@@ -169,15 +169,15 @@ fn compare(
         _ => "the difference is within what chance in the rows explains",
     };
     let error = known_error.map_or_else(|| "not known".to_owned(), |error| format!("{error:.6}"));
-    let told = format!(
+    let note = format!(
         "On {rows} the submission script scores {:.6} and the chosen solution {:.6} (standard error of the difference {error}); {words}.",
-        after.score, before.score
+        submitted_score.score, chosen_score.score
     );
     if is_worse || is_better {
-        ctx.warn(told.clone());
+        ctx.warn(note.clone());
     }
-    rehearsal.told.push(told);
+    holdout.notes.push(note);
     if is_worse {
-        (rehearsal.predictions, rehearsal.is_unchanged) = (known.clone(), true);
+        (holdout.predictions, holdout.falls_back) = (known.clone(), true);
     }
 }

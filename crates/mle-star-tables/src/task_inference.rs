@@ -1,4 +1,5 @@
-//! What the data plane says of a folder of plain tables: the task that it is, and what only the user can decide.
+//! The task that is inferred from a folder of plain tables, and the questions that only the user can decide. The data plane, the
+//! Python process that reads tables, infers it.
 //!
 //! `python/mle_star_data/roles.py` makes these values.
 
@@ -10,13 +11,13 @@ use mle_star_domain::trouble::{OpenQuestion, Trouble};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What scripts predict for classes that no training row has, as a sentence goes on.
+/// What scripts predict for classes that no training row has: the end of a sentence that begins with these classes.
 pub const CLASSES_WITHOUT_ROWS: &str =
     "together they get the probability of one row more, 1 / (training rows + 1), and the others the rest";
 
-/// What is said of a task before its tables are read. What is `None` or empty is inferred.
+/// What the user says of a task before its tables are read. What is `None` or empty is inferred.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct GivenTask {
+pub struct TaskHints {
     /// The kind of problem.
     pub task_type: Option<TaskType>,
     /// The kind of data.
@@ -42,13 +43,13 @@ pub struct GivenTask {
     pub text_columns: Option<Vec<TextColumn>>,
     /// Whether the training table is known to be missing or unreadable.
     pub without_tables: bool,
-    /// Whether it may be.
+    /// Whether the training table may be missing.
     pub may_lack_tables: bool,
 }
 
 /// One inferred value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guess {
+pub struct InferredValue {
     /// The task's field, for example `target_column`.
     pub field: String,
     /// Its value, as in a task file.
@@ -57,15 +58,15 @@ pub struct Guess {
     pub reason: String,
 }
 
-impl fmt::Display for Guess {
+impl fmt::Display for InferredValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} ({})", self.field, self.value, self.reason)
     }
 }
 
-/// The task as told and inferred.
+/// The task: what the user said, completed by what is inferred.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inferred {
+pub struct InferredTask {
     /// The kind of problem.
     pub task_type: TaskType,
     /// The kind of data.
@@ -79,7 +80,7 @@ pub struct Inferred {
     /// The folds that the user gives.
     pub folds: Option<String>,
     /// The inferred values, in the order of a task file.
-    pub guesses: Vec<Guess>,
+    pub guesses: Vec<InferredValue>,
     /// Why the target is unknown and how to set it, for agents that need it.
     pub target_unknown: Option<Trouble>,
     /// What only the user can decide.
@@ -97,28 +98,28 @@ struct TaskFacts {
     id: Option<String>,
     roles: Roles,
     folds: Option<String>,
-    guesses: Vec<Guess>,
+    guesses: Vec<InferredValue>,
     questions: Vec<OpenQuestion>,
 }
 
-impl Inferred {
-    /// The task in these facts.
+impl InferredTask {
+    /// Reads the task from these facts of the data plane.
     ///
     /// # Errors
-    /// Questions are open. That of the target is none for those who can do without.
-    pub fn of(facts: &Value) -> Result<Self, Trouble> {
-        let found = Self::with_questions(facts)?;
-        let is_open = found.questions.iter().any(|question| !is_of_target(question));
+    /// Questions are open, other than that of the target: some agents need none.
+    pub fn parse(facts: &Value) -> Result<Self, Trouble> {
+        let found = Self::parse_with_open_questions(facts)?;
+        let is_open = found.questions.iter().any(|question| !asks_for_target(question));
         if is_open { Err(Trouble::asking(found.questions)) } else { Ok(found) }
     }
 
-    /// The task in these facts, in which a metric that is asked about is empty.
+    /// The same, with open questions. A metric that is asked about is empty.
     ///
     /// # Errors
-    /// They are of another build.
-    pub fn with_questions(facts: &Value) -> Result<Self, Trouble> {
+    /// The facts are of another build of the program.
+    pub fn parse_with_open_questions(facts: &Value) -> Result<Self, Trouble> {
         let found = TaskFacts::deserialize(facts).map_err(|error| unreadable(&error))?;
-        let of_target = found.questions.iter().find(|question| is_of_target(question)).cloned();
+        let target_question = found.questions.iter().find(|question| asks_for_target(question)).cloned();
         Ok(Self {
             task_type: found.task_type,
             data_modality: found.data_modality,
@@ -131,7 +132,7 @@ impl Inferred {
             },
             folds: found.folds,
             guesses: found.guesses,
-            target_unknown: of_target.map(|question| Trouble::asking(vec![question])),
+            target_unknown: target_question.map(|question| Trouble::asking(vec![question])),
             questions: found.questions,
         })
     }
@@ -141,14 +142,14 @@ impl Inferred {
         self.roles.target.as_ref().map(Targets::all).unwrap_or_default()
     }
 
-    /// Why a value was taken; `None` if it was told.
+    /// Why a value was taken; `None` if the user said it.
     pub fn reason(&self, field: &str) -> Option<&str> {
         let guess = self.guesses.iter().find(|guess| guess.field == field);
         guess.map(|guess| guess.reason.as_str())
     }
 }
 
-fn is_of_target(question: &OpenQuestion) -> bool {
+fn asks_for_target(question: &OpenQuestion) -> bool {
     question.field == "target_column"
 }
 
