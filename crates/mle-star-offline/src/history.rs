@@ -4,7 +4,7 @@
 use mle_star_tables::profile::{INFERENCE_ROWS, Profile};
 use serde::Serialize;
 
-use crate::time_column::TimeColumn;
+use crate::row_time::TimeColumn;
 
 /// The series that rows belong to.
 #[derive(Clone, Debug, PartialEq, Serialize)]

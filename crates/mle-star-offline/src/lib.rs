@@ -25,12 +25,12 @@ mod problem;
 mod propose;
 mod refinement;
 mod repair;
+mod row_time;
 mod sections;
 mod study;
 mod submission_layout;
 mod targets;
 mod templates;
-mod time_column;
 mod unusual;
 mod writer;
 

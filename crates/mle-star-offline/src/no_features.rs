@@ -6,7 +6,7 @@ use mle_star_domain::task::Task;
 use mle_star_tables::profile::Profile;
 use mle_star_tables::relations::Link;
 
-use crate::time_column::TimeColumn;
+use crate::row_time::TimeColumn;
 
 /// The names of all columns that are no features: those with such a role, and those that are predicted or name rows.
 #[derive(Clone, Debug, Default)]

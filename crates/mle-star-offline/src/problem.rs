@@ -15,9 +15,9 @@ use crate::history::History;
 use crate::joins::{Join, joins, twins};
 use crate::metric::Metric;
 use crate::no_features::NoFeatures;
+use crate::row_time::{TimeColumn, row_time, with_parsed_times};
 use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
-use crate::time_column::{TimeColumn, time_column, with_parsed_times};
 use crate::unusual::{Unusual, unusual};
 use mle_star_tables::metrics::{Kind, Metric as Known};
 use mle_star_tables::profile::{Column, ColumnKind, INFERENCE_ROWS, Profile, Table};
@@ -178,7 +178,7 @@ impl Problem {
         let (metric_id, test) = (known_metric(task, profile, target)?, known_test(profile)?);
         let Targets { whole: target, several } = &targets(profile, target, id, metric_id)?;
         let classes = classes(target, metric_id);
-        let (time, metric) = (time_column(split, profile, id), Metric::new(metric_id));
+        let (time, metric) = (row_time(split, profile, id), Metric::new(metric_id));
         let layout = layout(task, profile, target, &metric, classes, several)?;
         let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
         let Shares { rarest, stratified, unequal_classes } =

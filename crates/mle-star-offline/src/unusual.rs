@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::columns::{Columns, input_path};
 use crate::metric::Metric;
-use crate::time_column::TimeColumn;
+use crate::row_time::TimeColumn;
 use mle_star_tables::metrics::Kind;
 use mle_star_tables::profile::{Column, ColumnKind, INFERENCE_ROWS, Profile, Table};
 

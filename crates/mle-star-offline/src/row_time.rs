@@ -25,7 +25,7 @@ pub(crate) struct TimeColumn {
 
 /// The time column of a split by time; `None` for other splits, and for a column with one time only. Times that are the row
 /// IDs stay texts, because the submission repeats them.
-pub(crate) fn time_column(split: Option<&Split>, profile: &Profile, id: Option<&str>) -> Option<TimeColumn> {
+pub(crate) fn row_time(split: Option<&Split>, profile: &Profile, id: Option<&str>) -> Option<TimeColumn> {
     let split = split?;
     let column = profile.train.column(split.column.as_deref()?)?;
     let test_column = profile.test.as_ref().and_then(|test| test.column(&column.name));
