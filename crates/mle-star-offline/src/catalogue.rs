@@ -5,7 +5,7 @@
 
 mod endings;
 mod features;
-mod history;
+mod time_series;
 mod training;
 
 use std::borrow::Cow;
@@ -91,7 +91,7 @@ impl Strategy {
 fn all() -> impl Iterator<Item = &'static Strategy> {
     features::FEATURES
         .iter()
-        .chain(history::HISTORY)
+        .chain(time_series::TIME_SERIES_STRATEGIES)
         .chain(features::ENCODINGS)
         .chain(training::MODELS)
         .chain(endings::ENDINGS)

@@ -17,7 +17,7 @@ use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::model::kept_model_note;
 use mle_star_report::run_view;
-use mle_star_tables::reading::Reading;
+use mle_star_tables::read_options::ReadOptions;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -163,7 +163,7 @@ impl SolvedRun {
     }
 
     /// How rows to predict are read.
-    fn reading(&self) -> Reading {
+    fn reading(&self) -> ReadOptions {
         MadeData::of_run(&self.folder).map(|record| record.reading).unwrap_or_default()
     }
 

@@ -2,20 +2,20 @@
 //!
 //! Scripts, profiles and splits see one form of data: a folder with comma-separated UTF-8 tables. [`TakenIn`] is what the data
 //! plane says of a folder or a table file; where it is not such data, the data plane writes a folder that is (question
-//! `take_in`). [`Submission`] writes a submission as the user's sample has it.
+//! `take_in`). [`SubmissionFormat`] converts a script's submission to the user's format.
 
 mod names;
-mod submission;
+mod submission_format;
 
 use std::path::PathBuf;
 
 use mle_star_domain::trouble::Trouble;
 use serde::Deserialize;
 
-use crate::reading::Reading;
+use crate::read_options::ReadOptions;
 
 pub use names::{has_tables, is_table, stem};
-pub use submission::Submission;
+pub use submission_format::SubmissionFormat;
 
 /// What a data folder or a table file holds.
 #[derive(Clone, Debug, Deserialize)]
@@ -37,9 +37,9 @@ pub struct InputData {
     /// What was found and changed, a sentence each.
     pub told: Vec<String>,
     /// How a submission is written as the user's sample has it; `None` if it is the one that scripts write.
-    pub submission: Option<Submission>,
+    pub submission: Option<SubmissionFormat>,
     /// How files with rows to predict are read.
-    pub reading: Reading,
+    pub reading: ReadOptions,
     /// Why the rows of the sample submission are not found in the test table.
     id_unknown: Option<Refusal>,
     /// Why a table cannot be read that agents may still explore by themselves.

@@ -11,7 +11,7 @@ pub mod intake;
 pub mod metrics;
 pub mod places;
 pub mod profile;
-pub mod reading;
+pub mod read_options;
 pub mod relations;
 pub mod task_inference;
 pub mod walk;

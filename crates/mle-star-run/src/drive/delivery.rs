@@ -19,7 +19,7 @@ pub fn write_submission(run: &Path, from: &Path, to: &Path) -> io::Result<()> {
     let form = MadeData::of_run(run).and_then(|made| made.submission);
     let Some(form) = form else { return copy_atomically(from, to) };
     let partial = to.with_extension("part");
-    let written = form.write(from, &partial).and_then(|()| fs::rename(&partial, to));
+    let written = form.convert(from, &partial).and_then(|()| fs::rename(&partial, to));
     written.inspect_err(|_| drop(fs::remove_file(&partial)))
 }
 

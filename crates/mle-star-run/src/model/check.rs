@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star_tables::reading::Reading;
+use mle_star_tables::read_options::ReadOptions;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ pub async fn check(
     let [rows, expected, shuffled] =
         ["rows.csv", "expected.csv", "shuffled.csv"].map(|name| folder.join(name));
     let in_words = |error: RunError| error.trouble.message;
-    let (test, reading) = (tables.test(), Reading::default());
+    let (test, reading) = (tables.test(), ReadOptions::default());
     let like = (&tables.layout, &Value::Null);
     let read = read_rows(plane, like, (&test, &reading), RowIdMode::Own, &rows).await.map_err(in_words)?;
     let named = (read.names.as_slice(), RowIdMode::Own);

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::reading::Reading;
+use mle_star_tables::read_options::ReadOptions;
 use mle_star_tables::walk;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ impl RunTables {
 pub async fn read_rows(
     plane: &PlaneClient,
     (layout, spellings): (&TableSchema, &Value),
-    (source, reading): (&Path, &Reading),
+    (source, reading): (&Path, &ReadOptions),
     names: RowIdMode,
     into: &Path,
 ) -> Result<ReadRows, RunError> {

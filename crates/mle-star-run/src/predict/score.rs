@@ -8,7 +8,7 @@ use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::task::{Targets, Task, TextColumn};
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::metrics::Metric;
-use mle_star_tables::reading::Reading;
+use mle_star_tables::read_options::ReadOptions;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ pub struct RowLabels {
 pub async fn labels(
     task: &Task,
     layout: &TableSchema,
-    (given, reading): (&Path, &Reading),
+    (given, reading): (&Path, &ReadOptions),
     folder: &Path,
     plane: &PlaneClient,
 ) -> Result<RowLabels, RunError> {

@@ -12,9 +12,9 @@ use mle_star_domain::layout;
 use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::task::{Targets, TaskKeys};
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::intake::{InputData, Submission};
+use mle_star_tables::intake::{InputData, SubmissionFormat};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, Table};
-use mle_star_tables::reading::Reading;
+use mle_star_tables::read_options::ReadOptions;
 use mle_star_tables::task_inference::{CLASSES_WITHOUT_ROWS, TaskHints};
 use mle_star_tables::walk;
 use serde::{Deserialize, Serialize};
@@ -89,14 +89,14 @@ pub struct MadeData {
     /// What was found, changed and left out, a sentence each.
     pub told: Vec<String>,
     /// How a submission is written; `None`: as scripts write it.
-    pub submission: Option<Submission>,
+    pub submission: Option<SubmissionFormat>,
     /// How later files with rows to predict are read.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 }
 
-fn is_default(reading: &Reading) -> bool {
-    *reading == Reading::default()
+fn is_default(reading: &ReadOptions) -> bool {
+    *reading == ReadOptions::default()
 }
 
 /// The folder in which a temporary folder is made.
