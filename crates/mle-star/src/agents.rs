@@ -18,7 +18,7 @@ mod merger;
 mod planner;
 mod retriever;
 mod summarize;
-mod test;
+pub(crate) mod test_agent;
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,6 @@ pub(crate) use self::{
     planner::{Focus, planner},
     retriever::{Retrieved, retrieve},
     summarize::summarize,
-    test::{Subsampling, compare, spares_search_for_samples, subsampling_extract, subsampling_remove, test},
 };
 
 /// Adds the columns that scripts must not use to an agent's inputs, if there are any.

@@ -5,11 +5,11 @@
 pub(crate) mod baseline;
 pub(crate) mod choice;
 pub(crate) mod earlier_answer;
+pub(crate) mod fallback;
 pub(crate) mod further_models;
 mod held_out;
 mod holdout_run;
 mod importance;
-pub(crate) mod ladder;
 pub(crate) mod like_rows;
 pub(crate) mod model;
 pub(crate) mod probes;

@@ -7,7 +7,7 @@
 use mle_star_domain::metric::last_best;
 use mle_star_domain::place::{BASELINES, Place, Step};
 
-use super::ladder::Candidate;
+use super::fallback::Candidate;
 use super::provisional::on_original_files;
 use crate::ctx::Ctx;
 use crate::evaluate::score_once;

@@ -8,7 +8,7 @@
 
 use super::held_out::holdout_score;
 use super::ranking::{Ranked, ranking};
-use crate::agents;
+use crate::agents::test_agent;
 use crate::ctx::Ctx;
 use crate::evaluate::{execute, without_leakage};
 use crate::evaluation::Script;
@@ -198,7 +198,7 @@ async fn scored_on_held_out(ctx: &Ctx<'_>, solution: Scored) -> Result<Finalist,
 }
 
 async fn submission_script(ctx: &Ctx<'_>, solution: &Scored) -> Result<Option<Predictions>, Stop> {
-    let script = agents::test(ctx, solution.solution()).await?;
+    let script = test_agent::submission_script(ctx, solution.solution()).await?;
     let checked = without_leakage(ctx, script).await?;
     let execution = execute(ctx, checked, Purpose::Submission).await?;
     let (script, leaks) = (execution.solution.text().to_owned(), execution.leaks);

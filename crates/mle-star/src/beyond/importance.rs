@@ -11,7 +11,7 @@
 //! that a script uses statistics of the test table, or the order of its rows, and so predicts copies otherwise. The validation
 //! predictions do not tell: they are by another fit, and of another script if an agent wrote the submission script.
 
-use super::ladder::Final;
+use super::fallback::FinalAnswer;
 use crate::ctx::Ctx;
 use crate::stop::Stop;
 use crate::time_plan::TimePlan;
@@ -25,7 +25,7 @@ const LONGER: f64 = 1.5;
 const AS_LONG: f64 = 1.0;
 
 /// The importance of the columns for the final solution, or why it is not known. `None` with `preset: paper`.
-pub(super) async fn importance(ctx: &Ctx<'_>, last: &Final) -> Result<Option<Importance>, Stop> {
+pub(super) async fn importance(ctx: &Ctx<'_>, last: &FinalAnswer) -> Result<Option<Importance>, Stop> {
     let Some(protocol) = ctx.protocol() else { return Ok(None) };
     let unknown = |why: &str| Ok(Some(Importance::unknown(why)));
     if !protocol.verifies {
@@ -34,7 +34,7 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &Final) -> Result<Option<Imp
     }
     let known = last
         .predicted_held_out(ctx)
-        .filter(|_| last.why.is_none())
+        .filter(|_| !last.is_fallback)
         .map(|(run, script)| FileStem::new(&run, &script));
     let on = match &known {
         Some(_) => ImportanceRows::HeldOut,
@@ -42,7 +42,7 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &Final) -> Result<Option<Imp
             return unknown("the final solution did not predict the held-out rows");
         }
         None if !protocol.has_folds_file => return unknown("no rows are held out"),
-        None if last.why.is_some() => {
+        None if last.is_fallback => {
             return unknown("no rows are held out, and finalization failed");
         }
         None => ImportanceRows::LastFold,
@@ -52,7 +52,8 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &Final) -> Result<Option<Imp
         ImportanceRows::LastFold => DataView::PermutedLastFold,
     };
     let at = ctx.below(Place::importance).seeing(data);
-    let seconds = last.holdout_run.as_ref().map_or(last.answer.of.facts().seconds, |one| one.seconds);
+    let seconds =
+        last.holdout_run.as_ref().map_or(last.candidate.solution.facts().seconds, |one| one.seconds);
     let longer = if known.is_some() { LONGER } else { AS_LONG + LONGER };
     let time = TimePlan::for_probe(&at, seconds, longer).await?;
     if !time.has_room_for(seconds) {
@@ -60,7 +61,7 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &Final) -> Result<Option<Imp
         let why = format!("the final script has no time to run {times} more: {refusal}");
         return Ok(Some(Importance::unknown(why)));
     }
-    let script = &last.answer.script.content;
+    let script = &last.candidate.script.content;
     let found = measured(ctx, &at, (script, on), known).await?.unwrap_or_else(Importance::unknown);
     if !found.failure.is_empty() {
         at.info(format!("the importance of columns is not known: {}", found.failure));

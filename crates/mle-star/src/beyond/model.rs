@@ -5,7 +5,7 @@
 //! whatever becomes of it.
 
 use crate::abilities::asks_for_model;
-use crate::agents;
+use crate::agents::test_agent;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluate::attempt;
@@ -59,7 +59,7 @@ pub(super) async fn model(ctx: &Ctx<'_>, of: &Scored, run: KeptModel, seconds: f
 
 /// A copy of this script that keeps its model, or why there is none.
 async fn keep_one(ctx: &Ctx<'_>, solution: &Solution) -> Result<Result<Solution, String>, Stop> {
-    let reply = agents::test(ctx, solution).await?;
+    let reply = test_agent::submission_script(ctx, solution).await?;
     let keeps = reply.text().contains(PREDICTS);
     Ok(if keeps { Ok(reply) } else { Err("the agent wrote no script that keeps its model".to_owned()) })
 }

@@ -5,7 +5,7 @@
 //! and a finalization that fails would have nothing to fall back on. What it may change: what lies in `final/` while the run
 //! goes on, and the answer if finalization fails.
 
-use super::ladder::Candidate;
+use super::fallback::Candidate;
 use crate::ctx::Ctx;
 use crate::evaluate::run_once;
 use crate::evaluation::Script;
@@ -26,11 +26,11 @@ pub(crate) async fn answer_so_far(
     library: &Library,
     before: Option<Candidate>,
 ) -> Result<Option<Candidate>, Stop> {
-    let is_same = before.as_ref().is_some_and(|known| known.of.text() == best.text());
+    let is_same = before.as_ref().is_some_and(|known| known.solution.text() == best.text());
     let Some(phase) = ctx.place().phase().filter(|_| ctx.holdout().is_period() && !is_same) else {
         return Ok(before);
     };
-    let is_baseline = |known: &Candidate| matches!(known.of.step(), Step::Baseline(_));
+    let is_baseline = |known: &Candidate| matches!(known.solution.step(), Step::Baseline(_));
     let mut others = if before.as_ref().is_none_or(is_baseline) { library.best_first() } else { Vec::new() };
     others.retain(|one| !one.leaks());
     // A script that predicts no test rows cannot answer before an agent has made a submission script of it.
@@ -61,7 +61,7 @@ pub(super) async fn on_original_files(
 ) -> Result<Result<Candidate, String>, Stop> {
     let at = &ctx.on_all_rows(Some(best.facts().seconds));
     let execution = run_once(at, Script::of(best), Purpose::Submission).await?;
-    let made = Candidate::ran(ctx, best, execution).map(Candidate::so_far);
+    let made = Candidate::from_run(ctx, best, execution).map(Candidate::provisional);
     let run = made.iter().filter_map(|made| made.submission.as_ref());
     run.for_each(|run| ctx.history().hold_submission(best, run));
     Ok(made.map_err(|failure| failure.headline().to_owned()))
@@ -70,12 +70,12 @@ pub(super) async fn on_original_files(
 fn closed(end: Result<Result<Candidate, String>, String>, best: &Scored) -> (Option<Candidate>, Verdict) {
     let (made, note) = match end.flatten() {
         Ok(made) => {
-            let note = format!("{} on the original files", made.of.step());
+            let note = format!("{} on the original files", made.solution.step());
             (Some(made), note)
         }
         Err(why) => (None, why),
     };
     let verdict = Verdict { kept: made.is_some(), ..Verdict::default() };
-    let best = made.as_ref().map_or(best, |made| &made.of).clone();
+    let best = made.as_ref().map_or(best, |made| &made.solution).clone();
     (made, verdict.made_from([&best]).note(note))
 }

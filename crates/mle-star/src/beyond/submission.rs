@@ -5,13 +5,13 @@
 //! (`paper::finalize`) to the chosen solution as it is.
 
 use super::choice::Chosen;
+use super::fallback::{Candidate, FinalAnswer};
 use super::held_out::{compare_fits, has_looked, holdout_score};
 use super::holdout_run::{HoldoutRun, run_on_holdout, warn_if_worse};
 use super::importance::importance;
-use super::ladder::{Candidate, Final};
 use super::model;
 use super::probes::leaks;
-use crate::agents;
+use crate::agents::test_agent;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluate::{attempt, execute, without_leakage};
@@ -33,29 +33,29 @@ pub(crate) async fn finalize(
     ctx: &Ctx<'_>,
     chosen: &Chosen,
     before: Option<&Candidate>,
-) -> Result<Final, Stop> {
+) -> Result<FinalAnswer, Stop> {
     let ctx = &ctx.at(Step::Finalization, []);
     let work = async {
         let mut made = submit(ctx, chosen, before).await?;
         made.last.importance = importance(ctx, &made.last).await?;
-        if let (Ok(kept), false) = (&made.last.answer.model, made.asked || made.last.why.is_some()) {
-            let (of, holdout) = (&made.last.answer.of, &made.last.holdout_run);
-            let seconds = holdout.as_ref().map_or(of.facts().seconds, |run| run.seconds);
-            made.last.answer.model = model::model(ctx, of, kept.clone(), seconds).await?;
+        if let (Ok(kept), false) = (&made.last.candidate.model, made.asked || made.last.is_fallback) {
+            let (solution, holdout) = (&made.last.candidate.solution, &made.last.holdout_run);
+            let seconds = holdout.as_ref().map_or(solution.facts().seconds, |run| run.seconds);
+            made.last.candidate.model = model::model(ctx, solution, kept.clone(), seconds).await?;
         }
         let verdict = verdict(ctx, &made, &chosen.best);
         Ok((made.last, verdict))
     };
-    let end = |end: Result<_, String>| end.unwrap_or_else(|cause| broken(ctx, chosen, before, cause));
+    let end = |end: Result<_, String>| end.unwrap_or_else(|cause| fail(ctx, chosen, before, cause));
     let mut last = ctx.step_always(work, end).await?;
-    last.contamination = agents::compare(ctx, &last.answer.script).await?;
-    last.answer.leaks |= leaks(ctx, &last.answer.of);
+    last.contamination = test_agent::check_contamination(ctx, &last.candidate.script).await?;
+    last.candidate.leaks |= leaks(ctx, &last.candidate.solution);
     Ok(last)
 }
 
 /// Scores what is submitted on rows whose labels are known to the program alone, if that has not been done. Nothing is decided by
 /// this score.
-pub(crate) async fn score(ctx: &Ctx<'_>, mut last: Final) -> Result<Final, Stop> {
+pub(crate) async fn score(ctx: &Ctx<'_>, mut last: FinalAnswer) -> Result<FinalAnswer, Stop> {
     let ctx = &ctx.at(Step::Finalization, []);
     last.held_out = match (&last.holdout_run, last.predicted_held_out(ctx)) {
         (Some(holdout), _) => holdout.measured.clone(),
@@ -69,7 +69,7 @@ pub(crate) async fn score(ctx: &Ctx<'_>, mut last: Final) -> Result<Final, Stop>
         }
         (None, None) => None,
     };
-    warn_if_worse(ctx, last.held_out.as_ref(), &last.answer.of);
+    warn_if_worse(ctx, last.held_out.as_ref(), &last.candidate.solution);
     Ok(last)
 }
 
@@ -79,21 +79,21 @@ pub(crate) fn after_failure(
     chosen: &Chosen,
     before: Option<&Candidate>,
     cause: String,
-) -> Result<Final, Stop> {
-    let (last, verdict) = broken(ctx, chosen, before, cause);
+) -> Result<FinalAnswer, Stop> {
+    let (last, verdict) = fail(ctx, chosen, before, cause);
     ctx.close_after_failure(verdict)?;
     Ok(last)
 }
 
-fn broken(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>, cause: String) -> (Final, Verdict) {
+fn fail(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>, cause: String) -> (FinalAnswer, Verdict) {
     let why = format!("finalization failed ({cause})");
     let verdict = Verdict::default().made_from([&chosen.best]).note(cause);
-    (Final::new(ctx, Err(why), None, chosen, before), verdict)
+    (FinalAnswer::new(ctx, Err(why), None, chosen, before), verdict)
 }
 
 /// The submission script after its runs.
 struct SubmissionRuns {
-    last: Final,
+    last: FinalAnswer,
     /// The limit that prevented its run.
     limit: Option<Limit>,
     /// Whether subsampling was removed.
@@ -120,7 +120,8 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> R
     let script = if is_complete && best.is_checked() {
         Script::of(best)
     } else {
-        let script = if asked { agents::test(ctx, &solution).await? } else { solution.clone() };
+        let script =
+            if asked { test_agent::submission_script(ctx, &solution).await? } else { solution.clone() };
         without_leakage(ctx, script).await?
     };
     let (script, mut held_out) = run_on_holdout(ctx, script, chosen).await?;
@@ -133,14 +134,14 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> R
     } else {
         on_all_rows(ctx, script, best, &mut held_out, before, &mut limit).await?
     };
-    let last = Final::new(ctx, on_original_files, held_out, chosen, before);
+    let last = FinalAnswer::new(ctx, on_original_files, held_out, chosen, before);
     Ok(SubmissionRuns { last, limit, subsampled: solution != *best.solution(), asked })
 }
 
 fn verdict(ctx: &Ctx<'_>, made: &SubmissionRuns, best: &Scored) -> Verdict {
     let SubmissionRuns { last, limit, subsampled, .. } = made;
-    let Candidate { script, submission, step, .. } = &last.answer;
-    let more_rows = if ctx.holdout().is_on() && last.why.is_none() && script.score.is_some() {
+    let Candidate { script, submission, step, .. } = &last.candidate;
+    let more_rows = if ctx.holdout().is_on() && !last.is_fallback && script.score.is_some() {
         "; its score is of other rows and cannot be compared with earlier ones"
     } else {
         ""
@@ -176,7 +177,7 @@ async fn on_all_rows(
         }
         _ => execute(&on_all_rows, checked, Purpose::Submission).await?,
     };
-    match Candidate::ran(ctx, best, execution) {
+    match Candidate::from_run(ctx, best, execution) {
         Ok(made) => unless_it_jumps(ctx, made, holdout.as_mut()).await,
         Err(failure) => {
             *limit = failure.limit;

@@ -1,6 +1,6 @@
 //! Section 3.4 of the paper: a solution without subsampling (Figures 26 and 27).
 
-use crate::agents::{self, Subsampling};
+use crate::agents::test_agent::{self, Subsampling};
 use crate::ctx::Ctx;
 use crate::solution::Solution;
 use crate::stop::Stop;
@@ -14,17 +14,17 @@ pub(crate) async fn without_subsampling(
     solution: &Solution,
     seconds: f64,
 ) -> Result<(Solution, bool), Stop> {
-    if let Some(why) = agents::spares_search_for_samples(ctx)? {
+    if let Some(why) = test_agent::subsampling_check_unneeded(ctx)? {
         ctx.info(format!("no subsampling is looked for: {why}"));
         return Ok((solution.clone(), true));
     }
-    let block = match agents::subsampling_extract(ctx, solution).await? {
+    let block = match test_agent::find_subsampling(ctx, solution).await? {
         Subsampling::Block(block) => block,
         Subsampling::None => return Ok((solution.clone(), true)),
         Subsampling::Unknown => return Ok((solution.clone(), false)),
     };
     let time = TimePlan::for_more_rows(ctx, seconds).await?;
-    let removed = agents::subsampling_remove(ctx, solution, &block, time).await?;
+    let removed = test_agent::remove_subsampling(ctx, solution, &block, time).await?;
     let Some(replaced) = removed else { return Ok((solution.clone(), false)) };
     let fits_no_more = time.is_some() && replaced == *solution;
     Ok((replaced, fits_no_more))

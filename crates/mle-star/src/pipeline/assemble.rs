@@ -1,7 +1,7 @@
 //! Assembles the result from the phases' results and the journal.
 
 use super::search::{Ensemble, Search};
-use crate::beyond::ladder::Final;
+use crate::beyond::fallback::FinalAnswer;
 use crate::ctx::Ctx;
 use crate::findings::{CodeFinding, Findings};
 use crate::library::Library;
@@ -24,23 +24,23 @@ use mle_star_domain::protocol::{Period, Protocol, SplitKind};
 use mle_star_domain::question::{FileStem, Importance};
 use mle_star_domain::trust::{Finding, PeriodScore, Severity, Trust};
 
-pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<FinishedRun, Stop> {
+pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Result<FinishedRun, Stop> {
     let (refined, ensemble) = (&search.paths, search.ensemble.as_ref());
     let effects = ctx.run.journal.ledger()?;
     let durations = durations(ctx, &effects)?;
-    let lineage = ctx.history().lineage(last.answer.step);
+    let lineage = ctx.history().lineage(last.candidate.step);
     for Lineage { place, score, note, .. } in &lineage {
         ctx.info(format!("lineage: {place}, score {score:?}, {note}"));
     }
     let usage = spending(&effects, ctx.config());
     let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
-    let findings = findings(ctx, &search.library, &last.answer.of)?;
+    let findings = findings(ctx, &search.library, &last.candidate.solution)?;
     let trust =
         ctx.run.frozen.protocol.as_ref().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
     let known_importance = last.importance.as_ref().filter(|one| one.failure.is_empty());
-    let search_models = search_models(ctx, &search.library, &last.answer.of);
+    let search_models = search_models(ctx, &search.library, &last.candidate.solution);
     let held_out = last.predicted_held_out(ctx).map(|(run, script)| FileStem::new(&run, &script));
-    let predictions = FinalPredictions { held_out, validation: last.answer.of.kept() };
+    let predictions = FinalPredictions { held_out, validation: last.candidate.solution.kept() };
     let result = FinalResult {
         task: ctx.task().clone(),
         config: ctx.config().clone(),
@@ -62,12 +62,12 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<Fi
         tokens: tokens(&usage),
         usage,
         lineage,
-        leakage_suspected: search.initial.leakage_suspected || last.answer.leaks,
-        phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.why.is_none()),
+        leakage_suspected: search.initial.leakage_suspected || last.candidate.leaks,
+        phases_completed: phases_completed(&effects, refined, ensemble.is_some(), !last.is_fallback),
         stopped_by: ctx.run.journal.first_limit()?.and_then(StoppedBy::of),
         answer_is_earlier: false,
         cuts: ctx.run.journal.cuts()?,
-        final_solution: last.answer.script,
+        final_solution: last.candidate.script,
         made_with: ctx.run.journal.made_with()?,
         forked_from: ctx.run.journal.forked_from()?,
         trust,
@@ -79,8 +79,8 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Final) -> Result<Fi
     };
     Ok(FinishedRun {
         result,
-        submission: last.answer.submission,
-        model: last.answer.model,
+        submission: last.candidate.submission,
+        model: last.candidate.model,
         search_models,
         keeps_earlier_answer: false,
         predictions: Some(predictions),
@@ -149,17 +149,17 @@ fn trust(
     ctx: &Ctx<'_>,
     protocol: &Protocol,
     effects: &[EffectRecord],
-    last: &Final,
+    last: &FinalAnswer,
     findings: Vec<Finding>,
 ) -> Trust {
-    let (search, held_out) = (last.answer.of.measured(), last.held_out.as_ref());
+    let (search, held_out) = (last.candidate.solution.measured(), last.held_out.as_ref());
     let holdout_rows = protocol.holdout.rows();
     // Also those that a larger limit set aside: somebody has seen them.
     let direction = ctx.task().metric_direction;
     let reported = held_out.and_then(|held_out| held_out.interval_beside(search, direction));
     let looks = effects.iter().filter(|effect| effect.kind == Kind::Look && effect.outcome.is_some());
     Trust {
-        validation_score: Some(last.answer.of.score().value()),
+        validation_score: Some(last.candidate.solution.score().value()),
         validation_interval: search.and_then(|measured| measured.interval),
         constant_score: search.and_then(|measured| measured.constant),
         seasonal_naive_score: search.and_then(|measured| measured.seasonal_naive),

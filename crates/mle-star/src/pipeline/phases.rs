@@ -9,8 +9,8 @@ use mle_star_domain::protocol::Shift;
 use super::search::{Ensemble, Search};
 use crate::abilities::are_rules;
 use crate::beyond::baseline::{Baseline, baseline};
+use crate::beyond::fallback::FinalAnswer;
 use crate::beyond::further_models::{further_models, try_further_models};
-use crate::beyond::ladder::Final;
 use crate::beyond::like_rows::best_on_like_rows;
 use crate::beyond::provisional::answer_so_far;
 use crate::beyond::submission;
@@ -196,7 +196,7 @@ fn all_rounds(ctx: &Ctx<'_>, mut rounds: Vec<EnsembleAttempt>) -> Vec<EnsembleAt
 }
 
 /// Finalization: chooses, probes and finalizes the answer.
-pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Final, Stop> {
+pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<FinalAnswer, Stop> {
     let best = &search.solution_of(ctx.history().answer(), ctx.config().acceptance);
     let before = search.provisional.as_ref();
     let mut stands = choice::Chosen::by_validation(best, std::slice::from_ref(best));
@@ -209,6 +209,6 @@ pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Final
     let last = ctx.isolated(last).await?;
     let last = last.or_else(|cause| submission::after_failure(ctx, &stands, before, cause))?;
     let last = submission::score(ctx, last).await?;
-    ctx.end_phase(Some(&last.answer.of))?;
+    ctx.end_phase(Some(&last.candidate.solution))?;
     Ok(last)
 }

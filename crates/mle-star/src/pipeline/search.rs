@@ -2,7 +2,7 @@
 
 use crate::agents::Retrieved;
 use crate::beyond::baseline::Baseline;
-use crate::beyond::ladder::Candidate;
+use crate::beyond::fallback::Candidate;
 use crate::closing::MergeEnd;
 use crate::evaluation::Evaluation;
 use crate::library::Library;

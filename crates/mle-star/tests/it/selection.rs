@@ -12,8 +12,8 @@ use mle_star_domain::place::Step;
 use mle_star_domain::protocol::Holdout;
 use mle_star_domain::question::{Agreement, Selection};
 
+use crate::fallback::broken;
 use crate::holdout::held_out;
-use crate::ladder::broken;
 use crate::{run, warnings};
 
 /// A script whose predictions and submission are kept.

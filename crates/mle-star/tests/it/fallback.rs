@@ -1,4 +1,4 @@
-//! The final answer is the first candidate that holds: the script on the original files, its run without held-out labels, the answer so far, the
+//! The final answer is the first candidate that is valid: the script on the original files, its run without held-out labels, the answer so far, the
 //! validated script. Its score and what is said are of what is delivered.
 
 use mle_star::journal::{Frozen, Journal};

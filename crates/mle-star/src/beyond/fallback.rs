@@ -1,6 +1,7 @@
-//! The final answer: the first candidate of an ordered list that holds.
+//! Chooses the final answer: the first valid one of several fallback candidates.
 //!
-//! Why: a submission script that fails must not cost the answer. What it may change: what is submitted, and what is said of it.
+//! Why: a submission script that fails must not cost the answer. What it may change: the submission, its script and what the
+//! result says of both.
 
 use super::choice::{Chosen, Predictions};
 use super::holdout_run::HoldoutRun;
@@ -21,7 +22,7 @@ use mle_star_domain::question::Importance;
 #[derive(Clone)]
 pub(crate) struct Candidate {
     /// The solution of the search that it comes from.
-    pub of: Scored,
+    pub solution: Scored,
     /// The script of the candidate, and whether that ran on the original files.
     pub script: SolutionScript,
     /// The run that predicted the rows of the test table; `None` if none did.
@@ -33,14 +34,14 @@ pub(crate) struct Candidate {
     /// Whether it has a leak that could not be corrected.
     pub leaks: bool,
     /// What is submitted, in a few words.
-    what: String,
+    description: String,
 }
 
 /// The final answer, with what is known about it.
-pub(crate) struct Final {
-    pub answer: Candidate,
-    /// Why the first candidate does not hold; `None` if it is the answer.
-    pub why: Option<String>,
+pub(crate) struct FinalAnswer {
+    pub candidate: Candidate,
+    /// Whether the first candidate is not valid.
+    pub is_fallback: bool,
     /// Why the script did not write the submission in a run on the original files; `None` if it did.
     pub not_run: Option<String>,
     /// Why the best solution is not submitted, with both validation scores; `None` if it is.
@@ -56,9 +57,9 @@ pub(crate) struct Final {
     pub importance: Option<Importance>,
 }
 
-impl Final {
-    /// The first candidate that holds: the script on the original files, its run without held-out labels, the answer so far, the validated script.
-    /// The first of them says why it does not hold, if so; `before` is the answer so far.
+impl FinalAnswer {
+    /// The first valid candidate: the script on the original files, its run without held-out labels, the answer so far, the
+    /// validated script. The error says why the first is not valid; `before` is the answer so far.
     pub(super) fn new(
         ctx: &Ctx<'_>,
         on_original_files: Result<Candidate, String>,
@@ -68,24 +69,25 @@ impl Final {
     ) -> Self {
         let best = &chosen.best;
         // The earlier period has other rows than the test table.
-        let rehearsed = holdout.as_ref().filter(|_| !ctx.holdout().is_period());
-        let rehearsed = rehearsed.map(|run| Candidate::rehearsed(best, &run.predictions));
-        let mut why = None;
-        let ladder = [on_original_files.map_err(|cause| why = Some(cause)).ok(), rehearsed, before.cloned()];
-        let mut holding = ladder.into_iter().flatten();
-        let answer = holding.next().unwrap_or_else(|| Candidate::validated(ctx, best));
-        let said = why.as_ref().map(|why| format!("{why}; {}", answer.what));
-        let (step, score) = (answer.of.step(), answer.of.score().value());
+        let holdout_run = holdout.as_ref().filter(|_| !ctx.holdout().is_period());
+        let from_holdout_run = holdout_run.map(|run| Candidate::from_holdout_run(best, &run.predictions));
+        let mut fallback_reason = None;
+        let first = on_original_files.map_err(|cause| fallback_reason = Some(cause)).ok();
+        let mut valid = [first, from_holdout_run, before.cloned()].into_iter().flatten();
+        let candidate = valid.next().unwrap_or_else(|| Candidate::validated(ctx, best));
+        let said = fallback_reason.as_ref().map(|why| format!("{why}; {}", candidate.description));
+        let submitted = &candidate.solution;
+        let (step, score) = (submitted.step(), submitted.score().value());
         said.iter()
             .for_each(|said| ctx.warn(format!("{said}: the solution of {step} stands, score {score}")));
-        let is_other = answer.of.text() != best.text();
+        let is_other = submitted.text() != best.text();
         Self {
-            not_run: said.filter(|_| !answer.script.is_executable || answer.submission.is_none()),
-            not_best: why.as_ref().filter(|_| is_other).map(|why| not_best(best, &answer.of, why)),
-            chosen: if is_other { chosen.instead(&answer.of) } else { chosen.clone() },
-            holdout_run: holdout.filter(|_| answer.step == Step::Finalization),
-            answer,
-            why,
+            is_fallback: fallback_reason.is_some(),
+            not_run: said.filter(|_| !candidate.script.is_executable || candidate.submission.is_none()),
+            not_best: fallback_reason.filter(|_| is_other).map(|why| not_best(best, submitted, &why)),
+            chosen: if is_other { chosen.instead(submitted) } else { chosen.clone() },
+            holdout_run: holdout.filter(|_| candidate.step == Step::Finalization),
+            candidate,
             held_out: None,
             contamination: None,
             importance: None,
@@ -95,11 +97,12 @@ impl Final {
     /// The run that predicted labelled rows that no script has seen, as the answer does, and its script.
     pub(crate) fn predicted_held_out(&self, ctx: &Ctx<'_>) -> Option<(Place, String)> {
         if ctx.holdout().is_test() {
-            return self.answer.submission.clone().map(|run| (run, self.answer.script.content.clone()));
+            return self.candidate.submission.clone().map(|run| (run, self.candidate.script.content.clone()));
         }
         let known = match &self.holdout_run {
             Some(holdout) => Some(holdout.predictions.clone()),
-            None => Predictions::of(&self.answer.of).filter(|_| ctx.holdout().is_on() && self.why.is_some()),
+            None => Predictions::of(&self.candidate.solution)
+                .filter(|_| ctx.holdout().is_on() && self.is_fallback),
         };
         known.map(|known| (known.run, known.script))
     }
@@ -117,11 +120,11 @@ fn not_best(best: &Scored, submitted: &Scored, why: &str) -> String {
 
 impl Candidate {
     /// A script that ran on the original files in finalization, or why it did not.
-    pub(super) fn ran(ctx: &Ctx<'_>, of: &Scored, execution: Execution) -> Result<Self, Failure> {
-        let Execution { solution, leaks, result, .. } = execution;
+    pub(super) fn from_run(ctx: &Ctx<'_>, best: &Scored, execution: Execution) -> Result<Self, Failure> {
+        let Execution { solution: script, leaks, result, .. } = execution;
         let ran = result?;
-        let script = SolutionScript::ran(&solution, &ran.outcome, ran.at, ctx.task().metric_direction);
-        let mut made = Self::finalized(of, script, ran.place, leaks);
+        let script = SolutionScript::ran(&script, &ran.outcome, ran.at, ctx.task().metric_direction);
+        let mut made = Self::finalized(best, script, ran.place, leaks);
         if ran.outcome.is_error() {
             made.model = Err(model::failure_text(&ran.outcome.headline()));
         }
@@ -129,48 +132,49 @@ impl Candidate {
     }
 
     /// A script on the original files.
-    pub(super) fn finalized(of: &Scored, script: SolutionScript, run: Place, leaks: bool) -> Self {
+    pub(super) fn finalized(solution: &Scored, script: SolutionScript, run: Place, leaks: bool) -> Self {
         let model = Ok(KeptModel { run: run.clone(), script: script.content.clone() });
-        let (submission, step, what) = (Some(run), Step::Finalization, String::new());
-        Self { of: of.clone(), script, submission, model, step, leaks, what }
+        let (submission, step, description) = (Some(run), Step::Finalization, String::new());
+        Self { solution: solution.clone(), script, submission, model, step, leaks, description }
     }
 
     /// A script with what it, or the members that it combines, predicted without the held-out rows' labels.
-    fn rehearsed(of: &Scored, predicted: &Predictions) -> Self {
+    fn from_holdout_run(best: &Scored, predicted: &Predictions) -> Self {
         let Predictions { script, run, at, leaks } = predicted;
-        let is_combined = of.composition().is_some() && run == of.place();
-        let script = SolutionScript::failed(&Solution::new(script.clone(), SolutionPhase::Final));
+        let is_combined = best.composition().is_some() && run == best.place();
+        let failed = SolutionScript::failed(&Solution::new(script.clone(), SolutionPhase::Final));
         let created_at = if is_combined { String::new() } else { at.to_string() };
+        let script = SolutionScript { created_at, ..failed };
         let whose = if is_combined { "its members" } else { "it" };
-        let what = format!("the submission is what {whose} predicted without the held-out rows");
-        Self { what, ..Self::finalized(of, SolutionScript { created_at, ..script }, run.clone(), *leaks) }
+        let description = format!("the submission is what {whose} predicted without the held-out rows");
+        Self { description, ..Self::finalized(best, script, run.clone(), *leaks) }
     }
 
     /// The answer from before finalization: a solution that ran on the original files at the end of a phase.
-    pub(super) fn so_far(self) -> Self {
-        let what = self.submission.as_ref().map(|run| format!("the submission is that of {run}"));
-        Self { step: self.of.step(), what: what.unwrap_or_default(), ..self }
+    pub(super) fn provisional(self) -> Self {
+        let description = self.submission.as_ref().map(|run| format!("the submission is that of {run}"));
+        Self { step: self.solution.step(), description: description.unwrap_or_default(), ..self }
     }
 
     /// The validated script. It has seen the original files if no rows are held out. If it predicted an earlier period, it has no
     /// answer.
     fn validated(ctx: &Ctx<'_>, best: &Scored) -> Self {
         let of_period = ctx.holdout().is_period();
-        let holds = best.wrote_submission() && !of_period;
-        let what = match best.composition() {
-            Some(_) if holds => "the submission is what its members predicted",
-            None if holds && ctx.holdout().is_on() => {
+        let is_valid = best.wrote_submission() && !of_period;
+        let description = match best.composition() {
+            Some(_) if is_valid => "the submission is what its members predicted",
+            None if is_valid && ctx.holdout().is_on() => {
                 "the submission is what the solution predicted without the held-out rows"
             }
-            None if holds => "the submission is that of the solution itself",
+            None if is_valid => "the submission is that of the solution itself",
             _ if of_period => "the solution predicted the held-out period, not the test rows",
             _ => "the solution wrote no submission",
         };
         let mut script = SolutionScript::from(best);
         script.is_executable &= !ctx.holdout().is_on();
         let made = Self::finalized(best, script, best.place().clone(), best.leaks());
-        let made = Self { step: best.step(), what: what.to_owned(), ..made };
+        let made = Self { step: best.step(), description: description.to_owned(), ..made };
         let none = "there is no submission".to_owned();
-        if holds { made } else { Self { submission: None, model: Err(none), ..made } }
+        if is_valid { made } else { Self { submission: None, model: Err(none), ..made } }
     }
 }

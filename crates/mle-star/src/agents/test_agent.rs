@@ -1,5 +1,5 @@
-//! `A_test` (Figures 25 to 28): writes the submission script, finds and removes subsampling, and compares with
-//! known solutions.
+//! `A_test` of the MLE-STAR paper (Figures 25 to 28): writes the submission script, finds and removes subsampling, and
+//! compares with known solutions.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use mle_star_domain::place::Name;
 use mle_star_domain::role::{AgentType, Variant};
 
 /// The submission script; its text is empty if the reply had no code, and an empty script fails when it runs.
-pub(crate) async fn test(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution, Stop> {
+pub(crate) async fn submission_script(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution, Stop> {
     let inputs = json!({"task_description": ctx.task().description, "final_solution": solution.text()});
     let answer = ctx.ask(Call::new(AgentType::Test, "test.md", inputs)).await?;
     let code = reply::code(&answer);
@@ -36,8 +36,8 @@ pub(crate) enum Subsampling {
     Unknown,
 }
 
-/// Why nobody has to look for a sample in a solution; `None` if an agent is asked, or was asked by an earlier process.
-pub(crate) fn spares_search_for_samples(ctx: &Ctx<'_>) -> Result<Option<&'static str>, Stop> {
+/// Why no agent has to look for subsampling; `None` if one is asked, or was asked by an earlier process.
+pub(crate) fn subsampling_check_unneeded(ctx: &Ctx<'_>) -> Result<Option<&'static str>, Stop> {
     let place = ctx.place().named(Name::Task(Variant::SubsamplingExtract));
     if !ctx.tells_more() || ctx.run.journal.has_any(&place, Kind::Agent)? {
         return Ok(None);
@@ -47,7 +47,7 @@ pub(crate) fn spares_search_for_samples(ctx: &Ctx<'_>) -> Result<Option<&'static
 }
 
 /// The block that subsamples, exactly as in the solution.
-pub(crate) async fn subsampling_extract(ctx: &Ctx<'_>, solution: &Solution) -> Result<Subsampling, Stop> {
+pub(crate) async fn find_subsampling(ctx: &Ctx<'_>, solution: &Solution) -> Result<Subsampling, Stop> {
     let found = ask_for_subsampling(ctx, solution).await?;
     if !matches!(found, Subsampling::Block(_)) {
         ctx.info("no subsampling is removed");
@@ -87,7 +87,7 @@ fn denies_subsampling(reply: &str) -> bool {
 
 /// The solution with the block without its subsampling, or with a larger sample if not all rows fit into the time; `None`
 /// if the reply had no code.
-pub(crate) async fn subsampling_remove(
+pub(crate) async fn remove_subsampling(
     ctx: &Ctx<'_>,
     solution: &Solution,
     block: &CodeBlock,
@@ -112,13 +112,16 @@ pub(crate) async fn subsampling_remove(
     Ok(Some(replaced))
 }
 
+/// Whether a solution is `Novel` or the `Same` as a reference; `None` if that is unclear.
+type Novelty = Option<Contamination>;
+
 /// Figure 28: `Same` if the comparison with any reference says so, `Novel` if all do, otherwise unclear.
-pub(crate) async fn compare(ctx: &Ctx<'_>, solution: &SolutionScript) -> Result<Option<Contamination>, Stop> {
+pub(crate) async fn check_contamination(ctx: &Ctx<'_>, solution: &SolutionScript) -> Result<Novelty, Stop> {
     let script = Solution::new(solution.content.clone(), solution.phase);
     let references = (0..).zip(&ctx.task().reference_discussions);
     let mut verdicts = Vec::new();
     for (index, reference) in references.filter(|(_, text)| !text.trim().is_empty()) {
-        verdicts.push(contamination(ctx, index, &script, reference).await?);
+        verdicts.push(compare(ctx, index, &script, reference).await?);
     }
     let overall = overall(&verdicts);
     ctx.info(match verdicts.len() {
@@ -131,7 +134,7 @@ pub(crate) async fn compare(ctx: &Ctx<'_>, solution: &SolutionScript) -> Result<
     Ok(overall)
 }
 
-fn in_words(verdict: Option<Contamination>) -> &'static str {
+fn in_words(verdict: Novelty) -> &'static str {
     match verdict {
         Some(Contamination::Novel) => "Novel",
         Some(Contamination::Same) => "Same",
@@ -139,22 +142,16 @@ fn in_words(verdict: Option<Contamination>) -> &'static str {
     }
 }
 
-fn overall(verdicts: &[Option<Contamination>]) -> Option<Contamination> {
+fn overall(verdicts: &[Novelty]) -> Novelty {
     if verdicts.contains(&Some(Contamination::Same)) {
         return Some(Contamination::Same);
     }
-    let all_novel =
-        !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == Some(Contamination::Novel));
+    let all_novel = !verdicts.is_empty() && verdicts.iter().all(Option::is_some);
     all_novel.then_some(Contamination::Novel)
 }
 
 /// The comparison with reference number `count` (from 0); `None` if the reply cannot be parsed.
-async fn contamination(
-    ctx: &Ctx<'_>,
-    count: u32,
-    solution: &Solution,
-    reference: &str,
-) -> Result<Option<Contamination>, Stop> {
+async fn compare(ctx: &Ctx<'_>, count: u32, solution: &Solution, reference: &str) -> Result<Novelty, Stop> {
     let inputs = json!({"reference_discussion": reference, "final_solution": solution.text()});
     let call = Call::new(AgentType::Test, "test_contamination.md", inputs);
     let call = call.variant(Variant::Contamination).named(Name::Comparison(count));
