@@ -20,7 +20,7 @@ from compare import LOWER_IS_BETTER
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "python"))
 from mle_star_data import questions
-from mle_star_data.intervals import Scale, grouped, next_period, quantile
+from mle_star_data.intervals import Scale, effective_groups, next_period, t_quantile
 
 Array = np.ndarray
 Random = np.random.Generator
@@ -221,7 +221,7 @@ def measured(world: World, metric: str, predicted: Array, part: int, replicates:
     if world.target != "period":
         target["rows"] = int(hidden.sum())
     if world.target == "groups":
-        of = grouped(np.unique(world.unit[hidden], return_counts=True)[1])
+        of = effective_groups(np.unique(world.unit[hidden], return_counts=True)[1])
         target |= {"groups": of["groups"], "rows_of_groups": of["rows"]}
     with tempfile.TemporaryDirectory() as folder:
         answers, submission, folds = (f"{folder}/{name}.csv" for name in ("answers", "submission", "folds"))
@@ -243,7 +243,7 @@ def interval_beside(held_out: dict, validated: dict, is_error: bool) -> list[flo
         return held_out["interval"]
     spreads = [spread, *([validated["spread"]] if validated.get("spread") else [])]
     freedoms = [max(one["of"]["groups"] - 1, 0.0) for one in spreads]
-    if (student := quantile(sum(freedoms))) is None:
+    if (student := t_quantile(sum(freedoms))) is None:
         return None
     between = np.average([one["between"] for one in spreads], weights=freedoms)
     within = np.average([one["within"] for one in spreads], weights=[one["of"]["rows"] for one in spreads])

@@ -1,4 +1,4 @@
-"""95 % intervals for scores on rows that nobody has yet: other rows, other groups, one more period of time."""
+"""95 % prediction intervals for scores on rows that are not known yet: other rows, other groups, one more period."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FEW_GROUPS = 100
 """Of more groups, replicates that draw whole ones tell how much a score depends on them."""
 FEW_REPLICATES = 40
 """With fewer, the interval follows from the standard error instead of percentiles."""
-MIN_SCORES = 5
-"""So few scores without a group tell something of the others."""
+MIN_JACKKNIFE_SCORES = 5
+"""The fewest scores without a group that the standard error between groups follows from."""
 HALF_WIDTH = 1.96
 
 ONE_GROUP = "the rows are of one group, which does not tell how the score of others differs"
@@ -33,7 +33,7 @@ class Target:
     rows: int | None = None
     """The number of rows of the test table."""
     groups: float | None = None
-    """As many groups of equal size would be as certain as those of the test table."""
+    """The effective number of groups of the test table."""
     rows_of_groups: float = 0.0
 
 
@@ -71,7 +71,7 @@ def percentile_interval(score: float, error: float, replicates: Array, scale: Sc
 def widen(
     score: float, interval: list[float] | None, rows: int, others: int | None, scale: Scale
 ) -> list[float] | None:
-    """The interval of a score on so many other rows, which have their own luck, so that the variances add up."""
+    """The interval of a score on so many other rows, whose variance adds to that of these rows."""
     if interval is None or not others:
         return interval
     factor = (1.0 + rows / others) ** 0.5
@@ -79,13 +79,13 @@ def widen(
     return scale.within(low, high)
 
 
-def quantile(freedom: float) -> float | None:
+def t_quantile(degrees_of_freedom: float) -> float | None:
     """The 97.5 % quantile of Student's distribution with this many degrees of freedom."""
-    if freedom < 0.5:
+    if degrees_of_freedom < 0.5:
         return None
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, 0.975))
+    return float(stdtrit(degrees_of_freedom, 0.975))
 
 
 def next_period(scores: Sequence[float], scale: Scale) -> list[float] | None:
@@ -109,11 +109,11 @@ def _one_more(values: Array) -> tuple[float, float]:
     center = (values.mean() + values[-1]) / 2.0
     weights = 0.25 + 0.75 / count
     by_steps = float(np.sqrt((np.diff(values) ** 2).sum() / (count - 1) / 2.0))
-    half = (quantile(count - 1) or 0.0) * max(deviation(values) or 0.0, by_steps) * (1.0 + weights) ** 0.5
+    half = (t_quantile(count - 1) or 0.0) * max(deviation(values) or 0.0, by_steps) * (1.0 + weights) ** 0.5
     return float(center - half), float(center + half)
 
 
-def few_periods(count: int) -> str:
+def too_few_periods_message(count: int) -> str:
     known = {0: "the score of no period of time is known", 1: "the score of only one period of time is known"}
     said = known.get(count, f"the scores of only {count} periods of time are known")
     return f"{said}, and an interval for one more needs {MIN_PERIODS}"
@@ -121,14 +121,14 @@ def few_periods(count: int) -> str:
 
 def jackknife_error(scores: Sequence[float], groups: int) -> float | None:
     """The standard error of a score from the scores without one of the groups each."""
-    if len(scores) < min(groups, MIN_SCORES) or groups < 2:
+    if len(scores) < min(groups, MIN_JACKKNIFE_SCORES) or groups < 2:
         return None
     found = np.asarray(scores, dtype=np.float64)
     return float(np.sqrt((groups - 1) / len(found) * ((found - found.mean()) ** 2).sum()))
 
 
-def grouped(sizes: Array) -> dict[str, float]:
-    """Groups of these sizes: as how many of equal size they are as certain, and their rows."""
+def effective_groups(sizes: Array) -> dict[str, float]:
+    """The effective number of groups of these sizes, which equal ones would be as certain as, and their rows."""
     rows, squares = float(sizes.sum()), float((sizes.astype(np.float64) ** 2).sum())
     return {"groups": rows * rows / squares if squares > 0 else 0.0, "rows": rows}
 
@@ -145,7 +145,7 @@ def for_other_groups(
     """The interval of a score on other groups, from the standard errors by groups and by rows, which tell how much
     of the variance is between groups and how much is within."""
     by_groups, by_rows = errors
-    of = grouped(sizes)
+    of = effective_groups(sizes)
     test = {"groups": target.groups or 0.0, "rows": target.rows_of_groups}
     if not test["groups"]:
         rows = float(target.rows or of["rows"])
@@ -165,7 +165,7 @@ def for_other_groups(
         between = by_groups**2 * of["groups"]
     within = 0.0 if by_rows is None else max(by_rows**2 * of["rows"] - between * among, 0.0)
     spread = _spread(between, within, of, test)
-    student = quantile(max(of["groups"] - 1.0, 0.0))
+    student = t_quantile(max(of["groups"] - 1.0, 0.0))
     half = None if student is None else student * (_variance(spread, of) + _variance(spread, test)) ** 0.5
     interval = None if half is None or not np.isfinite(half) else scale.within(score - half, score + half)
     found = {"interval": interval, "spread": spread, "standard_error": _variance(spread, of) ** 0.5}

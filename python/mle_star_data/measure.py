@@ -231,7 +231,7 @@ def for_target(
         found["interval"] = intervals.next_period([score for *_, score in scored], scale)
         found["periods"] = [{"fold": fold, "rows": rows, "score": score} for fold, rows, score in scored]
         known = None if scored else why
-        found["no_interval"] = None if found["interval"] else known or intervals.few_periods(len(scored))
+        found["no_interval"] = None if found["interval"] else known or intervals.too_few_periods_message(len(scored))
     else:
         groups, sizes = np.unique(units, return_counts=True)
         by_groups = measured.error()

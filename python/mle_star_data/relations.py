@@ -62,7 +62,7 @@ def _test_groups(data: Data) -> dict[str, dict[str, float]]:
     test, split = data.folder.test, data.split
     wanted = dict.fromkeys([split.get("column"), split.get("groups"), *(split.get("series") or [])])
     counts = {name: test.column(name).text.value_counts()["count"] for name in wanted if test and name in test}
-    return {name: intervals.grouped(rows.to_numpy()) for name, rows in counts.items()}
+    return {name: intervals.effective_groups(rows.to_numpy()) for name, rows in counts.items()}
 
 
 @dataclass(frozen=True)

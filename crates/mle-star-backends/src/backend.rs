@@ -1,4 +1,4 @@
-//! The backend of scripts: what they see, where they run, and what becomes of the files that they write.
+//! Runs a run's scripts: what they see, where they run, and what becomes of the files that they write.
 //!
 //! A script runs in a new folder ([`Executor`]). Three things are kept: the script, its output up to a cap, and the files
 //! with predictions that it wrote.
@@ -86,19 +86,19 @@ pub struct ScriptBackend {
     setup: Arc<ScriptSetup>,
     /// What scripts of the search see.
     search: Arc<ScriptData>,
-    /// What the submission script sees last, if rows are held out.
-    whole: Option<Arc<ScriptData>>,
+    /// The data with the held-out rows, on which the submission script runs last; `None` if none are held out.
+    all_rows: Option<Arc<ScriptData>>,
     /// What the comparison of tables sees, if rows are held out.
     compared: Option<Arc<ScriptData>>,
     plane: Arc<Plane>,
     evaluation: Option<Arc<Evaluator>>,
-    /// The folders and files of which scripts see only what they are given.
-    closed: Arc<[PathBuf]>,
-    /// What scripts see that tell how much they depend on each column, if no rows are held out, once one needs it.
+    /// Folders and files that scripts cannot read, apart from what they are given of them.
+    hidden: Arc<[PathBuf]>,
+    /// The data without the last fold, on which the importance of columns is measured if no rows are held out; made once needed.
     last_fold: Arc<OnceCell<Arc<FoldData>>>,
     executor: Arc<Executor>,
     /// This run on other machines.
-    elsewhere: Option<Arc<RunOnFleet>>,
+    remote: Option<Arc<RunOnFleet>>,
 }
 
 impl ScriptBackend {
@@ -115,27 +115,26 @@ impl ScriptBackend {
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
         let rows = setup.evaluation.as_ref().and_then(|evaluation| evaluation.holdout.as_ref());
         rows.map(|_| script_data::create_predictions(&run_folder)).transpose()?;
-        let closed = script_data::closed(&run_folder, setup.evaluation.as_ref())?;
-        let executor = Executor::new(setup.executor(&run_folder), &closed)?;
+        let hidden = script_data::hidden(&run_folder, setup.evaluation.as_ref())?;
+        let executor = Executor::new(setup.executor(&run_folder), &hidden)?;
         let data = |folder: &Path, sample: Option<&PathBuf>| {
-            ScriptData::new(folder, sample.cloned(), &closed, &executor).map(Arc::new)
+            ScriptData::new(folder, sample.cloned(), &hidden, &executor).map(Arc::new)
         };
         let search = data(&setup.data_dir, setup.sample_submission.as_ref())?;
-        let whole = rows.map(|rows| data(&rows.data_dir, Some(&rows.sample))).transpose()?;
+        let all_rows = rows.map(|rows| data(&rows.data_dir, Some(&rows.sample))).transpose()?;
         let compared = rows.map(|rows| data(&rows.compared, None)).transpose()?;
         let setup = Arc::new(ScriptSetup { run_folder, data_dir, ..setup });
-        let elsewhere = setup.fleet.as_ref().map(|fleet| Arc::new(fleet.register(setup.remote(&closed))));
-        let (closed, executor): (Arc<[PathBuf]>, _) = (closed.into(), Arc::new(executor));
+        let remote = setup.fleet.as_ref().map(|fleet| Arc::new(fleet.register(setup.remote(&hidden))));
+        let (hidden, executor): (Arc<[PathBuf]>, _) = (hidden.into(), Arc::new(executor));
         let (run_folder, known) = (&setup.run_folder, setup.evaluation.as_ref());
         let files = known.into_iter().flat_map(EvaluationSetup::files).chain(samples(&setup));
         let files = files.chain(setup.readable.iter().cloned());
         let plane = Plane::new(Arc::clone(&executor), setup.environment.clone(), run_folder, files)?;
         let plane = Arc::new(plane);
-        let evaluator =
-            |known: EvaluationSetup| Evaluator::new(known, Arc::clone(&plane), run_folder, whole.is_some());
+        let evaluator = |known| Evaluator::new(known, Arc::clone(&plane), run_folder, all_rows.is_some());
         let evaluation = setup.evaluation.clone().map(evaluator).transpose()?.map(Arc::new);
         let last_fold = Arc::default();
-        Ok(Self { setup, search, whole, compared, plane, evaluation, closed, last_fold, executor, elsewhere })
+        Ok(Self { setup, search, all_rows, compared, plane, evaluation, hidden, last_fold, executor, remote })
     }
 
     /// Begins to start the first slot's worker, so that it may be ready for the first script. The others are started
@@ -177,7 +176,7 @@ impl ScriptBackend {
 
     /// The file with the predictions for the rows whose labels are known to the program alone.
     fn kept_held_out(&self, run: &FileStem) -> PathBuf {
-        if self.whole.is_some() { self.kept_predictions(run) } else { self.kept_submission(run) }
+        if self.all_rows.is_some() { self.kept_predictions(run) } else { self.kept_submission(run) }
     }
 
     /// The scores of the classes behind the predictions of a script.
@@ -240,7 +239,7 @@ impl ScriptBackend {
     }
 
     /// The most bytes of the model that this run may keep. Any script of the search may write what is submitted.
-    fn most_of_a_model(request: &ScriptRequest) -> Option<u64> {
+    fn max_model_bytes(request: &ScriptRequest) -> Option<u64> {
         match request.purpose {
             Purpose::Submission => Some(MAX_MODEL_BYTES),
             Purpose::Score if request.script.contains(KEEPS_MODEL) => Some(MAX_SEARCH_MODEL_BYTES),
@@ -270,7 +269,7 @@ impl ScriptBackend {
             // watched imports libraries while they are watched.
             may_be_warm: request.purpose != Purpose::Submission && watched.is_none(),
             modules: watched.map_or_else(Vec::new, |evaluation| watch::modules(&evaluation.setup)),
-            keeps_model: request.script.contains(KEEPS_MODEL) && Self::most_of_a_model(request).is_some(),
+            keeps_model: request.script.contains(KEEPS_MODEL) && Self::max_model_bytes(request).is_some(),
             heard: None,
         }
     }
@@ -282,8 +281,8 @@ impl ScriptBackend {
         data: &ScriptData,
     ) -> Result<Result<(Box<Execution>, Outputs), String>, Trouble> {
         let (job, host) = (self.job(request), request.slot.host);
-        let elsewhere = self.elsewhere.as_ref().filter(|_| host != Host::HERE);
-        let Some(elsewhere) = elsewhere else {
+        let remote = self.remote.as_ref().filter(|_| host != Host::HERE);
+        let Some(remote) = remote else {
             let (executed, workplace) = self.executor.execute(&job, Arc::clone(&data.shown)).await?;
             return Ok(Ok((Box::new(executed), Outputs::Here(workplace))));
         };
@@ -295,7 +294,7 @@ impl ScriptBackend {
         let logs = ["stdout", "stderr"].map(|stream| self.executor.log(&job.stem, stream));
         let folder = self.setup.run_folder.join(layout::WORK).join(format!("{}.received", job.stem));
         let outputs = self.outputs(request, data);
-        let ran = elsewhere.run(host, &job, &source, &outputs, (logs, folder)).await;
+        let ran = remote.run(host, &job, &source, &outputs, (logs, folder)).await;
         if let Some(left) = disk::left_if_full(&self.setup.run_folder).filter(|_| ran.is_err()) {
             // Its files could not be received.
             return Err(self.disk_is_full(&left));
@@ -342,7 +341,7 @@ impl ScriptSetup {
         }
     }
 
-    fn remote(&self, closed: &[PathBuf]) -> RunSetup {
+    fn remote(&self, hidden: &[PathBuf]) -> RunSetup {
         RunSetup {
             // The fleet has its own numbers.
             run: 0,
@@ -355,7 +354,7 @@ impl ScriptSetup {
                 Network::Denied => Switch::Off,
             },
             warm_start: self.warm_start.is_some(),
-            closed: closed.to_vec(),
+            closed: hidden.to_vec(),
         }
     }
 

@@ -1,6 +1,6 @@
-//! Many runs and one table: tasks, time limits and seeds.
+//! Benchmarks: runs a grid of tasks, time limits and seeds, and tabulates the scores.
 //!
-//! [`plan`] says which runs there are. [`folder`] keeps the plan and what the program must remember between calls; [`mod@run`]
+//! [`plan`] says which runs there are. [`folder`] keeps the plan and the state between invocations; [`mod@run`]
 //! starts or resumes one run. [`answers`] grades a submission with hidden answers. [`results`] makes rows and summaries, and
 //! [`table`] shows them.
 

@@ -12,7 +12,7 @@ pub mod json;
 pub mod rules;
 pub mod sarif;
 pub mod screen;
-pub mod text;
+pub mod source;
 
 use std::io;
 use std::num::NonZero;
@@ -22,7 +22,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::{Allowed, Facts, Finding, Reviewed};
 
 use files::Input;
-use text::Code;
+use source::Code;
 
 /// The stack of a thread that checks, in bytes: the source may be nested deeply.
 const STACK: usize = 64 << 20;
@@ -96,7 +96,7 @@ impl Counts {
                 let leaks = findings.found.iter().filter(|found| found.rule.blocks()).count();
                 Self {
                     files: counts.files + 1,
-                    left_out: counts.left_out + findings.code.left_out().len(),
+                    left_out: counts.left_out + findings.code.unparsable_cells().len(),
                     leaks: counts.leaks + leaks,
                     warnings: counts.warnings + findings.found.len() - leaks,
                     allowed: counts.allowed + findings.allowed.len(),
@@ -113,12 +113,12 @@ fn checked(input: &Input, facts: &Facts) -> CheckedFile {
 }
 
 fn findings(input: &Input, facts: &Facts) -> Result<Findings, Trouble> {
-    let code = text::read(input)?;
+    let code = source::read(input)?;
     let Reviewed { findings: found, allowed } =
         mle_star_leakage::review(&code.source, facts).map_err(|error| {
             Trouble::new(
                 format!("cannot check {input}: {}", code.in_cells(&error.to_string())),
-                text::hint(&error),
+                source::hint(&error),
             )
         })?;
     Ok(Findings { code, found, allowed, known: 0 })

@@ -74,7 +74,7 @@ impl MergeEnd {
         let verdict = Verdict::of(&evaluation.scored, accepted)
             .compared(merged, Some(best))
             .made_from([best, reference])
-            .note(record.words(best, merged, &evaluation.mishaps))
+            .note(record.describe(best, merged, &evaluation.mishaps))
             .remark(merged.and_then(|merged| merged.other_rows(best)))
             .warning_of_other_rows(merged.filter(|_| accepted), Some(best))
             .best(merged.filter(|_| accepted).unwrap_or(best));
@@ -95,7 +95,7 @@ impl StepRecord {
             StepEnd::LeftOut(limit) => (Self::skipped(String::new(), Some(limit)), current.clone()),
             StepEnd::Broken(cause) => (Self::failed(&cause), current.clone()),
         };
-        let step = step.ended(outer_step, &best);
+        let step = step.with_outcome(outer_step, &best);
         let verdict = step.verdict(current, &best);
         (step, verdict)
     }
@@ -122,7 +122,7 @@ impl Attempt {
     pub(crate) fn unusable(plan: String, code: String, error: Option<BlockError>) -> Self {
         let why = error.map_or_else(|| "the block is unchanged".to_owned(), |error| error.to_string());
         let warning = error.map(|error| format!("the coder's block cannot be put in place: {error}"));
-        Self { warning, ..Self::failed(RefinementAttempt::failed(plan, code).because(why)) }
+        Self { warning, ..Self::failed(RefinementAttempt::failed(plan, code).with_failure(why)) }
     }
 
     /// An attempt whose solution was evaluated, compared with the solution that the step began with.
@@ -137,7 +137,7 @@ impl Attempt {
         best: &Scored,
         rule: Acceptance,
     ) -> (Self, Verdict) {
-        let broken = |cause| RefinementAttempt::failed(String::new(), String::new()).because(cause);
+        let broken = |cause| RefinementAttempt::failed(String::new(), String::new()).with_failure(cause);
         let mut attempt = match end {
             StepEnd::Done(attempt) => attempt,
             StepEnd::LeftOut(limit) => Self::failed(RefinementAttempt::skipped(limit)),

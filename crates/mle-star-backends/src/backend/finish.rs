@@ -81,7 +81,7 @@ impl ScriptBackend {
         // Probes look for leaks. Runs that measure importance have the same purpose, but are no probes.
         let probes = request.purpose == Purpose::Probe && !measures_importance(request.data);
         let is_watched = watch::is_watched(request);
-        let model = Self::most_of_a_model(request).map(|most| (self.kept_model(&run), most));
+        let model = Self::max_model_bytes(request).map(|most| (self.kept_model(&run), most));
         let work = move || {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
             let mut notes = Vec::new();
@@ -142,7 +142,7 @@ impl ScriptBackend {
 
     /// Where the files of a run are kept.
     pub(super) fn places_of(&self, run: &FileStem, data: DataView) -> StoredPaths {
-        let holds_out = data == DataView::Search && self.whole.is_some();
+        let holds_out = data == DataView::Search && self.all_rows.is_some();
         StoredPaths {
             submission: self.kept_submission(run),
             with_held_out: holds_out.then(|| self.kept_predictions(run)),

@@ -72,7 +72,7 @@ impl ScriptBackend {
     pub(super) fn script_data(&self, view: DataView) -> Arc<ScriptData> {
         let other = match view {
             DataView::Compared => self.compared.as_ref(),
-            DataView::Whole => self.whole.as_ref(),
+            DataView::Whole => self.all_rows.as_ref(),
             _ => None,
         };
         Arc::clone(other.unwrap_or(&self.search))
@@ -128,8 +128,8 @@ impl ScriptBackend {
         let made = self.made_folder(LAST_FOLD)?;
         let _: Value = self.plane.ask_for(last_fold.question.clone(), &made.folder, ends).await?;
         let files = FoldFiles::within(&made.folder, last_fold);
-        let closed = self.closed_folders(ImportanceRows::LastFold)?;
-        let data = ScriptData::new(&files.input, Some(files.sample.clone()), &closed, &self.executor)?;
+        let hidden = self.hidden_for(ImportanceRows::LastFold)?;
+        let data = ScriptData::new(&files.input, Some(files.sample.clone()), &hidden, &self.executor)?;
         Ok(FoldData { data: Arc::new(ScriptData { made: Some(made), ..data }), files })
     }
 
@@ -138,23 +138,23 @@ impl ScriptBackend {
         let evaluation = self.evaluation.as_ref().ok_or_else(|| Trouble::new("no rows are held out", ""))?;
         let made = self.made_folder(&format!("{stem}.data"))?;
         let _: Value = self.plane.ask_for(evaluation.copies(rows), &made.folder, ends).await?;
-        let closed = self.closed_folders(rows.on)?;
+        let hidden = self.hidden_for(rows.on)?;
         let sample = rows.sample.as_ref().and_then(|sample| Some(made.folder.join(sample.file_name()?)));
-        let data = ScriptData::new(&made.folder, sample, &closed, &self.executor)?;
+        let data = ScriptData::new(&made.folder, sample, &hidden, &self.executor)?;
         Ok(ScriptData { made: Some(made), ..data })
     }
 
     /// What is closed to scripts that predict these rows: for those of the last fold, also the tables of the search, which have
     /// their labels.
-    fn closed_folders(&self, on: ImportanceRows) -> Result<Vec<PathBuf>, Trouble> {
-        let mut closed = self.closed.to_vec();
+    fn hidden_for(&self, on: ImportanceRows) -> Result<Vec<PathBuf>, Trouble> {
+        let mut hidden = self.hidden.to_vec();
         if on == ImportanceRows::LastFold {
             let original = self.evaluation.iter().flat_map(|known| &known.setup.closed);
             for folder in original.chain([&self.setup.data_dir]) {
-                closed.extend(with_runs(folder).map_err(|error| Trouble::io("read", folder, &error))?);
+                hidden.extend(with_runs(folder).map_err(|error| Trouble::io("read", folder, &error))?);
             }
         }
-        Ok(closed)
+        Ok(hidden)
     }
 
     /// A new folder among the working folders.
@@ -187,7 +187,7 @@ impl ScriptBackend {
             }
         }
         let data =
-            ScriptData::new(&made.folder, setup.sample_submission.clone(), &self.closed, &self.executor)?;
+            ScriptData::new(&made.folder, setup.sample_submission.clone(), &self.hidden, &self.executor)?;
         Ok(ScriptData { made: Some(made), ..data })
     }
 }
@@ -210,31 +210,31 @@ impl ScriptData {
     pub(super) fn new(
         data_dir: &Path,
         sample: Option<PathBuf>,
-        closed: &[PathBuf],
+        hidden: &[PathBuf],
         executor: &Executor,
     ) -> Result<Self, Trouble> {
-        let shown = Arc::new(executor.prepare_input(data_dir, closed)?);
+        let shown = Arc::new(executor.prepare_input(data_dir, hidden)?);
         Ok(Self { shown, source: OnceCell::new(), sample, made: None })
     }
 }
 
 /// The folders and files that are closed to scripts, apart from what a script is given: run folders, and what holds the labels
 /// of held-out rows. Other runs on the same data hold out the same rows.
-pub(super) fn closed(
+pub(super) fn hidden(
     run_folder: &Path,
     evaluation: Option<&EvaluationSetup>,
 ) -> Result<Vec<PathBuf>, Trouble> {
-    let mut closed = vec![run_folder.to_owned()];
-    let Some(setup) = evaluation.filter(|setup| setup.labels().is_some()) else { return Ok(closed) };
+    let mut hidden = vec![run_folder.to_owned()];
+    let Some(setup) = evaluation.filter(|setup| setup.labels().is_some()) else { return Ok(hidden) };
     let beside = run_folder.parent().and_then(|folder| fs::read_dir(folder).ok());
     let others = beside.into_iter().flatten().flatten().map(|entry| entry.path());
-    closed.extend(others.filter(|folder| is_run(folder)));
+    hidden.extend(others.filter(|folder| is_run(folder)));
     let with_labels = setup.holdout.iter().map(|rows| &rows.data_dir);
     for folder in setup.closed.iter().chain(with_labels) {
         let found = with_runs(folder).map_err(|error| Trouble::io("read", folder, &error))?;
-        closed.extend(found);
+        hidden.extend(found);
     }
-    Ok(closed)
+    Ok(hidden)
 }
 
 /// This folder and the folders of runs in it, or this file.

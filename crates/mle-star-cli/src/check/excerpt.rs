@@ -5,7 +5,7 @@ use std::ops::Range;
 use mle_star_leakage::Finding;
 use mle_star_report::sanitize::escape;
 
-use super::text::{Code, lines_named};
+use super::source::{Code, lines_named};
 
 /// Some lines of a source, without anything that could act on a terminal.
 #[derive(Debug, Default, PartialEq, Eq)]

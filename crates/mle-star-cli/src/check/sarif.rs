@@ -98,7 +98,7 @@ fn notifications(checked: &CheckedFile, root: &Path) -> Vec<Value> {
             vec![note("error", format!("{} {}", sentence(&trouble.message), sentence(&trouble.hint)))]
         }
         Ok(findings) => {
-            let left_out = findings.code.left_out().iter();
+            let left_out = findings.code.unparsable_cells().iter();
             left_out.map(|(cell, why)| note("warning", format!("Cell {cell} is left out: {why}."))).collect()
         }
     }

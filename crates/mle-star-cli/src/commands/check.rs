@@ -70,7 +70,7 @@ fn tell_unreadable(all: &[CheckedFile]) {
     for CheckedFile { name, outcome } in all {
         match outcome {
             Err(trouble) => output::error(trouble),
-            Ok(findings) => findings.code.left_out().iter().for_each(|(cell, why)| {
+            Ok(findings) => findings.code.unparsable_cells().iter().for_each(|(cell, why)| {
                 output::talk(&format!("{name}: cell {cell} is left out: {why}"));
             }),
         }

@@ -108,7 +108,7 @@ pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Sear
 fn end_path(ctx: &Ctx<'_>, path: &mut Refinement, cause: Option<String>) -> Result<PathRecord, Stop> {
     let open = u32::try_from(path.steps.len()).unwrap_or(u32::MAX)..ctx.config().outer_loop_steps;
     for outer in open.filter(|_| cause.is_some()) {
-        let step = StepRecord::failed(cause.as_deref().unwrap_or_default()).ended(outer, &path.best);
+        let step = StepRecord::failed(cause.as_deref().unwrap_or_default()).with_outcome(outer, &path.best);
         let ctx = ctx.at(Step::Outer { path: path.path, outer }, [&path.current]);
         ctx.close_after_failure(step.verdict(&path.current, &path.best))?;
         path.current = path.best.clone();

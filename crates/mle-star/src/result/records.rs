@@ -1,4 +1,4 @@
-//! Creates the records of steps.
+//! Constructors of the records in the run's result: merges, refinement and ensemble attempts, steps.
 
 use super::{
     AttemptEffect, CodeBlockRecord, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt,
@@ -20,7 +20,7 @@ impl Merge {
     }
 
     /// What was done, and why it was not kept; `best` is what it was to replace.
-    pub(crate) fn words(&self, best: &Scored, merged: Option<&Scored>, mishaps: &[String]) -> String {
+    pub(crate) fn describe(&self, best: &Scored, merged: Option<&Scored>, mishaps: &[String]) -> String {
         let why = match merged {
             _ if self.accepted => "",
             Some(merged) if best.score().beats(merged.score()) => ": it scores worse",
@@ -57,19 +57,19 @@ impl StepRecord {
         Self { ablation_summary, code_block, category, plan, inner_loop_attempts, ..Self::default() }
     }
 
-    /// T_abl: the summaries of the studies in these steps.
+    /// T_abl of the MLE-STAR paper: the summaries of the studies in these steps.
     pub(crate) fn summaries(steps: &[Self]) -> Vec<String> {
         let summaries = steps.iter().map(|step| step.ablation_summary.clone());
         summaries.filter(|summary| !summary.is_empty()).collect()
     }
 
-    /// C: the blocks refined in these steps.
+    /// C of the MLE-STAR paper: the blocks refined in these steps.
     pub(crate) fn blocks(steps: &[Self]) -> Vec<String> {
         steps.iter().map(|step| step.code_block.clone()).filter(|block| !block.is_empty()).collect()
     }
 
     /// The record of outer step `outer_step`, after which `best` is the path's best solution.
-    pub(crate) fn ended(self, outer_step: u32, best: &Scored) -> Self {
+    pub(crate) fn with_outcome(self, outer_step: u32, best: &Scored) -> Self {
         Self { outer_step, best_score_after_step: best.score().value(), ..self }
     }
 }
@@ -87,7 +87,7 @@ impl RefinementAttempt {
 
     /// An attempt without a block from the coder.
     pub(crate) fn without_code(plan: String) -> Self {
-        Self::failed(plan, String::new()).because("no code in the reply")
+        Self::failed(plan, String::new()).with_failure("no code in the reply")
     }
 
     /// An attempt that produced no solution to evaluate; `block` is empty if there is none.
@@ -96,7 +96,7 @@ impl RefinementAttempt {
     }
 
     /// The attempt, with the reason why it failed.
-    pub(crate) fn because(self, failure: impl Into<String>) -> Self {
+    pub(crate) fn with_failure(self, failure: impl Into<String>) -> Self {
         Self { effect: AttemptEffect { failure: failure.into(), ..self.effect }, ..self }
     }
 

@@ -1,4 +1,4 @@
-//! The text of scripts and notebooks.
+//! Reads scripts and notebooks to check, and maps source lines to notebook cells.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -40,8 +40,8 @@ pub struct Span {
 pub fn read(input: &Input) -> Result<Code, Trouble> {
     let bytes = match input {
         Input::Nothing(_, trouble) => return Err(trouble.clone()),
-        Input::Stdin => all_of(io::stdin().lock(), input),
-        Input::File(path) => all_of(open(path)?, input),
+        Input::Stdin => read_limited(io::stdin().lock(), input),
+        Input::File(path) => read_limited(open(path)?, input),
     }?;
     let in_notebook = match input {
         Input::File(path) => is_notebook(path),
@@ -79,7 +79,7 @@ impl Code {
     }
 
     /// The cells of a notebook that cannot be parsed, and why.
-    pub fn left_out(&self) -> &[(u32, Unreadable)] {
+    pub fn unparsable_cells(&self) -> &[(u32, Unreadable)] {
         self.notebook.as_ref().map_or(&[], |notebook| &notebook.left_out)
     }
 
@@ -154,7 +154,7 @@ fn open(path: &Path) -> Result<File, Trouble> {
     })
 }
 
-fn all_of(source: impl Read, input: &Input) -> Result<Vec<u8>, Trouble> {
+fn read_limited(source: impl Read, input: &Input) -> Result<Vec<u8>, Trouble> {
     let mut bytes = Vec::new();
     source.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(input, &error))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
