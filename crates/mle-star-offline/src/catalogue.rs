@@ -1,7 +1,8 @@
-//! The strategies that planners propose and coders carry out: each has a name, a reason and an edit of one block.
+//! The refinement strategies that planners propose and coders carry out: each has a name, a reason and an edit of one
+//! block.
 //!
-//! A plan names its strategies after the word `Strategy:`, since the coder sees only the block and the plan. An
-//! edit that does not fit a block returns `None`.
+//! A plan names its strategies after the word `Strategy:`, since the coder sees only the block and the plan. An edit
+//! that does not fit a block returns `None`.
 
 mod endings;
 mod features;

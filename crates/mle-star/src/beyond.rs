@@ -1,4 +1,4 @@
-//! The stages that the program adds to the paper, one a file: each says why it exists and what it may change.
+//! The stages that the program adds to the MLE-STAR paper, one a file: each says why it exists and what it may change.
 //!
 //! The stages stand before, between and after the algorithms (`paper`), in the order that `pipeline` gives them.
 

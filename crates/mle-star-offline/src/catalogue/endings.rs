@@ -1,4 +1,4 @@
-//! Strategies for predictions: the scale of the target, blending and postprocessing.
+//! Refinement strategies for predictions: the scale of the target, blending and postprocessing.
 
 use serde_json::json;
 

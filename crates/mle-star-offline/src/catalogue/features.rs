@@ -1,4 +1,4 @@
-//! Strategies for columns: features, computed row by row, and encodings, learnt from the fitting rows.
+//! Refinement strategies for columns: features, computed row by row, and encodings, learnt from the fitting rows.
 
 use serde_json::{Value, json};
 

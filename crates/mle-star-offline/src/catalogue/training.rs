@@ -1,4 +1,4 @@
-//! Strategies for models: parameter presets, early stopping, several seeds and class weights.
+//! Refinement strategies for models: parameter presets, early stopping, several seeds and class weights.
 
 use super::{Block, Strategy, with_import};
 use crate::families::Family;

@@ -1,4 +1,4 @@
-//! `A_abl` (Figure 12): a script that switches parts of the solution off and measures each.
+//! `A_abl` of the MLE-STAR paper (Figure 12): a script that switches parts of the solution off and measures each.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Earlier attempts, as later agents are told about them.
+//! Describes earlier attempts in the prompts of later agents.
 
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `A_coder` (Figure 15): applies a plan to a code block.
+//! `A_coder` of the MLE-STAR paper (Figure 15): applies a plan to a code block.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `A_data` (Figure 22): adds data that the solution does not use yet.
+//! `A_data` of the MLE-STAR paper (Figure 22): adds data that the solution does not use yet.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `A_debugger` (Figure 19): repairs a failing script.
+//! `A_debugger` of the MLE-STAR paper (Figure 19): repairs a failing script.
 
 use serde_json::{Value, json};
 

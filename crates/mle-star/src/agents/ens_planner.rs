@@ -1,4 +1,4 @@
-//! `A_ens_planner` (Figure 17): plans how to combine the solutions.
+//! `A_ens_planner` of the MLE-STAR paper (Figure 17): plans how to combine the solutions.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `A_ensembler` (Figure 18): writes one script that combines the solutions by a plan.
+//! `A_ensembler` of the MLE-STAR paper (Figure 18): writes one script that combines the solutions by a plan.
 
 use serde_json::{Value, json};
 

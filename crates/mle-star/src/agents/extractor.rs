@@ -1,5 +1,5 @@
-//! `A_extractor` (Figure 14): picks the code block that matters most, with a first plan for it. It is called at most
-//! three times for a block that occurs in the solution exactly once.
+//! `A_extractor` of the MLE-STAR paper (Figure 14): picks the code block that matters most, with a first plan for it. It
+//! is called at most three times for a block that occurs in the solution exactly once.
 
 use serde_json::{Value, json};
 

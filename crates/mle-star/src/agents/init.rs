@@ -1,4 +1,4 @@
-//! `A_init` (Figure 10): writes a first, simple solution for one model.
+//! `A_init` of the MLE-STAR paper (Figure 10): writes a first, simple solution for one model.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `A_leakage` (Figures 20 and 21): finds leakage, then corrects it block by block.
+//! `A_leakage` of the MLE-STAR paper (Figures 20 and 21): finds leakage, then corrects it block by block.
 
 use serde_json::{Value, json};
 

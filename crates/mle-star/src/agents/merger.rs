@@ -1,4 +1,4 @@
-//! `A_merger` (Figure 11): merges a reference solution into the base solution.
+//! `A_merger` of the MLE-STAR paper (Figure 11): merges a reference solution into the base solution.
 
 use serde_json::{Value, json};
 

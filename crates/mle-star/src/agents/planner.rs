@@ -1,4 +1,5 @@
-//! `A_planner` (Figure 16): proposes the next plan for a code block, from the plans tried and their scores.
+//! `A_planner` of the MLE-STAR paper (Figure 16): proposes the next plan for a code block, from the plans tried and
+//! their scores.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! `A_retriever` (Figure 9): finds models worth trying, each with example code. They are found on the web, known to the
-//! retriever, or provided by the user.
+//! `A_retriever` of the MLE-STAR paper (Figure 9): finds models worth trying, each with example code. They are found on
+//! the web, known to the retriever, or provided by the user.
 
 use serde_json::json;
 

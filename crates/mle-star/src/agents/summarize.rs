@@ -1,4 +1,4 @@
-//! `A_summarize` (Figure 13): summarizes the result of an ablation study.
+//! `A_summarize` of the MLE-STAR paper (Figure 13): summarizes the result of an ablation study.
 
 use serde_json::json;
 

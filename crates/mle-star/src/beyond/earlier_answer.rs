@@ -1,8 +1,8 @@
-//! After a limit was raised: the answer from before stands unless the new one is at least as good.
+//! After a limit was raised: keeps the answer from before unless the new one is at least as good.
 //!
-//! Why: more time must never cost anything. What it may change: the answer, back to the one from before. If the solution from
-//! before takes part in the new final choice, the run has compared them by its own rule. If not, as for an ensemble whose inputs
-//! have changed, or if what the rule chose could not be finalized, their validation scores are compared.
+//! Why: more time must never cost anything. What it may change: the answer, back to the one from before. If the solution
+//! from before takes part in the new final choice, the run has compared them by its own rule. If not, as for an ensemble
+//! whose inputs have changed, or if what the rule chose could not be finalized, their validation scores are compared.
 
 use crate::ctx::Ctx;
 use crate::result::{FinalResult, FinishedRun, SearchModels};

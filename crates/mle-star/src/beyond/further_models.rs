@@ -1,8 +1,8 @@
-//! Solutions for further models, before the ensembles.
+//! Before the ensembles: writes and scores solutions for models that Phase 1 did not try.
 //!
-//! Why: Phase 1 may have had no time for a model, and agents whose calls are free know more models than Phase 1 tries. Most
-//! of these solutions lose alone and help in a combination. What it may change: it adds solutions to the library, and one
-//! of them may become the answer, if it is the best of the run.
+//! Why: Phase 1 may have had no time for a model, and agents whose calls are free know more models than Phase 1 tries.
+//! Most of these solutions lose alone and help in a combination. What it may change: it adds solutions to the library,
+//! and one of them may become the answer, if it is the best of the run.
 
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::{Acceptance, Switch};

@@ -1,5 +1,4 @@
-//! Questions about predictions for rows that no script is scored on: looks at held-out rows, and two fits on the rows of the test
-//! table.
+//! Has predictions for held-out rows scored, and compares what two fits of a script predict for the test table.
 
 use crate::ctx::Ctx;
 use crate::event::Event;

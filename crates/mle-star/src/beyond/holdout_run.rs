@@ -1,8 +1,8 @@
 //! The run of the submission script that scores it on the held-out rows, whose labels it does not see.
 //!
 //! Why: nothing else shows how the script that is submitted predicts rows that it has not seen. What it may change: the
-//! reported score, and the submission, if the script predicts worse than the chosen solution. Its predictions for those rows give the reported score. They also show whether the script predicts as the chosen
-//! solution does.
+//! reported score, and the submission, if the script predicts worse than the chosen solution. Its predictions for those
+//! rows give the reported score and show whether the script predicts as the chosen solution does.
 
 use super::choice::{Chosen, Predictions, is_worse};
 use super::held_out::holdout_score;

@@ -1,8 +1,8 @@
-//! The script that keeps the model of the submission.
+//! Runs a copy of the submitted script that keeps its fitted model.
 //!
-//! Why: people predict other rows later. A solution of the search that writes the submission itself needs no other script, so
-//! nobody asked it to keep what it fitted. What it may change: nothing but which model is kept: the submission and its script stay
-//! whatever becomes of it.
+//! Why: people predict other rows later. A solution of the search that writes the submission itself needs no other
+//! script, so nobody asked it to keep what it fitted. What it may change: nothing but which model is kept: the
+//! submission and its script stay whatever becomes of it.
 
 use crate::abilities::asks_for_model;
 use crate::agents::test_agent;

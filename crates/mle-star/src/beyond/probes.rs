@@ -1,13 +1,14 @@
 //! Probes: the solution to submit runs on changed data, to see whether its score can be believed.
 //!
-//! Why: some leaks show neither in the source of a script nor in its score on held-out rows. What it may change: a suspect solution gives way to the next best.
+//! Why: some leaks show neither in the source of a script nor in its score on held-out rows. What it may change: a
+//! suspect solution gives way to the next best.
 //!
 //! With a permuted target, nothing can be learnt: a script that scores better than chance has seen the answers. With
 //! other test rows, a validation score stays what it was. While the fits of a script are watched, no model may predict
 //! validation rows that it was fitted on. A leak that the leakage agent found and did not correct needs no run.
 //!
-//! A probe repeats a run, so what runs took before tells whether it fits its share of the time. Of a combination that does not,
-//! the fastest member is probed.
+//! A probe repeats a run, so what runs took before tells whether it fits its share of the time. Of a combination that
+//! does not, the fastest member is probed.
 
 use super::choice::{Chosen, Predictions};
 use crate::ctx::Ctx;

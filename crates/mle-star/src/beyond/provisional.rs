@@ -1,9 +1,9 @@
-//! The answer so far, where scripts of the search predict an earlier period: at the end of a phase, the best script runs
+//! Provisional answers, if scripts of the search predict an earlier period: at the end of a phase, the best script runs
 //! once on the original files.
 //!
-//! Why: then no script of the search predicts the rows of the test table, so a run that ends early would leave no predictions,
-//! and a finalization that fails would have nothing to fall back on. What it may change: what lies in `final/` while the run
-//! goes on, and the answer if finalization fails.
+//! Why: then no script of the search predicts the rows of the test table, so a run that ends early would leave no
+//! predictions, and a finalization that fails would have nothing to fall back on. What it may change: what lies in
+//! `final/` while the run goes on, and the answer if finalization fails.
 
 use super::fallback::Candidate;
 use crate::ctx::Ctx;

@@ -1,8 +1,9 @@
-//! Rankings of solutions that were compared on held-out rows.
+//! Ranks solutions that were compared on held-out rows.
 //!
-//! Half of the held-out rows are few, and the best of many solutions on few rows is best partly by luck. So solutions within one
-//! standard error of the best stay in the order of validation, which has more rows (the one-standard-error rule). What a leak did to a validation
-//! score shows in its distance to the held-out one: compared with that of others, since later rows may be harder for all.
+//! Half of the held-out rows are few, and the best of many solutions on few rows is best partly by luck. So solutions
+//! within one standard error of the best stay in the order of validation, which has more rows (the one-standard-error
+//! rule). What a leak did to a validation score shows in its distance to the held-out one: compared with that of others,
+//! since later rows may be harder for all.
 
 use mle_star_domain::measure::{Measurement, standard_deviation};
 use mle_star_domain::metric::{Score, sort_best_first};

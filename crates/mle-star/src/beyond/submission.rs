@@ -1,8 +1,8 @@
-//! The submission: the script of the chosen solution on all rows, with what is known about it.
+//! Makes the submission: runs the script of the chosen solution on all rows, and collects what is known about it.
 //!
-//! Why: a solution that already writes a submission from all rows needs no other script, held-out rows have to come back, and
-//! a submission script that fails must not cost the answer. What it may change: which script is submitted, from the paper's
-//! (`paper::finalize`) to the chosen solution as it is.
+//! Why: a solution that already writes a submission from all rows needs no other script, held-out rows have to come
+//! back, and a submission script that fails must not cost the answer. What it may change: which script is submitted,
+//! from the paper's (`paper::finalize`) to the chosen solution as it is.
 
 use super::choice::Chosen;
 use super::fallback::{Candidate, FinalAnswer};
@@ -26,7 +26,7 @@ use mle_star_domain::effects::{Limit, Purpose};
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::protocol::HoldoutPart;
 
-/// Section 3.4 and Figures 25 to 28: turns the chosen solution into a submission.
+/// Section 3.4 and Figures 25 to 28 of the MLE-STAR paper: turns the chosen solution into a submission.
 ///
 /// If scripts of the search predict an earlier period, `before` is the answer from before finalization.
 pub(crate) async fn finalize(

@@ -1,5 +1,5 @@
-//! Section 3.4 of the paper: the data check of the initial solution, and the last leakage check of s_0, the solution
-//! that Phase 1 ends with.
+//! Section 3.4 of the MLE-STAR paper: the data check of the initial solution, and the last leakage check of s_0, the
+//! solution that Phase 1 ends with.
 
 use mle_star_domain::place::Step;
 

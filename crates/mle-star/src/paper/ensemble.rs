@@ -1,4 +1,4 @@
-//! Algorithm 3: the ensemble of the paths' solutions.
+//! Algorithm 3 of the MLE-STAR paper: the ensemble of the paths' solutions.
 
 use mle_star_domain::place::Step;
 

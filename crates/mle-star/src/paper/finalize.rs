@@ -1,4 +1,4 @@
-//! Section 3.4 of the paper: a solution without subsampling (Figures 26 and 27).
+//! Section 3.4 of the MLE-STAR paper: a solution without subsampling (Figures 26 and 27).
 
 use crate::agents::test_agent::{self, Subsampling};
 use crate::ctx::Ctx;

@@ -1,4 +1,4 @@
-//! Algorithm 1: the initial solution.
+//! Algorithm 1 of the MLE-STAR paper: the initial solution.
 
 use futures_util::future::try_join_all;
 use mle_star_domain::answers::RetrievedModel;

@@ -1,4 +1,4 @@
-//! Algorithm 2: refinement of one code block after another.
+//! Algorithm 2 of the MLE-STAR paper: refinement of one code block after another.
 
 use mle_star_domain::effects::Purpose;
 use mle_star_domain::place::Step;

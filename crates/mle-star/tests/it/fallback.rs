@@ -1,5 +1,5 @@
-//! The final answer is the first candidate that is valid: the script on the original files, its run without held-out labels, the answer so far, the
-//! validated script. Its score and what is said are of what is delivered.
+//! The final answer is the first valid candidate: the script on the original files, its run without held-out labels, the
+//! answer so far, the validated script. Its score and what is said are of what is delivered.
 
 use mle_star::journal::{Frozen, Journal};
 use mle_star::pipeline::FinishedRun;
