@@ -459,6 +459,7 @@ impl Machine<'_> {
         let deps = self.deps_of(&names);
         let deps = self.infos.of_kind(&deps, Kind::Selection);
         left.learn(&deps);
+        left.range = self.all_columns(left.rows);
         self.table(left)
     }
 

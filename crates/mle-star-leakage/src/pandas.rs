@@ -32,7 +32,8 @@ impl Machine<'_> {
         let file = path.constant().unwrap_or_else(|| format!("{:?}", arguments.range).into());
         let targets = self.targets_of_file(rows, &file);
         let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
-        let mut table = Table { whole, columns: targets, ..Table::of(rows) }.with_times(times);
+        let range = self.all_columns(rows);
+        let mut table = Table { whole, columns: targets, range, ..Table::of(rows) }.with_times(times);
         if let Some(names) = arguments.named("usecols").or_else(|| arguments.named("columns")) {
             table = match self.texts(names) {
                 Some(names) => self.select_all(&table, &names),
