@@ -84,6 +84,8 @@ pub(crate) struct Nesting {
     pub(crate) around: Vec<Loop>,
     /// The loop that added the items which are compared.
     pub(crate) listed: Option<TextRange>,
+    /// The rows whose target decides whether the current branch is taken.
+    pub(crate) by_target: Option<RowsId>,
     /// The innermost branch that may not be taken.
     pub(crate) clause: TextRange,
 }
