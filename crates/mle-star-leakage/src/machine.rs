@@ -40,6 +40,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) calls: Calls,
     pub(crate) nesting: Nesting,
     pub(crate) networks: Networks,
+    /// The parts of conditions that are put together by `&`.
+    pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
     /// The table that expressions of polars are about.
     pub(crate) context: Option<Rc<Table>>,
     /// Values that were written to files, by the paths.
@@ -215,6 +217,7 @@ impl<'a> Machine<'a> {
             calls: Calls::default(),
             nesting: Nesting::default(),
             networks: Networks::default(),
+            conjunctions: HashMap::new(),
             context: None,
             registered: Vec::new(),
             choices: Dependencies::default(),

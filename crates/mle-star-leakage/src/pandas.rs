@@ -57,6 +57,19 @@ impl Machine<'_> {
         Value::Tuple([table, target].into())
     }
 
+    /// Scores or statistics in a dictionary.
+    fn numbers_by_name(&mut self, first: &Value, arguments: &Arguments) -> Option<Value> {
+        let Some(Object::Dict(dict)) = self.state.get(first) else { return None };
+        if !dict.values().iter().all(|value| matches!(value, Value::Number(_))) {
+            return None;
+        }
+        if !self.scores_of(first, 3).is_empty() {
+            return Some(self.as_scores(first));
+        }
+        let is_series = arguments.called_name(self.source) == "Series";
+        is_series.then(|| self.array(RowsId::UNKNOWN, self.deps_of(first)))
+    }
+
     /// `DataFrame(...)` or `Series(...)`.
     pub(crate) fn made_table(&mut self, first: &Value, arguments: &Arguments) -> Value {
         if arguments.all().next().is_none() {
@@ -68,6 +81,9 @@ impl Machine<'_> {
         {
             let named = Table { label: Some(label.into()), polars: true, ..values.values() };
             return self.table(named);
+        }
+        if let Some(made) = self.numbers_by_name(first, arguments) {
+            return made;
         }
         let index = arguments.named("index").and_then(|index| self.table_of(index)).map(|table| table.rows);
         let mut made = match (self.table_of(first).cloned(), self.state.get(first)) {
