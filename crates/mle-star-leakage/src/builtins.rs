@@ -37,6 +37,10 @@ impl Machine<'_> {
             Python::Enumerated => self.enumerated(first, arguments),
             Python::Mapped => self.mapped_items(first, arguments),
             Python::Partial => partial(first, arguments),
+            Python::Field => match arguments.named("default_factory").cloned() {
+                Some(make) => self.call_with(&make, &[], arguments.range),
+                None => arguments.value(0, "default"),
+            },
             Python::Product => self.product(&arguments.positional, arguments),
             Python::Combinations => self.product(&[first.clone(), first.clone()], arguments),
             Python::Copied | Python::Cloned => self.copied(python, first),

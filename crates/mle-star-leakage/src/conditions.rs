@@ -1,44 +1,128 @@
-//! Thresholds and positions that choose rows: whether rows that are chosen by two of them overlap.
+//! Conditions and positions that choose rows: whether rows that are chosen by two of them overlap.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 
+use ruff_python_ast::CmpOp;
+
+use crate::calls::Arguments;
+use crate::effects::Test;
 use crate::machine::Machine;
 use crate::rows::{DivisionId, Origin, RowsId};
 use crate::site::Site;
+use crate::table::Table;
 
-/// One end of the values of a column, or of the positions, that a choice of rows allows.
-#[derive(Debug)]
-struct Bound {
+/// What is required of one column, or of the position of a row.
+#[derive(Debug, Default)]
+struct Interval {
     column: String,
-    /// Whether what is chosen is above it.
-    above: bool,
-    text: String,
+    /// It is not below any of these.
+    lows: Vec<Bound>,
+    /// It is not above any of these.
+    highs: Vec<Bound>,
+    /// It is one of these, if they are known.
+    values: Option<Vec<String>>,
 }
 
+/// An end of what is required.
+#[derive(Clone, Debug)]
+struct Bound {
+    text: String,
+    /// Whether values that equal it certainly exist and fulfil the requirement.
+    included: bool,
+}
+
+/// Stands in the key of a condition between a column and the values that are allowed, or their ends.
+const AMONG: &str = " among ";
+const FROM: &str = " from ";
 /// What stands for a column where rows are chosen by their positions.
 const FROM_FIRST: &str = "at";
 const FROM_LAST: &str = "end";
 const SHARE: &str = "share";
 
 impl Machine<'_> {
-    /// Where validation rows are chosen, if some of them certainly are among the training rows, by the thresholds or
+    /// The key of a test of a column's values, if it is known what they are tested for: `["year"].isin([2018, 2019])`.
+    pub(crate) fn required_values(
+        &self,
+        text: &str,
+        test: Test,
+        table: &Table,
+        arguments: &Arguments,
+    ) -> Option<String> {
+        let column = match text.split_once(&format!(".{}(", arguments.called_name(self.source))) {
+            Some((column, _)) if column_of(column).is_some() => column.to_owned(),
+            _ => format!("[\"{}\"]", table.label.as_ref()?),
+        };
+        let given = arguments.first()?;
+        let sign = match test {
+            Test::Among => return Some(format!("{column}{AMONG}{}", self.texts(given)?.join("|"))),
+            Test::Between => {
+                let closed = arguments.positional.len() == 2 && arguments.named.is_empty();
+                let high = arguments.positional.get(1).filter(|_| closed)?.constant()?;
+                return Some(format!("{column}{FROM}{} to {high}", given.constant()?));
+            }
+            Test::Compare(CmpOp::Eq | CmpOp::NotEq) => "==",
+            Test::Compare(CmpOp::Lt | CmpOp::GtE) => "<",
+            Test::Compare(CmpOp::Gt | CmpOp::LtE) => ">",
+            _ => return None,
+        };
+        Some(format!("{column}{sign}{}", given.constant()?))
+    }
+
+    /// The key of a condition that holds where either of two holds.
+    pub(crate) fn disjunction(left: &(Rc<str>, bool), right: &(Rc<str>, bool)) -> Rc<str> {
+        let values = |(key, negated): &(Rc<str>, bool)| {
+            let interval = Interval::of_values(key).filter(|_| !negated)?;
+            let column = key.split(AMONG).next()?.split("==").next()?.to_owned();
+            Some((column, interval.values?.join("|")))
+        };
+        match (values(left), values(right)) {
+            (Some((one, first)), Some((other, second))) if one == other => {
+                format!("{one}{AMONG}{first}|{second}").into()
+            }
+            _ => format!("{left:?} or {right:?}").into(),
+        }
+    }
+
+    /// The key of a condition that holds where both hold.
+    pub(crate) fn conjunction(&mut self, left: &(Rc<str>, bool), right: &(Rc<str>, bool)) -> Rc<str> {
+        let key: Rc<str> = format!("{left:?} and {right:?}").into();
+        let parts = |part: &(Rc<str>, bool)| match self.conjunctions.get(&part.0) {
+            Some(parts) if !part.1 => parts.clone(),
+            _ => vec![part.clone()],
+        };
+        let all: Vec<_> = [parts(left), parts(right)].concat();
+        if all.len() <= 8 {
+            self.conjunctions.insert(Rc::clone(&key), all);
+        }
+        key
+    }
+
+    /// Where validation rows are chosen, if some of them certainly are among the training rows, by the conditions or
     /// positions that both are chosen by; and whether all of them are.
     pub(crate) fn overlapping_choice(&self, fit: RowsId, scored: RowsId) -> Option<(Site, bool)> {
         let common = self.rows.common(fit, scored)?;
-        let fits = self.bound(self.direct(fit, common)?)?;
-        let first = self.first_division(scored, common)?;
-        let site = self.rows.division_of(first.0).map(|(_, site)| *site)?;
-        let bounds = self.parts_up_to(scored, common).into_iter().filter_map(|part| self.bound(part));
-        let bounds: Vec<Bound> = bounds.filter(|bound| bound.column == fits.column).collect();
-        let within = bounds.iter().any(|bound| fits.follows_from(bound));
-        let comparable = |scored: Bound| {
-            scored.column == fits.column || !(scored.is_of_positions() && fits.is_of_positions())
+        let fits = self.required(self.direct(fit, common)?)?;
+        let [fits] = fits.as_slice() else { return None };
+        let (division, side) = self.first_division(scored, common)?;
+        let site = self.rows.division_of(division).map(|(_, site)| *site)?;
+        let on_the_way = self.parts_up_to(scored, common);
+        let mut requires: Vec<Interval> = Vec::new();
+        for part in &on_the_way {
+            requires.extend(self.required(*part).unwrap_or_default());
+        }
+        let comparable = |scored: &[Interval]| match scored {
+            [scored] => scored.column == fits.column || !(scored.is_of_positions() && fits.is_of_positions()),
+            _ => false,
         };
-        let only = self.direct(scored, common).is_some() && self.bound(first).is_some_and(comparable);
-        let all = || bounds.iter().chain([&fits]);
-        let mut lows = all().filter(|bound| bound.above);
-        let meet = lows.all(|low| all().all(|high| high.above || low.is_before(high)));
-        (within || (only && meet)).then_some((site, within))
+        let only = self.direct(scored, common).is_some()
+            && self.required((division, side)).is_some_and(|all| comparable(&all));
+        let mut same = Interval { column: fits.column.clone(), ..Interval::default() };
+        for required in requires.into_iter().filter(|required| required.column == fits.column) {
+            same.also(required);
+        }
+        let within = fits.contains(&same);
+        (within || (only && fits.meets(&same))).then_some((site, within))
     }
 
     /// The side of the division by which rows were taken from others, with nothing in between.
@@ -63,16 +147,31 @@ impl Machine<'_> {
             .collect()
     }
 
-    /// The bound of the rows on one side of a division.
-    fn bound(&self, (division, side): (DivisionId, u8)) -> Option<Bound> {
+    /// What is required of the rows on one side of a division: one interval for each column.
+    fn required(&self, (division, side): (DivisionId, u8)) -> Option<Vec<Interval>> {
         let (division, _) = self.rows.division_of(division)?;
-        Bound::of(&division.key, side == 1)
+        let conditions = match self.conjunctions.get(&division.key) {
+            Some(parts) if side == 0 => parts.clone(),
+            Some(_) => return None,
+            None => vec![(Rc::clone(&division.key), side == 1)],
+        };
+        let mut intervals: Vec<Interval> = Vec::new();
+        for (key, negated) in &conditions {
+            let found = Interval::of(key, *negated)?;
+            match intervals.iter_mut().find(|interval| interval.column == found.column) {
+                Some(interval) => interval.also(found),
+                None => intervals.push(found),
+            }
+        }
+        Some(intervals)
     }
 }
 
-/// The key of a query with one comparison, and whether it is negated: `fold != 4`.
+/// The key of a query with one comparison, and whether it is negated: `fold != 4`, `year in [2018, 2019]`.
 pub(crate) fn key_of_query(query: &str) -> Option<(String, bool)> {
-    const SIGNS: [(&str, &str, bool); 6] = [
+    const SIGNS: [(&str, &str, bool); 8] = [
+        (" not in ", AMONG, true),
+        (" in ", AMONG, false),
         ("==", "==", false),
         ("!=", "==", true),
         (">=", "<", true),
@@ -86,22 +185,78 @@ pub(crate) fn key_of_query(query: &str) -> Option<(String, bool)> {
     let name = column.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
     let several =
         value.contains(['&', '|', '<', '>', '=']) || value.contains(" and ") || value.contains(" or ");
-    let value = value.trim_matches(['"', '\'']).trim_start_matches('@');
+    let plain = |value: &str| value.trim().trim_matches(['"', '\'']).trim_start_matches('@').to_owned();
+    let value = match value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(items) => items.split(',').map(plain).collect::<Vec<_>>().join("|"),
+        None if sign == AMONG => return None,
+        None => plain(value),
+    };
     (name && !several).then(|| (format!("[\"{column}\"]{sign}{value}"), negated))
 }
 
-impl Bound {
-    /// The bound that a condition or position is.
+impl Interval {
+    /// What a condition or position requires.
     fn of(key: &str, negated: bool) -> Option<Self> {
-        if let Some(text) = key.strip_prefix("at ") {
-            let kind = if text.starts_with('-') { FROM_LAST } else { FROM_FIRST };
-            let (column, text) = text.strip_prefix("share ").map_or((kind, text), |share| (SHARE, share));
-            return Some(Self { column: column.to_owned(), above: negated, text: text.to_owned() });
+        if let Some(bounds) = key.strip_prefix("at ") {
+            return Self::of_positions(bounds, negated);
+        }
+        if let Some(interval) = Self::of_values(key).filter(|_| !negated) {
+            return Some(interval);
         }
         let mut signs = key.match_indices(['<', '>']);
-        let ((at, sign), None) = (signs.next()?, signs.next()) else { return None };
-        let text = key[at + 1..].trim_matches(['"', '\'']).to_owned();
-        Some(Self { column: column_of(&key[..at])?, above: (sign == "<") == negated, text })
+        let (at, sign) = signs.next()?;
+        if signs.next().is_some() {
+            return None;
+        }
+        let (column, bound) = (&key[..at], bound(&key[at + 1..]));
+        let mut interval = Self { column: column_of(column)?, ..Self::default() };
+        // Numbers with a fraction may be the value of no row.
+        let exists = column.contains(['[', '.']) && !bound.contains('.');
+        let bound = Bound { text: bound, included: negated && exists };
+        if (sign == "<") == negated {
+            interval.lows.push(bound);
+        } else {
+            interval.highs.push(bound);
+        }
+        Some(interval)
+    }
+
+    /// `["year"]==2019`, `["year"] among 2018|2019`, `["year"] from 2018 to 2019`.
+    fn of_values(key: &str) -> Option<Self> {
+        if let Some((column, ends)) = key.split_once(FROM) {
+            let end = |text: &str| vec![Bound { text: text.to_owned(), included: true }];
+            let (low, high) = ends.split_once(" to ")?;
+            return Some(Self { column: column_of(column)?, lows: end(low), highs: end(high), values: None });
+        }
+        let (column, values) = match key.split_once(AMONG) {
+            Some((column, values)) => (column, values.split('|').map(str::to_owned).collect()),
+            None => {
+                let (column, value) = key.split_once("==")?;
+                (column, vec![bound(value)])
+            }
+        };
+        Some(Self { column: column_of(column)?, values: Some(values), ..Self::default() })
+    }
+
+    /// Requires what another one requires of the same column, too.
+    fn also(&mut self, other: Self) {
+        self.lows.extend(other.lows);
+        self.highs.extend(other.highs);
+        self.values = match (self.values.take(), other.values) {
+            (Some(one), Some(other)) => Some(one.into_iter().filter(|value| other.contains(value)).collect()),
+            (one, other) => one.or(other),
+        };
+    }
+
+    /// Whether a value certainly fulfils it.
+    fn allows(&self, value: &str) -> bool {
+        let within = |bound: &Bound, sign: Ordering| match order(value, &bound.text) {
+            Some(Ordering::Equal) => bound.included,
+            found => found == Some(sign),
+        };
+        self.lows.iter().all(|low| within(low, Ordering::Greater))
+            && self.highs.iter().all(|high| within(high, Ordering::Less))
+            && self.values.as_ref().is_none_or(|values| values.iter().any(|known| known == value))
     }
 
     /// Whether it is about the positions of rows: counted from the first or the last one, or as a share of all. Without the
@@ -110,15 +265,67 @@ impl Bound {
         [FROM_FIRST, FROM_LAST, SHARE].contains(&self.column.as_str())
     }
 
-    /// Whether what is within another bound certainly is within this one.
-    fn follows_from(&self, other: &Self) -> bool {
-        let (low, high) = if self.above { (self, other) } else { (other, self) };
-        let ordered = matches!(order(&low.text, &high.text), Some(Ordering::Less | Ordering::Equal));
-        self.above == other.above && ordered
+    fn of_positions(bounds: &str, negated: bool) -> Option<Self> {
+        let kind = if bounds.starts_with('-') { FROM_LAST } else { FROM_FIRST };
+        let (column, bounds) = match bounds.strip_prefix("share ") {
+            Some(bounds) => (SHARE, bounds),
+            None => (kind, bounds),
+        };
+        let column = column.to_owned();
+        let bound = |text: &str| vec![Bound { text: text.into(), included: false }];
+        match bounds.split_once(" to ") {
+            Some(_) if negated => None,
+            Some((low, high)) => Some(Self { column, lows: bound(low), highs: bound(high), values: None }),
+            None if negated => Some(Self { column, lows: bound(bounds), ..Self::default() }),
+            None => Some(Self { column, highs: bound(bounds), ..Self::default() }),
+        }
     }
 
-    fn is_before(&self, other: &Self) -> bool {
-        order(&self.text, &other.text) == Some(Ordering::Less)
+    /// Whether what fulfils the other one certainly fulfils this one.
+    fn contains(&self, other: &Self) -> bool {
+        if let Some(values) = &other.values {
+            return !values.is_empty() && values.iter().all(|value| self.allows(value));
+        }
+        if self.values.is_some() {
+            return false;
+        }
+        let up_to = |one: &Bound, other: &Bound| {
+            matches!(order(&one.text, &other.text), Some(Ordering::Less | Ordering::Equal))
+        };
+        let least = |low: &Bound| other.lows.iter().any(|at| up_to(low, at));
+        let most = |high: &Bound| other.highs.iter().any(|at| up_to(at, high));
+        let bounded = !self.lows.is_empty() || !self.highs.is_empty();
+        bounded && self.lows.iter().all(least) && self.highs.iter().all(most)
+    }
+
+    /// Whether something certainly fulfils both: both reach to the end, or every end is after every beginning.
+    fn meets(&self, other: &Self) -> bool {
+        match (&self.values, &other.values) {
+            (None, None) => {}
+            (Some(values), _) => return values.iter().any(|value| self.allows(value) && other.allows(value)),
+            (None, Some(values)) => {
+                return values.iter().any(|value| self.allows(value) && other.allows(value));
+            }
+        }
+        let lows: Vec<&Bound> = self.lows.iter().chain(&other.lows).collect();
+        let highs: Vec<&Bound> = self.highs.iter().chain(&other.highs).collect();
+        let meet = |low: &Bound, high: &Bound| match order(&low.text, &high.text) {
+            Some(Ordering::Less) => true,
+            Some(Ordering::Equal) => low.included && high.included,
+            _ => false,
+        };
+        let before = |low: &&Bound| highs.iter().all(|high| meet(low, high));
+        lows.iter().all(before)
+    }
+}
+
+/// A bound without the function that makes a time of it.
+fn bound(text: &str) -> String {
+    let quoted = text.split(['"', '\'']).nth(1);
+    let time = ["Timestamp(", "to_datetime(", "datetime64("].iter().any(|function| text.contains(function));
+    match quoted {
+        Some(quoted) if time && text.ends_with(')') => quoted.to_owned(),
+        _ => text.trim_matches(['"', '\'']).to_owned(),
     }
 }
 

@@ -36,8 +36,11 @@ impl Machine<'_> {
         let (fit, scored) = self.cross_validation(table.rows, arguments);
         let number = self.target_of(&table, arguments.get(2, "y"));
         let taken = features.with_rows(fit);
-        let learnt = self.answers_for(&taken.deps(), number, self.site(arguments.range));
-        let fitted = Fitted::with_target(self.site(arguments.range), fit, learnt);
+        let site = self.site(arguments.range);
+        let truth = arguments.get(2, "y").and_then(|target| self.table_of(target)).cloned();
+        let learnt = self.answers_for(&taken.deps(), number, site);
+        let learnt = learnt.and(&self.answer_by_position(&taken, truth.as_ref(), site));
+        let fitted = Fitted::with_target(site, fit, learnt);
         let deps = self.predictions(&estimator, &fitted, &table.with_rows(scored));
         let splitter = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
             Some(Object::Splitter(splitter)) => splitter.clone(),

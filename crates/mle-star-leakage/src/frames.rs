@@ -217,6 +217,7 @@ impl Machine<'_> {
         let text = self.compact(arguments.range);
         let text =
             text.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_').to_owned();
+        let text = self.required_values(&text, test, table, arguments).unwrap_or(text);
         let missing = text.replace(arguments.called_name(self.source), "isna");
         let (key, negated) = match test {
             Test::Missing => (missing, false),
@@ -459,6 +460,7 @@ impl Machine<'_> {
         let deps = self.deps_of(&names);
         let deps = self.infos.of_kind(&deps, Kind::Selection);
         left.learn(&deps);
+        left.range = self.all_columns(left.rows);
         self.table(left)
     }
 

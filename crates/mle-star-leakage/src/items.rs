@@ -239,6 +239,7 @@ impl<'a> Machine<'a> {
         {
             let column = self.eval(column);
             let deps = self.selecting(&column);
+            let range = Self::column_at(&chosen, &column);
             chosen = match (column.constant().filter(|_| !column.is_constant_number()), self.texts(&column)) {
                 (Some(name), _) => self.select(&chosen, &name),
                 (None, Some(names)) => self.select_all(&chosen, &names),
@@ -248,11 +249,14 @@ impl<'a> Machine<'a> {
                 },
             };
             chosen.learn(&deps);
-            chosen.by_target = by_target;
-        } else if !matches!(rest, [] | [Expr::Slice(_)])
-            || matches!(rest, [Expr::Slice(slice)] if !is_whole(slice))
-        {
-            chosen = self.unsure(&chosen);
+            (chosen.by_target, chosen.range) = (by_target, range);
+        } else if let [Expr::Slice(slice)] = rest {
+            let range = self.sliced_columns(&chosen, slice);
+            if !is_whole(slice) {
+                chosen = Table { range, ..self.unsure(&chosen) };
+            }
+        } else if !rest.is_empty() {
+            chosen = Table { range: None, ..self.unsure(&chosen) };
         }
         self.table(chosen)
     }

@@ -198,8 +198,9 @@ impl Machine<'_> {
                     fitted.deps = self.answers_for(&fitted.deps, number, fitted.site);
                     let truth = target.as_ref().and_then(|target| self.table_of(target)).cloned();
                     let truth = truth.or_else(|| table.truth.as_deref().cloned());
+                    let by_position = self.answer_by_position(&taken, truth.as_ref(), fitted.site);
                     let taught = self.taught_by(truth.as_ref());
-                    fitted.deps.add(&taught);
+                    fitted.deps.add(&taught.and(&by_position));
                 }
                 self.watch(estimator, &mut fitted, arguments);
                 fitted
@@ -376,7 +377,8 @@ impl Machine<'_> {
         table: &Table,
     ) -> Dependencies {
         let table = self.taken(estimator, table);
-        let features = self.features_of(&table.deps(), &fitted.deps);
+        let own = table.deps().and(&self.target_by_position(&table, &fitted.deps));
+        let features = self.features_of(&own, &fitted.deps);
         let on = table.rows;
         let features = self.infos.map(&features, |dep| {
             // Predictions as features are statistics of the target.

@@ -69,6 +69,7 @@ mod assignments;
 mod builtins;
 mod calls;
 mod choices;
+mod columns;
 mod comparisons;
 mod compositions;
 mod conditions;

@@ -40,6 +40,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) calls: Calls,
     pub(crate) nesting: Nesting,
     pub(crate) networks: Networks,
+    /// The parts of conditions that are put together by `&`.
+    pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
     /// The table that expressions of polars are about.
     pub(crate) context: Option<Rc<Table>>,
     /// Values that were written to files, by the paths.
@@ -84,6 +86,8 @@ pub(crate) struct Nesting {
     pub(crate) around: Vec<Loop>,
     /// The loop that added the items which are compared.
     pub(crate) listed: Option<TextRange>,
+    /// The rows whose target decides whether the current branch is taken.
+    pub(crate) by_target: Option<RowsId>,
     /// The innermost branch that may not be taken.
     pub(crate) clause: TextRange,
 }
@@ -213,6 +217,7 @@ impl<'a> Machine<'a> {
             calls: Calls::default(),
             nesting: Nesting::default(),
             networks: Networks::default(),
+            conjunctions: HashMap::new(),
             context: None,
             registered: Vec::new(),
             choices: Dependencies::default(),

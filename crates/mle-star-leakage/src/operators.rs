@@ -120,11 +120,11 @@ impl Machine<'_> {
         }
         let rows = self.rows_of_both(left.rows, right.rows);
         let condition = match (operation, &left.mask.condition, &right.mask.condition) {
-            (Operator::BitAnd, Some(left), Some(right)) => Some(format!("{left:?} and {right:?}")),
-            (Operator::BitOr, Some(left), Some(right)) => Some(format!("{left:?} or {right:?}")),
+            (Operator::BitAnd, Some(left), Some(right)) => Some(self.conjunction(left, right)),
+            (Operator::BitOr, Some(left), Some(right)) => Some(Self::disjunction(left, right)),
             _ => None,
         };
-        let condition = condition.map(|key| (key.into(), false));
+        let condition = condition.map(|key| (key, false));
         let answer = self.answers_of(&left, &right);
         let lead = left.lead.clone().or_else(|| right.lead.clone());
         let mut left = left;

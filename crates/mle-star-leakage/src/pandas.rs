@@ -32,7 +32,8 @@ impl Machine<'_> {
         let file = path.constant().unwrap_or_else(|| format!("{:?}", arguments.range).into());
         let targets = self.targets_of_file(rows, &file);
         let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
-        let mut table = Table { whole, columns: targets, ..Table::of(rows) }.with_times(times);
+        let range = self.all_columns(rows);
+        let mut table = Table { whole, columns: targets, range, ..Table::of(rows) }.with_times(times);
         if let Some(names) = arguments.named("usecols").or_else(|| arguments.named("columns")) {
             table = match self.texts(names) {
                 Some(names) => self.select_all(&table, &names),
@@ -56,6 +57,19 @@ impl Machine<'_> {
         Value::Tuple([table, target].into())
     }
 
+    /// Scores or statistics in a dictionary.
+    fn numbers_by_name(&mut self, first: &Value, arguments: &Arguments) -> Option<Value> {
+        let Some(Object::Dict(dict)) = self.state.get(first) else { return None };
+        if !dict.values().iter().all(|value| matches!(value, Value::Number(_))) {
+            return None;
+        }
+        if !self.scores_of(first, 3).is_empty() {
+            return Some(self.as_scores(first));
+        }
+        let is_series = arguments.called_name(self.source) == "Series";
+        is_series.then(|| self.array(RowsId::UNKNOWN, self.deps_of(first)))
+    }
+
     /// `DataFrame(...)` or `Series(...)`.
     pub(crate) fn made_table(&mut self, first: &Value, arguments: &Arguments) -> Value {
         if arguments.all().next().is_none() {
@@ -67,6 +81,9 @@ impl Machine<'_> {
         {
             let named = Table { label: Some(label.into()), polars: true, ..values.values() };
             return self.table(named);
+        }
+        if let Some(made) = self.numbers_by_name(first, arguments) {
+            return made;
         }
         let index = arguments.named("index").and_then(|index| self.table_of(index)).map(|table| table.rows);
         let mut made = match (self.table_of(first).cloned(), self.state.get(first)) {

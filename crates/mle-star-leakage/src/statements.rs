@@ -199,15 +199,31 @@ impl<'a> Machine<'a> {
         let outer = self.choices.clone();
         self.choices = outer.and(&choice);
         let around = std::mem::replace(&mut self.nesting.clause, test.range());
+        let by_target = self.nesting.by_target;
+        self.nesting.by_target = self.tested_row(test).or(by_target);
         let flow = self.run(body);
         if body.last().is_some_and(Stmt::is_break_stmt) {
             self.choose_tested(test);
         }
-        self.nesting.clause = around;
+        (self.nesting.clause, self.nesting.by_target) = (around, by_target);
         self.choices = outer;
         let branch = self.state.end_branch(begun);
         before.push((self.state.begin_branch(), branch, flow));
         None
+    }
+
+    /// The rows whose target is tested in a loop over rows.
+    fn tested_row(&mut self, test: &'a Expr) -> Option<RowsId> {
+        self.nesting.around.iter().find(|around| around.rows.is_some())?;
+        let tested = match test {
+            Expr::Compare(compare) => &compare.left,
+            test => test,
+        };
+        if !matches!(tested, Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_)) {
+            return None;
+        }
+        let value = self.eval(tested);
+        self.target_row(&value)
     }
 
     fn join_flows(&mut self, left: Branch<'a>, left_flow: Flow, right: Branch<'a>, right_flow: Flow) -> Flow {

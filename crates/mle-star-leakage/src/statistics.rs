@@ -148,7 +148,7 @@ impl Machine<'_> {
     pub(crate) fn gathered(&mut self, key: &Value, value: Value) -> Value {
         let around =
             self.nesting.around.iter().find(|around| around.rows.is_some()).map(|around| around.range);
-        let rows = self.target_row(&value).or_else(|| self.target_row(key));
+        let rows = self.target_row(&value).or_else(|| self.target_row(key)).or(self.nesting.by_target);
         let (Some(around), Some(rows)) = (around, rows) else { return value };
         let made = Site { expression: around, statement: around };
         let deps = self.learn(Kind::Target, self.statement, rows);

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::columns::ColumnRange;
 use crate::info::{Dependencies, TargetId};
 use crate::join::common;
 use crate::rows::RowsId;
@@ -40,6 +41,8 @@ pub(crate) struct Table {
     pub(crate) lead: Option<Rc<str>>,
     /// The place and time where values were drawn at random, if they were.
     pub(crate) drawn: Option<usize>,
+    /// Which columns of a table there are, by their positions.
+    pub(crate) range: Option<ColumnRange>,
     /// Whether it is one of polars.
     pub(crate) polars: bool,
     /// Whether it is the index of a table, so the rows that it names.
@@ -157,6 +160,7 @@ impl Table {
 
     /// Sets a column.
     pub(crate) fn set(&mut self, name: Rc<str>, column: Column) {
+        self.range = None;
         self.dropped.retain(|dropped| *dropped != name);
         match self.columns.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = column,
@@ -166,6 +170,7 @@ impl Table {
 
     /// Removes a column.
     pub(crate) fn remove(&mut self, name: &Rc<str>) {
+        self.range = None;
         self.columns.retain(|(known, _)| known != name);
         self.dropped.push(Rc::clone(name));
     }
@@ -284,6 +289,7 @@ impl Table {
             order: Order { times: Vec::new(), ..self.order.clone() },
             index: self.index,
             drawn: self.drawn,
+            range: self.range,
             lead: self.lead.clone(),
             blank: self.blank,
             filled: self.filled,
@@ -318,6 +324,7 @@ impl Table {
         joined.order.by_target = common(&self.order.by_target, &other.order.by_target);
         joined.order.sorted = common(&self.order.sorted, &other.order.sorted);
         joined.drawn = common(&self.drawn, &other.drawn);
+        joined.range = common(&self.range, &other.range);
         joined.filled |= other.filled;
         joined.by_target &= other.by_target;
         joined

@@ -107,6 +107,7 @@ impl Machine<'_> {
             let target = truth.as_ref().filter(|truth| truth.rows == table.rows);
             let target = target.and_then(|truth| self.target_number(truth));
             let deps = self.answers_for(&table.deps(), target, site);
+            let deps = deps.and(&self.answer_by_position(&table, truth.as_ref(), site));
             let deps = deps.and(&self.steps_of(number));
             let fitted = Fitted::with_target(site, rows, deps);
             match self.state.change(number) {

@@ -468,6 +468,8 @@ pub(crate) enum Python {
     Mapped,
     /// A function with some of its arguments.
     Partial,
+    /// What a field of a data class is by default.
+    Field,
     /// All combinations of the items of several values.
     Product,
     /// All combinations of the items of one value.
@@ -616,6 +618,7 @@ pub(crate) fn libraries(symbol: &str) -> &'static [Receiver] {
         "torch" => &[Receiver::Library("torch"), Receiver::Library("numpy"), Receiver::Any],
         "lightgbm" | "xgboost" | "catboost" => &[Receiver::Library("lightgbm"), Receiver::Any],
         "sklearn" => &[Receiver::Library("sklearn"), Receiver::Any],
+        "dataclasses" => &[Receiver::Library("dataclasses")],
         "itertools" => &[Receiver::Library("itertools"), Receiver::Any],
         "os" => &[Receiver::Library("os"), Receiver::Any],
         "math" => &[Receiver::Library("math"), Receiver::Any],

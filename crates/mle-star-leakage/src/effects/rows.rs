@@ -294,6 +294,9 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
     Receiver::Library("statistics") => {
         [Statistic::MeanOf] "mean fmean median";
     }
+    Receiver::Library("dataclasses") => {
+        [Python::Field] "field";
+    }
     Receiver::Library("itertools") => {
         [Python::Product] "product";
         [Python::Combinations] "combinations permutations combinations_with_replacement";
