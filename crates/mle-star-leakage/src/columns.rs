@@ -8,40 +8,11 @@ use crate::info::{Dependencies, Kind, TargetId};
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::site::Site;
-use crate::table::Table;
+use crate::table::{ColumnRange, Table};
 use crate::value::Value;
 
 /// Stands for a target that has no name.
 const NAMELESS: TargetId = TargetId(u16::MAX);
-
-/// Columns of a table that stand side by side.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct ColumnRange {
-    /// The table, by the number of objects before it.
-    base: usize,
-    /// The rows of the table.
-    of: RowsId,
-    /// The first column. Negative: from the end.
-    low: i64,
-    /// The column after the last one; `None`: all to the end.
-    high: Option<i64>,
-}
-
-impl ColumnRange {
-    /// Whether a single column is certainly among these.
-    fn has(self, column: Self) -> bool {
-        let at = column.low;
-        let single = column.high == Some(at + 1) || (at == -1 && column.high.is_none());
-        let after =
-            (at >= 0 && (0..=at).contains(&self.low)) || (at < 0 && (self.low >= 0 || self.low <= at));
-        let before = self.high.is_none_or(|high| (high < 0) == (at < 0) && at < high);
-        self.base == column.base && single && after && before
-    }
-
-    fn is_all(self) -> bool {
-        self.low == 0 && self.high.is_none()
-    }
-}
 
 impl<'a> Machine<'a> {
     /// All columns of a new table with these rows.

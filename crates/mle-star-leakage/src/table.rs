@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use crate::columns::ColumnRange;
 use crate::info::{Dependencies, TargetId};
 use crate::join::common;
 use crate::rows::RowsId;
@@ -53,6 +52,36 @@ pub(crate) struct Table {
     pub(crate) filled: bool,
     /// Whether a condition, or a choice of rows, depends on the target.
     pub(crate) by_target: bool,
+}
+
+/// Columns of a table that stand side by side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ColumnRange {
+    /// The table, by the number of objects before it.
+    pub(crate) base: usize,
+    /// The rows of the table.
+    pub(crate) of: RowsId,
+    /// The first column. Negative: from the end.
+    pub(crate) low: i64,
+    /// The column after the last one; `None`: all to the end.
+    pub(crate) high: Option<i64>,
+}
+
+impl ColumnRange {
+    /// Whether a single column is certainly among these.
+    pub(crate) fn has(self, column: Self) -> bool {
+        let at = column.low;
+        let single = column.high == Some(at + 1) || (at == -1 && column.high.is_none());
+        let after =
+            (at >= 0 && (0..=at).contains(&self.low)) || (at < 0 && (self.low >= 0 || self.low <= at));
+        let before = self.high.is_none_or(|high| (high < 0) == (at < 0) && at < high);
+        self.base == column.base && single && after && before
+    }
+
+    /// Whether it is all columns.
+    pub(crate) fn is_all(self) -> bool {
+        self.low == 0 && self.high.is_none()
+    }
 }
 
 /// What is known of values that come from a comparison.

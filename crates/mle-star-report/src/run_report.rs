@@ -18,9 +18,10 @@ use crate::cut::sentence;
 use crate::cuts;
 use crate::figures::{duration, number};
 use crate::model::words;
-use crate::run_view::{RunSummary, RunView, SoFar, State, argument, resume_command, stands};
+use crate::run_view::{RunSummary, RunView, SoFar, State, argument, resume_command};
 use crate::sanitize::first_line;
 use crate::score_report::ScoreReport;
+use crate::step_rows::stands;
 use crate::usage;
 use crate::words::Models;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mle_star::event::Done;
-use mle_star::journal::{self, EffectRecord, EffectState, JournalError, Snapshot};
+use mle_star::journal::{self, JournalError, Snapshot};
 use mle_star::result::FinalResult;
 use mle_star::shell;
 use mle_star::spending::Spending;
@@ -14,7 +14,7 @@ use mle_star_domain::metric::{Direction, Score, last_best};
 use mle_star_domain::place::Phase;
 use serde::{Deserialize, Serialize};
 
-use crate::step_rows::{self, StepRow};
+use crate::step_rows::{self, StepRow, stands};
 use crate::words::phase_title;
 use crate::{cuts, done, files, money, usage};
 
@@ -224,11 +224,6 @@ fn read_with(folder: &Path, is_held: bool) -> Result<RunView, JournalError> {
 /// The latest phase.
 pub(crate) fn phase(snapshot: &Snapshot) -> Option<Phase> {
     snapshot.effects.iter().filter(|record| stands(record)).filter_map(|record| record.place.phase()).max()
-}
-
-/// Whether a record stands: neither a longer limit nor a repetition has set it aside.
-pub(crate) fn stands(record: &EffectRecord) -> bool {
-    matches!(record.state, EffectState::Begun | EffectState::Ended)
 }
 
 impl RunSummary {

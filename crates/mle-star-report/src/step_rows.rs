@@ -1,6 +1,6 @@
 //! The rows of `steps` in `show --json`: what each record of a journal came to, and its score.
 
-use mle_star::journal::{EffectRecord, Kind, Outcome, Snapshot};
+use mle_star::journal::{EffectRecord, EffectState, Kind, Outcome, Snapshot};
 use mle_star::verdict::Verdicts;
 use mle_star_domain::effects::{AgentReply, Answer, Limit, Purpose, ScriptOutcome};
 use mle_star_domain::measure::Measurement;
@@ -8,8 +8,6 @@ use mle_star_domain::place::Step;
 use mle_star_domain::question::{HoldoutScore, Selection};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::run_view::stands;
 
 /// One record of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -33,6 +31,11 @@ pub struct StepRow {
     /// When it ended, RFC 3339; for exports.
     #[serde(skip)]
     pub ended_at: Option<String>,
+}
+
+/// Whether a record stands: neither a longer limit nor a repetition has set it aside.
+pub(crate) fn stands(record: &EffectRecord) -> bool {
+    matches!(record.state, EffectState::Begun | EffectState::Ended)
 }
 
 /// The rows of a journal, oldest first.

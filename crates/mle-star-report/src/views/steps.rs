@@ -12,8 +12,8 @@ use serde_json::Value;
 
 pub use mle_star_domain::place::StepKind;
 
-use crate::run_view::stands;
 use crate::step_rows::can_be_best;
+use crate::step_rows::stands;
 
 /// Every step that has begun or was skipped, in the order of the algorithms.
 pub struct Steps<'a> {
