@@ -44,7 +44,7 @@ pub fn facts(args: &CheckArgs, known: Option<&DataFacts>) -> Facts {
     match known {
         Some(known) => known.facts(),
         None => Facts {
-            targets: args.target.clone().into_iter().collect(),
+            targets: args.target.clone(),
             ids: args.id_column.clone().into_iter().collect(),
             split: None,
         },
@@ -56,8 +56,8 @@ pub fn facts(args: &CheckArgs, known: Option<&DataFacts>) -> Facts {
 /// # Errors
 /// The folder has no training table, or a table or a given column is wrong.
 pub fn data_facts(args: &CheckArgs, folder: &Path) -> Result<DataFacts, RunError> {
-    let roles =
-        Roles { target: args.target.clone().map(Into::into), id: args.id_column.clone(), ..Roles::default() };
+    let target = (!args.target.is_empty()).then(|| args.target.clone().into());
+    let roles = Roles { target, id: args.id_column.clone(), ..Roles::default() };
     let source = task_source::find(folder)?.with(TaskKeys { roles, ..TaskKeys::default() });
     let config = Config { holdout: HoldoutShare::Off, ..Config::default() };
     let reader = Reader { config: &config, say: &output::talk };
@@ -69,8 +69,10 @@ pub fn data_facts(args: &CheckArgs, folder: &Path) -> Result<DataFacts, RunError
     let asked = json!({ "question": "relations", "folder": folder, "facts": data.facts });
     let related: Relations = intake.plane.ask(asked)?;
     let (target, id) = (inferred.roles.first_target(), inferred.roles.id.as_deref());
-    let targets: Vec<String> =
-        target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
+    let targets = match args.target.as_slice() {
+        several @ [_, _, ..] => several.to_vec(),
+        _ => target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect(),
+    };
     let reason = inferred.target_unknown.as_ref().map(|why| why.message.as_str());
     let target_reason = reason.or(inferred.reason("target_column")).unwrap_or("as given").to_owned();
     Ok(DataFacts {
