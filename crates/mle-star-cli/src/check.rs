@@ -20,8 +20,9 @@ use std::num::NonZero;
 use std::thread::{self, ScopedJoinHandle};
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_leakage::{Allowed, Facts, Finding, Reviewed, Rule};
+use mle_star_leakage::{Allowed, Facts, Finding, Reviewed};
 
+use crate::args::CheckArgs;
 use files::Input;
 use source::Code;
 
@@ -79,12 +80,8 @@ pub struct Counts {
 }
 
 /// Checks all inputs, several at once. The order of the results is that of the inputs.
-pub fn check_all(
-    inputs: &[Input],
-    facts: &Facts,
-    shown: &(impl Fn(Rule) -> bool + Sync),
-) -> Vec<CheckedFile> {
-    let all = |part: &[Input]| part.iter().map(|input| checked(input, facts, shown)).collect::<Vec<_>>();
+pub fn check_all(inputs: &[Input], facts: &Facts, args: &CheckArgs) -> Vec<CheckedFile> {
+    let all = |part: &[Input]| part.iter().map(|input| checked(input, facts, args)).collect::<Vec<_>>();
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
     let parts = inputs.chunks(inputs.len().div_ceil(workers).max(1));
     thread::scope(|scope| {
@@ -122,11 +119,11 @@ impl Counts {
     }
 }
 
-fn checked(input: &Input, facts: &Facts, shown: &impl Fn(Rule) -> bool) -> CheckedFile {
-    CheckedFile { name: input.to_string(), outcome: findings(input, facts, shown) }
+fn checked(input: &Input, facts: &Facts, args: &CheckArgs) -> CheckedFile {
+    CheckedFile { name: input.to_string(), outcome: findings(input, facts, args) }
 }
 
-fn findings(input: &Input, facts: &Facts, shown: &impl Fn(Rule) -> bool) -> Result<Findings, Trouble> {
+fn findings(input: &Input, facts: &Facts, args: &CheckArgs) -> Result<Findings, Trouble> {
     let code = source::read(input)?;
     let Reviewed { findings: mut found, allowed, has_score } = mle_star_leakage::review(&code.source, facts)
         .map_err(|error| {
@@ -135,22 +132,20 @@ fn findings(input: &Input, facts: &Facts, shown: &impl Fn(Rule) -> bool) -> Resu
                 source::hint(&error),
             )
         })?;
-    found.retain(|finding| shown(finding.rule));
+    found.retain(|finding| args.looks_for(finding.rule));
     Ok(Findings { code, found: one_for_each_cause(found), allowed, known: 0, has_score })
 }
 
 /// The first finding of each rule in a line, and the strongest one at an expression: the others have the same cause.
 fn one_for_each_cause(found: Vec<Finding>) -> Vec<Finding> {
-    let expression = |finding: &Finding| (finding.column, finding.end_line, finding.end_column);
-    let mut kept: Vec<Finding> = Vec::new();
-    for finding in found {
-        let is_told = kept.iter().any(|told| {
-            let is_same = told.rule == finding.rule || expression(told) == expression(&finding);
-            told.line == finding.line && is_same
-        });
-        if !is_told {
-            kept.push(finding);
+    let expression = |found: &Finding| (found.column, found.end_line, found.end_column);
+    let is_same = |one: &Finding, other: &Finding| {
+        one.line == other.line && (one.rule == other.rule || expression(one) == expression(other))
+    };
+    found.into_iter().fold(Vec::new(), |mut kept, found| {
+        if !kept.iter().any(|told| is_same(told, &found)) {
+            kept.push(found);
         }
-    }
-    kept
+        kept
+    })
 }

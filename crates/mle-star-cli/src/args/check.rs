@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use mle_star_domain::task::Targets;
 use mle_star_leakage::Rule;
 
 /// What `check` looks at, and for what; [`crate::check::pyproject`] fills in what a project sets.
@@ -15,9 +16,9 @@ pub struct CheckArgs {
     /// Infer target, row ID and split from this data folder or task file
     #[arg(long, value_name = "FOLDER")]
     pub data: Option<PathBuf>,
-    /// Set the target column (repeatable)
+    /// Set the target column
     #[arg(short, long, value_name = "COLUMN")]
-    pub target: Vec<String>,
+    pub target: Option<Targets>,
     /// Use this column as the row ID
     #[arg(long, value_name = "COLUMN")]
     pub id_column: Option<String>,

@@ -1,16 +1,16 @@
 //! `[tool.mle-star]` in `pyproject.toml`: what `check` uses where the command line says nothing else.
 
 use std::path::{self, Path, PathBuf};
+use std::slice;
 
 use mle_star_domain::nearest::nearest;
 use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::Rule;
 use mle_star_run::settings::document::Document;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::args::CheckArgs;
 
-const FILE: &str = "pyproject.toml";
 const TABLE: &str = "tool.mle-star";
 const KEYS: [&str; 4] = ["target", "select", "ignore", "strict"];
 
@@ -25,10 +25,14 @@ pub fn with_project(args: &CheckArgs) -> Result<CheckArgs, Trouble> {
     for (key, value) in table(&document).into_iter().flatten() {
         let at = document.position(&[TABLE, key]);
         let must_be = |kind: &str| Trouble::new(format!("{at}: {key} must be {kind}"), "change the value");
-        let texts = || texts(value).ok_or_else(|| must_be("a text or a list of texts"));
+        let texts = || {
+            let values = value.as_array().map_or(slice::from_ref(value), Vec::as_slice);
+            let texts: Option<Vec<_>> = values.iter().map(|text| Some(text.as_str()?.to_owned())).collect();
+            texts.ok_or_else(|| must_be("a text or a list of texts"))
+        };
         let rules = || texts()?.iter().map(|name| rule(name, &at)).collect::<Result<Vec<_>, _>>();
         match key.as_str() {
-            "target" => fill(&mut args.target, texts()?),
+            "target" => args.target = args.target.or(Some(texts()?.into())),
             "select" => fill(&mut args.select, rules()?),
             "ignore" => fill(&mut args.ignore, rules()?),
             "strict" => args.strict |= value.as_bool().ok_or_else(|| must_be("true or false"))?,
@@ -51,26 +55,14 @@ fn project_of(scripts: &[PathBuf]) -> Result<Option<Document>, Trouble> {
     let scripts: Vec<PathBuf> = scripts.iter().map(absolute).collect();
     let above = scripts.first().into_iter().flat_map(|first| first.ancestors());
     let common = above.filter(|folder| scripts.iter().all(|script| script.starts_with(folder)));
-    for file in common.map(|folder| folder.join(FILE)).filter(|file| file.is_file()) {
-        let document = Document::read(&file)?;
-        if table(&document).is_some() {
-            return Ok(Some(document));
-        }
-    }
-    Ok(None)
+    let files = common.map(|folder| folder.join("pyproject.toml")).filter(|file| file.is_file());
+    let is_foreign = |document: &Document| table(document).is_none();
+    let mut documents = files.map(|file| Document::read(&file));
+    documents.find(|document| !document.as_ref().is_ok_and(is_foreign)).transpose()
 }
 
-fn table(document: &Document) -> Option<&serde_json::Map<String, Value>> {
+fn table(document: &Document) -> Option<&Map<String, Value>> {
     document.values.get("tool")?.get("mle-star")?.as_object()
-}
-
-/// A text, or a list of texts.
-fn texts(value: &Value) -> Option<Vec<String>> {
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    match value {
-        Value::Array(values) => values.iter().map(text).collect(),
-        one => Some(vec![text(one)?]),
-    }
 }
 
 fn fill<T>(given: &mut Vec<T>, project: Vec<T>) {

@@ -27,7 +27,7 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
     let known = args.data.as_deref().map(|folder| data::data_facts(args, folder)).transpose()?;
     let facts = data::facts(args, known.as_ref());
-    let mut checked = check_all(&inputs(&args.scripts), &facts, &|rule| args.looks_for(rule));
+    let mut checked = check_all(&inputs(&args.scripts), &facts, args);
     if let Some(path) = &args.write_baseline {
         return write_baseline(&checked, path);
     }
