@@ -55,7 +55,7 @@ def main():
 \t\ty,
 \t\tmodel.predict(x),
 \t)
-\ttitle = 'a rather long text, so that the line does not fit\u{1b}[31m'; second = mean_squared_error(train['価格'], model.predict(x)); title += ' and more'
+\ttitle = 'a rather long text, so that the line does not fit\u{1b}[31m'; second = mean_squared_error(train['価格'], model.fit(x, y).predict(x)); title += ' and more'
 \tprint(f'Final Validation Performance: {first + second}')
 main()
 ";
@@ -446,20 +446,33 @@ score = mean_squared_error(val["price"], model.predict(val[["size"]])) ** 0.5
 print(f"Final Validation Performance: {score}")
 "#;
 
+/// Prints several scores of the rows of a fit.
+const SEVERAL: &str = "import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, f1_score
+
+train = pd.read_csv('input/train.csv')
+model = LogisticRegression().fit(train[['size']], train['sold'])
+sold = model.predict(train[['size']])
+print('validation accuracy', accuracy_score(train['sold'], sold))
+print('validation F1', f1_score(train['sold'], sold))
+";
+
 #[test]
 fn one_cause_is_one_report() {
-    let sealed = Sealed::with(&[("twice.py", TWICE)]);
-    let check = |options: &str, expected: [&str; 2]| {
-        let said = sealed.run(&format!("check twice.py --json {options}"));
+    let sealed = Sealed::with(&[("twice.py", TWICE), ("several.py", SEVERAL)]);
+    let check = |arguments: &str, expected: &[&str]| {
+        let said = sealed.run(&format!("check {arguments} --json"));
         let found: Value = serde_json::from_str(&said.stdout).unwrap();
         let findings = found["files"][0]["findings"].as_array().unwrap();
         let told = |one: &Value| format!("{} {}", one["line"], one["rule"].as_str().unwrap());
-        assert_eq!(findings.iter().map(told).collect::<Vec<_>>(), expected, "{options}");
+        assert_eq!(findings.iter().map(told).collect::<Vec<_>>(), expected, "{arguments}");
     };
-    check("", ["7 unsupervised-before-split", "10 scored-on-training-rows"]);
+    check("several.py", &["8 scored-on-training-rows"]);
+    check("twice.py", &["7 unsupervised-before-split", "10 scored-on-training-rows"]);
     // What the strongest one hides is told without it.
     let expected = ["7 unsupervised-before-split", "10 stopped-on-scored-rows"];
-    check("--ignore scored-on-training-rows", expected);
+    check("twice.py --ignore scored-on-training-rows", &expected);
 }
 
 #[test]
