@@ -99,6 +99,7 @@ mod renames;
 mod report;
 mod resampling;
 mod rows;
+mod score_words;
 mod scores;
 mod selection;
 mod site;
@@ -159,7 +160,7 @@ pub fn review(source: &str, facts: &Facts) -> Result<Reviewed, Unreadable> {
     caught(|| {
         let parsed = source::parse(source)?;
         let (findings, has_score) = found(source, &parsed, facts);
-        let has_score = has_score || names::name_a_score(source, parsed.tokens());
+        let has_score = has_score || score_words::are_in(source, parsed.tokens());
         Ok(Reviewed { has_score, ..allow::review(source, parsed.tokens(), findings) })
     })
 }

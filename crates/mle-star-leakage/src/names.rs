@@ -4,8 +4,6 @@ use crate::effects::{self, Effect, Receiver};
 use crate::info::How;
 use crate::value::Role;
 use memchr::memmem;
-use ruff_python_ast::token::Tokens;
-use ruff_text_size::Ranged;
 
 /// Classes that choose columns by a function, or in a way that is not known.
 const CHOOSERS: &str = "
@@ -31,13 +29,6 @@ const NO_METRICS: &str = "
 const METRICS: &str = "
         rmse mae mape smape rmsle quadratic_weighted_kappa qwk auc";
 
-/// Words in names and texts of scores, and of searches that print their own.
-const SCORES: &str = "
-        score scores scored scorer scoring accuracy acc auc auroc roc rmse mse mae mape rmsle smape logloss loss losses error
-        errors r2 f1 fbeta precision recall kappa qwk metric metrics evaluate eval evals confusion report dice iou ndcg gini
-        perplexity bleu rouge correct performance deviance correlation corr cost costs truth early stopping watchlist
-        gridsearchcv randomizedsearchcv";
-
 /// Whether a name is one of several words.
 pub(crate) fn is_one(words: &str, name: &str) -> bool {
     let is_space = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
@@ -54,16 +45,6 @@ pub(crate) fn is_metric(symbol: &str) -> bool {
     let endings = ["_score", "_error", "_loss", "_deviance", "_corrcoef", "_rate"];
     let of_metrics = symbol.contains("metrics") && endings.iter().any(|end| name.ends_with(end));
     !is_one(NO_METRICS, name) && (of_metrics || is_one(METRICS, name))
-}
-
-/// Whether a name or a text of a script is called like a score.
-pub(crate) fn name_a_score(source: &str, tokens: &Tokens) -> bool {
-    let named = tokens.iter().filter(|token| !token.kind().is_comment());
-    let mut texts = named.filter_map(|token| source.get(token.range().to_std_range()));
-    texts.any(|text| {
-        let mut words = text.split(|letter: char| !letter.is_alphanumeric());
-        words.any(|word| is_one(SCORES, &word.to_lowercase()))
-    })
 }
 
 /// Whether a metric compares numbers.
