@@ -13,6 +13,8 @@ pub struct Reviewed {
     pub findings: Vec<Finding>,
     /// The findings that a comment allows.
     pub allowed: Vec<Allowed>,
+    /// Whether a score is computed, or something is called like one. Otherwise there is nothing that could leak.
+    pub has_score: bool,
 }
 
 /// A finding that a comment allows.

@@ -99,6 +99,7 @@ mod renames;
 mod report;
 mod resampling;
 mod rows;
+mod score_words;
 mod scores;
 mod selection;
 mod site;
@@ -135,7 +136,7 @@ pub use unreadable::Unreadable;
 /// Fails if the source is no Python 3, or too large or too deeply nested to be checked. A defect of this crate is an
 /// error too, so that it costs its caller nothing else.
 pub fn check(source: &str, facts: &Facts) -> Result<Vec<Finding>, Unreadable> {
-    caught(|| Ok(found(source, &source::parse(source)?, facts)))
+    caught(|| Ok(found(source, &source::parse(source)?, facts).0))
 }
 
 /// The findings in a Python script, parted by its comments: `# mle-star: allow RULE: reason` allows those of the rule on its
@@ -158,7 +159,9 @@ pub fn check(source: &str, facts: &Facts) -> Result<Vec<Finding>, Unreadable> {
 pub fn review(source: &str, facts: &Facts) -> Result<Reviewed, Unreadable> {
     caught(|| {
         let parsed = source::parse(source)?;
-        Ok(allow::review(source, parsed.tokens(), found(source, &parsed, facts)))
+        let (findings, has_score) = found(source, &parsed, facts);
+        let has_score = has_score || score_words::are_in(source, parsed.tokens());
+        Ok(Reviewed { has_score, ..allow::review(source, parsed.tokens(), findings) })
     })
 }
 
@@ -166,7 +169,8 @@ fn caught<T>(work: impl FnOnce() -> Result<T, Unreadable>) -> Result<T, Unreadab
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Unreadable::Defect))
 }
 
-fn found(source: &str, parsed: &Parsed<ModModule>, facts: &Facts) -> Vec<Finding> {
+/// The findings, and whether a score was seen.
+fn found(source: &str, parsed: &Parsed<ModModule>, facts: &Facts) -> (Vec<Finding>, bool) {
     // What models get as their target is the target, before that place as well.
     let targets = Targets::named(&facts.targets);
     let mut first = Machine::new(source, facts, targets.clone());
@@ -174,7 +178,8 @@ fn found(source: &str, parsed: &Parsed<ModModule>, facts: &Facts) -> Vec<Finding
     let targets = targets.after(first.seen.targets);
     let mut machine = Machine::new(source, facts, targets);
     run(&mut machine, parsed.suite());
-    report::findings(&mut machine)
+    let has_score = !machine.seen.finals.is_empty() || machine.infos.all_scores().next().is_some();
+    (report::findings(&mut machine), has_score)
 }
 
 /// Runs the script. An exception ends a cell of a notebook, but not those below it.

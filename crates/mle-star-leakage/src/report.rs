@@ -1,6 +1,6 @@
 //! Turns what the interpreter saw into findings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::Split;
 use crate::finding::{Finding, Rule};
@@ -15,8 +15,9 @@ use crate::value::{Number, Value};
 /// The findings of a script that was followed to its end.
 pub(crate) fn findings(machine: &mut Machine<'_>) -> Vec<Finding> {
     let reported = reported_scores(machine);
+    let lines = Lines::new(machine.source);
     let mut report =
-        Report { machine, reported: &reported, lines: Lines::new(machine.source), found: BTreeMap::new() };
+        Report { machine, reported: &reported, lines, found: BTreeMap::new(), fits: BTreeSet::new() };
     report.files();
     report.final_lines();
     report.columns();
@@ -39,6 +40,8 @@ struct Report<'a> {
     reported: &'a [(Score, Dependencies)],
     lines: Lines<'a>,
     found: BTreeMap<(Rule, usize, usize), Finding>,
+    /// The fits whose scores of training rows are told: all of these have one cause.
+    fits: BTreeSet<Site>,
 }
 
 /// The scores that the script reports, with what else the printed number depends on.
@@ -359,6 +362,7 @@ impl Report<'_> {
                 let cause = self.code(site);
                 (Rule::SameRows, site, format!("by {cause}, {fit} and {scored} have the same rows"))
             }
+            None if !self.fits.insert(dep.site) => return,
             None => {
                 let text = format!("{scored} scores rows that the model was fitted on by {fit}");
                 // A model that is fitted on more rows than those that are scored is fitted on too many.
