@@ -52,6 +52,7 @@
 //!   on learning in each fold saw all rows.
 //! - **One row** in a loop stands for all, so a list that such a loop fills has these rows, or copies of them.
 //! - **Scores** keep the dependencies of their predictions. A dependency from rows that are scored is a leak.
+//! - **Rules** find leaks in what is known of the reported scores. Each is a file with its page (`rules`).
 //!
 //! The scores that count are those in the line that begins with `Final Validation Performance`. If nothing is known of
 //! that line, all scores count, except those of training rows.
@@ -97,8 +98,10 @@ mod paths;
 mod polars;
 mod renames;
 mod report;
+mod reported;
 mod resampling;
 mod rows;
+mod rules;
 mod scores;
 mod selection;
 mod site;
@@ -118,6 +121,7 @@ mod windows;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use allow::Comment;
 use machine::Machine;
 use ruff_python_ast::{ModModule, Stmt};
 use ruff_python_parser::Parsed;
@@ -125,7 +129,8 @@ use targets::Targets;
 
 pub use allow::{Allowed, Reviewed};
 pub use facts::{Facts, Split};
-pub use finding::{Finding, Rule};
+pub use finding::Finding;
+pub use rules::Rule;
 pub use unreadable::Unreadable;
 
 /// The findings in a Python script, in the order of their lines.
@@ -135,7 +140,7 @@ pub use unreadable::Unreadable;
 /// Fails if the source is no Python 3, or too large or too deeply nested to be checked. A defect of this crate is an
 /// error too, so that it costs its caller nothing else.
 pub fn check(source: &str, facts: &Facts) -> Result<Vec<Finding>, Unreadable> {
-    caught(|| Ok(found(source, &source::parse(source)?, facts)))
+    caught(|| Ok(found(source, &source::parse(source)?, facts, &[])))
 }
 
 /// The findings in a Python script, parted by its comments: `# mle-star: allow RULE: reason` allows those of the rule on its
@@ -158,7 +163,8 @@ pub fn check(source: &str, facts: &Facts) -> Result<Vec<Finding>, Unreadable> {
 pub fn review(source: &str, facts: &Facts) -> Result<Reviewed, Unreadable> {
     caught(|| {
         let parsed = source::parse(source)?;
-        Ok(allow::review(source, parsed.tokens(), found(source, &parsed, facts)))
+        let comments = allow::comments(source, parsed.tokens());
+        Ok(allow::review(&comments, found(source, &parsed, facts, &comments)))
     })
 }
 
@@ -166,7 +172,7 @@ fn caught<T>(work: impl FnOnce() -> Result<T, Unreadable>) -> Result<T, Unreadab
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Unreadable::Defect))
 }
 
-fn found(source: &str, parsed: &Parsed<ModModule>, facts: &Facts) -> Vec<Finding> {
+fn found(source: &str, parsed: &Parsed<ModModule>, facts: &Facts, comments: &[Comment<'_>]) -> Vec<Finding> {
     // What models get as their target is the target, before that place as well.
     let targets = Targets::named(&facts.targets);
     let mut first = Machine::new(source, facts, targets.clone());
@@ -174,7 +180,7 @@ fn found(source: &str, parsed: &Parsed<ModModule>, facts: &Facts) -> Vec<Finding
     let targets = targets.after(first.seen.targets);
     let mut machine = Machine::new(source, facts, targets);
     run(&mut machine, parsed.suite());
-    report::findings(&mut machine)
+    report::findings(&mut machine, comments)
 }
 
 /// Runs the script. An exception ends a cell of a notebook, but not those below it.

@@ -5,6 +5,9 @@ use std::rc::Rc;
 
 use crate::site::Site;
 
+/// How keys of divisions begin that compare numbers which were drawn at once with bounds; the place of the draw follows.
+pub(crate) const DRAWN: &str = "drawn ";
+
 /// A set of rows, by its number in [`Rows`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct RowsId(u32);
@@ -58,6 +61,8 @@ pub(crate) struct Division {
 pub(crate) enum DivisionKind {
     /// Two parts, drawn at random.
     Random,
+    /// Some rows, drawn at random from a table that keeps them.
+    Sample,
     /// Two parts, drawn at random again and again.
     Draws,
     /// Folds of shuffled rows.
@@ -79,7 +84,7 @@ pub(crate) enum DivisionKind {
 impl DivisionKind {
     /// Whether rows are divided by chance.
     pub(crate) fn is_random(self) -> bool {
-        matches!(self, Self::Random | Self::Draws | Self::ShuffledFolds)
+        matches!(self, Self::Random | Self::Sample | Self::Draws | Self::ShuffledFolds)
     }
 }
 
@@ -274,6 +279,35 @@ impl Rows {
         };
         let (left, right) = (division(left)?, division(right)?);
         (left != right).then_some((left, right))
+    }
+
+    /// The place of the second of two divisions that are both made by chance, and not by the same draw.
+    pub(crate) fn drawn_apart(&self, one: DivisionId, other: DivisionId) -> Option<Site> {
+        let ((left, _), (right, site)) = self.division_of(one).zip(self.division_of(other))?;
+        let draw = |key: &str| Some(key.strip_prefix(DRAWN)?.split(' ').next()?.to_owned());
+        let at_once = draw(&left.key).is_some_and(|one| draw(&right.key) == Some(one));
+        (left.kind.is_random() && right.kind.is_random() && !at_once).then_some(*site)
+    }
+
+    /// The place where rows were put together that were apart before: validation rows joined to training rows, or a sample
+    /// that stays in the table it was drawn from.
+    pub(crate) fn brought_together(&self, fit: RowsId, scored: RowsId) -> Option<Site> {
+        let joined = self.ancestors(fit).find_map(|above| match self.origin(above) {
+            Origin::Joined { site, .. } => Some((above, *site)),
+            _ => None,
+        });
+        if let Some((above, site)) = joined
+            && !self.ancestors(scored).any(|other| other == above)
+        {
+            return Some(site);
+        }
+        match self.origin(scored) {
+            Origin::Part { of, division, .. } if *of == fit => {
+                let (division, site) = self.division_of(*division)?;
+                (division.kind == DivisionKind::Sample).then_some(*site)
+            }
+            _ => None,
+        }
     }
 
     /// The rows that were held out when these rows, or those that they were taken from, were taken for a fit.

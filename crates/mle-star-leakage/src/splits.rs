@@ -192,7 +192,7 @@ impl Machine<'_> {
             return table.clone();
         }
         let key = self.key("sample", arguments, true);
-        let division = self.rows.division(table.rows, DivisionKind::Random, &key, site);
+        let division = self.rows.division(table.rows, DivisionKind::Sample, &key, site);
         let rows = self.rows.part(table.rows, division, 0);
         table.with_rows(rows)
     }
