@@ -1,5 +1,6 @@
 //! Assignments to attributes and items: what a table, list or dictionary holds afterwards.
 
+use crate::effects::{self, Attribute, Receiver};
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::Machine;
 use crate::rows::RowsId;
@@ -19,6 +20,7 @@ impl<'a> Machine<'a> {
         let column = self.put(Some(name), &value, column, None).0;
         let named_deps = self.table_of(base).map(Table::deps).unwrap_or_default();
         let named_deps = self.without_answers(&named_deps);
+        let attribute = effects::attribute(Receiver::Table, name);
         match self.state.change(*number) {
             Some(Object::Instance(instance)) => {
                 match instance.attributes.iter_mut().find(|(known, _)| &**known == name) {
@@ -26,7 +28,7 @@ impl<'a> Machine<'a> {
                     None => instance.attributes.push((name.into(), value)),
                 }
             }
-            Some(Object::Table(table)) if name == "columns" => {
+            Some(Object::Table(table)) if attribute == Some(Attribute::Names) => {
                 let all = named_deps;
                 // The names change; what is in the columns does not.
                 let names = names.unwrap_or_default();
@@ -35,7 +37,9 @@ impl<'a> Machine<'a> {
                 names.into_iter().for_each(|name| table.set(name, column.clone()));
                 table.rest.deps = all;
             }
-            Some(Object::Table(table)) if name != "index" => table.set(name.into(), column),
+            Some(Object::Table(table)) if attribute != Some(Attribute::Index) => {
+                table.set(name.into(), column)
+            }
             Some(Object::Estimator(estimator)) => estimator.deps.add(&deps),
             _ => {}
         }

@@ -1,9 +1,9 @@
 //! Pipelines and other compositions: whether all columns of a table reach the model.
 
 use crate::calls::Arguments;
+use crate::effects::Made;
 use crate::info::Dependencies;
 use crate::machine::Machine;
-use crate::names;
 use crate::table::Table;
 use crate::value::{Estimator, Object, Value};
 
@@ -23,16 +23,20 @@ impl Machine<'_> {
     }
 
     /// Whether an estimator takes some columns only, and it is not known which: a part of a composition may choose them.
-    pub(crate) fn selects(&self, name: &str, arguments: &Arguments) -> bool {
+    pub(crate) fn selects(&self, known: Option<Made>, arguments: &Arguments) -> bool {
         // A text is made of a row, perhaps of some of its values.
         let reads = matches!(arguments.named("preprocessor"), Some(value) if !matches!(value, Value::None));
-        if reads || arguments.named("ignored_features").is_some() || names::chooses_columns(name) {
+        if reads || arguments.named("ignored_features").is_some() {
             return true;
         }
-        if name.ends_with("ColumnTransformer") || name == "make_column_transformer" {
-            return arguments.named("remainder").is_none_or(|rest| rest.as_str() == Some("drop"));
+        match known {
+            Some(Made::Choosing) => true,
+            Some(Made::ByColumns) => {
+                arguments.named("remainder").is_none_or(|rest| rest.as_str() == Some("drop"))
+            }
+            Some(Made::Composed) => arguments.all().any(|value| self.selects_within(value, 5)),
+            _ => false,
         }
-        names::is_composition(name) && arguments.all().any(|value| self.selects_within(value, 5))
     }
 
     fn selects_within(&self, value: &Value, depth: usize) -> bool {

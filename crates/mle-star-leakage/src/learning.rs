@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::effects::{self, Effect, Learn, New, Receiver, Score};
+use crate::effects::{self, Effect, Learn, Made, New, Receiver, Score};
 use crate::info::{Dependencies, Dependency, How, Kind};
 use crate::machine::Machine;
 use crate::names;
@@ -29,7 +29,7 @@ impl Machine<'_> {
             New::Stopping if self.watches_training(arguments) => Value::Unknown,
             New::Stopping => {
                 let made = self.site(arguments.range);
-                self.state.add(Object::Estimator(Estimator { stops: true, ..Estimator::model("", made) }))
+                self.state.add(Object::Estimator(Estimator { stops: true, ..Estimator::model(made) }))
             }
             New::Study => self.state.add(Object::Study(Number::default())),
             _ => self.data_set(new, first, arguments),
@@ -74,10 +74,14 @@ impl Machine<'_> {
 
     /// Makes something that is fitted.
     pub(crate) fn estimator(&mut self, name: &str, arguments: &Arguments) -> Value {
-        let mut role = names::role(name);
-        if names::is_composition(name) {
-            role = arguments.all().map(|value| self.role_within(value, 5)).max().unwrap_or(Role::Nothing);
-        }
+        let known = effects::made_by(name);
+        let role = match (known, effects::of(&[Receiver::Class], name)) {
+            (Some(Made::Composed | Made::ByColumns), _) => {
+                arguments.all().map(|value| self.role_within(value, 5)).max().unwrap_or(Role::Nothing)
+            }
+            (_, Some(Effect::Role(role))) => role,
+            _ => Role::Model,
+        };
         let mut deps = Dependencies::default();
         let settings = arguments.positional.iter().map(|value| ("", value));
         let settings = settings.chain(arguments.named.iter().map(|(name, value)| (&**name, value)));
@@ -99,9 +103,9 @@ impl Machine<'_> {
         let stops = arguments.named.iter().any(|(name, value)| is_stopping(name, value));
         let made = self.site(arguments.range);
         let warm = arguments.is_true("warm_start");
-        let fitted = self.explained(name, arguments);
-        let selects = self.selects(name, arguments);
-        let estimator = Estimator { name: name.into(), role, made, deps, stops, warm, selects, fitted };
+        let fitted = self.explained(role, known, arguments);
+        let selects = self.selects(known, arguments);
+        let estimator = Estimator { role, known, made, deps, stops, warm, selects, fitted };
         self.state.add(Object::Estimator(estimator))
     }
 
@@ -145,7 +149,7 @@ impl Machine<'_> {
                 let Some(table) = self.given_table(arguments) else { return Value::Unknown };
                 let made = self.transformed_by(estimator, &table, &fitted, arguments);
                 // Scores of the rows, and of the target.
-                let pair = estimator.name.starts_with("PLS") || &*estimator.name == "CCA";
+                let pair = estimator.known == Some(Made::ProjectingBoth);
                 if pair { Value::Tuple([made, Value::Unknown].into()) } else { made }
             }
             (Learn::FitPredict, _) => match self.fit(base, estimator, arguments) {
@@ -168,7 +172,9 @@ impl Machine<'_> {
             (Learn::Back, _) => arguments.first_value(),
             (Learn::Resample, _) => self.resampled(estimator, arguments),
             (Learn::Nearest, _) => self.nearest(arguments),
-            (Learn::Told(attribute), _) => self.attribute(base, attribute),
+            (Learn::Told(attribute), Some(fitted)) => {
+                self.estimator_attribute(base, estimator, fitted, attribute)
+            }
             (Learn::Restored, _) => self.restored(base, arguments),
             _ => Value::Unknown,
         }
@@ -254,8 +260,7 @@ impl Machine<'_> {
     /// What a model learnt that went on from what it, or another one, learnt before.
     fn trained_further(&mut self, base: &Value, estimator: &Estimator, further: bool, arguments: &Arguments) {
         let Value::Object(number) = base else { return };
-        let network =
-            matches!(&*estimator.name, "Sequential" | "Model" | "Functional") && self.never_resets();
+        let network = estimator.known == Some(Made::Training) && self.never_resets();
         let previous = ["init_model", "xgb_model"].iter().find_map(|name| arguments.named(name));
         let previous = previous.and_then(|value| match (value, self.state.get(value)) {
             (Value::Object(number), Some(Object::Estimator(Estimator { fitted: Some(_), .. }))) => {
@@ -333,12 +338,12 @@ impl Machine<'_> {
         fitted: &Fitted,
         arguments: &Arguments,
     ) -> Value {
-        if &*estimator.name == "IsotonicRegression" {
-            return self.predicted(estimator, fitted, arguments);
-        }
+        let role = match estimator.known {
+            Some(Made::Predicting) => return self.predicted(estimator, fitted, arguments),
+            Some(Made::Projecting | Made::ProjectingBoth) if fitted.with_target => Role::TargetEncoder,
+            _ => estimator.role,
+        };
         let table = &self.taken(estimator, table);
-        let by_target = names::projects_by_target(&estimator.name) && fitted.with_target;
-        let role = if by_target { Role::TargetEncoder } else { estimator.role };
         self.transformed(table, role, fitted)
     }
 
@@ -405,7 +410,7 @@ impl Machine<'_> {
             }
         }
         let made = self.site(arguments.range);
-        let estimator = Estimator { deps, ..Estimator::model("Booster", made) };
+        let estimator = Estimator { deps, ..Estimator::model(made) };
         let base = self.state.add(Object::Estimator(estimator.clone()));
         let data =
             arguments.get(1, "train_set").or_else(|| arguments.named("dtrain")).cloned().unwrap_or_default();
@@ -429,7 +434,12 @@ impl Machine<'_> {
                 _ => None,
             })
             .collect();
-        let results = self.attribute(base, "evals_result_");
+        let Some(Object::Estimator(Estimator { fitted: Some(fitted), .. })) =
+            self.state.handle(base).as_deref().cloned()
+        else {
+            return;
+        };
+        let results = self.results(&fitted);
         let Some(Object::Dict(results)) = self.state.get(&results).cloned() else { return };
         for place in places {
             if let Some(Object::Dict(dict)) = self.state.change(place) {

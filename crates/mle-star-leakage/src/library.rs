@@ -9,7 +9,6 @@ use crate::info::{Dependencies, How};
 use crate::machine::{Final, Machine};
 use crate::names;
 use crate::table::UNKNOWN_PART;
-use crate::training::is_loss;
 use crate::value::{Bound, Number, Text, Value};
 
 /// What the line with the score begins with.
@@ -26,39 +25,22 @@ impl Machine<'_> {
         let collates = effect == Some(Effect::New(New::Loader));
         let given = if collates { Cow::Borrowed(arguments) } else { self.with_row_lists(arguments) };
         let arguments = &*given;
-        if let Some(effect) = effect {
+        if effect == Some(Effect::New(New::Statistical)) {
+            if let Some(model) = self.statistical_model(name, arguments) {
+                return model;
+            }
+        } else if let Some(effect) = effect.filter(|effect| !matches!(effect, Effect::Role(_))) {
             let value = self.apply_function(effect, arguments);
             if let Some(table) = self.state.table_mut(&value).filter(|_| symbol.starts_with("polars")) {
                 table.polars = true;
             }
             return value;
         }
-        if names::is_metric(symbol) {
-            let truth = arguments.get(0, "y_true").and_then(|truth| self.table_of(truth)).cloned();
-            if let Some(truth) = truth.filter(|_| names::is_of_numbers(name)) {
-                self.note_numeric(&truth);
-            }
-            return self.metric(arguments);
-        }
-        if is_loss(symbol) {
-            return self.loss(arguments);
-        }
-        if symbol.starts_with("sklearn.datasets") {
-            return self.example_data(symbol, arguments);
-        }
-        if symbol.starts_with("torchvision.datasets.") {
-            return self.library_set(symbol, arguments);
-        }
-        if symbol.starts_with("statsmodels")
-            && let Some(model) = self.statistical_model(name, arguments)
-        {
-            return model;
-        }
-        let is_class = name.starts_with(char::is_uppercase) || names::makes_models(symbol);
+        let is_class = name.starts_with(char::is_uppercase) || matches!(effect, Some(Effect::Role(_)));
         if !is_class && effects::libraries(symbol).contains(&Receiver::Library("numpy")) {
             return self.elementwise(arguments);
         }
-        if is_class || names::is_composition(name) {
+        if is_class || effects::made_by(name).is_some() {
             return self.estimator(name, arguments);
         }
         self.call_unknown(arguments)

@@ -47,6 +47,8 @@ impl Machine<'_> {
                 rows.map_or(Value::Unknown, |rows| self.table(table.with_rows(rows)))
             }
             Make::Others => self.other_positions(first, &arguments.value(1, "ar2")),
+            Make::Example { parts } => self.example_data(parts, arguments),
+            Make::Known => self.library_set(arguments),
             Make::Unique => {
                 let category = Value::Number(Rc::new(Number { category: true, ..Number::default() }));
                 let codes =

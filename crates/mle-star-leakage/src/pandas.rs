@@ -44,11 +44,10 @@ impl Machine<'_> {
     }
 
     /// A data set that a library has or makes.
-    pub(crate) fn example_data(&mut self, symbol: &str, arguments: &Arguments) -> Value {
-        let rows = self.rows.table(&format!("{symbol} {:?}", arguments.range));
-        let made = symbol.contains(".make_") || arguments.is_true("return_X_y");
+    pub(crate) fn example_data(&mut self, parts: bool, arguments: &Arguments) -> Value {
+        let rows = self.rows.table(&format!("example {:?}", arguments.range));
         let table = self.table(Table::of(rows));
-        if !made {
+        if !parts && !arguments.is_true("return_X_y") {
             return table;
         }
         let mut target = Table { label: Some("target".into()), ..Table::of(rows) };

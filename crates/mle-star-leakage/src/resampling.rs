@@ -1,8 +1,8 @@
 //! Rows that are drawn again: samplers and bootstrap samples.
 
 use crate::calls::Arguments;
+use crate::effects::Made;
 use crate::machine::Machine;
-use crate::names;
 use crate::rows::RowsId;
 use crate::value::{Estimator, Role, Value};
 
@@ -12,7 +12,7 @@ impl Machine<'_> {
         let given: Vec<Value> = arguments.all().take(2).cloned().collect();
         let repeats = match estimator.role {
             Role::Sampler => Some(true),
-            _ => names::removes_rows(&estimator.name).then_some(false),
+            _ => (estimator.known == Some(Made::Undersampling)).then_some(false),
         };
         Value::Tuple(self.drawn_again(&given, repeats, arguments).into())
     }

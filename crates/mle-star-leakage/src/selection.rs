@@ -1,13 +1,14 @@
 //! Which columns are chosen by the target.
 
 use crate::calls::Arguments;
+use crate::effects::Made;
 use crate::info::{Dependencies, Dependency, How, Kind};
 use crate::machine::Machine;
 use crate::rows::{Origin, RowsId};
 use crate::table::Table;
 use ruff_text_size::TextRange;
 
-use crate::value::{Estimator, Fitted, Object, Value};
+use crate::value::{Estimator, Fitted, Object, Role, Value};
 
 impl Machine<'_> {
     /// What the choice of columns depends on.
@@ -82,9 +83,9 @@ impl Machine<'_> {
 
     /// `shap.TreeExplainer(model)`, `SelectFromModel(model, prefit=True)`: something that knows the importances of the
     /// model.
-    pub(crate) fn explained(&self, name: &str, arguments: &Arguments) -> Option<Fitted> {
-        let prefit = name == "SelectFromModel" && arguments.is_true("prefit");
-        if !name.ends_with("Explainer") && !prefit {
+    pub(crate) fn explained(&self, role: Role, known: Option<Made>, arguments: &Arguments) -> Option<Fitted> {
+        let prefit = role == Role::Selector && arguments.is_true("prefit");
+        if known != Some(Made::Explaining) && !prefit {
             return None;
         }
         match arguments.first().and_then(|value| self.state.get(value)) {

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::effects::Made;
 use crate::info::{Dependencies, Scores};
 use crate::rows::RowsId;
 use crate::site::Site;
@@ -226,10 +227,10 @@ pub(crate) struct Splitter {
 /// Something that is fitted.
 #[derive(Clone, Debug)]
 pub(crate) struct Estimator {
-    /// The name of the class.
-    pub(crate) name: Rc<str>,
     /// What it learns.
     pub(crate) role: Role,
+    /// What else is known of it.
+    pub(crate) known: Option<Made>,
     /// Where it was made.
     pub(crate) made: Site,
     /// What its settings depend on.
@@ -291,10 +292,10 @@ impl Number {
 
 impl Estimator {
     /// A model that was not fitted yet.
-    pub(crate) fn model(name: &str, made: Site) -> Self {
+    pub(crate) fn model(made: Site) -> Self {
         Self {
-            name: name.into(),
             role: Role::Model,
+            known: None,
             made,
             deps: Dependencies::default(),
             stops: false,
