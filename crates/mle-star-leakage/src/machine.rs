@@ -1,10 +1,11 @@
 //! The abstract interpreter: its state, the items of loops, and assignment to names.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use ruff_python_ast::{Expr, Parameters, Stmt, StmtClassDef};
 use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashMap;
 
 use crate::facts::Facts;
 use crate::info::{Dependencies, Dependency, How, Infos, Kind};
@@ -41,7 +42,7 @@ pub(crate) struct Machine<'a> {
     pub(crate) nesting: Nesting,
     pub(crate) networks: Networks,
     /// The parts of conditions that are put together by `&`.
-    pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
+    pub(crate) conjunctions: FxHashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
     /// The table that expressions of polars are about.
     pub(crate) context: Option<Rc<Table>>,
     /// Values that were written to files, by the paths.
@@ -98,7 +99,7 @@ pub(crate) struct Networks {
     /// Networks that were called, with the rows and the place, before the gradient of a loss is taken.
     pub(crate) forwards: Vec<(usize, Table, Site)>,
     /// Instances of classes of the script, with what they learnt.
-    pub(crate) fitted: HashMap<usize, Fitted>,
+    pub(crate) fitted: FxHashMap<usize, Fitted>,
     /// The true values that predictions were last compared with.
     pub(crate) truth: Option<Table>,
     /// What networks are called for is not learnt.
@@ -217,7 +218,7 @@ impl<'a> Machine<'a> {
             calls: Calls::default(),
             nesting: Nesting::default(),
             networks: Networks::default(),
-            conjunctions: HashMap::new(),
+            conjunctions: FxHashMap::default(),
             context: None,
             registered: Vec::new(),
             choices: Dependencies::default(),

@@ -1,7 +1,8 @@
 //! Sets of rows and their origins, which decide whether one set contains or overlaps another.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::site::Site;
 
@@ -92,18 +93,18 @@ impl DivisionKind {
 #[derive(Debug)]
 pub(crate) struct Rows {
     origins: Vec<Origin>,
-    numbers: HashMap<Origin, RowsId>,
+    numbers: FxHashMap<Origin, RowsId>,
     divisions: Vec<(Division, Site)>,
-    division_numbers: HashMap<(RowsId, Division), DivisionId>,
+    division_numbers: FxHashMap<(RowsId, Division), DivisionId>,
 }
 
 impl Default for Rows {
     fn default() -> Self {
         Self {
             origins: vec![Origin::Unknown],
-            numbers: HashMap::new(),
+            numbers: FxHashMap::default(),
             divisions: Vec::new(),
-            division_numbers: HashMap::new(),
+            division_numbers: FxHashMap::default(),
         }
     }
 }

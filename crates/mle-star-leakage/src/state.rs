@@ -1,7 +1,8 @@
 //! Variables and objects, with a log so that branches can be undone and joined.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::join::{alike, join, join_objects};
 use crate::table::Table;
@@ -20,10 +21,10 @@ pub(crate) struct State<'a> {
 /// The variables of a module, function or comprehension.
 #[derive(Debug, Default)]
 struct Scope<'a> {
-    variables: HashMap<&'a str, Value>,
+    variables: FxHashMap<&'a str, Value>,
     parent: Option<usize>,
     /// Names that belong to another scope: `global` and `nonlocal`.
-    elsewhere: HashMap<&'a str, usize>,
+    elsewhere: FxHashMap<&'a str, usize>,
 }
 
 /// Where something changed, and what was there.
@@ -36,8 +37,8 @@ enum Change<'a> {
 /// What a branch left.
 #[derive(Debug, Default)]
 pub(crate) struct Branch<'a> {
-    variables: HashMap<(usize, &'a str), Option<Value>>,
-    objects: HashMap<usize, Rc<Object>>,
+    variables: FxHashMap<(usize, &'a str), Option<Value>>,
+    objects: FxHashMap<usize, Rc<Object>>,
 }
 
 impl<'a> State<'a> {

@@ -7,10 +7,10 @@
 mod apply;
 mod rows;
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use ruff_python_ast::{CmpOp, Operator};
+use rustc_hash::FxHashMap;
 
 use crate::rows::DivisionKind;
 use crate::value::Role;
@@ -689,8 +689,8 @@ pub(crate) enum Expression {
 }
 
 /// The effects of each name, by receivers.
-static EFFECTS: LazyLock<HashMap<&str, Vec<(Receiver, Effect)>>> = LazyLock::new(|| {
-    let mut effects: HashMap<&str, Vec<(Receiver, Effect)>> = HashMap::new();
+static EFFECTS: LazyLock<FxHashMap<&str, Vec<(Receiver, Effect)>>> = LazyLock::new(|| {
+    let mut effects: FxHashMap<&str, Vec<(Receiver, Effect)>> = FxHashMap::default();
     for (receiver, effect, name) in names().filter(|(_, _, name)| !name.contains('*')) {
         let known = effects.entry(name).or_default();
         debug_assert!(known.iter().all(|(of, _)| *of != receiver), "{receiver:?} has {name} twice");
