@@ -300,24 +300,25 @@ impl<'a> Machine<'a> {
     }
 
     fn deps_within(&self, value: &Value, depth: usize) -> Dependencies {
-        if depth == 0 {
-            return Dependencies::default();
-        }
-        let all = |items: &mut dyn Iterator<Item = &Value>| {
-            items.take(64).map(|item| self.deps_within(item, depth - 1)).collect()
-        };
         match (value, self.state.get(value)) {
+            _ if depth == 0 => Dependencies::default(),
             (Value::Number(number), _) => number.deps.clone(),
             (Value::Names(names), _) => names.deps.clone(),
-            (Value::Tuple(items), _) => all(&mut items.iter()),
-            (Value::Text(text), _) => all(&mut text.values.iter()),
             (_, Some(Object::Table(table))) => table.deps(),
-            (_, Some(Object::List(list))) => all(&mut list.items.iter()),
-            (_, Some(Object::Dict(dict))) => {
-                all(&mut dict.items.iter().map(|(_, value)| value).chain(&dict.others))
-            }
-            _ => Dependencies::default(),
+            _ => self.items_in(value).map(|item| self.deps_within(item, depth - 1)).collect(),
         }
+    }
+
+    /// The items of a list, tuple or dictionary, or the values in a text.
+    pub(crate) fn items_in<'v>(&'v self, value: &'v Value) -> impl Iterator<Item = &'v Value> {
+        let (items, pairs): (&[Value], &[_]) = match (value, self.state.get(value)) {
+            (Value::Tuple(items), _) => (items, &[]),
+            (Value::Text(text), _) => (&text.values, &[]),
+            (_, Some(Object::List(list))) => (&list.items, &[]),
+            (_, Some(Object::Dict(dict))) => (&dict.others, &dict.items),
+            _ => (&[], &[]),
+        };
+        pairs.iter().map(|(_, value)| value).chain(items).take(64)
     }
 
     /// The column that a value makes when it is put into a table.

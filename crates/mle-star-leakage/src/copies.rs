@@ -17,8 +17,7 @@ use crate::value::{List, Number, Object, Row, Value};
 impl Machine<'_> {
     /// Arguments in which lists with one item for each row are tables.
     pub(crate) fn with_row_lists<'g>(&mut self, arguments: &'g Arguments) -> Cow<'g, Arguments> {
-        let is_list = |value: &Value| matches!(self.state.get(value), Some(Object::List(list)) if !list.added.is_empty());
-        if !arguments.all().any(is_list) {
+        if !arguments.all().any(|value| self.is_filled_list(value)) {
             return Cow::Borrowed(arguments);
         }
         let mut made = arguments.clone();
@@ -36,12 +35,17 @@ impl Machine<'_> {
         Cow::Owned(made)
     }
 
+    /// Whether a value is a list that a loop fills.
+    fn is_filled_list(&self, value: &Value) -> bool {
+        matches!(self.state.get(value), Some(Object::List(list)) if !list.added.is_empty())
+    }
+
     /// Whether lists that have rows more than once all do, labels as well: pairs of rows with labels of their own are
     /// no copies.
     pub(crate) fn are_labelled(&mut self, values: &[Value]) -> bool {
         let (mut repeated, mut others) = (false, false);
         for value in values {
-            if !matches!(self.state.get(value), Some(Object::List(list)) if !list.added.is_empty()) {
+            if !self.is_filled_list(value) {
                 continue;
             }
             match self.row_list(value).map(|table| table.rows) {
@@ -186,9 +190,7 @@ impl Machine<'_> {
         };
         self.rows.ancestors(rows).any(|above| match self.rows.origin(above) {
             Origin::Some { site, .. } => within(*site),
-            Origin::Part { division, .. } => {
-                self.rows.division_of(*division).is_some_and(|(_, site)| within(*site))
-            }
+            Origin::Part { division, .. } => within(self.rows.division_of(*division).1),
             _ => false,
         })
     }

@@ -135,8 +135,9 @@ impl Machine<'_> {
             }
             (Values::Times, None) if on.as_str().is_some() => on.clone(),
             (_, None) => Value::Unknown,
-            (Values::Array, Some(table)) => self.valuewise(table, values, arguments),
-            (Values::Cells | Values::Filled, Some(table)) => self.valuewise(table, values, arguments),
+            (Values::Array | Values::Cells | Values::Filled, Some(table)) => {
+                self.valuewise(table, values, arguments)
+            }
             (Values::Operator(operator), Some(_)) => self.operate(operator, on, &first),
             (Values::Mapped, Some(table)) => self.mapped(table, arguments),
             (Values::Elementwise, Some(_)) => {

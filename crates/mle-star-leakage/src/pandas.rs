@@ -113,8 +113,7 @@ impl Machine<'_> {
                 let deps = self.deps_of(first);
                 if deps.is_empty() && index.is_none() {
                     return match first {
-                        Value::Number(_) => first.clone(),
-                        Value::Bound(_) => first.clone(),
+                        Value::Number(_) | Value::Bound(_) => first.clone(),
                         _ => self.as_scores(first),
                     };
                 }

@@ -89,7 +89,7 @@ impl<'a> Report<'a> {
         if rows.overlap(fit.from, fit.on) || rows.different_divisions(fit.from, fit.on).is_some() {
             return None;
         }
-        let (division, site) = rows.division_of(rows.separation(fit.from, fit.on)?)?;
+        let (division, site) = rows.division_of(rows.separation(fit.from, fit.on)?);
         Some((rows.common(fit.from, fit.on)?, division.kind, *site))
     }
 

@@ -51,10 +51,7 @@ impl Machine<'_> {
     /// Remembers rows that are left by how well they are predicted.
     pub(crate) fn note_chosen_by_errors(&mut self, rows: RowsId) {
         let site = self.site(self.statement);
-        let others = match *self.rows.origin(rows) {
-            Origin::Part { of, .. } => self.other_side(of, rows),
-            _ => None,
-        };
+        let others = self.rows.part_of(rows).and_then(|(of, ..)| self.other_side(of, rows));
         self.seen
             .chosen_by_errors
             .extend([Some(rows), others].into_iter().flatten().map(|rows| (rows, site)));

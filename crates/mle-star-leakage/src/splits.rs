@@ -6,7 +6,7 @@ use crate::calls::Arguments;
 use crate::effects::Split;
 use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
-use crate::rows::{DivisionId, DivisionKind, RowsId};
+use crate::rows::{DivisionKind, RowsId};
 use crate::table::Table;
 use crate::value::{Object, Splitter, Value};
 
@@ -168,10 +168,7 @@ impl Machine<'_> {
 
     /// The other side of a division that rows are one side of.
     pub(crate) fn other_side(&mut self, whole: RowsId, part: RowsId) -> Option<RowsId> {
-        let (division, side): (DivisionId, u8) = match self.rows.origin(part) {
-            crate::rows::Origin::Part { of, division, side } if *of == whole => (*division, *side),
-            _ => return None,
-        };
+        let (_, division, side) = self.rows.part_of(part).filter(|(of, ..)| *of == whole)?;
         Some(self.rows.part(whole, division, 1 - side))
     }
 

@@ -8,7 +8,7 @@ use crate::calls::Arguments;
 use crate::effects::{self, Effect, New, Receiver, Step};
 use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::Machine;
-use crate::rows::{DivisionKind, Origin, RowsId};
+use crate::rows::{DivisionKind, RowsId};
 use crate::table::Table;
 use crate::value::{Bound, Dict, Estimator, Fitted, Object, Role, Value};
 
@@ -41,14 +41,11 @@ impl Machine<'_> {
 
     /// The rows that folds are made of, and the training rows of a fold, if rows are those.
     pub(crate) fn fold_of(&self, rows: RowsId) -> Option<(RowsId, RowsId)> {
-        self.rows.ancestors(rows).find_map(|above| match self.rows.origin(above) {
-            Origin::Part { of, division, side: 0 } => {
-                let (division, _) = self.rows.division_of(*division)?;
-                let kind = division.kind;
-                let folds = kind.is_random() || matches!(kind, DivisionKind::Folds | DivisionKind::Groups);
-                folds.then_some((*of, above))
-            }
-            _ => None,
+        self.rows.ancestors(rows).find_map(|above| {
+            let (of, division, side) = self.rows.part_of(above)?;
+            let kind = self.rows.division_of(division).0.kind;
+            let folds = kind.is_random() || matches!(kind, DivisionKind::Folds | DivisionKind::Groups);
+            (side == 0 && folds).then_some((of, above))
         })
     }
 

@@ -414,8 +414,17 @@ impl Value {
         }
     }
 
+    /// The number, if it is a constant.
+    pub(crate) fn as_number(&self) -> Option<f64> {
+        match self {
+            Self::Int(number) => Some(*number as f64),
+            Self::Float(number) => Some(*number),
+            _ => None,
+        }
+    }
+
     /// Whether it is a constant number.
     pub(crate) fn is_constant_number(&self) -> bool {
-        matches!(self, Self::Int(_) | Self::Float(_))
+        self.as_number().is_some()
     }
 }

@@ -4,7 +4,7 @@ use crate::info::{Dependency, How, Kind};
 use crate::machine::Machine;
 use crate::report::{Cause, Report};
 use crate::reported::Reported;
-use crate::rows::{DivisionKind, Origin, RowsId};
+use crate::rows::{DivisionKind, RowsId};
 
 pub(super) fn find(report: &Report<'_>) -> Vec<Cause> {
     let mut causes = rows(report);
@@ -29,10 +29,7 @@ pub(super) fn does(report: &Report<'_>, dep: Dependency) -> Option<&'static str>
 /// Whether rows come from single divisions only, such as a train-test split, and from no folds.
 fn one_part(report: &Report<'_>, rows: RowsId) -> bool {
     let all = &report.machine.rows;
-    let mut kinds = all.ancestors(rows).filter_map(|above| match all.origin(above) {
-        Origin::Part { division, .. } => all.division_of(*division).map(|(division, _)| division.kind),
-        _ => None,
-    });
+    let mut kinds = all.parts(rows).map(|(_, division, _)| all.division_of(division).0.kind);
     let single = |kind| {
         use DivisionKind::{Condition, Position, Random, Sample, Value};
         matches!(kind, Random | Sample | Position | Condition | Value)
