@@ -121,7 +121,7 @@ impl<'a> Machine<'a> {
         let by_rows = partly || self.chooses_rows(&name);
         let names = self.texts(&name);
         let by_target = if partly || by_rows { self.rows_by_target(index) } else { None };
-        let whole_name = name.constant().filter(|_| !name.is_constant_number());
+        let whole_name = name.name();
         let several = names.as_ref().and_then(|names| names.first()).filter(|_| column.target);
         let whole_name = whole_name.or_else(|| several.cloned());
         let given = names.as_ref().and_then(|names| self.with_columns(value, names)).cloned();
@@ -131,7 +131,7 @@ impl<'a> Machine<'a> {
             // The first column of an empty table.
             table.rows = rows_of_value;
         }
-        let names = match (name.constant().filter(|_| !name.is_constant_number()), names) {
+        let names = match (name.name(), names) {
             _ if matches!(name, Value::None) => Vec::new(),
             (Some(name), _) => vec![name],
             (None, Some(names)) => names,

@@ -218,9 +218,7 @@ impl Machine<'_> {
                 let of_rows = crate::copies::has_row(&item);
                 let list = self.open_list(vec![item]);
                 let site = self.site(arguments.range);
-                if let (Value::Object(number), true) = (&list, of_rows)
-                    && let Some(Object::List(list)) = self.state.change(*number)
-                {
+                if let Some(list) = self.state.list_mut(&list).filter(|_| of_rows) {
                     list.added.push((site, false));
                 }
                 list

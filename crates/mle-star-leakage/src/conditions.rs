@@ -285,12 +285,8 @@ impl Interval {
 
     /// Whether something certainly fulfils both: both reach to the end, or every end is after every beginning.
     fn meets(&self, other: &Self) -> bool {
-        match (&self.values, &other.values) {
-            (None, None) => {}
-            (Some(values), _) => return values.iter().any(|value| self.allows(value) && other.allows(value)),
-            (None, Some(values)) => {
-                return values.iter().any(|value| self.allows(value) && other.allows(value));
-            }
+        if let Some(values) = self.values.as_ref().or(other.values.as_ref()) {
+            return values.iter().any(|value| self.allows(value) && other.allows(value));
         }
         let lows: Vec<&Bound> = self.lows.iter().chain(&other.lows).collect();
         let highs: Vec<&Bound> = self.highs.iter().chain(&other.highs).collect();

@@ -29,7 +29,7 @@ impl Machine<'_> {
         }
         let estimator = match arguments.get(0, "estimator").and_then(|value| self.state.get(value)) {
             Some(Object::Estimator(estimator)) => estimator.clone(),
-            _ => Estimator::model(self.site(arguments.called)),
+            _ => Estimator { made: self.site(arguments.called), ..Estimator::default() },
         };
         let features = self.taken(&estimator, &table);
         self.note_ids(&features, arguments);

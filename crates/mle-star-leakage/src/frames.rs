@@ -373,7 +373,7 @@ impl Machine<'_> {
                 return Value::None;
             }
             Columns::Merged => return self.merged(table, &first, arguments),
-            Columns::Got => match first.constant().filter(|_| table.whole && !first.is_constant_number()) {
+            Columns::Got => match first.name().filter(|_| table.whole) {
                 Some(name) => self.select(table, &name),
                 None => return Value::learnt(table.values().rest.deps),
             },

@@ -237,6 +237,11 @@ impl Infos {
         self.map(set, |dep| (dep.kind != kind).then_some(dep))
     }
 
+    /// The target that is an answer among these.
+    pub(crate) fn answer(&self, set: &Dependencies) -> Option<TargetId> {
+        self.deps(set).find_map(|dep| if let Kind::Answer(number) = dep.kind { Some(number) } else { None })
+    }
+
     /// Whether something is, or depends on, a prediction of a model.
     pub(crate) fn has_model(&self, set: &Dependencies) -> bool {
         self.any(set, |dep| dep.kind == Kind::Model)

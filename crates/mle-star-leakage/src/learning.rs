@@ -29,7 +29,7 @@ impl Machine<'_> {
             New::Stopping if self.watches_training(arguments) => Value::Unknown,
             New::Stopping => {
                 let made = self.site(arguments.range);
-                self.state.add(Object::Estimator(Estimator { stops: true, ..Estimator::model(made) }))
+                self.state.add(Object::Estimator(Estimator { stops: true, made, ..Estimator::default() }))
             }
             New::Study => self.state.add(Object::Study(Number::default())),
             _ => self.data_set(new, first, arguments),
@@ -410,7 +410,7 @@ impl Machine<'_> {
             }
         }
         let made = self.site(arguments.range);
-        let estimator = Estimator { deps, ..Estimator::model(made) };
+        let estimator = Estimator { deps, made, ..Estimator::default() };
         let base = self.state.add(Object::Estimator(estimator.clone()));
         let data =
             arguments.get(1, "train_set").or_else(|| arguments.named("dtrain")).cloned().unwrap_or_default();

@@ -275,11 +275,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What holds for a value that is one or the other.
-    pub(crate) fn join(&mut self, left: &Value, right: &Value) -> Value {
-        self.state.join(left, right)
-    }
-
     /// The items of a value. Numbers are candidates of a search, which the loop at this place may be.
     pub(crate) fn items(&mut self, value: &Value, site: TextRange) -> Items {
         let each = match (value, self.state.handle(value).as_deref()) {
@@ -331,7 +326,7 @@ impl<'a> Machine<'a> {
     /// One value that stands for all.
     pub(crate) fn join_all(&mut self, items: &[Value]) -> Value {
         let Some((first, rest)) = items.split_first() else { return Value::Unknown };
-        rest.iter().take(64).fold(first.clone(), |all, item| self.join(&all, item))
+        rest.iter().take(64).fold(first.clone(), |all, item| self.state.join(&all, item))
     }
 
     /// A number as a candidate of the search at this place.

@@ -1,7 +1,6 @@
 //! Names that say more than an effect: words among others, and settings of models.
 
 use crate::info::How;
-use memchr::memmem;
 
 /// Names of settings of models that say for how many rounds they are trained.
 const ROUNDS: &str = "
@@ -10,12 +9,7 @@ const ROUNDS: &str = "
 
 /// Whether a name is one of several words.
 pub(crate) fn is_one(words: &str, name: &str) -> bool {
-    let is_space = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
-    let (words, name) = (words.as_bytes(), name.as_bytes());
-    !name.is_empty()
-        && memmem::find_iter(words, name).any(|at| {
-            is_space(at.checked_sub(1).map(|before| &words[before])) && is_space(words.get(at + name.len()))
-        })
+    words.split_ascii_whitespace().any(|word| word == name)
 }
 
 /// How candidates differ that set this parameter of a model. A few numbers of rounds are as good as other settings.

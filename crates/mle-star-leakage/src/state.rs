@@ -73,11 +73,7 @@ impl<'a> State<'a> {
     pub(crate) fn set(&mut self, scope: usize, name: &'a str, value: Value) {
         let scope =
             self.scopes.get(scope).and_then(|here| here.elsewhere.get(name)).copied().unwrap_or(scope);
-        let Some(here) = self.scopes.get_mut(scope) else { return };
-        let before = here.variables.insert(name, value);
-        if self.branches > 0 {
-            self.log.push(Change::Variable(scope, name, before));
-        }
+        self.set_here(scope, name, value);
     }
 
     /// Says that a name belongs to an outer scope.
@@ -104,8 +100,7 @@ impl<'a> State<'a> {
 
     /// A copy of an object.
     pub(crate) fn copy(&mut self, number: usize) -> Value {
-        let Some(object) = self.objects.get(number).cloned() else { return Value::Unknown };
-        self.objects.push(object);
+        self.objects.push(Rc::clone(&self.objects[number]));
         Value::Object(self.objects.len() - 1)
     }
 
@@ -137,11 +132,9 @@ impl<'a> State<'a> {
 
     /// The table of a value, to change.
     pub(crate) fn table_mut(&mut self, value: &Value) -> Option<&mut Table> {
-        match value {
-            Value::Object(number) => match self.change(*number) {
-                Some(Object::Table(table)) => Some(table),
-                _ => None,
-            },
+        let Value::Object(number) = value else { return None };
+        match self.change(*number) {
+            Some(Object::Table(table)) => Some(table),
             _ => None,
         }
     }

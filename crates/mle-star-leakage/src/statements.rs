@@ -147,7 +147,7 @@ impl<'a> Machine<'a> {
     fn give_back(&mut self, value: Value) {
         let before = self.calls.returned.last_mut().and_then(Option::take);
         let value = match before {
-            Some(before) => self.join(&before, &value),
+            Some(before) => self.state.join(&before, &value),
             None => value,
         };
         if let Some(last) = self.calls.returned.last_mut() {

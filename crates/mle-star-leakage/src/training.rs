@@ -82,7 +82,7 @@ impl Machine<'_> {
             self.networks.forwards.push((*number, table.clone(), site));
         }
         let fitted = fitted?;
-        let estimator = Estimator::model(fitted.site);
+        let estimator = Estimator { made: fitted.site, ..Estimator::default() };
         let deps = self.predictions(&estimator, &fitted, &table);
         Some(self.array(table.rows, deps))
     }

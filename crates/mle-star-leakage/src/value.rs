@@ -225,7 +225,7 @@ pub(crate) struct Splitter {
 }
 
 /// Something that is fitted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Estimator {
     /// What it learns.
     pub(crate) role: Role,
@@ -246,7 +246,7 @@ pub(crate) struct Estimator {
 }
 
 /// What something learnt.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fitted {
     /// Where.
     pub(crate) site: Site,
@@ -265,7 +265,7 @@ pub(crate) struct Fitted {
 }
 
 /// What something learns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     /// Nothing.
     Nothing,
@@ -278,6 +278,7 @@ pub(crate) enum Role {
     /// Repeats or generates rows.
     Sampler,
     /// A model.
+    #[default]
     Model,
     /// The best of several settings of a model.
     Search,
@@ -290,34 +291,10 @@ impl Number {
     }
 }
 
-impl Estimator {
-    /// A model that was not fitted yet.
-    pub(crate) fn model(made: Site) -> Self {
-        Self {
-            role: Role::Model,
-            known: None,
-            made,
-            deps: Dependencies::default(),
-            stops: false,
-            warm: false,
-            selects: false,
-            fitted: None,
-        }
-    }
-}
-
 impl Fitted {
     /// What a model learnt from rows and their target.
     pub(crate) fn with_target(site: Site, rows: RowsId, deps: Dependencies) -> Self {
-        Self {
-            site,
-            rows,
-            deps,
-            with_target: true,
-            of_target: false,
-            watched: Scores::default(),
-            named: Vec::new(),
-        }
+        Self { site, rows, deps, with_target: true, ..Self::default() }
     }
 }
 
@@ -382,6 +359,11 @@ impl Value {
             Self::Text(text) => text.constant(),
             _ => None,
         }
+    }
+
+    /// The name of a column: the text of a constant that is no number.
+    pub(crate) fn name(&self) -> Option<Rc<str>> {
+        self.constant().filter(|_| !self.is_constant_number())
     }
 
     /// The value, if it is a number that depends on data.
