@@ -110,10 +110,7 @@ impl<'a> Machine<'a> {
         let is_time = self.table_of(value).is_some_and(|table| !table.order.times.is_empty());
         let (partly, name) = self.place(index, located);
         let mut column = column;
-        let among = match &name {
-            Value::Positions { part, .. } => Some(*part),
-            name => self.table_of(name).filter(|table| table.index).map(|table| table.rows),
-        };
+        let among = self.table_of(&name).filter(|table| table.index).map(|table| table.rows);
         self.depend_on_place((&mut column, value), number, &name);
         if partly {
             self.leave_out_apart(&mut column, number, index);
@@ -255,8 +252,7 @@ impl<'a> Machine<'a> {
     }
 
     fn chooses_rows(&self, index: &Value) -> bool {
-        matches!(index, Value::Positions { .. })
-            || self.table_of(index).is_some_and(|table| table.mask.condition.is_some() || table.index)
+        self.table_of(index).is_some_and(|table| table.mask.condition.is_some() || table.index)
     }
 
     /// `del base[index]`.

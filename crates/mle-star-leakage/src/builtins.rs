@@ -67,6 +67,8 @@ impl Machine<'_> {
             return Value::Length(rows);
         }
         match self.table_of(first) {
+            // What is made for a fold by the number of its rows may be filled in any order.
+            Some(table) if table.positions.is_some() => Value::some_number(),
             Some(table) => Value::Length(table.rows),
             None => match self.state.get(first) {
                 Some(Object::List(list)) if !list.open => {

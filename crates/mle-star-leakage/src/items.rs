@@ -288,11 +288,11 @@ impl<'a> Machine<'a> {
         if is_every_row(index) {
             return Some(table.rows);
         }
-        if let Value::Positions { of, part } = index {
-            // Positions of other rows say nothing here.
-            return Some(if *of == table.rows { *part } else { RowsId::UNKNOWN });
-        }
         let index = self.table_of(index)?;
+        if index.positions.is_some_and(|of| of != table.rows) {
+            // Positions of other rows say nothing here.
+            return Some(RowsId::UNKNOWN);
+        }
         if let (Some(among), Some((_, negated))) = (index.mask.among, &index.mask.condition) {
             let negated = *negated;
             return Some(if negated {
@@ -343,11 +343,6 @@ impl<'a> Machine<'a> {
         match (base, self.state.handle(base).as_deref()) {
             (Value::Number(_), _) => base.clone(),
             (Value::Names(names), _) => Value::Names(Rc::new(Names { sure: false, ..(**names).clone() })),
-            (Value::Positions { of, part }, _) => {
-                let all = Table::positions(*part);
-                let part = self.sliced(&all, slice).rows;
-                Value::Positions { of: *of, part }
-            }
             (Value::Tuple(items), _) => {
                 part_of(items, &bounds).map_or(Value::Unknown, |items| Value::Tuple(items.into()))
             }

@@ -61,9 +61,6 @@ fn same(left: &Value, right: &Value) -> bool {
         (Value::Function(one, _), Value::Function(other, _)) | (Value::Class(one), Value::Class(other)) => {
             one == other
         }
-        (Value::Positions { of, part }, Value::Positions { of: other, part: others }) => {
-            of == other && part == others
-        }
         (Value::Length(one), Value::Length(other)) => one == other,
         _ => left.constant().is_some() && left.constant() == right.constant(),
     }

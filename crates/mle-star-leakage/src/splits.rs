@@ -76,7 +76,8 @@ impl Machine<'_> {
             self.note_divided_truth(&truth);
         }
         let (fit, scored) = self.sides(rows, kind, &splitter.key, arguments);
-        let pair = [Value::Positions { of: rows, part: fit }, Value::Positions { of: rows, part: scored }];
+        let positions = |part| Table { positions: Some(rows), ..Table::positions(part) };
+        let pair = [fit, scored].map(|part| self.table(positions(part)));
         Value::each(Value::Tuple(pair.into()))
     }
 

@@ -300,9 +300,11 @@ impl<'a> Machine<'a> {
 
     /// The rows that are divided into folds, if an item of a loop has the positions of one.
     fn folds_of(&self, item: &Value, depth: usize) -> Option<RowsId> {
-        match item {
-            Value::Positions { of, part } if of != part => Some(*of),
-            Value::Tuple(items) if depth > 0 => items.iter().find_map(|item| self.folds_of(item, depth - 1)),
+        match (item, self.table_of(item)) {
+            (_, Some(table)) => table.positions.filter(|of| *of != table.rows),
+            (Value::Tuple(items), _) if depth > 0 => {
+                items.iter().find_map(|item| self.folds_of(item, depth - 1))
+            }
             _ => None,
         }
     }

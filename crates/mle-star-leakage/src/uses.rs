@@ -21,7 +21,7 @@ pub(crate) struct Uses {
 impl Machine<'_> {
     /// Remembers that a value is read.
     pub(crate) fn note_use(&mut self, value: &Value) {
-        if !matches!(value, Value::Object(_) | Value::Tuple(_) | Value::Positions { .. } | Value::Bound(_)) {
+        if !matches!(value, Value::Object(_) | Value::Tuple(_) | Value::Bound(_)) {
             return;
         }
         if self.uses.begun {
@@ -52,9 +52,6 @@ impl Machine<'_> {
     fn add_rows_of(&mut self, value: &Value, depth: usize) {
         match (value, self.state.handle(value).as_deref()) {
             _ if depth == 0 => {}
-            (Value::Positions { part, .. }, _) => {
-                self.uses.rows.insert(*part);
-            }
             (Value::Bound(bound), _) => self.add_rows_of(&bound.0, depth - 1),
             (_, Some(Object::Table(table))) => {
                 self.uses.rows.insert(table.rows);

@@ -41,8 +41,6 @@ pub(crate) enum Value {
     Object(usize),
     /// A tuple.
     Tuple(Rc<[Value]>),
-    /// Positions of rows in a table.
-    Positions { of: RowsId, part: RowsId },
     /// The number of rows.
     Length(RowsId),
     /// Names of columns.
