@@ -260,18 +260,12 @@ impl<'a> Machine<'a> {
         let Expr::Subscript(subscript) = target else { return };
         let base = self.eval(&subscript.value);
         let name = self.eval(&subscript.slice).constant();
-        if let Some(table) = self.state.table_mut(&base) {
-            match name {
-                Some(name) => table.remove(&name),
-                None => {
-                    let table = table.clone();
-                    let unsure = self.unsure(&table);
-                    if let Some(table) = self.state.table_mut(&base) {
-                        *table = unsure;
-                    }
-                }
-            }
+        let Some(mut table) = self.table_of(&base).cloned() else { return };
+        match name {
+            Some(name) => table.remove(&name),
+            None => table = self.unsure(&table),
         }
+        self.replace(&base, table);
     }
 }
 

@@ -76,11 +76,9 @@ impl Machine<'_> {
             return Some(match (operation, contained) {
                 (CmpOp::In, Some(contained)) => Value::Bool(contained),
                 (CmpOp::NotIn, Some(contained)) => Value::Bool(!contained),
-                _ => match operation {
-                    CmpOp::Eq | CmpOp::Is => Value::Bool(one == other),
-                    CmpOp::NotEq | CmpOp::IsNot => Value::Bool(one != other),
-                    _ => Value::Unknown,
-                },
+                (CmpOp::Eq | CmpOp::Is, _) => Value::Bool(one == other),
+                (CmpOp::NotEq | CmpOp::IsNot, _) => Value::Bool(one != other),
+                _ => Value::Unknown,
             });
         }
         if let (Some(one), CmpOp::In | CmpOp::NotIn, Some(all)) =

@@ -13,8 +13,8 @@ impl Machine<'_> {
         if let Some(Object::Estimator(estimator)) = self.state.get(value) {
             return estimator.deps.clone();
         }
-        let items = if depth > 0 { self.contents(value) } else { None };
-        items.into_iter().flatten().map(|item| self.settings_within(&item, depth - 1)).collect()
+        let items = self.items_in(value).filter(|_| depth > 0);
+        items.map(|item| self.settings_within(item, depth - 1)).collect()
     }
 
     /// The columns that an estimator takes from a table.
@@ -43,11 +43,7 @@ impl Machine<'_> {
         match (value, self.state.get(value)) {
             (_, Some(Object::Estimator(estimator))) => estimator.selects,
             (Value::Function(..), _) | (_, Some(Object::Instance(_))) => true,
-            _ if depth == 0 => false,
-            _ => {
-                let items = self.contents(value).unwrap_or_default();
-                items.iter().any(|item| self.selects_within(item, depth - 1))
-            }
+            _ => depth > 0 && self.items_in(value).any(|item| self.selects_within(item, depth - 1)),
         }
     }
 }

@@ -31,10 +31,17 @@ impl Machine<'_> {
         if !arguments.is_true("inplace") {
             return value;
         }
-        if let (Some(after), Some(table)) = (self.table_of(&value).cloned(), self.state.table_mut(base)) {
-            *table = after;
+        if let Some(after) = self.table_of(&value).cloned() {
+            self.replace(base, after);
         }
         Value::None
+    }
+
+    /// A table becomes another one.
+    pub(crate) fn replace(&mut self, on: &Value, after: Table) {
+        if let Some(table) = self.state.table_mut(on) {
+            *table = after;
+        }
     }
 
     /// Chooses, repeats or counts rows.
@@ -393,9 +400,7 @@ impl Machine<'_> {
     fn taken_out(&mut self, (on, table): Of<'_>, name: &Value) -> Value {
         let Some(name) = name.constant() else {
             let unsure = self.unsure(table);
-            if let Some(table) = self.state.table_mut(on) {
-                *table = unsure;
-            }
+            self.replace(on, unsure);
             return Value::Unknown;
         };
         let column = self.select(table, &name);

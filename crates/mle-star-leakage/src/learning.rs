@@ -7,7 +7,6 @@ use crate::effects::{self, Effect, Learn, Made, New, Receiver, Score};
 use crate::info::{Dependencies, Dependency, How, Kind};
 use crate::machine::Machine;
 use crate::names;
-use crate::rows::RowsId;
 use crate::table::Table;
 use crate::value::{Estimator, Fitted, Number, Object, Role, Value};
 
@@ -114,13 +113,8 @@ impl Machine<'_> {
         if let Some(Object::Estimator(estimator)) = self.state.get(value) {
             return estimator.role;
         }
-        let items = if depth > 0 { self.contents(value) } else { None };
-        items
-            .into_iter()
-            .flatten()
-            .map(|item| self.role_within(&item, depth - 1))
-            .max()
-            .unwrap_or(Role::Nothing)
+        let items = self.items_in(value).filter(|_| depth > 0);
+        items.map(|item| self.role_within(item, depth - 1)).max().unwrap_or(Role::Nothing)
     }
 
     /// Methods of estimators.
@@ -145,21 +139,21 @@ impl Machine<'_> {
                 base.clone()
             }
             (Learn::FitTransform, _) => {
-                let Some(fitted) = self.fit(base, estimator, arguments) else { return Value::Unknown };
+                let fitted = self.fit(base, estimator, arguments);
                 let Some(table) = self.given_table(arguments) else { return Value::Unknown };
                 let made = self.transformed_by(estimator, &table, &fitted, arguments);
                 // Scores of the rows, and of the target.
                 let pair = estimator.known == Some(Made::ProjectingBoth);
                 if pair { Value::Tuple([made, Value::Unknown].into()) } else { made }
             }
-            (Learn::FitPredict, _) => match self.fit(base, estimator, arguments) {
-                Some(fitted) if estimator.role == Role::Transformer => {
-                    let table = self.given_table(arguments).unwrap_or_default();
-                    self.transformed(&table, estimator.role, &fitted)
+            (Learn::FitPredict, _) => {
+                let fitted = self.fit(base, estimator, arguments);
+                if estimator.role != Role::Transformer {
+                    return self.predicted(estimator, &fitted, arguments);
                 }
-                Some(fitted) => self.predicted(estimator, &fitted, arguments),
-                None => Value::Unknown,
-            },
+                let table = self.given_table(arguments).unwrap_or_default();
+                self.transformed(&table, estimator.role, &fitted)
+            }
             (Learn::Transform, fitted) => match (self.given_table(arguments), fitted) {
                 (Some(table), Some(fitted)) => self.transformed_by(estimator, &table, fitted, arguments),
                 (Some(table), None) => self.table(table.values()),
@@ -188,7 +182,7 @@ impl Machine<'_> {
     }
 
     /// Fits on rows.
-    fn fit(&mut self, base: &Value, estimator: &Estimator, arguments: &Arguments) -> Option<Fitted> {
+    fn fit(&mut self, base: &Value, estimator: &Estimator, arguments: &Arguments) -> Fitted {
         let table = self.given_table(arguments);
         let target = arguments.get(1, "y").filter(|value| !matches!(value, Value::None)).cloned();
         let fitted = match &table {
@@ -211,17 +205,12 @@ impl Machine<'_> {
                 self.watch(estimator, &mut fitted, arguments);
                 fitted
             }
-            None => Fitted {
-                rows: RowsId::UNKNOWN,
-                ..self.fit_rows(&Table::default(), target.as_ref(), arguments)
-            },
+            None => self.fit_rows(&Table::default(), target.as_ref(), arguments),
         };
-        if let Value::Object(number) = base
-            && let Some(Object::Estimator(estimator)) = self.state.change(*number)
-        {
+        if let Some(estimator) = self.state.estimator_mut(base) {
             estimator.fitted = Some(fitted.clone());
         }
-        Some(fitted)
+        fitted
     }
 
     /// The table that a method is called with.
@@ -282,7 +271,7 @@ impl Machine<'_> {
         } else {
             return;
         }
-        if let Some(Object::Estimator(estimator)) = self.state.change(*number) {
+        if let Some(estimator) = self.state.estimator_mut(base) {
             estimator.fitted = Some(fitted);
         }
     }

@@ -286,7 +286,7 @@ impl<'a> Machine<'a> {
             (_, Some(Object::Dict(dict))) if dict.others.is_empty() => {
                 dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()
             }
-            (Value::Number(_), _) => return Items::Any(self.candidate(value, site)),
+            (Value::Number(_), _) => return Items::Any(self.candidate_of(value, site, How::Open)),
             (Value::Names(names), _) => return Items::Any(self.each_name(names, site)),
             (Value::Bound(bound), _) if bound.1 == Bound::Items => return Items::Any(bound.0.clone()),
             (_, Some(Object::Table(table))) => return Items::Any(one_row(table)),
@@ -297,7 +297,7 @@ impl<'a> Machine<'a> {
             let each = each.iter().map(|item| self.candidate_of(item, site, How::Few)).collect();
             return Items::Each(each);
         }
-        let each: Vec<Value> = each.iter().map(|item| self.candidate(item, site)).collect();
+        let each: Vec<Value> = each.iter().map(|item| self.candidate_of(item, site, How::Open)).collect();
         Items::Any(self.join_all(&each))
     }
 
@@ -330,10 +330,6 @@ impl<'a> Machine<'a> {
     }
 
     /// A number as a candidate of the search at this place.
-    fn candidate(&mut self, value: &Value, site: TextRange) -> Value {
-        self.candidate_of(value, site, How::Open)
-    }
-
     pub(crate) fn candidate_of(&mut self, value: &Value, site: TextRange, how: How) -> Value {
         let number = match value {
             Value::Number(number) => (**number).clone(),

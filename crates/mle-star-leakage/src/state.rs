@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::join::{alike, join, join_objects};
 use crate::table::Table;
-use crate::value::{List, Object, Value};
+use crate::value::{Estimator, List, Object, Value};
 
 /// Variables and objects.
 #[derive(Debug, Default)]
@@ -139,10 +139,18 @@ impl<'a> State<'a> {
         }
     }
 
+    /// What is fitted of a value, to change.
+    pub(crate) fn estimator_mut(&mut self, value: &Value) -> Option<&mut Estimator> {
+        let Value::Object(number) = value else { return None };
+        match self.change(*number) {
+            Some(Object::Estimator(estimator)) => Some(estimator),
+            _ => None,
+        }
+    }
+
     /// The list of a value, to change.
     pub(crate) fn list_mut(&mut self, value: &Value) -> Option<&mut List> {
-        let Value::Object(number) = value else { return None };
-        let Some(Object::List(_)) = self.object(*number) else { return None };
+        let (Value::Object(number), Some(Object::List(_))) = (value, self.get(value)) else { return None };
         match self.change(*number) {
             Some(Object::List(list)) => Some(list),
             _ => None,
