@@ -6,7 +6,6 @@ use crate::calls::Arguments;
 use crate::effects::{self, Effect, Learn, Made, New, Receiver, Score};
 use crate::info::{Dependencies, Dependency, How, Kind};
 use crate::machine::Machine;
-use crate::names;
 use crate::table::Table;
 use crate::value::{Estimator, Fitted, Number, Object, Role, Value};
 
@@ -88,10 +87,10 @@ impl Machine<'_> {
         {
             let of_value = self.deps_of(value).and(&self.settings_within(value, 4));
             let set = self.infos.map_kinds(&of_value, |kind| match kind {
-                Kind::Candidate(open) if open.is_open() => Some(Kind::Candidate(names::setting(name, open))),
+                Kind::Candidate(open) if open.is_open() => Some(Kind::Candidate(setting(name, open))),
                 Kind::Candidate(_) => Some(kind),
                 Kind::Choice(How::Open) => {
-                    let how = names::setting(name, How::Few);
+                    let how = setting(name, How::Few);
                     Some(Kind::Choice(how))
                 }
                 Kind::Choice(_) => Some(kind),
@@ -389,8 +388,7 @@ impl Machine<'_> {
         let mut deps = Dependencies::default();
         if let Some(Object::Dict(dict)) = arguments.get(0, "params").and_then(|value| self.state.get(value)) {
             let mut settings = dict.items.clone();
-            let rounds =
-                arguments.named.iter().filter(|(name, _)| names::setting(name, How::Open) == How::Rounds);
+            let rounds = arguments.named.iter().filter(|(name, _)| setting(name, How::Open) == How::Rounds);
             settings.extend(rounds.cloned());
             let settings = Arguments { named: settings, range: arguments.range, ..Arguments::default() };
             let made = self.estimator("Booster", &settings);
@@ -466,4 +464,12 @@ impl Machine<'_> {
 fn is_stopping(name: &str, value: &Value) -> bool {
     let named = matches!(name, "early_stopping_rounds" | "early_stopping" | "od_wait" | "od_type");
     named && !matches!(value, Value::None | Value::Bool(false))
+}
+
+/// How candidates differ that set this parameter of a model. A few numbers of rounds are as good as other settings.
+fn setting(name: &str, open: How) -> How {
+    match effects::of(&[Receiver::Setting], name.rsplit("__").next().unwrap_or(name)) {
+        Some(Effect::Setting(how)) if how != How::Rounds || open == How::Open => how,
+        _ => How::Setting,
+    }
 }

@@ -7,7 +7,6 @@ use crate::calls::Arguments;
 use crate::effects::{self, Effect, File, New, Receiver};
 use crate::info::{Dependencies, How};
 use crate::machine::{Final, Machine};
-use crate::names;
 use crate::table::UNKNOWN_PART;
 use crate::value::{Bound, Number, Text, Value};
 
@@ -93,6 +92,30 @@ impl Machine<'_> {
             File::Matching | File::InFolder => return self.file_names(file, on, arguments),
         }
         Value::None
+    }
+
+    /// A text of which nothing is known but this part of it, if any.
+    pub(crate) fn some_text(&self, known: &str) -> Value {
+        let mut text = Text::default();
+        text.add(Value::Unknown);
+        if !known.is_empty() {
+            text.add(Value::text(known));
+            text.add(Value::Unknown);
+        }
+        text.value()
+    }
+
+    /// The names of files: `os.listdir(folder)`, `glob.glob(pattern)`, `folder.rglob(pattern)` and the like.
+    pub(crate) fn file_names(&mut self, files: File, folder: &Value, arguments: &Arguments) -> Value {
+        let mut known = Text::default();
+        if files == File::Matching {
+            for part in std::iter::once(folder).chain(arguments.positional.first()) {
+                known.add(part.clone());
+                known.add(Value::text("/"));
+            }
+        }
+        let one = self.some_text(known.fixed.trim_end_matches('/'));
+        self.open_list(vec![one])
     }
 
     /// A number drawn at random. In a loop it may be a candidate of a search.
@@ -190,7 +213,6 @@ const NOT_HELD_OUT: &str = "
 fn is_about_held_out_rows(text: &str) -> bool {
     let text = text.to_lowercase();
     let words = || text.split(|letter: char| !letter.is_alphanumeric());
-    words().any(|word| names::is_one(HELD_OUT, word))
-        && !words().any(|word| names::is_one(NOT_HELD_OUT, word))
-        && !text.contains("train")
+    let is_one = |all: &str| words().any(|word| all.split_whitespace().any(|known| known == word));
+    is_one(HELD_OUT) && !is_one(NOT_HELD_OUT) && !text.contains("train")
 }

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use ruff_python_ast::{CmpOp, Operator};
 use rustc_hash::FxHashMap;
 
+use crate::info::How;
 use crate::rows::DivisionKind;
 use crate::value::Role;
 
@@ -52,6 +53,8 @@ pub(crate) enum Receiver {
     Class,
     /// Functions and classes that make such things, if more is known of these.
     Maker,
+    /// Settings of models.
+    Setting,
     /// What trains a network: the network itself, its optimiser or its loss.
     Trainer,
     /// Functions and classes of any library.
@@ -117,6 +120,8 @@ pub(crate) enum Effect {
     Step(Step),
     /// It is no call, but an attribute.
     Attribute(Attribute),
+    /// It is no call, but a setting of a model, in which candidates of a search differ.
+    Setting(How),
 }
 
 impl Effect {
@@ -742,39 +747,18 @@ pub(crate) fn made_by(name: &str) -> Option<Made> {
     }
 }
 
+/// The receivers of functions of each library or part of one.
+static LIBRARIES: LazyLock<FxHashMap<&str, &[Receiver]>> = LazyLock::new(|| {
+    let rows = rows::LIBRARIES.iter();
+    rows.flat_map(|(names, receivers)| names.split(' ').map(|name| (name, *receivers))).collect()
+});
+
 /// The libraries whose functions a function may be, by its full name.
 pub(crate) fn libraries(symbol: &str) -> &'static [Receiver] {
     if symbol.contains("metrics") {
-        return &[Receiver::Library("metrics"), Receiver::Library("sklearn"), Receiver::Any];
+        return LIBRARIES["metrics"];
     }
-    match symbol.split('.').next().unwrap_or_default() {
-        "pandas" | "polars" | "cudf" | "dask" => &[Receiver::Library("pandas"), Receiver::Any],
-        "numpy" | "scipy" | "cupy" | "jax" | "np" => &[Receiver::Library("numpy"), Receiver::Any],
-        "torch" => &[
-            Receiver::Library("torch"),
-            Receiver::Library("numpy"),
-            Receiver::Library("losses"),
-            Receiver::Any,
-        ],
-        "lightgbm" | "xgboost" | "catboost" => &[Receiver::Library("lightgbm"), Receiver::Any],
-        "sklearn" if symbol.starts_with("sklearn.datasets.") => &[Receiver::Library("sklearn.datasets")],
-        "sklearn" => &[Receiver::Library("sklearn"), Receiver::Any],
-        "dataclasses" => &[Receiver::Library("dataclasses")],
-        "itertools" => &[Receiver::Library("itertools"), Receiver::Any],
-        "os" => &[Receiver::Library("os"), Receiver::Any],
-        "math" => &[Receiver::Library("math"), Receiver::Any],
-        "random" => &[Receiver::Library("random"), Receiver::Any],
-        "statistics" => &[Receiver::Library("statistics"), Receiver::Any],
-        "json" | "pickle" | "joblib" => &[Receiver::Library("pickle"), Receiver::Any],
-        "torchvision" if symbol.starts_with("torchvision.datasets.") => {
-            &[Receiver::Library("torchvision.datasets")]
-        }
-        "torchvision" if symbol.starts_with("torchvision.models.") => {
-            &[Receiver::Library("torchvision.models")]
-        }
-        "statsmodels" => &[Receiver::Library("statsmodels"), Receiver::Any],
-        "F" | "torchvision" => &[Receiver::Library("losses"), Receiver::Any],
-        "PIL" => &[],
-        _ => &[Receiver::Any],
-    }
+    let mut parts =
+        std::iter::successors(Some(symbol), |part| part.rsplit_once('.').map(|(before, _)| before));
+    parts.find_map(|part| LIBRARIES.get(part)).copied().unwrap_or(&[Receiver::Any])
 }

@@ -8,12 +8,16 @@ use super::{
     Attribute, Best, Columns, Draw, Effect, Expression, File, Items, Learn, Made, Make, New, Order, Python,
     Receiver, Rows, Score, Split, Stack, Statistic, Step, Test, Text, Values,
 };
+use crate::info::How;
 use crate::rows::DivisionKind;
 use crate::value::Role;
 
 macro_rules! effect {
     ($kind:ident) => {
         Effect::$kind
+    };
+    (Setting($how:expr)) => {
+        Effect::Setting($how)
     };
     ($kind:ident :: $($variant:tt)+) => {
         Effect::$kind($kind::$($variant)+)
@@ -25,6 +29,32 @@ macro_rules! rows {
         &[$($(($receiver, effect!($($effect)+), $names),)*)*]
     };
 }
+
+/// Libraries, and parts of them, with the receivers that have their functions. Others are any library.
+pub(super) const LIBRARIES: &[(&str, &[Receiver])] = &[
+    ("metrics", &[Receiver::Library("metrics"), Receiver::Library("sklearn"), Receiver::Any]),
+    ("pandas polars cudf dask", &[Receiver::Library("pandas"), Receiver::Any]),
+    ("numpy scipy cupy jax np", &[Receiver::Library("numpy"), Receiver::Any]),
+    (
+        "torch",
+        &[Receiver::Library("torch"), Receiver::Library("numpy"), Receiver::Library("losses"), Receiver::Any],
+    ),
+    ("F torchvision", &[Receiver::Library("losses"), Receiver::Any]),
+    ("torchvision.datasets", &[Receiver::Library("torchvision.datasets")]),
+    ("torchvision.models", &[Receiver::Library("torchvision.models")]),
+    ("lightgbm xgboost catboost", &[Receiver::Library("lightgbm"), Receiver::Any]),
+    ("sklearn", &[Receiver::Library("sklearn"), Receiver::Any]),
+    ("sklearn.datasets", &[Receiver::Library("sklearn.datasets")]),
+    ("statsmodels", &[Receiver::Library("statsmodels"), Receiver::Any]),
+    ("dataclasses", &[Receiver::Library("dataclasses")]),
+    ("itertools", &[Receiver::Library("itertools"), Receiver::Any]),
+    ("os", &[Receiver::Library("os"), Receiver::Any]),
+    ("math", &[Receiver::Library("math"), Receiver::Any]),
+    ("random", &[Receiver::Library("random"), Receiver::Any]),
+    ("statistics", &[Receiver::Library("statistics"), Receiver::Any]),
+    ("json pickle joblib", &[Receiver::Library("pickle"), Receiver::Any]),
+    ("PIL", &[]),
+];
 
 /// Receivers, effects and names.
 pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
@@ -386,6 +416,11 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
             PowerTransformer QuantileTransformer SplineTransformer KMeans MiniBatchKMeans GaussianMixture
             UMAP TSNE VarianceThreshold Tokenizer MissingIndicator RBFSampler Nystroem TextVectorization
             IsolationForest *Scaler *Imputer";
+    }
+    Receiver::Setting => {
+        [Setting(How::Seed)] "random_state seed* *seed";
+        [Setting(How::Rounds)] "n_estimators num_boost_round iterations num_iterations num_iteration n_rounds
+            num_rounds nrounds epochs ntree_limit ntree_end iteration_range n_epochs";
     }
     Receiver::Maker => {
         [Made::Composed] "Pipeline make_pipeline FeatureUnion make_union make_imb_pipeline";

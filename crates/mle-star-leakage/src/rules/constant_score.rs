@@ -2,7 +2,6 @@
 
 use crate::info::Scores;
 use crate::machine::{Final, Machine};
-use crate::names;
 use crate::report::{Cause, Report};
 use crate::site::Site;
 use crate::value::{Number, Value};
@@ -45,7 +44,7 @@ const COMMON: &str = "print f format Final Validation Performance round float st
 /// Whether a word of a line with the score names no variable.
 fn is_common(word: &str) -> bool {
     let number = word.starts_with(|letter: char| letter.is_ascii_digit());
-    number || word.is_empty() || names::is_one(COMMON, word)
+    number || word.is_empty() || COMMON.split(' ').any(|common| common == word)
 }
 
 /// Whether a printed value is a constant or drawn at random.
