@@ -17,7 +17,7 @@ use crate::rows::DivisionKind;
 use crate::value::Role;
 
 /// What has a method, or where a function comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Receiver {
     /// A table, a series or an array.
     Table,
@@ -704,9 +704,14 @@ static EFFECTS: LazyLock<FxHashMap<&str, Vec<(Receiver, Effect)>>> = LazyLock::n
     effects
 });
 
-/// The effects of names by their beginnings and ends.
-static PATTERNS: LazyLock<Vec<(Receiver, Effect, (&str, &str))>> = LazyLock::new(|| {
-    names().filter_map(|(receiver, effect, name)| Some((receiver, effect, name.split_once('*')?))).collect()
+/// The effects of names by their beginnings and ends, for each receiver that has such.
+static PATTERNS: LazyLock<FxHashMap<Receiver, Vec<(&str, &str, Effect)>>> = LazyLock::new(|| {
+    let mut patterns: FxHashMap<_, Vec<_>> = FxHashMap::default();
+    for (receiver, effect, name) in names() {
+        let pattern = name.split_once('*').map(|(start, end)| (start, end, effect));
+        patterns.entry(receiver).or_default().extend(pattern);
+    }
+    patterns
 });
 
 fn names() -> impl Iterator<Item = (Receiver, Effect, &'static str)> {
@@ -723,12 +728,9 @@ pub(crate) fn of_function(symbol: &str, name: &str) -> Option<Effect> {
 pub(crate) fn of(receivers: &[Receiver], name: &str) -> Option<Effect> {
     let known = EFFECTS.get(name).map(Vec::as_slice).unwrap_or_default();
     let named = |receiver: &Receiver| known.iter().find(|(of, _)| of == receiver).map(|(_, effect)| *effect);
-    receivers.iter().find_map(named).or_else(|| {
-        let fits = |(of, _, (start, end)): &&(Receiver, Effect, (&str, &str))| {
-            name.starts_with(start) && name.ends_with(end) && receivers.contains(of)
-        };
-        PATTERNS.iter().find(fits).map(|(_, effect, _)| *effect)
-    })
+    let fits = |(start, end, _): &&(&str, &str, Effect)| name.starts_with(start) && name.ends_with(end);
+    let alike = |receiver| PATTERNS.get(receiver)?.iter().find(fits).map(|(_, _, effect)| *effect);
+    receivers.iter().find_map(named).or_else(|| receivers.iter().find_map(alike))
 }
 
 /// What an attribute of a value is.
