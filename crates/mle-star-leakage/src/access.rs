@@ -33,7 +33,7 @@ impl<'a> Machine<'a> {
         match base {
             Value::Symbol(symbol) => {
                 let constant = Some(Effect::Attribute(Attribute::Constant));
-                return if !symbol.contains('.') && effects::of_function(symbol, name) == constant {
+                return if !symbol.contains('.') && effects::of(effects::libraries(symbol), name) == constant {
                     Value::Float(f64::INFINITY)
                 } else {
                     Value::Symbol(format!("{symbol}.{name}").into())
@@ -65,13 +65,10 @@ impl<'a> Machine<'a> {
         }
         match self.state.handle(base).as_deref() {
             Some(Object::Table(table)) => self.table_attribute(base, table, name),
-            Some(Object::Estimator(estimator)) => {
-                let attribute = effects::attribute(Receiver::Estimator, name);
-                let attribute = attribute.zip(estimator.fitted.as_ref());
-                attribute.map_or(Value::Unknown, |(attribute, fitted)| {
-                    self.estimator_attribute(base, estimator, fitted, attribute)
-                })
-            }
+            Some(Object::Estimator(estimator)) => match effects::attribute(Receiver::Estimator, name) {
+                Some(attribute) => self.estimator_attribute(base, estimator, attribute),
+                None => Value::Unknown,
+            },
             Some(Object::Instance(instance)) => {
                 if let Some((_, value)) = instance.attributes.iter().find(|(known, _)| &**known == name) {
                     return value.clone();
@@ -164,9 +161,9 @@ impl<'a> Machine<'a> {
         &mut self,
         base: &Value,
         estimator: &Estimator,
-        fitted: &Fitted,
         attribute: Attribute,
     ) -> Value {
+        let Some(fitted) = &estimator.fitted else { return Value::Unknown };
         match attribute {
             Attribute::Itself => base.clone(),
             Attribute::BestScore if estimator.role == Role::Search => {

@@ -203,18 +203,15 @@ impl Machine<'_> {
 
     fn as_list(&mut self, value: &Value, arguments: &Arguments) -> Value {
         match self.items(value, arguments.range) {
-            Items::Each(_) => match (value, self.state.get(value)) {
-                (Value::Tuple(items), _) => self.list(items.to_vec()),
-                (_, Some(Object::List(list))) => {
-                    let items = list.items.clone();
-                    self.list(items)
-                }
-                (_, Some(Object::Dict(dict))) => {
-                    let keys = dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect();
-                    self.list(keys)
-                }
-                _ => Value::Unknown,
-            },
+            Items::Each(_) => {
+                let items = match self.state.get(value) {
+                    Some(Object::Dict(dict)) => {
+                        dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()
+                    }
+                    _ => self.contents(value).unwrap_or_default(),
+                };
+                self.list(items)
+            }
             Items::Any(Value::Unknown) => Value::Unknown,
             Items::Any(item) => {
                 let of_rows = crate::copies::has_row(&item);

@@ -104,7 +104,11 @@ impl Machine<'_> {
         let common = self.rows.common(fit, scored)?;
         let fits = self.required(self.direct(fit, common)?)?;
         let [fits] = fits.as_slice() else { return None };
-        let (division, side) = self.first_division(scored, common)?;
+        let (division, side) = self
+            .rows
+            .parts(scored)
+            .find(|(of, ..)| *of == common)
+            .map(|(_, division, side)| (division, side))?;
         let site = self.rows.division_of(division).1;
         let on_the_way = self.rows.ancestors(scored).take_while(|above| *above != common);
         let on_the_way = on_the_way.filter_map(|above| self.rows.part_of(above));
@@ -126,10 +130,6 @@ impl Machine<'_> {
     /// The side of the division by which rows were taken from others, with nothing in between.
     fn direct(&self, rows: RowsId, from: RowsId) -> Option<(DivisionId, u8)> {
         self.rows.part_of(rows).filter(|(of, ..)| *of == from).map(|(_, division, side)| (division, side))
-    }
-
-    fn first_division(&self, rows: RowsId, common: RowsId) -> Option<(DivisionId, u8)> {
-        self.rows.ancestors(rows).find_map(|above| self.direct(above, common))
     }
 
     /// What is required of the rows on one side of a division: one interval for each column.

@@ -53,10 +53,7 @@ impl Machine<'_> {
                 let some = self.rows.some(table.rows, site);
                 self.table(table.with_rows(some))
             }
-            Rows::Sampled => {
-                let sample = self.sample(table, arguments);
-                self.table(sample)
-            }
+            Rows::Sampled => self.sample(table, arguments),
             Rows::Queried => {
                 let rows = self.queried_rows(table.rows, arguments);
                 self.table(table.with_rows(rows))

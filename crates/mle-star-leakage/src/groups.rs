@@ -218,8 +218,7 @@ impl Machine<'_> {
             _ => Vec::new(),
         };
         for name in named.into_iter().filter(|name| target(self, name)) {
-            let present = table.has(&name);
-            if present {
+            if table.has(&name) {
                 made.set(name, Column::learnt(deps.clone()));
             }
         }

@@ -34,7 +34,7 @@ impl<'a> Machine<'a> {
             let items = self.eval(index);
             let arguments =
                 Arguments { positional: vec![items], range: site, called: site, ..Arguments::default() };
-            return match effects::of_function(symbol, &name) {
+            return match effects::of(effects::libraries(symbol), &name) {
                 Some(Effect::Stack(stack)) => self.stacked(stack, &arguments),
                 _ => Value::Unknown,
             };

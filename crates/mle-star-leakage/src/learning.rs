@@ -72,7 +72,10 @@ impl Machine<'_> {
 
     /// Makes something that is fitted.
     pub(crate) fn estimator(&mut self, name: &str, arguments: &Arguments) -> Value {
-        let known = effects::made_by(name);
+        let known = match effects::of(&[Receiver::Maker], name) {
+            Some(Effect::Made(made)) => Some(made),
+            _ => None,
+        };
         let role = match (known, effects::of(&[Receiver::Class], name)) {
             (Some(Made::Composed | Made::ByColumns), _) => {
                 arguments.all().map(|value| self.role_within(value, 5)).max().unwrap_or(Role::Nothing)
@@ -107,6 +110,19 @@ impl Machine<'_> {
         self.state.add(Object::Estimator(estimator))
     }
 
+    /// `shap.TreeExplainer(model)`, `SelectFromModel(model, prefit=True)`: something that knows the importances of the
+    /// model.
+    fn explained(&self, role: Role, known: Option<Made>, arguments: &Arguments) -> Option<Fitted> {
+        let prefit = role == Role::Selector && arguments.is_true("prefit");
+        if known != Some(Made::Explaining) && !prefit {
+            return None;
+        }
+        match arguments.first().and_then(|value| self.state.get(value)) {
+            Some(Object::Estimator(Estimator { fitted, .. })) => fitted.clone(),
+            _ => None,
+        }
+    }
+
     /// What the things learn that a composition is made of.
     fn role_within(&self, value: &Value, depth: usize) -> Role {
         if let Some(Object::Estimator(estimator)) = self.state.get(value) {
@@ -114,6 +130,45 @@ impl Machine<'_> {
         }
         let items = self.items_in(value).filter(|_| depth > 0);
         items.map(|item| self.role_within(item, depth - 1)).max().unwrap_or(Role::Nothing)
+    }
+
+    /// What the settings depend on of models that another one is made of.
+    fn settings_within(&self, value: &Value, depth: usize) -> Dependencies {
+        if let Some(Object::Estimator(estimator)) = self.state.get(value) {
+            return estimator.deps.clone();
+        }
+        let items = self.items_in(value).filter(|_| depth > 0);
+        items.map(|item| self.settings_within(item, depth - 1)).collect()
+    }
+
+    /// The columns that an estimator takes from a table.
+    pub(crate) fn taken(&mut self, estimator: &Estimator, table: &Table) -> Table {
+        if estimator.selects { self.unsure(table) } else { table.clone() }
+    }
+
+    /// Whether an estimator takes some columns only, and it is not known which: a part of a composition may choose them.
+    fn selects(&self, known: Option<Made>, arguments: &Arguments) -> bool {
+        // A text is made of a row, perhaps of some of its values.
+        let reads = matches!(arguments.named("preprocessor"), Some(value) if !matches!(value, Value::None));
+        if reads || arguments.named("ignored_features").is_some() {
+            return true;
+        }
+        match known {
+            Some(Made::Choosing) => true,
+            Some(Made::ByColumns) => {
+                arguments.named("remainder").is_none_or(|rest| rest.as_str() == Some("drop"))
+            }
+            Some(Made::Composed) => arguments.all().any(|value| self.selects_within(value, 5)),
+            _ => false,
+        }
+    }
+
+    fn selects_within(&self, value: &Value, depth: usize) -> bool {
+        match (value, self.state.get(value)) {
+            (_, Some(Object::Estimator(estimator))) => estimator.selects,
+            (Value::Function(..), _) | (_, Some(Object::Instance(_))) => true,
+            _ => depth > 0 && self.items_in(value).any(|item| self.selects_within(item, depth - 1)),
+        }
     }
 
     /// Methods of estimators.
@@ -165,9 +220,7 @@ impl Machine<'_> {
             (Learn::Back, _) => arguments.first_value(),
             (Learn::Resample, _) => self.resampled(estimator, arguments),
             (Learn::Nearest, _) => self.nearest(arguments),
-            (Learn::Told(attribute), Some(fitted)) => {
-                self.estimator_attribute(base, estimator, fitted, attribute)
-            }
+            (Learn::Told(attribute), _) => self.estimator_attribute(base, estimator, attribute),
             (Learn::Restored, _) => self.restored(base, arguments),
             _ => Value::Unknown,
         }

@@ -72,10 +72,8 @@ mod calls;
 mod choices;
 mod columns;
 mod comparisons;
-mod compositions;
 mod conditions;
 mod copies;
-mod cross_validation;
 mod effects;
 mod expressions;
 mod facts;
@@ -119,8 +117,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use allow::Comment;
 use machine::Machine;
-use ruff_python_ast::{ModModule, Stmt};
-use ruff_python_parser::Parsed;
+use ruff_python_ast::Stmt;
 use targets::Targets;
 
 pub use allow::{Allowed, Reviewed};
@@ -136,7 +133,7 @@ pub use unreadable::Unreadable;
 /// Fails if the source is no Python 3, or too large or too deeply nested to be checked. A defect of this crate is an
 /// error too, so that it costs its caller nothing else.
 pub fn check(source: &str, facts: &Facts) -> Result<Vec<Finding>, Unreadable> {
-    caught(|| Ok(found(source, &source::parse(source)?, facts, &[])))
+    caught(|| Ok(found(source, source::parse(source)?.suite(), facts, &[])))
 }
 
 /// The findings in a Python script, parted by its comments: `# mle-star: allow RULE: reason` allows those of the rule on its
@@ -160,7 +157,7 @@ pub fn review(source: &str, facts: &Facts) -> Result<Reviewed, Unreadable> {
     caught(|| {
         let parsed = source::parse(source)?;
         let comments = allow::comments(source, parsed.tokens());
-        Ok(allow::review(&comments, found(source, &parsed, facts, &comments)))
+        Ok(allow::review(&comments, found(source, parsed.suite(), facts, &comments)))
     })
 }
 
@@ -168,14 +165,14 @@ fn caught<T>(work: impl FnOnce() -> Result<T, Unreadable>) -> Result<T, Unreadab
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Unreadable::Defect))
 }
 
-fn found(source: &str, parsed: &Parsed<ModModule>, facts: &Facts, comments: &[Comment<'_>]) -> Vec<Finding> {
+fn found(source: &str, script: &[Stmt], facts: &Facts, comments: &[Comment<'_>]) -> Vec<Finding> {
     // What models get as their target is the target, before that place as well.
     let targets = Targets::named(&facts.targets);
     let mut first = Machine::new(source, facts, targets.clone());
-    run(&mut first, parsed.suite());
+    run(&mut first, script);
     let targets = targets.after(first.seen.targets);
     let mut machine = Machine::new(source, facts, targets);
-    run(&mut machine, parsed.suite());
+    run(&mut machine, script);
     report::findings(&mut machine, comments)
 }
 

@@ -20,7 +20,7 @@ impl Machine<'_> {
             let effect = effects::of(&[Receiver::Builtin], symbol).unwrap_or(Effect::Unknown);
             return self.apply_function(effect, arguments);
         };
-        let effect = effects::of_function(symbol, name);
+        let effect = effects::of(effects::libraries(symbol), name);
         let collates = effect == Some(Effect::New(New::Loader));
         let given = if collates { Cow::Borrowed(arguments) } else { self.with_row_lists(arguments) };
         let arguments = &*given;
@@ -39,7 +39,7 @@ impl Machine<'_> {
         if !is_class && effects::libraries(symbol).contains(&Receiver::Library("numpy")) {
             return self.elementwise(arguments);
         }
-        if is_class || effects::made_by(name).is_some() {
+        if is_class || effects::of(&[Receiver::Maker], name).is_some() {
             return self.estimator(name, arguments);
         }
         self.call_unknown(arguments)

@@ -264,8 +264,14 @@ impl<'a> Machine<'a> {
         Value::Function(self.functions.len() - 1, self.scope)
     }
 
+    /// The sources of functions that the script does not call itself.
+    pub(crate) fn uncalled(&self) -> impl Iterator<Item = &'a str> {
+        let uncalled = (0..self.functions.len()).filter(|function| !self.calls.called.contains(function));
+        uncalled.filter_map(|function| self.body_text(function))
+    }
+
     /// The source of the statements of a function.
-    pub(crate) fn body_text(&self, function: usize) -> Option<&'a str> {
+    fn body_text(&self, function: usize) -> Option<&'a str> {
         match self.functions.get(function)?.body {
             Body::Statements(body) => {
                 let (first, last) = (body.first()?, body.last()?);

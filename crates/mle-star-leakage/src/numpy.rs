@@ -196,14 +196,15 @@ impl Machine<'_> {
             (self.contents(&first).unwrap_or_default(), open)
         };
         let axis = arguments.named("axis").or_else(|| arguments.named("dim"));
-        let across = match axis.or_else(|| arguments.positional.get(1)) {
+        let axis = axis.or_else(|| arguments.positional.get(1));
+        let across = match axis {
             _ if matches!(stack, Stack::Row | Stack::Beside) => true,
             Some(Value::Int(axis)) => *axis != 0,
             Some(Value::Str(axis)) => &**axis == "columns",
             _ => stack == Stack::New || arguments.named("how").and_then(Value::as_str) == Some("horizontal"),
         };
         let tables: Vec<Table> = items.iter().filter_map(|item| self.table_of(item)).cloned().collect();
-        let is_first = matches!(axis.or_else(|| arguments.positional.get(1)), None | Some(Value::Int(0)));
+        let is_first = matches!(axis, None | Some(Value::Int(0)));
         if tables.is_empty()
             && (stack == Stack::Rows || stack == Stack::New && is_first)
             && let Some(table) = self.table_of(&first).cloned().or_else(|| self.row_list(&first))

@@ -111,7 +111,7 @@ impl<'a> Report<'a> {
     }
 
     /// The places that do something, which `does` says in words, on rows that are scored.
-    pub(crate) fn on_scored_rows(&self, does: impl Fn(Dependency) -> Option<String>) -> Vec<Cause> {
+    pub(crate) fn on_scored_rows<'d>(&self, does: impl Fn(Dependency) -> Option<&'d str>) -> Vec<Cause> {
         let cause = |(score, dep): (&Score, Dependency)| {
             let (does, cause, scored) = (does(dep)?, self.code(dep.site), self.code(score.site));
             Some((dep.site, format!("{cause} {does} on rows that {scored} scores")))

@@ -1,14 +1,13 @@
 //! Which columns are chosen by the target.
 
 use crate::calls::Arguments;
-use crate::effects::Made;
 use crate::info::{Dependencies, Dependency, How, Kind};
 use crate::machine::Machine;
 use crate::rows::{Origin, RowsId};
 use crate::table::Table;
 use ruff_text_size::TextRange;
 
-use crate::value::{Estimator, Fitted, Object, Role, Value};
+use crate::value::{Fitted, Value};
 
 impl Machine<'_> {
     /// What the choice of columns depends on.
@@ -76,19 +75,6 @@ impl Machine<'_> {
     pub(crate) fn importances(&mut self, fitted: &Fitted) -> Value {
         let kind = if fitted.with_target { Kind::Selection } else { Kind::Unsupervised };
         Value::learnt(self.infos.learn(kind, fitted.site, fitted.rows))
-    }
-
-    /// `shap.TreeExplainer(model)`, `SelectFromModel(model, prefit=True)`: something that knows the importances of the
-    /// model.
-    pub(crate) fn explained(&self, role: Role, known: Option<Made>, arguments: &Arguments) -> Option<Fitted> {
-        let prefit = role == Role::Selector && arguments.is_true("prefit");
-        if known != Some(Made::Explaining) && !prefit {
-            return None;
-        }
-        match arguments.first().and_then(|value| self.state.get(value)) {
-            Some(Object::Estimator(Estimator { fitted, .. })) => fitted.clone(),
-            _ => None,
-        }
     }
 
     /// What was learnt about features in each fold is learnt from all rows, once it is put together.

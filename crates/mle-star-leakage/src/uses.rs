@@ -74,8 +74,7 @@ impl Machine<'_> {
         let Some(held) = self.rows.held_out(fit.from) else { return false };
         let related = |rows: RowsId| self.rows.contains(held, rows) || self.rows.contains(rows, held);
         let within = |value: &Value| self.table_of(value).is_some_and(|table| related(table.rows));
-        let uncalled = (0..self.functions.len()).filter(|function| !self.calls.called.contains(function));
-        let texts: Vec<&str> = uncalled.filter_map(|function| self.body_text(function)).collect();
+        let texts: Vec<&str> = self.uncalled().collect();
         // Something of a library may call a function that reads them.
         let named = |name: &str| texts.iter().any(|text| text.contains(name));
         let mut names = self.state.variables().filter(|(_, value)| within(value));

@@ -719,11 +719,6 @@ fn names() -> impl Iterator<Item = (Receiver, Effect, &'static str)> {
     rows.flat_map(|(receiver, effect, names)| names.split_whitespace().map(|name| (*receiver, *effect, name)))
 }
 
-/// The effect of a function, by its full name and the last part of that.
-pub(crate) fn of_function(symbol: &str, name: &str) -> Option<Effect> {
-    of(libraries(symbol), name)
-}
-
 /// The effect of a method or function, by the first of these receivers that has it.
 pub(crate) fn of(receivers: &[Receiver], name: &str) -> Option<Effect> {
     let known = EFFECTS.get(name).map(Vec::as_slice).unwrap_or_default();
@@ -737,14 +732,6 @@ pub(crate) fn of(receivers: &[Receiver], name: &str) -> Option<Effect> {
 pub(crate) fn attribute(receiver: Receiver, name: &str) -> Option<Attribute> {
     match of(&[receiver], name) {
         Some(Effect::Attribute(attribute)) => Some(attribute),
-        _ => None,
-    }
-}
-
-/// What is known of what a function or class makes, but for what it learns.
-pub(crate) fn made_by(name: &str) -> Option<Made> {
-    match of(&[Receiver::Maker], name) {
-        Some(Effect::Made(made)) => Some(made),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use crate::rows::{DivisionKind, RowsId};
 
 pub(super) fn find(report: &Report<'_>) -> Vec<Cause> {
     let mut causes = rows(report);
-    causes.extend(report.on_scored_rows(|dep| does(report, dep).map(str::to_owned)));
+    causes.extend(report.on_scored_rows(|dep| does(report, dep)));
     causes
 }
 

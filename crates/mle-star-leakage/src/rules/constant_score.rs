@@ -27,25 +27,20 @@ fn final_lines(report: &Report<'_>) -> Vec<Cause> {
     let text = |site| format!("line {} prints a score that no prediction feeds", report.line(site));
     lines.iter().map(|line| (line.site, text(line.site))).collect()
 }
+
 /// Whether a function that the script does not call itself, such as a callback, names what is printed.
 fn set_elsewhere(machine: &Machine<'_>, line: Site) -> bool {
     let split = |letter: char| !letter.is_alphanumeric() && letter != '_';
-    let printed: Vec<&str> =
-        machine.text(line.expression).split(split).filter(|word| !is_common(word)).collect();
-    let uncalled = (0..machine.functions.len()).filter(|function| !machine.calls.called.contains(function));
-    uncalled
-        .filter_map(|function| machine.body_text(function))
-        .any(|text| printed.iter().any(|name| text.contains(name)))
+    let names_variable = |word: &&str| {
+        let number = word.starts_with(|letter: char| letter.is_ascii_digit());
+        !number && !word.is_empty() && !COMMON.split(' ').any(|common| common == *word)
+    };
+    let printed: Vec<&str> = machine.text(line.expression).split(split).filter(names_variable).collect();
+    machine.uncalled().any(|text| printed.iter().any(|name| text.contains(name)))
 }
 
 /// Words of a line with the score that name no variable.
 const COMMON: &str = "print f format Final Validation Performance round float str self";
-
-/// Whether a word of a line with the score names no variable.
-fn is_common(word: &str) -> bool {
-    let number = word.starts_with(|letter: char| letter.is_ascii_digit());
-    number || word.is_empty() || COMMON.split(' ').any(|common| common == word)
-}
 
 /// Whether a printed value is a constant or drawn at random.
 fn is_constant(value: &Value) -> bool {

@@ -5,5 +5,5 @@ use crate::report::{Cause, Report};
 
 pub(super) fn find(report: &Report<'_>) -> Vec<Cause> {
     let is = |dep: Dependency| dep.kind == Kind::Stopping && report.sees_some(dep);
-    report.on_scored_rows(|dep| is(dep).then(|| "stops by the score".to_owned()))
+    report.on_scored_rows(|dep| is(dep).then_some("stops by the score"))
 }

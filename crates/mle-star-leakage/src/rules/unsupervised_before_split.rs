@@ -5,5 +5,5 @@ use crate::report::{Cause, Report};
 
 pub(super) fn find(report: &Report<'_>) -> Vec<Cause> {
     let is = |dep: Dependency| dep.kind == Kind::Unsupervised && report.sees_all(dep);
-    report.on_scored_rows(|dep| is(dep).then(|| "learns".to_owned()))
+    report.on_scored_rows(|dep| is(dep).then_some("learns"))
 }
