@@ -20,7 +20,7 @@ impl<'a> Machine<'a> {
         let column = self.put(Some(name), &value, column, None).0;
         let named_deps = self.table_of(base).map(Table::deps).unwrap_or_default();
         let named_deps = self.without_answers(&named_deps);
-        let attribute = effects::attribute(Receiver::Table, name);
+        let known = effects::attribute(Receiver::Table, name);
         match self.state.change(*number) {
             Some(Object::Instance(instance)) => {
                 match instance.attributes.iter_mut().find(|(known, _)| &**known == name) {
@@ -28,7 +28,7 @@ impl<'a> Machine<'a> {
                     None => instance.attributes.push((name.into(), value)),
                 }
             }
-            Some(Object::Table(table)) if attribute == Some(Attribute::Names) => {
+            Some(Object::Table(table)) if known == Some(Attribute::Names) => {
                 let all = named_deps;
                 // The names change; what is in the columns does not.
                 let names = names.unwrap_or_default();
@@ -37,9 +37,7 @@ impl<'a> Machine<'a> {
                 names.into_iter().for_each(|name| table.set(name, column.clone()));
                 table.rest.deps = all;
             }
-            Some(Object::Table(table)) if attribute != Some(Attribute::Index) => {
-                table.set(name.into(), column)
-            }
+            Some(Object::Table(table)) if known != Some(Attribute::Index) => table.set(name.into(), column),
             Some(Object::Estimator(estimator)) => estimator.deps.add(&deps),
             _ => {}
         }

@@ -704,8 +704,11 @@ static EFFECTS: LazyLock<FxHashMap<&str, Vec<(Receiver, Effect)>>> = LazyLock::n
     effects
 });
 
+/// How names begin and end that have an effect.
+type Pattern = (&'static str, &'static str, Effect);
+
 /// The effects of names by their beginnings and ends, for each receiver that has such.
-static PATTERNS: LazyLock<FxHashMap<Receiver, Vec<(&str, &str, Effect)>>> = LazyLock::new(|| {
+static PATTERNS: LazyLock<FxHashMap<Receiver, Vec<Pattern>>> = LazyLock::new(|| {
     let mut patterns: FxHashMap<_, Vec<_>> = FxHashMap::default();
     for (receiver, effect, name) in names() {
         let pattern = name.split_once('*').map(|(start, end)| (start, end, effect));
@@ -723,7 +726,7 @@ fn names() -> impl Iterator<Item = (Receiver, Effect, &'static str)> {
 pub(crate) fn of(receivers: &[Receiver], name: &str) -> Option<Effect> {
     let known = EFFECTS.get(name).map(Vec::as_slice).unwrap_or_default();
     let named = |receiver: &Receiver| known.iter().find(|(of, _)| of == receiver).map(|(_, effect)| *effect);
-    let fits = |(start, end, _): &&(&str, &str, Effect)| name.starts_with(start) && name.ends_with(end);
+    let fits = |(start, end, _): &&Pattern| name.starts_with(start) && name.ends_with(end);
     let alike = |receiver| PATTERNS.get(receiver)?.iter().find(fits).map(|(_, _, effect)| *effect);
     receivers.iter().find_map(named).or_else(|| receivers.iter().find_map(alike))
 }
