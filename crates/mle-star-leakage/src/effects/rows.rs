@@ -470,8 +470,8 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
             suggest_discrete_uniform";
         [New::Study] "create_study";
         [New::Stopping] "early_stopping EarlyStopping";
-        [New::Splitter(DivisionKind::Folds)] "KFold StratifiedKFold RepeatedKFold RepeatedStratifiedKFold
-            MultilabelStratifiedKFold LeaveOneOut";
+        [New::Splitter(DivisionKind::Folds)] "KFold StratifiedKFold MultilabelStratifiedKFold LeaveOneOut";
+        [New::Splitter(DivisionKind::ShuffledFolds)] "RepeatedKFold RepeatedStratifiedKFold";
         [New::Splitter(DivisionKind::Draws)] "ShuffleSplit StratifiedShuffleSplit";
         [New::Splitter(DivisionKind::Groups)] "GroupKFold StratifiedGroupKFold GroupShuffleSplit
             LeaveOneGroupOut LeavePGroupsOut PredefinedSplit";
