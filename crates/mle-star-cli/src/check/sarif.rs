@@ -6,7 +6,7 @@ use mle_star_leakage::{Finding, Rule};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use super::{CheckedFile, Findings, rules};
+use super::{CheckedFile, Findings};
 
 /// What is not encoded in a path of a URI. A colon is: it would end a scheme.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
@@ -41,7 +41,7 @@ fn rule(rule: Rule) -> Value {
     json!({
         "id": rule.id(),
         "shortDescription": { "text": rule.description() },
-        "help": { "text": rule.instead(), "markdown": rules::explained(rule) },
+        "help": { "text": rule.instead(), "markdown": rule.explanation() },
         "defaultConfiguration": { "level": level(rule) },
     })
 }

@@ -10,7 +10,7 @@ use crate::args::CheckArgs;
 use crate::check::baseline::Baseline;
 use crate::check::files::inputs;
 use crate::check::screen::{self, OutputStyle};
-use crate::check::{CheckedFile, Counts, check_all, data, json, pyproject, rules, sarif};
+use crate::check::{CheckedFile, Counts, check_all, data, json, pyproject, sarif};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -20,7 +20,7 @@ use crate::output;
 /// A mistake in the data of `--data`, or the findings cannot be printed.
 pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     if let Some(rule) = args.explain {
-        output::text(&rules::explained(rule));
+        output::text(rule.explanation());
         return Ok(Exit::Done);
     }
     let args = &pyproject::with_project(args)?;
