@@ -7,6 +7,7 @@
 
 mod access;
 mod actions;
+mod compare;
 mod delete;
 mod files;
 mod folder;

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use super::access::{self, Access};
 use super::response::{ErrorResponse, Page};
 use super::site::Site;
-use super::{actions, delete, pages, start};
+use super::{actions, compare, delete, pages, start};
 
 /// A bound address, before requests are answered.
 pub struct BoundServer {
@@ -72,6 +72,7 @@ fn routes(site: Arc<Site>) -> Router {
     let mut routes = Router::new()
         .route("/", get(pages::list_page))
         .route("/events", get(pages::list_events))
+        .route("/compare", get(compare::page))
         .route("/start", get(start::page).post(start::start))
         .route("/runs/{run}", get(pages::run_page))
         .route("/runs/{run}/events", get(pages::run_events))
