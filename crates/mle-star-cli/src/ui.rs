@@ -19,6 +19,7 @@ mod response;
 mod run;
 mod server;
 mod site;
+mod sources;
 mod start;
 
 pub use server::{BoundServer, bind, serve};

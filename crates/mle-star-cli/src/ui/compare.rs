@@ -21,8 +21,6 @@ use crate::listing::scale;
 const MAX_RUNS: usize = 6;
 /// The height of the picture in pixels. Its width is that of the page.
 const HEIGHT: f64 = 280.0;
-/// Scores of the first part of the time may lie outside: a constant would hide how the others differ.
-const BEGINNING: f64 = 0.02;
 /// Markers of a line are so far apart, as a part of the width.
 const MARKER_GAP: f64 = 0.015;
 /// Round times, in seconds.
@@ -115,8 +113,11 @@ fn curves(runs: &[RunView]) -> Option<Value> {
     };
     let all: Vec<Vec<[f64; 2]>> = runs.iter().map(steps).collect();
     let last = all.iter().flatten().map(|[at, _]| *at).fold(1.0, f64::max);
-    let stands = |pair: &&[[f64; 2]]| pair[1][0] > BEGINNING * last;
-    let shown = all.iter().flat_map(|steps| steps.windows(2).filter(stands).map(|pair| pair[0][1]));
+    // A constant comes first, and would hide how the others differ.
+    let shown = all.iter().flat_map(|steps| {
+        let values = steps.iter().rev().skip(1).map(|[_, best]| *best);
+        values.take(steps.len() / 2).collect::<Vec<_>>()
+    });
     let axis = Axis::of(shown)?;
     let (x, y) = (|at: f64| at / last, |score: f64| HEIGHT * (1.0 - axis.share(score)));
     let line = |steps: &Vec<[f64; 2]>| {
@@ -152,7 +153,8 @@ impl Axis {
             values.filter(|value| value.abs() < 1e300).fold(None, |ends: Option<(f64, f64)>, value| {
                 Some(ends.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
             })?;
-        let margin = (0.06 * (high - low)).max(1e-9 * low.abs().max(high.abs())).max(1e-12);
+        let size = low.abs().max(high.abs());
+        let margin = if high - low > 1e-9 * size { 0.06 * (high - low) } else { (0.01 * size).max(1e-6) };
         Some(Self { low: low - margin, high: high + margin })
     }
 
@@ -198,7 +200,6 @@ fn settings(run: &RunView) -> BTreeMap<String, String> {
     }
     // They follow from the data and the task.
     settings.retain(|name, _| !["columns", "search_blocked_domains"].contains(&name.as_str()));
-    settings.extend(run.snapshot.made_with.last().map(|made| ("made with".to_owned(), made.to_string())));
     settings
 }
 
@@ -217,12 +218,18 @@ fn flatten(within: &str, value: &Value, into: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Digests of what a run was made of and of what it made.
+/// The version that made a run, and digests of what it was made of and of what it made.
 fn digests(run: &RunView) -> BTreeMap<String, String> {
     let frozen = &run.snapshot.frozen;
     let digest = |text: &str| blake3::hash(text.as_bytes()).to_hex()[..16].to_owned();
     let solution = run.result.as_ref().map(|result| digest(&result.final_solution.content));
     let prompts = digest(&json!(frozen.prompts).to_string());
-    let known = [("data", Some(frozen.data_id.clone())), ("prompts", Some(prompts)), ("solution", solution)];
+    let made_with = run.snapshot.made_with.last().map(ToString::to_string);
+    let known = [
+        ("made_with", made_with),
+        ("data", Some(frozen.data_id.clone())),
+        ("prompts", Some(prompts)),
+        ("solution", solution),
+    ];
     known.into_iter().filter_map(|(name, digest)| Some((name.to_owned(), digest?))).collect()
 }

@@ -103,6 +103,11 @@ impl Page {
     pub fn rendered(template: &str, values: &impl Serialize) -> PageResponse {
         Ok(Self { status: StatusCode::OK, html: render(template, values)? })
     }
+
+    /// This page with another status.
+    pub fn with(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
 }
 
 impl ErrorResponse {

@@ -1,35 +1,53 @@
-//! Starts a run from a folder, after showing the inferred task so that it can be changed.
+//! Starts a run: shows what data there is, then what a run would take it for, so that it can be changed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::{Form, Query, State as Of};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Redirect;
 use mle_star_domain::config::{Config, Key};
-use mle_star_domain::task::TaskKeys;
+use mle_star_domain::task::{ColumnRole, TaskKeys};
 use mle_star_domain::trouble::Trouble;
-use mle_star_run::prepare::{Intent, Prepared, prepare_for, task_source};
+use mle_star_report::figures::brief;
+use mle_star_run::columns::MAX_COLUMNS;
+use mle_star_run::prepare::intake::{Intake, Location, Reader, take_in};
+use mle_star_run::prepare::{Data, Intent, Prepared, prepare_for, settings_of, task_source};
 use mle_star_run::settings::process_environment;
+use mle_star_tables::profile::Profile;
+use mle_star_tables::task_inference::TaskHints;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::access::is_own_wish;
 use super::folder::page_of;
-use super::response::{Page, PageResponse, in_background, redirected};
+use super::response::{ErrorResponse, Page, PageResponse, in_background};
 use super::site::Site;
+use super::sources::listing;
 use crate::args::{RunArgs, SettingsArgs, TaskArgs};
 use crate::processes::{detached, expanded};
 
-/// The keys of the task that are always shown.
-const MAIN: [&str; 4] = ["metric", "direction", "target", "id_column"];
+/// Rows of the preview.
+const FIRST_ROWS: usize = 6;
+/// What fields are called instead of the options that errors name.
+const LABELS: [(&str, &str); 7] = [
+    ("target", "Column to predict"),
+    ("metric", "Metric"),
+    ("direction", "Better scores"),
+    ("id-column", "Column with row IDs"),
+    ("time-limit", "Time"),
+    ("agents", "Who writes the scripts"),
+    ("max-budget-usd", "Cost limit in US dollars"),
+];
 
 /// The fields of the form; empty if not filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StartForm {
     folder: String,
+    /// The folder whose data is offered.
+    within: String,
     agents: String,
     time_limit: String,
     max_budget_usd: String,
@@ -40,24 +58,32 @@ pub struct StartForm {
     task: BTreeMap<String, String>,
 }
 
-/// A field for each key of the task, with its value.
-fn fields(entered: &StartForm) -> Vec<Value> {
+/// The form, before anything is looked at: a field for each key of the task, with its value.
+fn blank(entered: &StartForm) -> Value {
     let field = |key: &Key| {
         let name = key.option_name();
         let value = entered.task.get(name).map(String::as_str).unwrap_or_default();
-        json!({"name": name, "label": key.help, "of_columns": key.placeholder.starts_with("COLUMN"), "value": value,
-            "is_main": MAIN.contains(&name)})
+        json!({"name": name, "help": key.help, "of_columns": key.placeholder.starts_with("COLUMN"), "value": value})
     };
-    TaskKeys::all().map(field).collect()
+    json!({
+        "entered": entered, "fields": TaskKeys::all().map(field).collect::<Vec<_>>(), "labels": BTreeMap::from(LABELS),
+        "listing": null, "tasks": null, "seen": null, "table": null, "trouble": null,
+    })
 }
 
-/// Shows the form: empty, or filled in from the folder. A request from another site's page does not read the folder.
+/// Shows what data there is, or what a run would take the chosen data for. A request from another site's page reads nothing.
 ///
 /// # Errors
 /// The page cannot be rendered.
-pub async fn page(headers: HeaderMap, Query(entered): Query<StartForm>) -> PageResponse {
-    let entered = if is_own_wish(&headers) { entered.with_plain_lines() } else { StartForm::default() };
-    let values = in_background(move || Ok(looked_at(&entered))).await?;
+pub async fn page(
+    Of(site): Of<Arc<Site>>,
+    headers: HeaderMap,
+    Query(entered): Query<StartForm>,
+) -> PageResponse {
+    let values = match is_own_wish(&headers) {
+        true => in_background(move || Ok(looked_at(&site, &entered.with_plain_lines()))).await?,
+        false => blank(&StartForm::default()),
+    };
     Page::rendered("ui/start.html", &values)
 }
 
@@ -67,23 +93,36 @@ pub async fn page(headers: HeaderMap, Query(entered): Query<StartForm>) -> PageR
 /// The folder or a field is wrong; with the error of `run`.
 pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<StartForm>) -> Result<Redirect, Page> {
     let entered = entered.with_plain_lines();
-    redirected(move || {
-        let args = RunArgs { runs_dir: Some(site.runs_dir.clone()), ..entered.arguments() };
-        Ok(page_of(&detached::start(&args)?.run_id))
-    })
-    .await
+    let args = RunArgs { runs_dir: Some(site.runs_dir.clone()), ..entered.arguments() };
+    match in_background(move || Ok(detached::start(&args)?.run_id)).await {
+        Ok(id) => Ok(Redirect::to(&page_of(&id))),
+        Err(ErrorResponse { trouble, .. }) => Err(refused(site, entered, trouble).await),
+    }
 }
 
-/// The values of the form, with the task inferred from the folder or the error, if there is a folder.
-fn looked_at(entered: &StartForm) -> Value {
-    let folder = entered.path();
-    let form = |entered: &StartForm, tasks: &[PathBuf], seen: Value, trouble: Value| json!({"entered": entered, "tasks": tasks, "seen": seen, "trouble": trouble, "fields": fields(entered)});
+/// The form with what was wrong with it.
+pub async fn refused(site: Arc<Site>, entered: StartForm, trouble: Trouble) -> Page {
+    let values = in_background(move || {
+        let mut values = looked_at(&site, &entered);
+        values["trouble"] = told(trouble);
+        Ok(values)
+    });
+    let page = values.await.map_err(Page::from).and_then(|values| Page::rendered("ui/start.html", &values));
+    page.map_or_else(|page| page, |page| page.with(StatusCode::CONFLICT))
+}
+
+/// The values of the page: the data that can be chosen, or the task inferred from what was chosen and what is wrong with it.
+fn looked_at(site: &Site, entered: &StartForm) -> Value {
+    let mut values = blank(entered);
     if entered.folder.trim().is_empty() {
-        return form(entered, &[], Value::Null, Value::Null);
+        values["listing"] = listing(site, &entered.within);
+        return values;
     }
+    let folder = entered.path();
     let tasks = task_source::all(std::slice::from_ref(&folder));
     if tasks.len() > 1 {
-        return form(entered, &tasks, Value::Null, Value::Null);
+        values["tasks"] = json!(tasks);
+        return values;
     }
     let prepared = task_source::find_one(&folder).and_then(|task| {
         let prepared =
@@ -91,12 +130,34 @@ fn looked_at(entered: &StartForm) -> Value {
         prepared.map_err(|error| error.trouble)
     });
     match prepared {
-        Ok(prepared) => form(&entered.with(&prepared), &[], preview(&prepared), Value::Null),
-        Err(Trouble { message, hint, questions, .. }) => {
-            let trouble = json!({"message": message, "hint": hint, "questions": questions});
-            form(entered, &[], Value::Null, trouble)
+        Ok(prepared) => values["seen"] = preview(&prepared),
+        Err(trouble) => {
+            values["trouble"] = told(trouble);
+            values["table"] = columns_alone(entered).unwrap_or_default();
         }
     }
+    if let Some(table) = values.pointer_mut("/seen/table").map(Value::take) {
+        values["table"] = table;
+    }
+    values
+}
+
+/// What went wrong, for people who see fields instead of options.
+fn told(Trouble { message, hint, questions, .. }: Trouble) -> Value {
+    let in_fields = |text: &str| {
+        let word = |word: &str| match word.split_once("--") {
+            Some((before, option)) => {
+                let label = LABELS.iter().find(|(name, _)| *name == option).map(|(_, label)| *label);
+                format!(
+                    "{before}\u{201c}{}\u{201d}",
+                    label.map_or_else(|| option.replace('-', " "), str::to_owned)
+                )
+            }
+            None => word.to_owned(),
+        };
+        text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    };
+    json!({"message": in_fields(&message), "hint": in_fields(&hint), "questions": questions})
 }
 
 /// The inferred task, with the reasons.
@@ -105,20 +166,48 @@ fn preview(prepared: &Prepared) -> Value {
         let value: String = guess.value.chars().take(300).collect();
         json!({"field": guess.field, "value": value, "reason": guess.reason})
     });
-    let columns = prepared.data.profile.iter().flat_map(|profile| &profile.train.columns);
-    let config = &prepared.configured.config;
+    let (config, task) = (&prepared.configured.config, &prepared.task);
+    let is_timed = prepared.configured.given.contains("time_limit_seconds");
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    let time = is_timed.then(|| brief(config.time_limit_seconds as f64));
     json!({
-        "task": prepared.task.competition_id,
-        "description": prepared.task.description,
-        "guesses": guesses.collect::<Vec<_>>(),
-        "columns": columns.map(|column| column.name.clone()).collect::<Vec<_>>(),
-        "sources": prepared.lines(),
-        "programs": programs(config),
-        "search": [
-            ("models", config.num_retrieved_models), ("outer steps", config.outer_loop_steps),
-            ("inner steps", config.inner_loop_steps), ("paths", config.num_parallel_solutions),
-            ("ensemble rounds", config.ensemble_rounds),
-        ],
+        "task": task.competition_id, "description": task.description, "guesses": guesses.collect::<Vec<_>>(),
+        "target": task.roles.target.as_ref().map(ToString::to_string), "id_column": task.roles.id,
+        "metric": task.evaluation_metric, "direction": task.metric_direction,
+        "sources": prepared.lines(), "programs": programs(config), "time": time,
+        "table": prepared.data.profile.as_ref().map(|profile| table(&prepared.intake, profile, &task.columns)),
+    })
+}
+
+/// The columns of data that is not understood yet; `None` if its tables cannot be read.
+fn columns_alone(entered: &StartForm) -> Option<Value> {
+    let source = task_source::find(&task_source::find_one(&entered.path()).ok()?).ok()?;
+    let (settings, _) = settings_of(&Default::default(), &source, &process_environment).ok()?;
+    // As in a preview, no program that settings name is executed.
+    let config = Config { python: None, ..settings.config };
+    let intake = take_in(&source, Location::Temporary, Reader { config: &config, say: &|_| () }).ok()?;
+    let data = Data::inspect(&intake, &TaskHints { may_lack_tables: true, ..TaskHints::default() }).ok()?;
+    Some(table(&intake, data.profile.as_ref()?, &[]))
+}
+
+/// The first rows of the training table. Columns with a part in the task come first.
+fn table(intake: &Intake, profile: &Profile, roles: &[ColumnRole]) -> Value {
+    let file = std::path::absolute(intake.folder().join(&profile.train.file)).unwrap_or_default();
+    let question = json!({"question": "head", "file": file, "rows": FIRST_ROWS});
+    let rows: Value = intake.plane.ask(question).unwrap_or_default();
+    let rows = rows["rows"].as_array().cloned().unwrap_or_default();
+    let role = |name: &str| roles.iter().position(|role| role.column == name);
+    let mut columns: Vec<_> = profile.train.columns.iter().enumerate().collect();
+    columns.sort_by_key(|(_, column)| role(&column.name).unwrap_or(MAX_COLUMNS));
+    let column = |(at, column): &(usize, &mle_star_tables::profile::Column)| {
+        let role = role(&column.name).map(|role| &roles[role]);
+        let cells: Vec<_> = rows.iter().map(|row| row[*at].clone()).collect();
+        json!({"name": column.name, "kind": column.kind.name(), "role": role.map(|role| &role.role),
+            "why": role.map(|role| &role.why), "cells": cells})
+    };
+    json!({
+        "file": profile.train.file, "rows": profile.train.rows, "all": columns.len(),
+        "columns": columns.iter().take(MAX_COLUMNS).map(column).collect::<Vec<_>>(),
     })
 }
 
@@ -164,29 +253,5 @@ impl StartForm {
             task: TaskArgs::of(given),
             ..RunArgs::default()
         }
-    }
-
-    /// With inferred values in the empty fields.
-    fn with(&self, prepared: &Prepared) -> Self {
-        let task = &prepared.task;
-        let (roles, metric) = (&task.roles, task.evaluation_metric.clone());
-        let found = [
-            // The name of a metric of the user's own would be looked for among the known ones.
-            ("metric", Some(metric).filter(|_| task.metric_file.is_none())),
-            ("direction", Some(task.metric_direction.name().to_owned())),
-            ("target", roles.target.as_ref().map(ToString::to_string)),
-            ("id_column", roles.id.clone()),
-        ];
-        let mut filled = self.clone();
-        for (name, value) in found {
-            let field = filled.task.entry(name.to_owned()).or_default();
-            if field.trim().is_empty() {
-                *field = value.unwrap_or_default();
-            }
-        }
-        if filled.time_limit.trim().is_empty() {
-            filled.time_limit = prepared.configured.config.time_limit_seconds.to_string();
-        }
-        filled
     }
 }
