@@ -52,17 +52,21 @@ fn compared(site: &Site, ids: &[String]) -> Result<Value, ErrorResponse> {
     let (mut runs, mut refused): (Vec<RunView>, Vec<String>) = (Vec::new(), Vec::new());
     for id in ids {
         match run_view::read(&site.find(id)?) {
+            Ok(run) => runs.push(run),
             Err(error) => refused.push(format!("{id} cannot be read: {error}.")),
-            Ok(run) => match runs.first().map(measured).filter(|first| *first != measured(&run)) {
-                Some((metric, _)) => {
-                    let other = &run.summary.run.metric;
-                    refused.push(format!("{id} is measured by {other}, not by {metric}: it is left out."));
-                }
-                None => runs.push(run),
-            },
         }
     }
-    let Some(first) = runs.first() else { return Err(Trouble::new(refused.join(" "), hint).into()) };
+    let like = |one: &&RunView| runs.iter().filter(|other| measured(other) == measured(one)).count();
+    // Of several metrics, that of most runs; of equally many, the first.
+    let Some(metric) = runs.iter().rev().max_by_key(like).map(measured) else {
+        return Err(Trouble::new(refused.join(" "), hint).into());
+    };
+    let (runs, others): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| measured(run) == metric);
+    refused.extend(others.iter().map(|run| {
+        let (id, other) = (&run.summary.run.run_id, measured(run).0);
+        format!("{id} is measured by {other}, not by {}: it is left out.", metric.0)
+    }));
+    let first = &runs[0];
     let other_data = runs.iter().any(|run| scale(&run.summary) != scale(&first.summary));
     Ok(json!({
         "runs": runs.iter().map(|run| &run.summary).collect::<Vec<_>>(), "refused": refused, "other_data": other_data,

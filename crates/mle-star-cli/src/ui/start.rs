@@ -143,21 +143,26 @@ fn looked_at(site: &Site, entered: &StartForm) -> Value {
 }
 
 /// What went wrong, for people who see fields instead of options.
-fn told(Trouble { message, hint, questions, .. }: Trouble) -> Value {
-    let in_fields = |text: &str| {
-        let word = |word: &str| match word.split_once("--") {
-            Some((before, option)) => {
-                let label = LABELS.iter().find(|(name, _)| *name == option).map(|(_, label)| *label);
-                format!(
-                    "{before}\u{201c}{}\u{201d}",
-                    label.map_or_else(|| option.replace('-', " "), str::to_owned)
-                )
-            }
-            None => word.to_owned(),
-        };
-        text.split(' ').map(word).collect::<Vec<_>>().join(" ")
-    };
+fn told(Trouble { message, hint, mut questions, .. }: Trouble) -> Value {
+    for question in &mut questions {
+        question.seen = in_fields(&question.seen);
+        question.readings.iter_mut().for_each(|reading| reading.means = in_fields(&reading.means));
+    }
     json!({"message": in_fields(&message), "hint": in_fields(&hint), "questions": questions})
+}
+
+/// A text with the names of fields instead of options.
+fn in_fields(text: &str) -> String {
+    let mut parts = text.split("--");
+    let mut told = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-');
+        let (option, rest) = part.split_at(end.unwrap_or(part.len()));
+        let label = LABELS.iter().find(|(name, _)| *name == option);
+        let label = label.map_or_else(|| option.replace('-', " "), |(_, label)| (*label).to_owned());
+        told += &format!("\u{201c}{label}\u{201d}{rest}");
+    }
+    told
 }
 
 /// The inferred task, with the reasons.
@@ -174,7 +179,7 @@ fn preview(prepared: &Prepared) -> Value {
         "task": task.competition_id, "description": task.description, "guesses": guesses.collect::<Vec<_>>(),
         "target": task.roles.target.as_ref().map(ToString::to_string), "id_column": task.roles.id,
         "metric": task.evaluation_metric, "direction": task.metric_direction,
-        "sources": prepared.lines(), "programs": programs(config), "time": time,
+        "sources": prepared.lines().iter().map(|line| in_fields(line)).collect::<Vec<_>>(), "programs": programs(config), "time": time,
         "table": prepared.data.profile.as_ref().map(|profile| table(&prepared.intake, profile, &task.columns)),
     })
 }
@@ -205,8 +210,9 @@ fn table(intake: &Intake, profile: &Profile, roles: &[ColumnRole]) -> Value {
         json!({"name": column.name, "kind": column.kind.name(), "role": role.map(|role| &role.role),
             "why": role.map(|role| &role.why), "cells": cells})
     };
+    let made_of = intake.instead().into_iter().find(|(table, _)| *table == profile.train.file);
     json!({
-        "file": profile.train.file, "rows": profile.train.rows, "all": columns.len(),
+        "file": made_of.map_or_else(|| profile.train.file.clone(), |(_, file)| file), "rows": profile.train.rows, "all": columns.len(),
         "columns": columns.iter().take(MAX_COLUMNS).map(column).collect::<Vec<_>>(),
     })
 }

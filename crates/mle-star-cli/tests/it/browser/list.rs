@@ -2,6 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
+use fantoccini::key::Key;
 use mle_star_needs::needs;
 
 use crate::browser::chromium::{Browser, DESK};
@@ -96,12 +97,47 @@ fn runs_are_grouped_marked_remarked_on_and_deleted() {
 
     browser.click("input[value=one]");
     browser.click("input[value=four]");
-    browser.click("#chosen button");
+    browser.click("#chosen button[formaction]");
     browser.until("location.pathname === '/delete'");
     assert_eq!(sealed.names("runs").len(), 4, "asking deletes nothing");
     browser.click("button.danger");
     browser.until("location.pathname === '/'");
     assert_eq!(sealed.names("runs"), ["three", "two"]);
     assert_eq!(rows("tbody tr[id] th a"), "three,two");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn scores_of_chosen_runs_lie_over_each_other() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
+    let sealed = four_runs();
+    let other = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let said = sealed.run(&format!("run mine --run-id five --metric MAE --set python={other} {SMALL}"));
+    assert_eq!(said.code, 0, "{said:?}");
+    let page = Served::of(&sealed, "");
+    let browser = Browser::start();
+    browser.open(&page.url);
+    let lines = |count: usize| {
+        browser.until(&format!("document.querySelectorAll('#curves .course polyline').length === {count}"));
+    };
+    browser.click("input[value=one]");
+    lines(1);
+    browser.run("document.querySelector('input[value=two]').focus()");
+    browser.press(Key::Space);
+    lines(2);
+    browser.click("input[value=five]");
+    browser.until_shown("#overlay", "five is measured by MAE, not by RMSE: it is left out");
+    lines(2);
+    browser.click("#chosen button:not([formaction])");
+    browser.until("location.pathname === '/compare'");
+    lines(2);
+    assert_eq!(browser.text("h2"), "Scores");
+    browser.click("#show-1");
+    let shown =
+        "return [...document.querySelectorAll('.course')].map(e => getComputedStyle(e).display).join()";
+    assert_eq!(browser.run(shown), "none,inline");
+    assert!(browser.text("#settings-heading ~ .wide").contains("python"), "{}", browser.text("main"));
+    browser.click(".legend a[href='/runs/two']");
+    browser.until("location.pathname === '/runs/two'");
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
