@@ -499,10 +499,10 @@ def trial(metric_file: dict[str, Any], **rows: Any) -> Answer:
 
 
 def head(file: str, rows: int) -> Answer:
-    """The cells of the first rows of a plain table."""
+    """The cells of the first rows of a plain table, by column."""
     from .frames import read  # Only a preview needs the library for frames so early.
 
-    return {"rows": read(file).source.inspected.head(rows).rows()}
+    return read(file).source.inspected.head(rows).to_dict(as_series=False)
 
 
 def _lazy(module: str, name: str) -> Callable[..., Answer]:

@@ -10,12 +10,9 @@ use axum::response::Redirect;
 use mle_star_domain::config::{Config, Key};
 use mle_star_domain::task::{ColumnRole, TaskKeys};
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::figures::brief;
-use mle_star_run::columns::MAX_COLUMNS;
 use mle_star_run::prepare::intake::{Intake, Location, Reader, take_in};
-use mle_star_run::prepare::{Data, Intent, Prepared, prepare_for, settings_of, task_source};
+use mle_star_run::prepare::{Data, Intent, Prepared, RunOptions, prepare_for, settings_of, task_source};
 use mle_star_run::settings::process_environment;
-use mle_star_tables::profile::Profile;
 use mle_star_tables::task_inference::TaskHints;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -30,17 +27,6 @@ use crate::processes::{detached, expanded};
 
 /// Rows of the preview.
 const FIRST_ROWS: usize = 6;
-/// What fields are called instead of the options that errors name.
-const LABELS: [(&str, &str); 7] = [
-    ("target", "Column to predict"),
-    ("metric", "Metric"),
-    ("direction", "Better scores"),
-    ("id-column", "Column with row IDs"),
-    ("time-limit", "Time"),
-    ("agents", "Who writes the scripts"),
-    ("max-budget-usd", "Cost limit in US dollars"),
-];
-
 /// The fields of the form; empty if not filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -66,7 +52,7 @@ fn blank(entered: &StartForm) -> Value {
         json!({"name": name, "help": key.help, "of_columns": key.placeholder.starts_with("COLUMN"), "value": value})
     };
     json!({
-        "entered": entered, "fields": TaskKeys::all().map(field).collect::<Vec<_>>(), "labels": BTreeMap::from(LABELS),
+        "entered": entered, "fields": TaskKeys::all().map(field).collect::<Vec<_>>(),
         "listing": null, "tasks": null, "seen": null, "table": null, "trouble": null,
     })
 }
@@ -81,7 +67,7 @@ pub async fn page(
     Query(entered): Query<StartForm>,
 ) -> PageResponse {
     let values = match is_own_wish(&headers) {
-        true => in_background(move || Ok(looked_at(&site, &entered.with_plain_lines()))).await?,
+        true => in_background(move || Ok(looked_at(&site, &entered))).await?,
         false => blank(&StartForm::default()),
     };
     Page::rendered("ui/start.html", &values)
@@ -92,7 +78,6 @@ pub async fn page(
 /// # Errors
 /// The folder or a field is wrong; with the error of `run`.
 pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<StartForm>) -> Result<Redirect, Page> {
-    let entered = entered.with_plain_lines();
     let args = RunArgs { runs_dir: Some(site.runs_dir.clone()), ..entered.arguments() };
     match in_background(move || Ok(detached::start(&args)?.run_id)).await {
         Ok(id) => Ok(Redirect::to(&page_of(&id))),
@@ -130,14 +115,14 @@ fn looked_at(site: &Site, entered: &StartForm) -> Value {
         prepared.map_err(|error| error.trouble)
     });
     match prepared {
-        Ok(prepared) => values["seen"] = preview(&prepared),
+        Ok(prepared) => {
+            values["seen"] = preview(&prepared);
+            values["table"] = json!(table(&prepared.intake, &prepared.data, &prepared.task.columns));
+        }
         Err(trouble) => {
             values["trouble"] = told(trouble);
-            values["table"] = columns_alone(entered).unwrap_or_default();
+            values["table"] = json!(columns_alone(entered));
         }
-    }
-    if let Some(table) = values.pointer_mut("/seen/table").map(Value::take) {
-        values["table"] = table;
     }
     values
 }
@@ -151,70 +136,45 @@ fn told(Trouble { message, hint, mut questions, .. }: Trouble) -> Value {
     json!({"message": in_fields(&message), "hint": in_fields(&hint), "questions": questions})
 }
 
-/// A text with the names of fields instead of options.
+/// A text with the names of fields instead of options, which have dashes before and in them.
 fn in_fields(text: &str) -> String {
-    let mut parts = text.split("--");
-    let mut told = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-');
-        let (option, rest) = part.split_at(end.unwrap_or(part.len()));
-        let label = LABELS.iter().find(|(name, _)| *name == option);
-        let label = label.map_or_else(|| option.replace('-', " "), |(_, label)| (*label).to_owned());
-        told += &format!("\u{201c}{label}\u{201d}{rest}");
-    }
-    told
+    text.replace(" --", " ").replace("`--", "`")
 }
 
 /// The inferred task, with the reasons.
 fn preview(prepared: &Prepared) -> Value {
-    let guesses = prepared.guesses.iter().map(|guess| {
-        let value: String = guess.value.chars().take(300).collect();
-        json!({"field": guess.field, "value": value, "reason": guess.reason})
-    });
-    let (config, task) = (&prepared.configured.config, &prepared.task);
-    let is_timed = prepared.configured.given.contains("time_limit_seconds");
-    #[expect(clippy::cast_precision_loss, reason = "for people")]
-    let time = is_timed.then(|| brief(config.time_limit_seconds as f64));
+    let (configured, task) = (&prepared.configured, &prepared.task);
+    let is_timed = configured.given.contains("time_limit_seconds");
     json!({
-        "task": task.competition_id, "description": task.description, "guesses": guesses.collect::<Vec<_>>(),
-        "target": task.roles.target.as_ref().map(ToString::to_string), "id_column": task.roles.id,
-        "metric": task.evaluation_metric, "direction": task.metric_direction,
-        "sources": prepared.lines().iter().map(|line| in_fields(line)).collect::<Vec<_>>(), "programs": programs(config), "time": time,
-        "table": prepared.data.profile.as_ref().map(|profile| table(&prepared.intake, profile, &task.columns)),
+        "task": task, "guesses": prepared.guesses, "target": task.roles.target.as_ref().map(ToString::to_string),
+        "sources": prepared.lines().iter().map(|line| in_fields(line)).collect::<Vec<_>>(),
+        "programs": programs(&configured.config),
+        "time": is_timed.then_some(configured.config.time_limit_seconds),
     })
 }
 
 /// The columns of data that is not understood yet; `None` if its tables cannot be read.
 fn columns_alone(entered: &StartForm) -> Option<Value> {
     let source = task_source::find(&task_source::find_one(&entered.path()).ok()?).ok()?;
-    let (settings, _) = settings_of(&Default::default(), &source, &process_environment).ok()?;
+    let (settings, _) = settings_of(&RunOptions::default(), &source, &process_environment).ok()?;
     // As in a preview, no program that settings name is executed.
     let config = Config { python: None, ..settings.config };
     let intake = take_in(&source, Location::Temporary, Reader { config: &config, say: &|_| () }).ok()?;
     let data = Data::inspect(&intake, &TaskHints { may_lack_tables: true, ..TaskHints::default() }).ok()?;
-    Some(table(&intake, data.profile.as_ref()?, &[]))
+    table(&intake, &data, &[])
 }
 
-/// The first rows of the training table. Columns with a part in the task come first.
-fn table(intake: &Intake, profile: &Profile, roles: &[ColumnRole]) -> Value {
-    let file = std::path::absolute(intake.folder().join(&profile.train.file)).unwrap_or_default();
-    let question = json!({"question": "head", "file": file, "rows": FIRST_ROWS});
-    let rows: Value = intake.plane.ask(question).unwrap_or_default();
-    let rows = rows["rows"].as_array().cloned().unwrap_or_default();
-    let role = |name: &str| roles.iter().position(|role| role.column == name);
-    let mut columns: Vec<_> = profile.train.columns.iter().enumerate().collect();
-    columns.sort_by_key(|(_, column)| role(&column.name).unwrap_or(MAX_COLUMNS));
-    let column = |(at, column): &(usize, &mle_star_tables::profile::Column)| {
-        let role = role(&column.name).map(|role| &roles[role]);
-        let cells: Vec<_> = rows.iter().map(|row| row[*at].clone()).collect();
-        json!({"name": column.name, "kind": column.kind.name(), "role": role.map(|role| &role.role),
-            "why": role.map(|role| &role.why), "cells": cells})
-    };
-    let made_of = intake.instead().into_iter().find(|(table, _)| *table == profile.train.file);
-    json!({
-        "file": made_of.map_or_else(|| profile.train.file.clone(), |(_, file)| file), "rows": profile.train.rows, "all": columns.len(),
-        "columns": columns.iter().take(MAX_COLUMNS).map(column).collect::<Vec<_>>(),
-    })
+/// The first rows of the training table, and what its columns are taken for; `None` without one.
+fn table(intake: &Intake, data: &Data, roles: &[ColumnRole]) -> Option<Value> {
+    let (train, file) = (&data.facts["train"], &data.profile.as_ref()?.train.file);
+    let path = std::path::absolute(intake.folder().join(file)).ok()?;
+    let cells: Value =
+        intake.plane.ask(json!({"question": "head", "file": path, "rows": FIRST_ROWS})).ok()?;
+    let made_of = intake.instead().into_iter().find(|(table, _)| table == file);
+    Some(json!({
+        "file": made_of.map_or_else(|| file.clone(), |(_, given)| given), "rows": train["rows"],
+        "columns": train["columns"], "roles": roles, "cells": cells,
+    }))
 }
 
 /// Programs that a run executes because the configuration names them.
@@ -231,11 +191,6 @@ fn programs(config: &Config) -> Vec<Value> {
 }
 
 impl StartForm {
-    /// Browsers send CRLF line ends.
-    fn with_plain_lines(self) -> Self {
-        Self { settings: self.settings.replace("\r\n", "\n"), ..self }
-    }
-
     fn path(&self) -> PathBuf {
         expanded(self.folder.trim())
     }

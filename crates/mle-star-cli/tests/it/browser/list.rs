@@ -118,7 +118,7 @@ fn scores_of_chosen_runs_lie_over_each_other() {
     let browser = Browser::start();
     browser.open(&page.url);
     let lines = |count: usize| {
-        browser.until(&format!("document.querySelectorAll('#curves .course polyline').length === {count}"));
+        browser.until(&format!("document.querySelectorAll('#curves .course svg path').length === {count}"));
     };
     browser.click("input[value=one]");
     lines(1);

@@ -45,7 +45,7 @@ fn a_run_is_started_from_a_chosen_folder_with_a_clicked_target() {
     // What is wrong stands in the form, beside what was entered.
     browser.fill("input[name=target]", "nothing");
     browser.press(Key::Enter);
-    browser.until_shown(".trouble", "give one of its columns with “Column to predict”");
+    browser.until_shown(".trouble", "give one of its columns with target");
     assert_eq!(browser.run("return document.querySelector('input[name=target]').value"), "nothing");
     assert!(!browser.text(".trouble").contains("--"), "{}", browser.text(".trouble"));
     browser.fill("input[name=target]", "price");
