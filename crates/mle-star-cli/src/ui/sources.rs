@@ -44,15 +44,15 @@ pub fn listing(site: &Site, inside: &str) -> Value {
         below(&site.folder.join(inside)).filter(|path| path.is_dir()).unwrap_or_else(|| site.folder.clone());
     let relative = |path: &Path| path.strip_prefix(&site.folder).unwrap_or(path).display().to_string();
     let entries = fs::read_dir(&at).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries
-        .filter(|entry| !runs::is_hidden(entry))
-        .map(|entry| entry.path())
-        .filter(|path| path != &site.runs_dir && !runs::is_run(path) && below(path).is_some())
-        .filter(|path| path.is_dir() || is_table(path))
-        .collect();
+    let visible = entries.filter(|entry| !runs::is_hidden(entry)).map(|entry| entry.path());
+    let is_data = |path: &PathBuf| match path.is_dir() {
+        true => path != &site.runs_dir && !runs::is_run(path),
+        false => is_table(path),
+    };
+    let mut paths: Vec<PathBuf> = visible.filter(|path| is_data(path) && below(path).is_some()).collect();
     paths.sort_by_key(|path| (path.is_file(), path.clone()));
     let shown = paths.iter().take(MAX_ENTRIES).map(|path| {
-        let bytes = path.metadata().ok().filter(|meta| meta.is_file()).map(|meta| size(meta.len()));
+        let bytes = path.metadata().ok().filter(fs::Metadata::is_file).map(|meta| size(meta.len()));
         json!({"name": path.file_name().map(|name| name.to_string_lossy()), "path": relative(path), "size": bytes})
     });
     json!({
@@ -121,21 +121,13 @@ async fn received(uploads: &Path, form: &mut Multipart) -> Result<PathBuf, Troub
         return Err(Trouble::new("no file was chosen", "choose a table, or several tables of one task"));
     };
     if bytes > MAX_UPLOAD_BYTES {
-        let message = format!(
-            "these files have {}, and at most {} can be sent",
-            size(bytes as u64),
-            size(MAX_UPLOAD_BYTES as u64)
-        );
-        return Err(Trouble::new(
-            message,
-            "put them into a folder below that of the page, and choose them there",
-        ));
+        let [sent, most] = [bytes, MAX_UPLOAD_BYTES].map(|bytes| size(bytes as u64));
+        let hint = "put them into a folder below that of the page, and choose them there";
+        return Err(Trouble::new(format!("these files have {sent}, and at most {most} can be sent"), hint));
     }
-    let free = |number: &usize| {
-        let name = if *number == 1 { stem(first).to_owned() } else { format!("{}-{number}", stem(first)) };
-        Some(uploads.join(name)).filter(|folder| !folder.exists())
-    };
-    let folder = (1..).find_map(|number| free(&number)).unwrap_or_default();
+    let numbers = std::iter::once(String::new()).chain((2..).map(|number| format!("-{number}")));
+    let mut folders = numbers.map(|number| uploads.join(format!("{}{number}", stem(first))));
+    let folder = folders.find(|folder| !folder.exists()).unwrap_or_default();
     fs::rename(arriving.keep(), &folder).map_err(cannot)?;
     Ok(if names.len() == 1 { folder.join(first) } else { folder })
 }

@@ -11,7 +11,7 @@ use mle_star_domain::config::{Config, Key};
 use mle_star_domain::task::{ColumnRole, TaskKeys};
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::prepare::intake::{Intake, Location, Reader, take_in};
-use mle_star_run::prepare::{Data, Intent, Prepared, RunOptions, prepare_for, settings_of, task_source};
+use mle_star_run::prepare::{Data, Intent, Prepared, prepare_for, task_source};
 use mle_star_run::settings::process_environment;
 use mle_star_tables::task_inference::TaskHints;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,7 @@ use crate::processes::{detached, expanded};
 
 /// Rows of the preview.
 const FIRST_ROWS: usize = 6;
+
 /// The fields of the form; empty if not filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -156,10 +157,9 @@ fn preview(prepared: &Prepared) -> Value {
 /// The columns of data that is not understood yet; `None` if its tables cannot be read.
 fn columns_alone(entered: &StartForm) -> Option<Value> {
     let source = task_source::find(&task_source::find_one(&entered.path()).ok()?).ok()?;
-    let (settings, _) = settings_of(&RunOptions::default(), &source, &process_environment).ok()?;
     // As in a preview, no program that settings name is executed.
-    let config = Config { python: None, ..settings.config };
-    let intake = take_in(&source, Location::Temporary, Reader { config: &config, say: &|_| () }).ok()?;
+    let reader = Reader { config: &Config::default(), say: &|_| () };
+    let intake = take_in(&source, Location::Temporary, reader).ok()?;
     let data = Data::inspect(&intake, &TaskHints { may_lack_tables: true, ..TaskHints::default() }).ok()?;
     table(&intake, &data, &[])
 }
