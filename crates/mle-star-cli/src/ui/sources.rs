@@ -117,7 +117,8 @@ async fn received(uploads: &Path, form: &mut Multipart) -> Result<PathBuf, Troub
         file.flush().await.map_err(cannot)?;
         names.push(name);
     }
-    let Some(first) = names.first() else {
+    let is_first = |name: &&String| is_table(&arriving.path().join(name));
+    let Some(first) = names.iter().find(is_first).or(names.first()) else {
         return Err(Trouble::new("no file was chosen", "choose a table, or several tables of one task"));
     };
     if bytes > MAX_UPLOAD_BYTES {
