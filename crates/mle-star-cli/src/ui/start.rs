@@ -179,15 +179,10 @@ fn table(intake: &Intake, data: &Data, roles: &[ColumnRole]) -> Option<Value> {
 
 /// Programs that a run executes because the configuration names them.
 fn programs(config: &Config) -> Vec<Value> {
-    let named = [
-        ("python", &config.python),
-        ("claude_path", &config.claude_path),
-        ("codex_path", &config.codex_path),
-    ];
-    let named =
-        named.into_iter().filter_map(|(key, program)| Some((key, program.as_ref()?.display().to_string())));
-    let searches = config.search_command.first().map(|program| ("search_command", program.clone()));
-    named.chain(searches).map(|(key, path)| json!({"key": key, "path": path})).collect()
+    let all = json!(config);
+    let program = |key: &str| all[key].as_str().or_else(|| all[key][0].as_str()).map(str::to_owned);
+    let keys = ["python", "claude_path", "codex_path", "search_command"].into_iter();
+    keys.filter_map(|key| Some(json!({"key": key, "path": program(key)?}))).collect()
 }
 
 impl StartForm {
