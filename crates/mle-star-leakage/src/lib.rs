@@ -37,7 +37,7 @@
 //! followed at their calls, branches are joined, and loops run each known item, or twice.
 //!
 //! - **Effects** of calls are a table (`effects`): which methods and functions choose rows, put them in order, compute
-//!   something from many rows, fit or divide. A function that is not in it gives something unknown.
+//!   something from many rows, fit or divide, and what attributes are. A function that is not in it gives something unknown.
 //! - **Rows** are sets with an origin: a file, one side of a split, rows repeated, sets joined. Their origins decide
 //!   whether one set certainly contains another.
 //! - **Dependencies** are what values depend on: a model, statistics of the target, a choice by scores. Each says where it
