@@ -33,10 +33,10 @@ pub fn render(view: &RunView) -> Result<String, Error> {
     let at_work = AtWork::of(view);
     let run = Context::of(view, &at_work);
     let (mut parts, mut sections) = (Vec::new(), Vec::new());
-    for one in &PARTS {
+    for one in PARTS {
         let section = part(&environment, one, &run)?;
         if !section.is_empty() {
-            parts.push([one.name, one.title]);
+            parts.extend(one.link());
             sections.push(section);
         }
     }

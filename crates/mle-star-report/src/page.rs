@@ -10,15 +10,18 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 
 use crate::filters;
 use crate::markup::escaped;
-use crate::views::{PARTS, Part};
+use crate::views::{PARTS, Part, Shape};
 
 /// The style sheet of the parts and of the report.
 pub const STYLE: &str = include_str!("../templates/style.css");
 /// The script of the parts. The parts are readable without it.
 pub const SCRIPT: &str = include_str!("../templates/page.js");
 
+/// The template of what stands around a part.
+const PART: &str = "parts/part.html";
 /// Templates beside those of the parts.
-const OTHERS: [(&str, &str); 2] = [
+const OTHERS: [(&str, &str); 3] = [
+    (PART, include_str!("../templates/parts/part.html")),
     ("parts/pieces.html", include_str!("../templates/parts/pieces.html")),
     ("show.txt", include_str!("../templates/show.txt")),
 ];
@@ -51,8 +54,10 @@ pub fn section(
     values: &serde_json::Value,
     more: Value,
 ) -> Result<String, Error> {
-    let Part { name, title, path, .. } = *part;
-    environment.get_template(path)?.render(context! { name, title, v => Serde(values), ..more })
+    let Part { name, title, path, shape, .. } = *part;
+    let body =
+        environment.get_template(path)?.render(context! { name, title, v => Serde(values), ..more })?;
+    environment.get_template(PART)?.render(context! { name, title, body, is_fold => shape == Shape::Fold })
 }
 
 /// Prints a value: markup unchanged, nothing for `None`, and text escaped, unless the template is one of plain text.

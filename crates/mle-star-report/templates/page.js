@@ -28,6 +28,8 @@ const mark = () => {
 const reveal = () => {
   const element = target();
   const node = mark();
+  const fold = element?.querySelector(":scope > details.fold");
+  if (fold) fold.open = true;
   for (let around = element; around; around = around.parentElement) {
     if (around.tagName === "DETAILS") around.open = true;
     if (around.hidden) around.hidden = false;

@@ -14,7 +14,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::export::NOTEBOOK;
 use mle_star_report::figures::count;
 use mle_star_report::run_view;
-use mle_star_report::views::PARTS;
+use mle_star_report::views::{PARTS, Part};
 use serde_json::json;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
@@ -73,7 +73,7 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageRe
     let folder = in_background(move || of.find(&at)).await?;
     let sections = site.run(&id, folder).now().await;
     let mut shown: Vec<&str> = vec![sections.html(FIRST)];
-    for part in &PARTS {
+    for part in PARTS {
         shown.push(sections.html(part.name));
         if part.name == PARTS[0].name {
             shown.push(sections.html(LOGS));
@@ -82,7 +82,7 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageRe
     let address = page_of(&id);
     let is_there = |name: &str| sections.html(name) != nothing(name);
     let parts = PARTS.iter().filter(|part| is_there(part.name));
-    let parts: Vec<_> = parts.map(|part| json!({"name": part.name, "title": part.title})).collect();
+    let parts: Vec<_> = parts.filter_map(Part::link).collect();
     let values = json!({
         "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
         "now": jiff::Timestamp::now().as_second(),
