@@ -317,6 +317,9 @@ pub struct ShowArgs {
 pub struct ReportArgs {
     #[command(flatten)]
     pub run: RunRef,
+    /// Include every script and every change, also in print
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

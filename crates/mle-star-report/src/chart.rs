@@ -6,6 +6,7 @@
 mod bars;
 mod diagnostics;
 mod intervals;
+mod scale;
 mod split;
 
 use std::ops::Range;
@@ -23,6 +24,7 @@ use crate::markup::escaped;
 pub use bars::{Bar, Mood, bars};
 pub use diagnostics::{Line, histogram, scatter, shares};
 pub use intervals::{Band, ScoreRow, intervals, outside};
+pub use scale::{Scale, strips};
 pub use split::{Part, PartKind, split};
 
 /// The colours; the style sheet refers to these values.

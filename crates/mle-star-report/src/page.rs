@@ -39,6 +39,7 @@ pub fn environment() -> Result<Environment<'static>, Error> {
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_formatter(print);
     filters::add(&mut environment);
+    environment.add_global("is_full", true);
     let parts = PARTS.iter().map(|part| (part.path, part.template));
     parts.chain(OTHERS).try_for_each(|(name, text)| environment.add_template(name, text))?;
     Ok(environment)

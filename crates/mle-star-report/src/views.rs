@@ -13,9 +13,10 @@ mod diagnostics;
 mod diff;
 mod failures;
 mod family;
+mod helped;
 pub(crate) mod importance;
+mod leaderboard;
 mod leakage;
-mod ledger;
 mod models;
 pub mod now;
 mod outcome;
@@ -34,6 +35,7 @@ mod trust;
 use serde_json::Value;
 
 pub use context::Context;
+pub use leaderboard::{LeaderboardRow, leaderboard_rows};
 pub use runners::{RunnerRow, runner_rows};
 
 /// A part of a page.
@@ -88,7 +90,8 @@ pub static PARTS: &[Part] = &parts! {
     Open overview "Overview"
     Open now "Now"
     Open scores "How the score rose"
-    Open ledger "Accepted changes"
+    Open leaderboard "Leaderboard"
+    Open helped "What helped"
     Open importance "What matters"
     Open diagnostics "Where it is wrong"
     Fold trust "How far to trust this score"

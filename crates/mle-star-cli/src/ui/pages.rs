@@ -72,7 +72,7 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageRe
     let (of, at) = (Arc::clone(&site), id.clone());
     let folder = in_background(move || of.find(&at)).await?;
     let sections = site.run(&id, folder).now().await;
-    let mut shown: Vec<&str> = vec![sections.html(FIRST)];
+    let mut shown: Vec<&str> = Vec::new();
     for part in PARTS {
         shown.push(sections.html(part.name));
         if part.name == PARTS[0].name {
@@ -84,7 +84,7 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageRe
     let parts = PARTS.iter().filter(|part| is_there(part.name));
     let parts: Vec<_> = parts.filter_map(Part::link).collect();
     let values = json!({
-        "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
+        "id": id, "address": address, "doing": sections.html(FIRST), "parts": parts, "sections": shown, "revision": sections.revision,
         "now": jiff::Timestamp::now().as_second(),
     });
     Page::rendered("ui/run.html", &values)

@@ -5,7 +5,7 @@ use mle_star_domain::trust::Trust;
 use serde_json::{Value, json};
 
 use crate::chart::{self, About, Band, ScoreRow, ScoredScript, Spot};
-use crate::figures::{interval, number};
+use crate::figures::with_interval;
 use crate::views::context::Context;
 use crate::views::scores::scored;
 use crate::views::spots::spot_at;
@@ -67,9 +67,9 @@ fn description(context: &Context<'_>, trust: &Trust, scores: &[ScoreRow]) -> Str
     let metric = &context.run.summary.run.metric;
     let with = scores.iter().filter(|one| one.interval.is_some()).count();
     let told = |of: &str, score: Option<f64>, bounds: Option<[f64; 2]>| {
-        let bounds =
-            bounds.map_or_else(String::new, |bounds| format!(", 95 % interval {}", interval(bounds)));
-        score.map_or_else(String::new, |score| format!(" {of} {}{bounds}.", number(score)))
+        let words =
+            |score| format!(" {of} {}.", with_interval(score, bounds).replace(" [", ", 95 % interval ["));
+        score.map(words).unwrap_or_default()
     };
     let validated = context.report.score.validation_score;
     format!(
