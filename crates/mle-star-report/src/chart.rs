@@ -3,7 +3,6 @@
 //! Colours are the fixed values in [`ink`]; the style sheet gives them other values where the page is dark. A
 //! chart has a title and a description for screen readers; its figures belong in a table beside it.
 
-mod bars;
 mod diagnostics;
 mod intervals;
 mod scale;
@@ -21,7 +20,6 @@ use serde::Serialize;
 use crate::figures::{duration, number};
 use crate::markup::escaped;
 
-pub use bars::{Bar, Mood, bars};
 pub use diagnostics::{Line, histogram, scatter, shares};
 pub use intervals::{Band, ScoreRow, intervals, outside};
 pub use scale::{Scale, strips};
@@ -179,7 +177,7 @@ pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot], spots: &[Spot
     };
     let place = |dot: &Dot| at(dot.column, dot.row);
     draw_pointed(about, u32::try_from(rows * ROW + 46).ok()?, spots, |area| {
-        let name_style = label(TextSize::Small).pos(Pos::new(HPos::Center, VPos::Center));
+        let name_style = label().pos(Pos::new(HPos::Center, VPos::Center));
         for (index, name) in columns.iter().enumerate() {
             let (x, _) = at(index, 0);
             // Many names are drawn in two rows.
@@ -230,7 +228,7 @@ impl Plane<'_> {
             .x_label_area_size(44)
             .y_label_area_size(86)
             .build_cartesian_2d(x, y)?;
-        let style = label(TextSize::Small);
+        let style = label();
         let mut mesh = chart.configure_mesh();
         mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID).axis_style(ink::GRID);
         mesh.label_style(style.clone()).axis_desc_style(style);
@@ -240,18 +238,8 @@ impl Plane<'_> {
     }
 }
 
-#[derive(Clone, Copy)]
-enum TextSize {
-    Small,
-    Normal,
-}
-
-fn label<'a>(size: TextSize) -> TextStyle<'a> {
-    let size = match size {
-        TextSize::Small => 15,
-        TextSize::Normal => 16,
-    };
-    ("sans-serif", size).into_font().color(&ink::TEXT)
+fn label<'a>() -> TextStyle<'a> {
+    ("sans-serif", 15).into_font().color(&ink::TEXT)
 }
 
 /// Bounds of the vertical axis. Outliers are left out, so that the other scores stay distinguishable.

@@ -1,4 +1,4 @@
-// Copies scripts. The page can be read without this file.
+// Copies scripts and sorts tables. The page can be read without this file.
 "use strict";
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-copy]");
@@ -140,8 +140,58 @@ document.addEventListener("change", (event) => {
 });
 const filterAll = () => document.querySelectorAll("[data-filter]").forEach((box) => { box.hidden = false; filter(box); });
 
+// A table is sorted by a click on the head of a column, and again the other way round. It stays so when its section is renewed.
+const sorted = new Map();
+const heads = (table) => Array.from(table.tHead.rows[0].cells);
+const key = (row, at) => {
+  const cell = row.cells[at];
+  const text = cell.dataset.value ?? cell.textContent.trim();
+  return text !== "" && !isNaN(text) ? Number(text) : text;
+};
+const sortBy = (table, at, isDown) => {
+  const body = table.tBodies[0];
+  const order = (one, other) => {
+    const [a, b] = [key(one, at), key(other, at)];
+    if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+    return (a === b ? 0 : a > b ? 1 : -1) * (isDown ? -1 : 1);
+  };
+  const rows = Array.from(body.rows).sort(order);
+  if (rows.some((row, place) => row !== body.rows[place])) body.append(...rows);
+  heads(table).forEach((head, place) => {
+    if (place === at) head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+  });
+};
+const sortable = () => {
+  for (const table of document.querySelectorAll("table[data-sortable]")) {
+    if (table.querySelector("button.sort")) continue;
+    for (const head of heads(table)) {
+      if (head.tagName !== "TH") continue;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...head.childNodes);
+      head.append(button);
+    }
+    const known = sorted.get(table.closest("section")?.id);
+    if (known) sortBy(table, ...known);
+  }
+};
+document.addEventListener("click", (event) => {
+  // A click elsewhere closes a menu.
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  const head = event.target.closest("button.sort")?.closest("th");
+  if (!head) return;
+  const table = head.closest("table");
+  const at = head.cellIndex;
+  // Numbers are first seen from the largest on.
+  const isDown = head.ariaSort ? head.ariaSort === "ascending" : typeof key(table.tBodies[0].rows[0], at) === "number" && at > 0;
+  sorted.set(table.closest("section")?.id, [at, isDown]);
+  sortBy(table, at, isDown);
+});
+
 const showButtons = () => document.querySelectorAll("button[data-copy]").forEach((button) => { button.hidden = false; });
-const renew = () => { showButtons(); oneTabStop(); filterAll(); mark(); };
+const renew = () => { showButtons(); sortable(); oneTabStop(); filterAll(); mark(); };
 new MutationObserver(renew).observe(document.documentElement, { childList: true, subtree: true });
 const ready = () => { renew(); if (location.hash) reveal(); };
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", ready);

@@ -16,11 +16,21 @@ fn points(scores: &[f64], ended: fn(usize) -> f64) -> Vec<ScoredScript> {
     scores.iter().enumerate().map(point).collect()
 }
 
+/// Positions on a scale, and of bars.
+fn on_scales(values: &[f64]) {
+    let scale = Scale::of(values.iter().copied(), values.iter().copied());
+    let marks = values.iter().filter_map(|value| Some(scale.as_ref()?.mark(*value, Some([-value, *value]))));
+    let marks = marks.flat_map(|mark| mark.ends.into_iter().flatten().chain([mark.at]).collect::<Vec<_>>());
+    let bars: Vec<_> = values.iter().map(|value| (*value, Some([-value, *value]))).collect();
+    let bars = strips(&bars).into_iter().flat_map(|bar| [bar.from, bar.width, bar.zero]);
+    for at in marks.chain(bars) {
+        assert!(!(at < 0.0 || at > 100.3), "{at}: {values:?}");
+    }
+}
+
 /// Every chart that shows the values.
 fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
     let points = points(values, x);
-    let bar = |value: &f64| Bar::new("n", *value, String::new(), Mood::Plain);
-    let of_bars: Vec<Bar> = values.iter().map(bar).collect();
     let measured = |point: &ScoredScript| ScoreRow {
         x: point.ended,
         score: point.score,
@@ -37,7 +47,6 @@ fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
         intervals(&ABOUT, "metric", &of_scripts, band, &[]),
         scores(&ABOUT, &points, Axis::Scripts, &[]),
         scores(&ABOUT, &points, Axis::Time, &[]),
-        bars(&ABOUT, &of_bars),
         scatter(&ABOUT, &pairs),
         histogram(&ABOUT, &bins),
         shares(
@@ -57,6 +66,7 @@ fn every_chart_is_made_whatever_the_scores_are() {
         thread::spawn(move || done.send(all(values, x)));
         let made =
             made.recv_timeout(Duration::from_secs(20)).unwrap_or_else(|error| panic!("{values:?}: {error}"));
+        on_scales(values);
         let (lines, _) = made.split_at(3);
         assert!(lines.iter().all(|chart| chart.is_some() == is_drawn), "{values:?}");
         assert!(made.iter().flatten().all(|svg| !svg.contains("NaN") && !svg.contains("inf")), "{values:?}");

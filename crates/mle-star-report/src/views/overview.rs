@@ -89,11 +89,9 @@ fn solution(context: &Context<'_>, best: place::Step) -> String {
         is_change && context.steps.at(**step).is_some_and(|step| step.is_kept())
     };
     let changes = way.iter().filter(is_accepted).count() as u64;
-    let combined = match (best, context.descent.from(best).len()) {
-        (place::Step::Round(_) | place::Step::Selection, parts) if parts > 1 => {
-            format!("{parts} solutions combined: ")
-        }
-        _ => String::new(),
+    let combined = match best {
+        place::Step::Round(_) | place::Step::Selection => "combination of ",
+        _ => "",
     };
     let refined = match changes {
         0 => String::new(),

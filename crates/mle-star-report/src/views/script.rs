@@ -27,7 +27,6 @@ pub fn script(context: &Context<'_>) -> Option<Value> {
         "requirements": requirements.filter(|_| result.is_some()),
         "agents": agents(context),
         "description": frozen.task.description,
-        "columns": frozen.task.columns,
         "task": serde_json::to_string_pretty(&frozen.task).unwrap_or_default(),
         "config": serde_json::to_string_pretty(&frozen.config).unwrap_or_default(),
         "own_prompts": own_prompts(context),
