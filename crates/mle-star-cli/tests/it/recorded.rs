@@ -58,7 +58,7 @@ fn the_recorded_run_is_shown() {
         "ROC-AUC (maximize)",
         "validated:",
         "held out:",
-        "Phase 2",
+        "leaderboard: ",
         "finalization",
     ] {
         assert!(shown.stdout.contains(words), "{words}: {}", shown.stdout);
@@ -81,20 +81,21 @@ fn the_pages_show_the_scores_of_the_recorded_run() {
         serde_json::from_str(&read(&format!("examples/recorded/flight-delays/{name}"))).unwrap()
     };
     let sealed = copied();
-    // The first steps say enough.
+    // The best solutions say enough.
     let shown = on_terminal(&sealed, "show recorded/flight-delays");
-    let shown = shown.split("Phase 2: refinement, path 2").next().unwrap().trim_end();
+    let shown = shown.split("phase1/baseline-linear").next().unwrap().trim_end();
     let shown = shown.replace(&sealed.path("").display().to_string(), "/home/me/");
     let text = format!("$ mle-star show examples/recorded/flight-delays\n{shown}\n…");
     let picture = anstyle_svg::Term::new().palette(anstyle_svg::WIN10_CONSOLE).render_svg(&text);
     mle_star_needs::assert_file(pages("docs/terminal.svg").as_ref(), &picture);
     let trust = &json("result.json")["trust"];
     let score = |name: &str| format!("{:.5}", trust[name].as_f64().unwrap());
-    let line = format!("ROC-AUC: {} validated [", score("validation_score"));
+    let shown = |name: &str| format!("{:.4}", trust[name].as_f64().unwrap());
+    let line = format!("ROC-AUC: {} validated [", shown("validation_score"));
     for page in ["docs/start.md", "docs/trust.md"] {
         let text = read(page);
         assert!(text.contains(&line), "{page}: {line}");
-        assert!(text.contains(&format!("], {} held out [", score("holdout_score"))), "{page}");
+        assert!(text.contains(&format!("], {} held out [", shown("holdout_score"))), "{page}");
     }
     let pictured = ["validation_score", "holdout_score"].map(score);
     let words = format!("validated ROC-AUC {}, held-out ROC-AUC {}", pictured[0], pictured[1]);
