@@ -185,9 +185,9 @@ class Run:
     def leaderboard(self) -> pd.DataFrame:
         """The scored solutions, the best first.
 
-        Columns: `place` in the algorithm (docs/events.md); `model`, those that the solution goes back to; `score`; `low`
-        and `high`, its 95 % interval, if it is known; `seconds` of its script; `kept`, whether the algorithm continued
-        with it.
+        Columns: `place` in the algorithm (docs/events.md); `model`, those that the solution goes back to; `score`;
+        `low` and `high`, its 95 % interval, if it is known; `seconds` of its script; `kept`, whether the algorithm
+        continued with it.
         """
         columns = ["place", "model", "score", "low", "high", "seconds", "kept"]
         frame: pd.DataFrame = _frames.pandas().DataFrame(self._shown()["leaderboard"], columns=columns)

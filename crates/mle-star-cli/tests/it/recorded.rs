@@ -24,7 +24,7 @@ pub fn score_of(sealed: &Sealed, place: &str) -> String {
     let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
     let scores = shown["steps"].as_array().unwrap().iter().filter(|step| step["place"] == place);
     let score = scores.filter_map(|step| step["score"].as_f64()).next().unwrap();
-    format!("{score:.5}")
+    format!("{score:.4}")
 }
 
 fn recording() -> PathBuf {

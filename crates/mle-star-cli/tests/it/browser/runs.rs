@@ -89,6 +89,7 @@ fn a_run_is_watched_stopped_and_resumed() {
     browser.run("window.same = true");
     browser.until_shown("#now", "<b>step 2</b>");
     browser.until_shown("#now", "merge 1: script, since ");
+    browser.click("#tree > details > summary");
     browser.click("#tree details.node > summary");
     let step =
         browser.run("return document.querySelectorAll('#now pre')[0].textContent.match(/step/g).length");
