@@ -72,13 +72,9 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageRe
     let (of, at) = (Arc::clone(&site), id.clone());
     let folder = in_background(move || of.find(&at)).await?;
     let sections = site.run(&id, folder).now().await;
-    let mut shown: Vec<&str> = Vec::new();
-    for part in PARTS {
-        shown.push(sections.html(part.name));
-        if part.name == PARTS[0].name {
-            shown.push(sections.html(LOGS));
-        }
-    }
+    let after = |part: &Part| (part.name == PARTS[0].name).then_some(LOGS);
+    let names = PARTS.iter().flat_map(|part| [Some(part.name), after(part)]).flatten();
+    let shown: Vec<&str> = names.map(|name| sections.html(name)).collect();
     let address = page_of(&id);
     let is_there = |name: &str| sections.html(name) != nothing(name);
     let parts = PARTS.iter().filter(|part| is_there(part.name));

@@ -65,7 +65,7 @@ fn show_tells_changes_and_solutions_and_prints_any_script() {
     let show = |more: &str| sealed.run(&format!("show r {more}"));
     let shown = show("").stdout;
     for part in [
-        "validated:  0.50000 (round ",
+        "validated:  0.50000\nsolution:   ",
         "leaderboard: ",
         "\n◆ phase1/candidate-1 ",
         "steps without a score:\n",

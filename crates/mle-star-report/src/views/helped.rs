@@ -1,6 +1,8 @@
 //! What helped: how much of the rise of the best score each kind of change made.
 
-use mle_star_domain::metric::{Direction, Score};
+use std::collections::BTreeMap;
+
+use mle_star_domain::metric::Score;
 use mle_star_domain::place;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -26,10 +28,9 @@ struct Kind {
     best: Option<(f64, String, place::Place)>,
 }
 
-/// The kinds of changes, those with the largest gain first; `None` before the second score.
+/// The kinds of changes, those with the largest gain first; `None` before the first score of a model.
 pub fn helped(context: &Context<'_>) -> Option<Value> {
-    let direction = context.run.snapshot.frozen.task.metric_direction;
-    let gains = gains(context, direction);
+    let (gains, [from, to]) = gains(context);
     let mut kinds: Vec<Kind> = Vec::new();
     let scored = context.steps.iter().filter(|step| step.score().is_some());
     for step in scored.filter(|step| step.kind != StepKind::Baseline) {
@@ -39,54 +40,42 @@ pub fn helped(context: &Context<'_>) -> Option<Value> {
             let is_model = step.kind == StepKind::Candidate;
             kinds.push(Kind { name, is_model, ..Kind::default() });
         }
-        kinds[at].take(context, step, &gains);
+        kinds[at].take(context, step, gains.get(&step.step).copied());
     }
     kinds.sort_by(|one, other| other.gain.total_cmp(&one.gain));
     let bars = strips(&kinds.iter().map(|kind| (kind.gain, None)).collect::<Vec<_>>());
-    let rows = kinds.iter().zip(bars).map(|(kind, bar)| json!({"of": kind, "bar": bar}));
-    let rows: Vec<Value> = rows.collect();
-    (!rows.is_empty()).then(|| json!({"rows": rows, "from": gains.start, "to": gains.end}))
+    let rows: Vec<Value> =
+        kinds.iter().zip(bars).map(|(kind, bar)| json!({"of": kind, "bar": bar})).collect();
+    (!rows.is_empty()).then(|| json!({"rows": rows, "from": from, "to": to}))
 }
 
-/// The steps that raised the best score, each with how much.
-struct Gains {
-    of: Vec<(place::Step, f64)>,
-    /// The best score of the baselines, else the first score.
-    start: f64,
-    end: f64,
-}
-
-fn gains(context: &Context<'_>, direction: Direction) -> Gains {
-    let mut gains = Gains { of: Vec::new(), start: 0.0, end: 0.0 };
-    let mut best: Option<Score> = None;
+/// How much each step raised the best score, from that of the baselines or else the first, and that and the last best score.
+fn gains(context: &Context<'_>) -> (BTreeMap<place::Step, f64>, [f64; 2]) {
+    let direction = context.run.snapshot.frozen.task.metric_direction;
+    let (mut gains, mut ends, mut best) = (BTreeMap::new(), [0.0; 2], None::<Score>);
     for one in scored(context.run).into_iter().filter(|one| one.improved) {
         let (Some(score), Some(step)) = (Score::new(one.score, direction), one.place.step()) else {
             continue;
         };
-        let is_baseline = matches!(step, place::Step::Baseline(_));
-        match best {
-            Some(best) if !is_baseline => gains.of.push((step, score.gain_over(best))),
-            _ => gains.start = one.score,
+        match best.filter(|_| !matches!(step, place::Step::Baseline(_))) {
+            Some(best) => _ = gains.insert(step, score.gain_over(best)),
+            None => ends[0] = one.score,
         }
-        gains.end = one.score;
-        best = Some(score);
+        (ends[1], best) = (one.score, Some(score));
     }
-    gains
+    (gains, ends)
 }
 
 impl Kind {
-    fn take(&mut self, context: &Context<'_>, step: &Step<'_>, gains: &Gains) {
+    fn take(&mut self, context: &Context<'_>, step: &Step<'_>, gain: Option<f64>) {
         self.tried += 1;
         self.kept += usize::from(step.is_kept());
-        for (_, gain) in gains.of.iter().filter(|(raised, _)| *raised == step.step) {
-            self.gain += gain;
-            if self.best.as_ref().is_none_or(|(most, ..)| gain > most) {
-                let words = match step.kind {
-                    StepKind::Candidate => context.report.tried.step(step.step),
-                    _ => change(context, step),
-                };
-                self.best = Some((*gain, words, step.place.clone()));
-            }
+        let Some(gain) = gain else { return };
+        self.gain += gain;
+        if self.best.as_ref().is_none_or(|(most, ..)| gain > *most) {
+            let name = || context.report.tried.step(step.step);
+            let words = if self.is_model { name() } else { change(context, step) };
+            self.best = Some((gain, words, step.place.clone()));
         }
     }
 }

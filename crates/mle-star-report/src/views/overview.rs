@@ -26,7 +26,6 @@ pub fn overview(context: &Context<'_>) -> Option<Value> {
         "scripts": runs().count(),
         "failed": runs().filter(|run| !run.is_ok()).count(),
         "calls": calls.count(),
-        "best_at": best_at(context),
         "solution": context.descent.best.map(|best| solution(context, best)),
         "scale": score.as_ref().and_then(|score| scale(context, score)),
         "score": score,
@@ -98,13 +97,4 @@ fn solution(context: &Context<'_>, best: place::Step) -> String {
         changes => format!(", refined by {}", count(changes, "change")),
     };
     format!("{combined}{}{refined}", models(context, best))
-}
-
-/// The step of the final solution, or of the best score; `None` while the run would submit another solution than the one with the best
-/// score.
-fn best_at(context: &Context<'_>) -> Option<String> {
-    let best = context.descent.best?;
-    let is_best = context.run.summary.best_score == context.descent.score(best);
-    let is_told = is_best || context.result().is_some();
-    is_told.then(|| format!("{}, {best}", context.report.tried.step(best)))
 }
