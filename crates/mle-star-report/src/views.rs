@@ -12,7 +12,6 @@ mod descent;
 mod diagnostics;
 mod diff;
 mod failures;
-mod family;
 mod helped;
 pub(crate) mod importance;
 mod leaderboard;
@@ -21,11 +20,11 @@ mod models;
 pub mod now;
 mod outcome;
 mod overview;
+pub mod picture;
 mod plans;
 mod runners;
 pub(crate) mod scores;
 mod script;
-mod spots;
 pub(crate) mod steps;
 #[cfg(test)]
 mod tests;
@@ -89,7 +88,7 @@ macro_rules! parts {
 pub static PARTS: &[Part] = &parts! {
     Open overview "Overview"
     Open now "Now"
-    Open scores "How the score rose"
+    Open picture "The search"
     Open leaderboard "Leaderboard"
     Open helped "What helped"
     Open importance "What matters"
