@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::ablation;
 use super::context::Context;
-use super::leaderboard::change;
+use super::plans::did;
 use super::scores::scored;
 use super::steps::{Step, StepKind};
 use crate::chart::strips;
@@ -73,9 +73,7 @@ impl Kind {
         let Some(gain) = gain else { return };
         self.gain += gain;
         if self.best.as_ref().is_none_or(|(most, ..)| gain > *most) {
-            let name = || context.report.tried.step(step.step);
-            let words = if self.is_model { name() } else { change(context, step) };
-            self.best = Some((gain, words, step.place.clone()));
+            self.best = Some((gain, did(context, step), step.place.clone()));
         }
     }
 }

@@ -9,15 +9,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::plans::plan;
+use super::plans::did;
 use super::steps::{ScriptRun, Step, StepKind};
 use crate::chart::Scale;
-use crate::sanitize::first_line;
 
 /// The most models that are named of one solution.
 const MAX_NAMED: usize = 4;
-/// The longest description of a change, in characters.
-const CHANGE: usize = 90;
 
 /// A scored solution.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -75,14 +72,23 @@ pub fn leaderboard(context: &Context<'_>) -> Option<Value> {
     let ends = drawn().filter_map(LeaderboardRow::interval).flatten();
     let best = rows.first().map(|row| row.score);
     let axis = Scale::of(drawn().map(|row| row.score).chain(ends).chain(best), best)?;
-    let shown = |row: &LeaderboardRow| json!({"of": row, "interval": row.interval(), "mark": axis.mark(row.score, row.interval())});
+    let shown = |row: &LeaderboardRow| {
+        let interval = row.interval();
+        json!({"of": row, "interval": interval, "mark": axis.mark(row.score, interval)})
+    };
     Some(json!({
         "rows": rows.iter().map(shown).collect::<Vec<_>>(),
         "axis": axis,
         "kept": rows.iter().filter(|row| row.kept).count(),
-        "answer": context.descent.best.map(place::Step::place),
+        "answer": answer(context, &rows).map(place::Step::place),
         "width": rows.iter().map(|row| row.place.as_str().len()).max(),
     }))
+}
+
+/// The step whose solution is submitted; of a run without a result, the one with the best score.
+pub fn answer(context: &Context<'_>, rows: &[LeaderboardRow]) -> Option<place::Step> {
+    let first = || rows.first().and_then(|row| row.place.step());
+    context.result().and(context.descent.best).or_else(first)
 }
 
 fn row(context: &Context<'_>, step: &Step<'_>, led: bool) -> Option<(Score, LeaderboardRow)> {
@@ -101,7 +107,7 @@ fn row(context: &Context<'_>, step: &Step<'_>, led: bool) -> Option<(Score, Lead
         seconds: run.outcome.as_ref().map(|outcome| outcome.duration_seconds),
         kept: step.is_kept(),
         led,
-        changed: change(context, step),
+        changed: changed(context, step),
     };
     Some((score, row))
 }
@@ -133,21 +139,12 @@ pub fn models(context: &Context<'_>, step: place::Step) -> String {
     names.join(" + ") + &more
 }
 
-/// What a solution changed: the first sentence of its plan, without a label before it.
-pub fn change(context: &Context<'_>, step: &Step<'_>) -> String {
+/// What a solution changed, in a few words; of a model of its own, that it is one.
+fn changed(context: &Context<'_>, step: &Step<'_>) -> String {
     match step.kind {
         StepKind::Baseline => "baseline".to_owned(),
         StepKind::Candidate if matches!(step.step, place::Step::Extra(_)) => "further model".to_owned(),
         StepKind::Candidate => "first model".to_owned(),
-        _ => plan(context, step).map_or_else(|| step.step.title(), |plan| first_words(&plan)),
+        _ => did(context, step),
     }
-}
-
-/// The first part of a plan's first sentence, without a word such as "Strategy:" before it.
-fn first_words(plan: &str) -> String {
-    let line = first_line(plan, 10 * CHANGE);
-    let label = line.split_once(": ").filter(|(label, _)| !label.contains(' '));
-    let rest = label.map_or(line.as_str(), |(_, rest)| rest);
-    let end = rest.find(". ").into_iter().chain(rest.find("; ")).min().unwrap_or(rest.len());
-    first_line(rest[..end].trim_end_matches('.'), CHANGE)
 }

@@ -5,8 +5,9 @@ use mle_star_domain::place;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::leaderboard::{LeaderboardRow, leaderboard_rows, models};
-use super::steps::{ScriptRun, StepKind};
+use super::leaderboard::{LeaderboardRow, answer, leaderboard_rows, models};
+use super::picture::references;
+use super::steps::ScriptRun;
 use crate::chart::Scale;
 use crate::figures::count;
 
@@ -17,7 +18,8 @@ pub fn overview(context: &Context<'_>) -> Option<Value> {
     let has_run = |run: &&ScriptRun<'_>| run.outcome.is_some() && run.limit().is_none();
     let runs = || steps.iter().flat_map(|step| &step.runs).filter(has_run);
     let calls = snapshot.effects.iter().filter(|effect| effect.counts() && was_made(effect));
-    let score = headline(context);
+    let rows = leaderboard_rows(context);
+    let score = headline(context, &rows);
     Some(json!({
         "notes": report.notes(),
         "forked_from": snapshot.forked_from,
@@ -26,7 +28,7 @@ pub fn overview(context: &Context<'_>) -> Option<Value> {
         "scripts": runs().count(),
         "failed": runs().filter(|run| !run.is_ok()).count(),
         "calls": calls.count(),
-        "solution": context.descent.best.map(|best| solution(context, best)),
+        "solution": answer(context, &rows).map(|step| solution(context, step)),
         "scale": score.as_ref().and_then(|score| scale(context, score)),
         "score": score,
     }))
@@ -36,14 +38,13 @@ pub fn overview(context: &Context<'_>) -> Option<Value> {
 type Headline = (&'static str, f64, Option<[f64; 2]>);
 
 /// The score to expect; without one that of the answer, or the best one so far.
-fn headline(context: &Context<'_>) -> Option<Headline> {
+fn headline(context: &Context<'_>, rows: &[LeaderboardRow]) -> Option<Headline> {
     let score = &context.report.score;
     if let Some(expected) = &score.expected {
         return Some(("expected", expected.score, expected.interval));
     }
     let best = score.validation_score?;
     let words = if context.report.is_final { "validated" } else { "best validated" };
-    let rows = leaderboard_rows(context);
     let row = rows.iter().find(|row| row.score.total_cmp(&best).is_eq());
     Some((words, best, row.and_then(LeaderboardRow::interval)))
 }
@@ -51,38 +52,18 @@ fn headline(context: &Context<'_>) -> Option<Headline> {
 /// The score with its interval on an axis, beside the scores of a constant and of the program's own baseline.
 fn scale(context: &Context<'_>, (_, score, interval): &Headline) -> Option<Value> {
     let ends = interval.iter().flatten().copied().chain([*score]);
-    let marks = marks(context);
+    let marks = references(context);
     let axis = Scale::of(ends, marks.iter().map(|(_, score)| *score))?;
-    let shown = |(name, score): &(String, f64)| json!({"name": name, "score": score, "at": axis.at(*score)});
+    let shown = |(name, score): &(&str, f64)| json!({"name": name, "score": score, "at": axis.at(*score)});
     Some(json!({
         "mark": axis.mark(*score, *interval), "ticks": axis.ticks,
         "marks": marks.iter().map(shown).collect::<Vec<_>>(),
     }))
 }
 
-/// What costs nothing: predicting all rows alike, and the baseline.
-fn marks(context: &Context<'_>) -> Vec<(String, f64)> {
-    let expected = context.report.score.expected.as_ref().and_then(|expected| expected.constant);
-    let baselines =
-        context.steps.of_kind(StepKind::Baseline).filter_map(|step| Some((step.step, step.score()?)));
-    let mut marks: Vec<(String, f64)> =
-        expected.map(|score| ("constant".to_owned(), score)).into_iter().collect();
-    for (step, score) in baselines {
-        let title = step.title();
-        let name = match title.strip_prefix("baseline: ").unwrap_or(&title) {
-            "linear" => "linear model",
-            name => name,
-        };
-        if !marks.iter().any(|(known, _)| known == name) {
-            marks.push((name.to_owned(), score.value()));
-        }
-    }
-    marks
-}
-
 /// A solution in words: its models, and what became of them.
 fn solution(context: &Context<'_>, best: place::Step) -> String {
-    let way = context.descent.way_to_best();
+    let way = context.descent.way_to(Some(best));
     let is_accepted = |step: &&place::Step| {
         let is_change = matches!(step, place::Step::Attempt { .. });
         is_change && context.steps.at(**step).is_some_and(|step| step.is_kept())

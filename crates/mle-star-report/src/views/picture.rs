@@ -8,15 +8,14 @@ use mle_star_domain::place::Step as At;
 use serde_json::{Value, json};
 
 use super::context::Context;
+use super::leaderboard::models;
 use super::outcome::status;
-use super::plans::plan;
+use super::plans::{did, first_sentence, plan};
 use super::steps::{ScriptRun, Step, StepKind};
 use crate::at_work::AtWork;
 use crate::chart::{Fate, Solution, Story, WIDTHS};
-use crate::cut::sentence;
 use crate::figures::{count, number};
 use crate::run_view::RunView;
-use crate::sanitize::first_line;
 
 /// The style sheet of the picture.
 const STYLE: &str =
@@ -74,7 +73,7 @@ fn solution(context: &Context<'_>, step: &Step<'_>, ended: f64, index: &BTreeMap
     Solution {
         place: step.place.clone(),
         name: context.report.tried.step(step.step),
-        model: models(context, step.step).join(" + "),
+        model: models(context, step.step),
         plan: plan(context, step).map(|plan| first_sentence(&plan)),
         did: did(context, step),
         outcome,
@@ -170,66 +169,15 @@ fn fate(context: &Context<'_>, step: &Step<'_>, status: &str) -> Fate {
     }
 }
 
-/// What a step did, in a few words: its model, or the beginning of its plan.
-fn did(context: &Context<'_>, step: &Step<'_>) -> String {
-    let note = step.verdict.as_ref().map(|verdict| verdict.note.clone()).unwrap_or_default();
-    match step.kind {
-        StepKind::Baseline | StepKind::Candidate => context.report.tried.step(step.step),
-        StepKind::Data => "unused data".to_owned(),
-        StepKind::LeakageCheck => "without the leak".to_owned(),
-        StepKind::Submission if step.step == At::Finalization => "submission".to_owned(),
-        StepKind::Submission => step.step.title(),
-        StepKind::Merge => first_clause(&note),
-        _ => first_clause(&plan(context, step).filter(|plan| !plan.is_empty()).unwrap_or(note)),
-    }
-}
-
-/// A plan without what comes before a colon: plans of the offline agents begin with `Strategy:`.
-fn headless(plan: &str) -> String {
-    let line = first_line(plan, 300);
-    line.split_once(": ")
-        .filter(|(head, _)| head.len() < 20)
-        .map_or_else(|| line.clone(), |(_, rest)| rest.to_owned())
-}
-
-/// The first sentence of a plan, or two if it is short.
-fn first_sentence(plan: &str) -> String {
-    let line = headless(plan);
-    let end = line.match_indices(". ").map(|(at, _)| at + 1).find(|at| *at > 40);
-    sentence(&line[..end.unwrap_or(line.len())])
-}
-
-/// The beginning of a plan.
-fn first_clause(plan: &str) -> String {
-    let line = headless(plan);
-    line[..line.find(['.', ':', ';', '(', ',']).unwrap_or(line.len())].trim().to_owned()
-}
-
-/// The models in a solution: those that the first solutions of its family were made for.
-fn models(context: &Context<'_>, step: At) -> Vec<String> {
-    let (mut found, mut seen, mut wanted) = (Vec::new(), BTreeSet::new(), vec![step]);
-    while let Some(step) = wanted.pop() {
-        if !seen.insert(step) {
-            continue;
-        }
-        let from = context.descent.from(step);
-        match step {
-            At::Candidate(_) | At::Extra(_) | At::Baseline(_) => found.push(context.report.tried.step(step)),
-            _ => wanted.extend(from.into_iter().rev()),
-        }
-    }
-    let more = found.len().saturating_sub(4);
-    found.truncate(4);
-    found.extend((more > 0).then(|| format!("{more} more")));
-    found
-}
-
-/// The scores to compare with, on the validated rows.
-fn references(context: &Context<'_>) -> Vec<(&'static str, f64)> {
+/// The scores to compare with: of predicting all rows alike, as the result has it, and of the baseline and a seasonal naive forecast on the
+/// validated rows.
+pub fn references(context: &Context<'_>) -> Vec<(&'static str, f64)> {
     let baseline = |index| context.steps.at(At::Baseline(index)).and_then(|step| Some(step.score()?.value()));
-    let trust = context.report.score.trust.as_ref();
+    let score = &context.report.score;
+    let trust = score.trust.as_ref();
+    let told = || score.expected.as_ref()?.constant.or_else(|| trust?.constant_score);
     let known = [
-        ("constant", baseline(0).or_else(|| trust?.constant_score)),
+        ("constant", told().or_else(|| baseline(0))),
         ("linear model", baseline(1)),
         ("seasonal naive", trust.and_then(|trust| trust.seasonal_naive_score)),
     ];
