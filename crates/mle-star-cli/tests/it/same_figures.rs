@@ -120,13 +120,18 @@ fn check(sealed: &Sealed, id: &str, last_lines: &str) {
         assert!(text.lines().any(is_told), "{id}: {place} {score}: {text}");
     }
 
+    let solution = text.lines().find(|line| line.starts_with("solution:   ")).unwrap();
+    let is_answer = |row: &&Value| solution.ends_with(&format!("({})", row["place"].as_str().unwrap()));
+    let answer = rows.iter().find(is_answer).unwrap_or_else(|| panic!("{id}: {solution}"));
+    let best = if trust.is_null() { &run["best_score"] } else { &trust["validation_score"] };
+    assert_eq!(&answer["score"], best, "{id}: {solution}");
+
     let columns = ["place", "model", "score", "low", "high", "seconds", "kept"];
     let rows: Vec<Value> = rows
         .iter()
         .map(|row| columns.iter().map(|name| ((*name).to_owned(), row[name].clone())).collect())
         .collect();
     let of_python = by_python(sealed, id);
-    let best = if trust.is_null() { &run["best_score"] } else { &trust["validation_score"] };
     let of_trust = |name: &str| trust.get(name).cloned().unwrap_or_default();
     let same = [
         run["state"].clone(),

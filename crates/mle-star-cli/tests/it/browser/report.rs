@@ -35,7 +35,7 @@ fn the_report_of_a_finished_run_is_read() {
     browser.click("#leaderboard a[href='#at-phase2_path-0_t0_k0']");
     browser.until("document.querySelector(location.hash).open");
     browser.until("document.querySelector(location.hash + ' pre.diff').innerText.includes('+ block = 2')");
-    browser.click("#tree details[open] a[href^='#at-phase1']");
+    browser.click("#tree details.node[open] a[href^='#at-phase1']");
     browser.until("location.hash.startsWith('#at-phase1') && document.querySelector(location.hash).open");
     browser.click("#script > details > summary");
     browser.click(".block:has(#final-script) button[data-copy]");
