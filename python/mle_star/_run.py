@@ -272,7 +272,11 @@ class Run:
         # The program says how it read the data before it names the run.
         read = itertools.takewhile(lambda text: not text.startswith("run: "), said)
         lines = "".join(f"<li>{html.escape(text.strip())}</li>" for text in read)
-        return f"<table>{cells}</table><details><summary>how the data was read</summary><ul>{lines}</ul></details>"
+        picture = ""
+        with contextlib.suppress(Error):  # nothing was scored yet
+            picture = call("show", "--svg", "--", os.fspath(self._path))
+        read_as = f"<details><summary>how the data was read</summary><ul>{lines}</ul></details>"
+        return f"<table>{cells}</table>{picture}{read_as}"
 
     def _summary(self) -> str:
         """The state, and the scores with their intervals."""

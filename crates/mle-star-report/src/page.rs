@@ -13,7 +13,8 @@ use crate::markup::escaped;
 use crate::views::{PARTS, Part};
 
 /// The style sheet of the parts and of the report.
-pub const STYLE: &str = include_str!("../templates/style.css");
+pub const STYLE: &str =
+    concat!(include_str!("../templates/style.css"), include_str!("../templates/picture.css"));
 /// The script of the parts. The parts are readable without it.
 pub const SCRIPT: &str = include_str!("../templates/page.js");
 

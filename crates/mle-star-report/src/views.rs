@@ -12,7 +12,6 @@ mod descent;
 mod diagnostics;
 mod diff;
 mod failures;
-mod family;
 pub(crate) mod importance;
 mod leakage;
 mod ledger;
@@ -20,11 +19,11 @@ mod models;
 pub mod now;
 mod outcome;
 mod overview;
+pub mod picture;
 mod plans;
 mod runners;
 pub(crate) mod scores;
 mod script;
-mod spots;
 pub(crate) mod steps;
 #[cfg(test)]
 mod tests;
@@ -67,10 +66,10 @@ macro_rules! parts {
 pub static PARTS: [Part; 15] = parts! {
     overview "Overview"
     now "Now"
+    picture "The search"
     trust "How far to trust this score"
     importance "What matters"
     diagnostics "Diagnostics"
-    scores "Scores"
     tree "Solutions"
     ledger "Accepted changes"
     ablation "Ablation studies"

@@ -16,7 +16,7 @@ document.addEventListener("click", async (event) => {
   }
 });
 // A link to something inside closed sections opens these sections. A solution opens beside the list if there is room.
-const isWide = matchMedia("(min-width: 90rem)");
+const isWide = matchMedia("(min-width: 80rem)");
 let opener = null;
 const target = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
 const mark = () => {
@@ -45,7 +45,11 @@ const close = () => {
   opener = null;
 };
 addEventListener("hashchange", reveal);
-addEventListener("keydown", (event) => { if (event.key === "Escape" && isWide.matches) close(); });
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  if (isWide.matches) close();
+  unpoint();
+});
 document.addEventListener("click", (event) => {
   const summary = event.target.closest("details.node > summary");
   if (summary && isWide.matches) {
@@ -63,51 +67,89 @@ document.addEventListener("click", (event) => {
   }
   // A second click on the same link does not change the address.
   if (!link) return;
-  if (!link.closest(".inside")) opener = link;
-  if (link.matches(".spot") && isWide.matches) {
-    // The chart stays where it is.
+  const spot = link.closest(".card") ? document.querySelector(".pointed") : link.closest(".spot");
+  if (isTouch && link === spot && !spot.matches(".pointed")) {
+    // The first touch tells, the second opens.
+    event.preventDefault();
+    return point(spot, event.target);
+  }
+  if (!link.closest(".inside")) opener = spot ?? link;
+  unpoint();
+  if (spot && isWide.matches) {
+    // The picture stays where it is.
     event.preventDefault();
     history.pushState(null, "", link.getAttribute("href"));
   }
   setTimeout(reveal);
 });
 
-// What a dot of a chart tells stands below the chart. Arrow keys go from dot to dot, so that Tab leaves the chart.
-const spotsOf = (spot) => Array.from(spot.closest("svg").querySelectorAll(".spot"));
-const point = (event) => {
-  const spot = event.target.closest?.(".spot");
-  if (!spot) return;
-  const figure = spot.closest("figure");
-  let pointed = figure.querySelector(".pointed");
-  if (!pointed) {
-    pointed = document.createElement("p");
-    pointed.className = "pointed";
-    spot.closest(".wide").after(pointed);
+// A point of the picture has a card with the row of its solution. Arrow keys go from point to point, so that Tab leaves the
+// picture.
+let isTouch = false;
+const make = (name, text, className = "") => Object.assign(document.createElement(name), { textContent: text, className });
+const unpoint = () => document.querySelectorAll(".card, .pointed").forEach((one) => {
+  if (one.matches(".card")) one.remove();
+  else one.classList.remove("pointed");
+});
+const point = (spot, mark) => {
+  const row = document.getElementById("row-" + spot.getAttribute("href").slice(1));
+  if (!row || spot.matches(".pointed")) return;
+  unpoint();
+  spot.classList.add("pointed");
+  const [card, list] = [make("div", "", "card"), make("dl", "")];
+  for (const cell of row.querySelectorAll("td")) {
+    const head = row.closest("table").tHead.rows[0].cells[cell.cellIndex];
+    if (cell.textContent) list.append(make("dt", head.textContent), make("dd", cell.textContent));
   }
-  const node = document.getElementById(spot.getAttribute("href").slice(1));
-  const part = (name) => node?.querySelector(name)?.textContent.trim() || "";
-  const ended = [part(".outcome"), part(".time")].filter(Boolean).join(", ");
-  const lines = [spot.getAttribute("aria-label"), ended, part(".plan").split("\n")[0].slice(0, 300)];
-  pointed.textContent = lines.filter(Boolean).join("\n");
+  const open = Object.assign(make("a", "Plan, change and code", "open"), { href: spot.getAttribute("href") });
+  const name = make("p", "");
+  name.append(make("strong", row.querySelector("th").textContent));
+  card.append(name, list, open);
+  const figure = spot.closest("figure");
+  figure.append(card);
+  const [at, around] = [mark.getBoundingClientRect(), figure.getBoundingClientRect()];
+  const right = at.right - around.left + 10;
+  const left = at.left - around.left - card.offsetWidth - 10;
+  card.style.left = `${Math.max(0, around.width > right + card.offsetWidth ? right : left)}px`;
+  const top = at.top - card.offsetHeight / 2;
+  card.style.top = `${Math.max(8, Math.min(top, innerHeight - card.offsetHeight - 8)) - around.top}px`;
 };
-document.addEventListener("pointerover", point);
-document.addEventListener("focusin", point);
+const pointFocused = () => {
+  const spot = document.activeElement.closest?.("a.spot");
+  if (spot) point(spot, spot.querySelector(".hit:last-of-type"));
+};
+document.addEventListener("pointerover", (event) => {
+  if (event.pointerType === "touch") return;
+  const spot = event.target.closest?.("a.spot");
+  if (spot) return point(spot, event.target);
+  unpoint();
+  pointFocused();
+});
+document.addEventListener("pointerdown", (event) => {
+  isTouch = event.pointerType === "touch";
+  if (!event.target.closest?.("a.spot, .card")) unpoint();
+});
+document.addEventListener("focusin", () => { if (!isTouch) pointFocused(); });
+document.addEventListener("focusout", () => { if (!isTouch) unpoint(); });
 document.addEventListener("keydown", (event) => {
-  const spot = event.target.closest?.(".spot");
+  isTouch = false;
+  const spot = event.target.closest?.("a.spot");
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
   if (!spot || !step) return;
   event.preventDefault();
-  const spots = spotsOf(spot);
+  const spots = Array.from(spot.closest("svg").querySelectorAll("a.spot"));
   const next = spots[(spots.indexOf(spot) + step + spots.length) % spots.length];
   for (const one of spots) one.setAttribute("tabindex", one === next ? "0" : "-1");
   next.focus();
 });
-const oneTabStop = () => {
-  for (const chart of document.querySelectorAll("svg.chart")) {
-    const spots = chart.querySelectorAll(".spot");
-    if (spots.length && !chart.querySelector(".spot[tabindex]")) {
-      spots.forEach((spot, index) => spot.setAttribute("tabindex", index ? "-1" : "0"));
-    }
+const renewSpots = () => {
+  // The card says what the tooltip would.
+  for (const title of document.querySelectorAll("a.spot > title")) {
+    title.parentElement.setAttribute("aria-label", title.textContent);
+    title.remove();
+  }
+  for (const picture of document.querySelectorAll("svg.story:not(:has([tabindex]))")) {
+    picture.querySelectorAll("a.spot").forEach((spot, index) => spot.setAttribute("tabindex", index ? "-1" : "0"));
   }
 };
 
@@ -139,7 +181,7 @@ document.addEventListener("change", (event) => {
 const filterAll = () => document.querySelectorAll("[data-filter]").forEach((box) => { box.hidden = false; filter(box); });
 
 const showButtons = () => document.querySelectorAll("button[data-copy]").forEach((button) => { button.hidden = false; });
-const renew = () => { showButtons(); oneTabStop(); filterAll(); mark(); };
+const renew = () => { showButtons(); renewSpots(); filterAll(); mark(); };
 new MutationObserver(renew).observe(document.documentElement, { childList: true, subtree: true });
 const ready = () => { renew(); if (location.hash) reveal(); };
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", ready);

@@ -10,7 +10,7 @@ use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::{self, RunView};
 use mle_star_report::sanitize::escape;
 use mle_star_report::text;
-use mle_star_report::views::{self, Context, code};
+use mle_star_report::views::{self, Context, code, picture};
 use mle_star_run::nearest;
 use serde_json::{Value, json};
 
@@ -38,6 +38,10 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
             true => output::json(&json!({"place": code.place, "parent": parent, "diff": code.diff()}))?,
             false => print_diff(&code),
         }
+    } else if args.svg {
+        let nothing =
+            || Trouble::new("nothing was scored yet", "`mle-star show RUN` shows what the run does");
+        output::text(&picture::svg(&view).ok_or_else(nothing)?);
     } else if args.json {
         output::json(&whole(&view))?;
     } else {

@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{About, Area, DotPositions, TextSize, WIDTH, draw, ink, label, range, with};
+use super::{About, Area, Outcome, TextSize, WIDTH, draw, ink, label, range, with};
 use crate::figures::number;
 use crate::sanitize::{escape, shortened};
 
@@ -76,7 +76,7 @@ fn edges(parts: &[Part]) -> Option<Vec<(i32, i32)>> {
     (sum > 0.0 && sum.is_finite()).then(|| widths.into_iter().map(edge).collect())
 }
 
-fn strip(area: &Area<'_>, top: i32, parts: &[Part], edges: &[(i32, i32)]) -> DotPositions {
+fn strip(area: &Area<'_>, top: i32, parts: &[Part], edges: &[(i32, i32)]) -> Outcome {
     const LETTER: i32 = 7;
     let centre = label(TextSize::Small).pos(Pos::new(HPos::Center, VPos::Center));
     let left = label(TextSize::Small).pos(Pos::new(HPos::Left, VPos::Center));
@@ -114,7 +114,7 @@ fn points(
     parts: &[Part],
     edges: &[(i32, i32)],
     interval: Option<[f64; 2]>,
-) -> DotPositions {
+) -> Outcome {
     let known = || parts.iter().filter_map(|part| part.score);
     let Some(bounds) = range(known()) else { return Ok(()) };
     // An odd period and the interval are inside.

@@ -8,35 +8,35 @@ use super::*;
 
 const ABOUT: About<'static> = About { id: "c", title: "t", description: "d" };
 
-fn points(scores: &[f64], ended: fn(usize) -> f64) -> Vec<ScoredScript> {
-    let point = |(index, score): (usize, &f64)| {
-        let (score, ended) = (*score, ended(index));
-        ScoredScript { place: Place::default(), ended, score, best: score, improved: true }
+/// A run whose solutions have these scores, each better than all before it.
+fn story(scores: &[f64], ended: fn(usize) -> f64) -> Story {
+    let solution = |(index, score): (usize, &f64)| Solution {
+        ended: ended(index),
+        score: Some(*score),
+        improved: true,
+        did: "n".to_owned(),
+        from: (0..index).collect(),
+        ..Solution::default()
     };
-    scores.iter().enumerate().map(point).collect()
+    Story {
+        end: scores.len().checked_sub(1).map_or(0.0, ended),
+        solutions: scores.iter().enumerate().map(solution).collect(),
+        lanes: vec!["n"],
+        references: scores.iter().map(|score| ("r", *score)).collect(),
+        ..Story::default()
+    }
 }
 
 /// Every chart that shows the values.
 fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
-    let points = points(values, x);
     let bar = |value: &f64| Bar::new("n", *value, String::new(), Mood::Plain);
     let of_bars: Vec<Bar> = values.iter().map(bar).collect();
-    let measured = |point: &ScoredScript| ScoreRow {
-        x: point.ended,
-        score: point.score,
-        interval: Some([-point.score, point.score]),
-        held_out: Some(point.score),
-        is_chosen: point.ended <= 1.0,
-    };
-    let of_scripts: Vec<ScoreRow> = points.iter().map(measured).collect();
     let pairs: Vec<[f64; 2]> = values.iter().map(|value| [*value, -*value]).collect();
     let bins: Vec<[f64; 3]> = values.windows(2).map(|ends| [ends[0], ends[1], ends[1].abs()]).collect();
     let intervals_of_pairs: Vec<[f64; 2]> = pairs.iter().map(|_| [0.0, 1.0]).collect();
-    let band = values.first().map(|score| Band { score: *score, interval: [-score, *score] });
     vec![
-        intervals(&ABOUT, "metric", &of_scripts, band, &[]),
-        scores(&ABOUT, &points, Axis::Scripts, &[]),
-        scores(&ABOUT, &points, Axis::Time, &[]),
+        story(values, x).draw(WIDTHS[0], None),
+        Story { is_up: true, ..story(values, x) }.draw(WIDTHS[2], Some("")),
         bars(&ABOUT, &of_bars),
         scatter(&ABOUT, &pairs),
         histogram(&ABOUT, &bins),
@@ -57,7 +57,7 @@ fn every_chart_is_made_whatever_the_scores_are() {
         thread::spawn(move || done.send(all(values, x)));
         let made =
             made.recv_timeout(Duration::from_secs(20)).unwrap_or_else(|error| panic!("{values:?}: {error}"));
-        let (lines, _) = made.split_at(3);
+        let (lines, _) = made.split_at(2);
         assert!(lines.iter().all(|chart| chart.is_some() == is_drawn), "{values:?}");
         assert!(made.iter().flatten().all(|svg| !svg.contains("NaN") && !svg.contains("inf")), "{values:?}");
     };
