@@ -23,6 +23,9 @@ const mark = () => {
   const node = target()?.closest("details.node");
   for (const other of document.querySelectorAll("details.beside")) if (other !== node) other.classList.remove("beside");
   node?.classList.add("beside");
+  for (const spot of document.querySelectorAll("a.spot")) {
+    spot.classList.toggle("chosen", spot.getAttribute("href") === "#" + node?.id);
+  }
   return node;
 };
 const reveal = () => {
@@ -107,16 +110,18 @@ const point = (spot, mark) => {
   card.append(name, list, open);
   const figure = spot.closest("figure");
   figure.append(card);
+  // Beside the point, or below it if there is no room.
   const [at, around] = [mark.getBoundingClientRect(), figure.getBoundingClientRect()];
-  const right = at.right - around.left + 10;
-  const left = at.left - around.left - card.offsetWidth - 10;
-  card.style.left = `${Math.max(0, around.width > right + card.offsetWidth ? right : left)}px`;
-  const top = at.top - card.offsetHeight / 2;
-  card.style.top = `${Math.max(8, Math.min(top, innerHeight - card.offsetHeight - 8)) - around.top}px`;
+  const [right, left] = [at.right - around.left + 10, at.left - around.left - card.offsetWidth - 10];
+  const isBeside = around.width > right + card.offsetWidth || left > 0;
+  const [top, most] = [at.top - card.offsetHeight / 2, innerHeight - card.offsetHeight - 8];
+  const x = around.width > right + card.offsetWidth ? right : Math.max(0, Math.min(left, at.left - around.left));
+  const y = isBeside ? Math.max(8, Math.min(top, most)) : at.bottom + 10;
+  [card.style.left, card.style.top] = [`${x}px`, `${y - around.top}px`];
 };
 const pointFocused = () => {
   const spot = document.activeElement.closest?.("a.spot");
-  if (spot) point(spot, spot.querySelector(".hit:last-of-type"));
+  if (spot) point(spot, spot.querySelector(".mark"));
 };
 document.addEventListener("pointerover", (event) => {
   if (event.pointerType === "touch") return;

@@ -261,6 +261,11 @@ impl Canvas<'_> {
         (self.scores[0]..=self.scores[1]).contains(&score)
     }
 
+    /// A score with more digits than those at the axis.
+    fn precise(&self, score: f64) -> String {
+        figure(score, self.decimals.map(|decimals| decimals + 2))
+    }
+
     fn path(&mut self, class: &str, course: &str) {
         self.svg += &format!("<path class=\"{class}\" d=\"{course}\"/>");
     }
@@ -333,7 +338,7 @@ impl Canvas<'_> {
         let ([left, right], [top, bottom]) = (self.sides, self.panel);
         let mut outside = Vec::new();
         for (name, score) in &self.story.references {
-            let words = format!("{name} {}", figure(*score, self.decimals.map(|decimals| decimals + 1)));
+            let words = format!("{name} {}", self.precise(*score));
             if !self.is_inside(*score) {
                 outside.push(words);
                 continue;
@@ -411,34 +416,42 @@ impl Canvas<'_> {
         self.text_at_side(
             "gain end",
             self.y(best) + if self.story.is_up { -8.0 } else { 18.0 },
-            &number(best),
+            &self.precise(best),
         );
     }
 
     /// The lines from what solutions were made from, those to the answer on top.
     fn descent(&mut self) {
         let solutions = &self.story.solutions;
-        let lines =
-            solutions.iter().zip(0..).flat_map(|(one, to)| one.from.iter().map(move |from| (*from, to)));
-        let known = lines.filter(|(from, _)| *from < solutions.len());
-        let (way, other): (Vec<_>, Vec<_>) =
-            known.partition(|(from, to)| solutions[*from].on_way && solutions[*to].on_way);
-        let is_kept = |to: usize| solutions[to].fate <= Fate::Kept;
-        let other =
-            other.into_iter().map(|(from, to)| (from, to, if is_kept(to) { "from" } else { "from vain" }));
-        for (from, to, class) in other.chain(way.into_iter().map(|(from, to)| (from, to, "from way"))) {
-            self.path(class, &self.curve(self.points[from], self.points[to]));
+        let to_each = |(one, to): (&Solution, usize)| {
+            let on_way = |from: usize| one.on_way && solutions[from].on_way;
+            one.from.iter().map(|from| (on_way(*from), *from, to)).collect::<Vec<_>>()
+        };
+        let mut lines: Vec<(bool, usize, usize)> = solutions.iter().zip(0..).flat_map(to_each).collect();
+        lines.sort_by_key(|(on_way, ..)| *on_way);
+        for (on_way, from, to) in lines {
+            let class = match solutions[to].fate {
+                _ if on_way => "from way",
+                Fate::Answer | Fate::Kept => "from",
+                _ => "from vain",
+            };
+            let (start, end) = (self.points[from], self.points[to]);
+            self.path(class, &self.curve(start, end));
+            // Thin lines may be covered.
+            let along = (0..24).filter(|_| on_way).map(|number| between(start, end, count(number) / 23.0));
+            self.taken.extend(along.map(|[x, y]| [x - 2.0, y - 2.0, x + 2.0, y + 2.0]));
         }
     }
 
-    /// A line to the right, around others in the same row.
+    /// A line to the right that leaves its row at once, so that it passes through no other solution of the row.
     fn curve(&self, [x, y]: [f64; 2], [to_x, to_y]: [f64; 2]) -> String {
-        let half = f64::midpoint(x, to_x);
         let is_between = |point: &[f64; 2]| point[1] == y && x < point[0] && point[0] < to_x;
         if y == to_y && self.points.iter().any(is_between) {
-            return format!("M{x:.1} {y:.1}Q{half:.1} {:.1} {to_x:.1} {y:.1}", y - 22.0);
+            let (middle, above) = (f64::midpoint(x, to_x), y - 22.0);
+            return format!("M{x:.1} {y:.1}Q{middle:.1} {above:.1} {to_x:.1} {y:.1}");
         }
-        format!("M{x:.1} {y:.1}C{half:.1} {y:.1} {half:.1} {to_y:.1} {to_x:.1} {to_y:.1}")
+        let middle = f64::midpoint(y, to_y);
+        format!("M{x:.1} {y:.1}C{x:.1} {middle:.1} {to_x:.1} {middle:.1} {to_x:.1} {to_y:.1}")
     }
 
     /// The solutions, each in both panels.
@@ -489,9 +502,13 @@ impl Canvas<'_> {
         kept.sort_by_key(|index| !solutions[*index].on_way);
         for index in kept.into_iter().filter(|index| !told[*index]) {
             let [x, y] = self.points[index];
-            let places = [(End::Left, [x + 12.0, y + 4.5]), (End::Right, [x - 12.0, y + 4.5])];
-            let bounds = [self.sides[0], self.panel[1], self.sides[1] + 8.0, f64::MAX];
-            places.into_iter().any(|(end, at)| self.label(&solutions[index], most, at, end, &bounds));
+            let places = [(12.0, 4.5), (12.0, -8.0), (12.0, 17.0), (4.0, 21.0), (4.0, -12.0)];
+            let both = |(dx, dy)| [(End::Left, [x + dx, y + dy]), (End::Right, [x - dx, y + dy])];
+            let bounds = [self.sides[0], self.panel[1] + 1.6 * LINE, self.sides[1] + 8.0, f64::MAX];
+            places
+                .into_iter()
+                .flat_map(both)
+                .any(|(end, at)| self.label(&solutions[index], most, at, end, &bounds));
         }
     }
 
@@ -541,6 +558,13 @@ impl Canvas<'_> {
             |one: &Area| one[2] <= *left || *right <= one[0] || one[3] <= *top || *bottom <= one[1];
         self.taken.iter().all(is_apart)
     }
+}
+
+/// A point of the line between two solutions, from 0 at its start to 1 at its end.
+fn between([x, y]: [f64; 2], [to_x, to_y]: [f64; 2], at: f64) -> [f64; 2] {
+    let rest = 1.0 - at;
+    let middle = 3.0 * at * rest * f64::midpoint(y, to_y);
+    [x + (to_x - x) * at * at * (3.0 - 2.0 * at), y * rest.powi(3) + middle + to_y * at.powi(3)]
 }
 
 /// The words of a label.
