@@ -77,7 +77,9 @@ def test_a_run_is_opened_copied_and_pickled(finished: mle_star.Run) -> None:
 def test_a_run_shows_itself(finished: mle_star.Run, tmp_path: Path) -> None:
     assert finished.path.name in repr(finished)
     assert "held out" in repr(finished)
-    assert str(finished.path) in finished._repr_html_()
+    shown = finished._repr_html_()
+    assert str(finished.path) in shown
+    assert "the answer</text>" in shown  # the picture
     page = finished.report(tmp_path / "page.html")
     assert page == tmp_path / "page.html"
     assert "<html" in page.read_text()

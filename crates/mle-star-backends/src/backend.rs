@@ -48,6 +48,7 @@ const MAX_SEARCH_MODEL_BYTES: u64 = 32 << 20;
 mod combine;
 mod finish;
 mod script_data;
+mod variants;
 
 /// The settings of a [`ScriptBackend`].
 #[derive(Clone, Debug)]
@@ -410,6 +411,7 @@ impl ScriptRunner for ScriptBackend {
             mismatch: kept.verified.mismatch,
             chance: kept.chance,
             fits: kept.fits,
+            variants: kept.variants,
             ..outcome
         })
     }

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::measure::{Chance, Measurement};
+use crate::measure::{Chance, Difference, Measurement};
 use crate::place::Place;
 use crate::role::{AgentType, Variant};
 use crate::slot::Slot;
@@ -220,6 +220,20 @@ pub struct ScriptOutcome {
     /// The limit of the run or the phase that stopped it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_by: Option<Limit>,
+    /// The variants of an ablation study that left validation predictions, the unchanged solution (0) first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<VariantScore>,
+}
+
+/// A variant of an ablation study, scored by the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VariantScore {
+    /// Its number in the study; 0 is the unchanged solution.
+    pub number: usize,
+    /// The score of its validation predictions.
+    pub score: f64,
+    /// Its score minus that of the unchanged solution on the rows of both; `None` if that is not known.
+    pub difference: Option<Difference>,
 }
 
 /// Which memory a script ran out of.

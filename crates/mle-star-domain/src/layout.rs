@@ -92,6 +92,16 @@ pub const COMPARED: &str = "compared";
 pub const PREDICTIONS: &str = "predictions";
 /// The predictions behind a script's score, in the script's [`FINAL`].
 pub const VALIDATION_PREDICTIONS: &str = "validation_predictions.csv";
+/// What the variants of an ablation study predict for validation rows, in its [`FINAL`], the unchanged solution first.
+pub const VARIANTS: [&str; 7] = [
+    "variant_0.csv",
+    "variant_1.csv",
+    "variant_2.csv",
+    "variant_3.csv",
+    "variant_4.csv",
+    "variant_5.csv",
+    "variant_6.csv",
+];
 /// The folder of the data plane, among the working folders.
 pub const PLANE: &str = "plane";
 /// The scores of the classes behind [`VALIDATION_PREDICTIONS`], if a script predicts labels. The first column names the

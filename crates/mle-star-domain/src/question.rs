@@ -285,6 +285,11 @@ impl FileStem {
         Self(format!("{}.{}", place.file_stem(), &digest[..8]))
     }
 
+    /// What a variant of this ablation study left.
+    pub fn of_variant(&self, number: usize) -> Self {
+        Self(format!("{}.variant-{number}", self.0))
+    }
+
     /// The name.
     pub fn name(&self) -> &str {
         &self.0

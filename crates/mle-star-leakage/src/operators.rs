@@ -210,6 +210,8 @@ impl Machine<'_> {
         let deps = self.but_of_columns(&deps, table);
         let deps = self.applied(&deps, table.rows);
         let mut scaled = table.clone();
+        // The difference to something unknown, such as predictions that were not followed, is no target.
+        scaled.rest.target &= !matches!(number, Value::Unknown);
         scaled.mask.condition = None;
         scaled.learn(&deps);
         self.table(scaled)

@@ -92,14 +92,17 @@ document.addEventListener("click", (event) => {
 // picture.
 let isTouch = false;
 const make = (name, text, className = "") => Object.assign(document.createElement(name), { textContent: text, className });
-const unpoint = () => document.querySelectorAll(".card, .pointed").forEach((one) => {
-  if (one.matches(".card")) one.remove();
-  else one.classList.remove("pointed");
-});
+let pointedAt = null;
+const unpoint = () => {
+  pointedAt = null;
+  document.querySelectorAll(".card").forEach((card) => card.remove());
+  document.querySelectorAll(".pointed").forEach((spot) => spot.classList.remove("pointed"));
+};
 const point = (spot, mark) => {
   const row = document.getElementById("row-" + spot.getAttribute("href").slice(1));
   if (!row || spot.matches(".pointed")) return;
   unpoint();
+  pointedAt = spot.getAttribute("href");
   spot.classList.add("pointed");
   const [card, list] = [make("div", "", "card"), make("dl", "")];
   for (const cell of row.querySelectorAll("td")) {
@@ -155,6 +158,10 @@ const renewSpots = () => {
     title.parentElement.setAttribute("aria-label", title.textContent);
     title.remove();
   }
+  // A picture that is drawn again keeps its card.
+  const same = pointedAt && !document.querySelector(".card") &&
+    Array.from(document.querySelectorAll("a.spot")).find((spot) => spot.getAttribute("href") === pointedAt && spot.checkVisibility());
+  if (same) point(same, same.querySelector(".mark"));
   for (const picture of document.querySelectorAll("svg.story:not(:has([tabindex]))")) {
     picture.querySelectorAll("a.spot").forEach((spot, index) => spot.setAttribute("tabindex", index ? "-1" : "0"));
   }

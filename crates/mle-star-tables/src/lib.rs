@@ -1,8 +1,13 @@
 //! The data of a task, as the data plane (the Python process that reads tables) describes it, and what scripts see of it.
 //!
-//! [`task_inference`] is the task that a folder is, [`profile`] its tables and columns, [`relations`] how they relate, [`intake`]
-//! what is said of the files that people give. [`comparison::script`] writes a script that compares training and test table, and [`input`] makes
-//! the folder that scripts read.
+//! The data plane answers questions as JSON; these modules are the values that it is read into, and what the program makes of
+//! them without reading a cell itself:
+//!
+//! - facts: [`profile`] of tables and columns, [`relations`] between them, [`task_inference`] (target, metric and ID of a folder,
+//!   with what only the user can decide), [`intake`] (the plain tables that were made of the user's files), [`read_options`]
+//!   (how such a file is parsed), [`metrics`] (their names), [`places`] (pairs of coordinates);
+//! - files: [`input`] makes the folder that scripts read, [`walk`] lists a folder, [`digest`] is its checksum;
+//! - [`comparison`] writes the script that compares training and test table.
 
 pub mod comparison;
 pub mod digest;

@@ -19,6 +19,7 @@ mod planner;
 mod retriever;
 mod summarize;
 pub(crate) mod test_agent;
+mod variants;
 
 use serde_json::{Value, json};
 
@@ -41,6 +42,7 @@ pub(crate) use self::{
     planner::{Focus, planner},
     retriever::{Retrieved, retrieve},
     summarize::summarize,
+    variants::with_variants,
 };
 
 /// Adds the columns that scripts must not use to an agent's inputs, if there are any.

@@ -118,6 +118,17 @@ impl History {
         ablation_lines(&self.studies, at)
     }
 
+    /// The median standard error of the differences of scores that steps made, in the metric's unit: smaller ones cannot be seen.
+    pub fn noise(&self) -> Option<f64> {
+        let errors = self.verdicts.values();
+        let mut errors: Vec<f64> = errors
+            .filter_map(|verdict| verdict.standard_error.or(verdict.unrecorded.standard_error))
+            .filter(|error| *error > 0.0)
+            .collect();
+        errors.sort_by(f64::total_cmp);
+        errors.get(errors.len() / 2).copied()
+    }
+
     /// An earlier answer to the same inputs, without its cost.
     pub fn answer_to(&self, question: &str) -> Option<AgentReply> {
         let known = self.answers.get(question).cloned();

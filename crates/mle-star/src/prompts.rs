@@ -33,7 +33,7 @@ const PAPER: &[(&str, &str)] = templates!["paper":
 #[rustfmt::skip]
 const FULL: &[(&str, &str)] = templates!["full":
     "ablation", "attention", "attempts", "best_ensemble", "block", "coder", "data", "debugger", "ens_planner", "ensembler",
-    "extractor", "init", "leakage_correction", "leakage_detection", "learned", "lessons", "merger", "planner",
+    "extractor", "init", "leakage_correction", "leakage_detection", "learned", "lessons", "merger", "noise", "planner",
     "retriever", "solution", "solutions", "summarize", "system", "test", "test_subsampling_extract",
     "test_subsampling_remove", "time", "validation",
 ];

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use mle_star_domain::effects::{DataView, Fits, Purpose, ScriptRequest, Submission};
+use mle_star_domain::effects::{DataView, Fits, Purpose, ScriptRequest, Submission, VariantScore};
 use mle_star_domain::layout;
 use mle_star_domain::measure::Chance;
 use mle_star_domain::question::FileStem;
@@ -19,6 +19,7 @@ use tokio::runtime::Handle;
 
 use super::ScriptBackend;
 use super::script_data::ScriptData;
+use super::variants::variants;
 use crate::runners::Received;
 use crate::script::evaluation::{Evaluator, MAX_PREDICTIONS_BYTES, Shuffle, ValidationCheck};
 use crate::script::executor::Workplace;
@@ -48,6 +49,8 @@ pub(super) struct StoredFiles {
     pub(super) fits: Option<Fits>,
     /// Problems with the files that it wrote, and changes of the data.
     pub(super) notes: Vec<String>,
+    /// The variants of an ablation study with their scores.
+    pub(super) variants: Vec<VariantScore>,
     /// The space left on a disk that is full even without the script's files.
     pub(super) disk_left: Option<String>,
 }
@@ -82,6 +85,7 @@ impl ScriptBackend {
         let probes = request.purpose == Purpose::Probe && !measures_importance(request.data);
         let is_watched = watch::is_watched(request);
         let model = Self::max_model_bytes(request).map(|most| (self.kept_model(&run), most));
+        let studies = request.purpose == Purpose::Ablation;
         let work = move || {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
             let mut notes = Vec::new();
@@ -97,6 +101,11 @@ impl ScriptBackend {
                 if verified.measured.is_some() {
                     places.keep_class_scores(&outputs, &mut notes)?;
                 }
+            }
+            let mut scored = Vec::new();
+            if let Some(evaluation) = evaluation.filter(|scores| studies && scores.setup.recomputes) {
+                let kept = |stem: &FileStem| places.validation.with_file_name(format!("{}.csv", stem.name()));
+                scored = variants(&outputs, &run, (evaluation, ends), kept, &mut notes)?;
             }
             let (mut chance, mut fits) = (None, None);
             if is_watched {
@@ -120,7 +129,7 @@ impl ScriptBackend {
             drop(outputs);
             notes.extend(data.shown.data.damage());
             let disk_left = disk::left_if_full(&setup.run_folder);
-            Ok(StoredFiles { submission, verified, chance, fits, notes, disk_left })
+            Ok(StoredFiles { submission, verified, chance, fits, notes, variants: scored, disk_left })
         };
         in_background(work).await?
     }
@@ -132,6 +141,9 @@ impl ScriptBackend {
             outputs.push((layout::VALIDATION_PREDICTIONS, MAX_PREDICTIONS_BYTES));
             let scores = [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES];
             outputs.extend(scores.map(|name| (name, MAX_SCORES_BYTES)));
+        }
+        if self.evaluation.is_some() && request.purpose == Purpose::Ablation {
+            outputs.extend(layout::VARIANTS.map(|name| (name, MAX_PREDICTIONS_BYTES)));
         }
         if watch::is_watched(request) {
             outputs.push((watch::REPORT, watch::MAX_REPORT_BYTES));
@@ -239,7 +251,11 @@ fn measures_importance(data: DataView) -> bool {
 }
 
 /// A file that the script wrote. Why it is not accepted is a note.
-fn open_output(outputs: &Outputs, name: &str, notes: &mut Vec<String>) -> Result<Option<File>, Trouble> {
+pub(super) fn open_output(
+    outputs: &Outputs,
+    name: &str,
+    notes: &mut Vec<String>,
+) -> Result<Option<File>, Trouble> {
     let (opened, folder) = match outputs {
         Outputs::Here(workplace) => (workplace.output(name), workplace.folder()),
         Outputs::There(received) => (received.output(name), received.folder()),

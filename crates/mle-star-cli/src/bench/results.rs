@@ -3,11 +3,10 @@
 use std::ops::Add as _;
 
 use mle_star_domain::effects::Usage;
-use mle_star_domain::metric::Direction;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::money;
 use mle_star_report::run_report::{NO_SUBMISSION, RunReport};
-use mle_star_report::run_view::{self, RunSummary};
+use mle_star_report::run_view::{self, RunSummary, Spent};
 use serde::Serialize;
 
 use super::folder::Folder;
@@ -29,6 +28,12 @@ pub struct Results {
     /// All runs together.
     pub total: Total,
 }
+
+/// The columns of `results.csv`: where the row of a run has them in `results.json`.
+const CSV_COLUMNS: &str = "task budget_seconds seed run state exit valid report/summary/metric score score_of hidden_score \
+                           report/score/trust/holdout_score report/score/validation_score \
+                           report/summary/elapsed_seconds report/summary/cost_usd report/checks/suspect \
+                           report/checks/leakage_suspected error";
 
 /// The state of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -74,34 +79,16 @@ pub struct RunRow {
     pub exit: Option<u8>,
     /// Whether there is a valid submission.
     pub valid: bool,
-    /// The metric's name.
-    pub metric: Option<String>,
-    /// Which scores win.
-    pub direction: Option<Direction>,
     /// The score that the table shows.
     pub score: Option<f64>,
     /// Where it comes from.
     pub score_of: Option<ScoreOf>,
     /// The score on the hidden answers.
     pub hidden_score: Option<f64>,
-    /// The score on held-out rows.
-    pub held_out_score: Option<f64>,
-    /// The score in the search.
-    pub validation_score: Option<f64>,
-    /// The time of the run.
-    pub seconds: Option<f64>,
-    /// Its cost, estimates included; `None` if nothing is known.
-    pub cost_usd: Option<f64>,
-    /// The estimated part of the cost.
-    pub estimated_usd: f64,
-    /// Tokens read, cached ones included.
-    pub tokens_in: u64,
-    /// Tokens written.
-    pub tokens_out: u64,
-    /// Why the score in the search may be too good, if a probe or an agent says so.
-    pub suspect: Option<String>,
     /// Why there is no result or no valid submission.
     pub error: Option<String>,
+    /// The run's report, as `show --json` has it; `None` before the run has begun.
+    pub report: Option<RunReport>,
 }
 
 /// The runs of a task with a budget. Statistics of scores leave out runs that are not valid.
@@ -176,13 +163,14 @@ pub fn row(folder: &Folder, planned: &PlannedRun<'_>) -> RunRow {
         ..RunRow::default()
     };
     if let Ok(view) = run_view::read(&run) {
-        row.tell(&RunReport::of(&view));
         row.state = State::Unfinished;
         if let Some(result) = &view.result {
             row.state = State::Finished;
             row.exit = Some(Exit::of_result(result).code());
-            row.valid = row.error.is_none();
+            row.valid = view.summary.answer.submission.is_some();
+            row.error = (!row.valid).then(|| NO_SUBMISSION.to_owned());
         }
+        row.report = Some(RunReport::of(&view));
     }
     row
 }
@@ -210,7 +198,7 @@ fn choose_scores(rows: &mut [&mut RunRow]) {
     let valid = || rows.iter().filter(|row| row.valid);
     let kind = match () {
         () if valid().any(|row| row.hidden_score.is_some()) => ScoreOf::Hidden,
-        () if valid().all(|row| row.held_out_score.is_some()) => ScoreOf::HeldOut,
+        () if valid().all(|row| row.score_on(ScoreOf::HeldOut).is_some()) => ScoreOf::HeldOut,
         () => ScoreOf::Validation,
     };
     for row in rows.iter_mut().filter(|row| row.valid) {
@@ -224,14 +212,14 @@ fn summary(task: &str, budget: Option<u64>, rows: &[&RunRow]) -> Summary {
     let valid = rows.iter().filter(|row| row.valid).count();
     let scores: Vec<f64> = rows.iter().filter_map(|row| row.score).collect();
     let has_ended = |row: &&&RunRow| matches!(row.state, State::Finished | State::Failed);
-    let seconds: Vec<f64> = rows.iter().filter(has_ended).filter_map(|row| row.seconds).collect();
+    let seconds: Vec<f64> = rows.iter().filter(has_ended).filter_map(|row| row.seconds()).collect();
     let (q1, q3) = (quantile(&scores, 0.25), quantile(&scores, 0.75));
     Summary {
         task: task.to_owned(),
         budget_seconds: budget,
         runs: rows.len(),
         valid,
-        metric: rows.iter().find_map(|row| row.metric.clone()),
+        metric: rows.iter().find_map(|row| row.metric()).map(str::to_owned),
         score_of: rows.iter().find_map(|row| row.score_of),
         mean: mean(&scores),
         median: quantile(&scores, 0.5),
@@ -244,20 +232,16 @@ fn summary(task: &str, budget: Option<u64>, rows: &[&RunRow]) -> Summary {
 
 /// The cost of the runs that have begun.
 fn cost<'a>(rows: impl Iterator<Item = &'a RunRow>) -> Usage {
-    let of_row =
-        |row: &RunRow| Usage { cost_usd: row.cost_usd, estimated_usd: row.estimated_usd, ..Usage::default() };
-    rows.filter(|row| row.seconds.is_some()).map(of_row).fold(Usage::free(), Usage::add)
+    let of_run =
+        |Spent { cost_usd, estimated_usd, .. }: Spent| Usage { cost_usd, estimated_usd, ..Usage::default() };
+    rows.filter_map(RunRow::spent).map(of_run).fold(Usage::free(), Usage::add)
 }
 
 fn total(rows: &[RunRow]) -> Total {
-    let (valid, cost) = (rows.iter().filter(|row| row.valid).count(), cost(rows.iter()));
-    Total {
-        runs: rows.len(),
-        valid,
-        seconds: rows.iter().filter_map(|row| row.seconds).sum(),
-        cost_usd: cost.cost_usd,
-        estimated_usd: cost.estimated_usd,
-    }
+    let Usage { cost_usd, estimated_usd, .. } = cost(rows.iter());
+    let valid = rows.iter().filter(|row| row.valid).count();
+    let seconds = rows.iter().filter_map(RunRow::seconds).sum();
+    Total { runs: rows.len(), valid, seconds, cost_usd, estimated_usd }
 }
 
 /// The mean; `None` of no values.
@@ -301,7 +285,14 @@ impl Results {
     /// They cannot be written as a table, which is a defect.
     pub fn csv(&self) -> Result<String, Failure> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        self.runs.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| unwritable(&error))?;
+        let columns = || CSV_COLUMNS.split(' ');
+        let names = columns().filter_map(|column| column.rsplit('/').next());
+        writer.write_record(names).map_err(|error| unwritable(&error))?;
+        for row in &self.runs {
+            let row = serde_json::to_value(row).map_err(|error| unwritable(&error))?;
+            let cells: Vec<_> = columns().map(|column| row.pointer(&format!("/{column}"))).collect();
+            writer.serialize(cells).map_err(|error| unwritable(&error))?;
+        }
         let bytes = writer.into_inner().map_err(|error| unwritable(&error))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
@@ -323,39 +314,54 @@ impl ScoreOf {
 }
 
 impl RunRow {
-    /// Takes what the report of the run tells. The best score of a run without a result is no score of the run.
-    fn tell(&mut self, report: &RunReport) {
-        let RunReport { summary, is_final, score, calls, .. } = report;
-        let RunSummary { run, spent, answer, .. } = summary;
-        (self.metric, self.direction) = (Some(run.metric.clone()), Some(run.direction));
-        self.validation_score = score.validation_score.filter(|_| *is_final);
-        self.held_out_score = score.held_out_score();
-        self.suspect = report.doubt();
-        let has_answer = answer.submission.is_some() || !is_final;
-        self.error = (!has_answer).then(|| NO_SUBMISSION.to_owned());
-        let used = calls.total().usage;
-        self.seconds = Some(spent.elapsed_seconds);
-        (self.cost_usd, self.estimated_usd) = (spent.cost_usd, spent.estimated_usd);
-        (self.tokens_in, self.tokens_out) = (money::tokens_in(&used), used.output);
+    /// The name of the metric, if the run has begun.
+    pub fn metric(&self) -> Option<&str> {
+        self.report.as_ref().map(|report| report.summary.run.metric.as_str())
+    }
+
+    /// Time and money, if the run has begun.
+    pub fn spent(&self) -> Option<Spent> {
+        self.report.as_ref().map(|report| report.summary.spent)
+    }
+
+    /// The time of the run so far.
+    pub fn seconds(&self) -> Option<f64> {
+        self.spent().map(|spent| spent.elapsed_seconds)
+    }
+
+    /// Why the score in the search may be too good.
+    pub fn doubt(&self) -> Option<String> {
+        self.report.as_ref().and_then(RunReport::doubt)
     }
 
     /// The score of this kind, if it has one.
     pub fn score_on(&self, of: ScoreOf) -> Option<f64> {
+        let report = self.report.as_ref().filter(|report| report.is_final);
         match of {
             ScoreOf::Hidden => self.hidden_score,
-            ScoreOf::HeldOut => self.held_out_score,
-            ScoreOf::Validation => self.validation_score,
+            ScoreOf::HeldOut => report?.score.held_out_score(),
+            ScoreOf::Validation => report?.score.validation_score,
         }
     }
 
-    /// Whether it cost something, or its cost is unknown.
-    pub fn has_cost(&self) -> bool {
-        self.seconds.is_some() && !money::costs_nothing(self.tokens_in + self.tokens_out, self.cost_usd)
+    /// Its cost in words; `None` if it cost nothing.
+    pub fn cost(&self) -> Option<String> {
+        let RunSummary { tokens, spent, .. } = self.report.as_ref().map(|report| &report.summary)?;
+        let is_free = money::costs_nothing(*tokens, spent.cost_usd);
+        (!is_free).then(|| money::cost(spent.cost_usd, spent.estimated_usd))
     }
 }
 
 #[cfg(test)]
 pub mod tests {
+    use std::path::PathBuf;
+
+    use mle_star::spending::Spending;
+    use mle_star_report::run_report::{Checks, RunEnd};
+    use mle_star_report::score_report::ScoreReport;
+    use mle_star_report::words::Models;
+    use serde_json::json;
+
     use super::*;
 
     /// The results of these runs of one task.
@@ -363,6 +369,35 @@ pub mod tests {
         let summaries = vec![summary("house-prices", Some(240), &runs.iter().collect::<Vec<_>>())];
         let total = total(&runs);
         Results { format: 1, complete: false, runs, summaries, total }
+    }
+
+    /// The report of a finished run with a validation score of 1, which took these seconds.
+    pub fn report(seconds: f64, held_out: Option<f64>) -> RunReport {
+        let trust = json!({
+            "validation_score": 1.0, "verified": true, "holdout_score": held_out, "holdout_looks": 1,
+            "choice": {"rule": "validation", "candidates": []},
+        });
+        RunReport {
+            summary: serde_json::from_value(json!({
+                "run_id": "a", "state": "finished", "metric": "RMSE", "direction": "minimize", "task": "a",
+                "phase": null, "best_score": 1.0, "created_at": "", "elapsed_seconds": seconds, "cost_usd": 0.0,
+                "estimated_usd": 0.0, "tokens": 0, "interrupted_calls": 0, "submission": null, "so_far": null,
+                "failed_paths": [], "done": {"percent": 100, "of": "steps"}, "used": null,
+            }))
+            .unwrap(),
+            is_final: true,
+            score: ScoreReport {
+                validation_score: Some(1.0),
+                trust: Some(serde_json::from_value(trust).unwrap()),
+                ..ScoreReport::default()
+            },
+            folder: PathBuf::new(),
+            checks: Checks::default(),
+            ending: RunEnd::default(),
+            tried: Models::default(),
+            model: None,
+            calls: Spending::default(),
+        }
     }
 
     /// A finished run of the task `a`.
@@ -374,14 +409,10 @@ pub mod tests {
             state: State::Finished,
             exit: Some(0),
             valid: score.is_some(),
-            metric: Some("RMSE".to_owned()),
-            direction: Some(Direction::Minimize),
             score,
             score_of: score.map(|_| ScoreOf::Hidden),
             hidden_score: score,
-            validation_score: Some(1.0),
-            seconds: Some(60.0),
-            cost_usd: Some(0.0),
+            report: Some(report(60.0, None)),
             ..RunRow::default()
         }
     }
@@ -389,7 +420,8 @@ pub mod tests {
     #[test]
     fn a_summary_counts_failures_and_leaves_out_their_scores() {
         let rows = vec![row_of(1, Some(2.0)), row_of(2, Some(4.0)), row_of(3, None)];
-        let interrupted = RunRow { state: State::Unfinished, seconds: Some(1.0), ..row_of(4, None) };
+        let interrupted =
+            RunRow { state: State::Unfinished, report: Some(report(1.0, None)), ..row_of(4, None) };
         assert_eq!(summary("a", None, &[&rows[0], &interrupted]).seconds_mean, Some(60.0));
         let all: Vec<&RunRow> = rows.iter().collect();
         let summary = summary("a", None, &all);
@@ -411,7 +443,7 @@ pub mod tests {
         let check = |hidden: [Option<f64>; 2], held_out: [Option<f64>; 2], expected: [Option<f64>; 2]| {
             let mut rows = [row_of(1, Some(0.0)), row_of(2, Some(0.0))];
             for (row, (hidden, held_out)) in rows.iter_mut().zip(hidden.into_iter().zip(held_out)) {
-                (row.hidden_score, row.held_out_score, row.score) = (hidden, held_out, None);
+                (row.hidden_score, row.report, row.score) = (hidden, Some(report(60.0, held_out)), None);
             }
             choose_scores(&mut rows.iter_mut().collect::<Vec<_>>());
             assert_eq!(rows.map(|row| row.score), expected);

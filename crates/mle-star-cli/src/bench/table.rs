@@ -28,11 +28,11 @@ fn runs(rows: &[RunRow]) -> Table<'_, RunRow> {
         .number("seed", 0, |row| Some(row.seed.to_string()))
         .text("valid", 1, |row| Some(validity(row).to_owned()))
         .number("score", 0, |row| row.score.map(number))
-        .text("suspect", 1, |row| row.suspect.as_ref().map(|_| "yes".to_owned()))
+        .text("suspect", 1, |row| row.doubt().map(|_| "yes".to_owned()))
         .text("of", 4, |row| row.score_of.map(|of| of.words().to_owned()))
-        .text("metric", 5, |row| row.metric.as_deref().map(one_line))
-        .number("time", 3, |row| row.seconds.map(duration))
-        .number("cost", 2, |row| row.has_cost().then(|| money::cost(row.cost_usd, row.estimated_usd)))
+        .text("metric", 5, |row| row.metric().map(one_line))
+        .number("time", 3, |row| row.seconds().map(duration))
+        .number("cost", 2, RunRow::cost)
         .text("", 6, |row| row.error.as_deref().map(|error| first_line(error, MAX_ERROR_CHARS)))
 }
 
@@ -62,12 +62,12 @@ fn tasks(summaries: &[Summary]) -> Table<'_, Summary> {
 fn whole(results: &Results, columns: Option<usize>) -> String {
     let total = &results.total;
     let mut parts = vec![format!("{} of {} runs are valid", total.valid, total.runs)];
-    let suspect = results.runs.iter().filter(|row| row.suspect.is_some()).count();
+    let suspect = results.runs.iter().filter(|row| row.doubt().is_some()).count();
     if suspect > 0 {
         parts.push(format!("{suspect} suspect"));
     }
     parts.push(duration(total.seconds));
-    if results.runs.iter().any(RunRow::has_cost) {
+    if results.runs.iter().any(|row| row.cost().is_some()) {
         parts.push(money::cost(total.cost_usd, total.estimated_usd));
     }
     wrapped(&parts.join(", "), columns.unwrap_or(usize::MAX), 0)
@@ -78,18 +78,19 @@ mod tests {
     use mle_star_report::sanitize::width;
 
     use super::*;
-    use crate::bench::results::tests::{results_of, row_of};
+    use crate::bench::results::tests::{report, results_of, row_of};
 
     fn results() -> Results {
         let mut rows = vec![row_of(1, Some(12.5)), row_of(2, None), row_of(3, None)];
-        (rows[1].error, rows[1].seconds) = (Some("the answers do not fit".to_owned()), Some(240.0));
-        rows[2].state = State::Pending;
-        (rows[2].seconds, rows[2].metric) = (None, None);
+        (rows[1].error, rows[1].report) =
+            (Some("the answers do not fit".to_owned()), Some(report(240.0, None)));
+        (rows[2].state, rows[2].report) = (State::Pending, None);
         for row in &mut rows {
             (row.budget_seconds, row.task) = (Some(240), "house-prices".to_owned());
         }
-        rows[0].cost_usd = Some(0.25);
-        rows[0].tokens_in = 10;
+        let mut paid = report(60.0, None);
+        (paid.summary.spent.cost_usd, paid.summary.tokens) = (Some(0.25), 10);
+        rows[0].report = Some(paid);
         results_of(rows)
     }
 

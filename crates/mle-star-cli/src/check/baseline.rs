@@ -15,7 +15,7 @@ use super::CheckedFile;
 
 const VERSION: u32 = 1;
 
-/// KnownFinding findings, and how often each one occurs.
+/// The findings that are known, and how often each one occurs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     /// The folder that paths of the file start from.

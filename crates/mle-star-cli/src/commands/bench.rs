@@ -154,9 +154,9 @@ fn say_skipped(tasks: &[PathBuf]) {
 fn outcome(row: &RunRow) -> String {
     let kinds = [ScoreOf::Hidden, ScoreOf::HeldOut, ScoreOf::Validation];
     let score = kinds.into_iter().find_map(|of| Some((row.score_on(of)?, of.words())));
-    let metric = row.metric.as_deref().unwrap_or("score");
+    let metric = row.metric().unwrap_or("score");
     let score = score.map(|(score, of)| format!("{metric} {} ({of})", number(score)));
-    let time = row.seconds.map(duration);
+    let time = row.seconds().map(duration);
     let error = match row.state {
         State::Unfinished => Some("unfinished".to_owned()),
         _ => row.error.clone(),

@@ -69,7 +69,7 @@ fn tasks_and_seeds_make_one_table() {
 
     let first = results(&sealed);
     assert_eq!((&first["complete"], &first["total"]["valid"]), (&Value::from(true), &Value::from(4)));
-    assert_eq!(first["runs"][0]["validation_score"], 0.5);
+    assert_eq!(first["runs"][0]["report"]["score"]["validation_score"], 0.5);
     assert_eq!(sealed.read("bench/results.csv").lines().count(), 5);
 
     // The same command has nothing left to do.

@@ -119,6 +119,10 @@ fn the_recorded_run_has_a_report_and_a_page() {
     assert_eq!(sealed.run("report recorded/flight-delays").code, 0);
     assert!(sealed.read("recorded/flight-delays/report.html").contains("<svg"));
     assert_eq!(files(&sealed.path("recorded")).len(), before + 1, "the report");
+    let picture = sealed.run("show recorded/flight-delays --svg");
+    assert_eq!(picture.code, 0, "{picture:?}");
+    let is_alone = picture.stdout.starts_with("<svg xmlns=") && !picture.stdout.contains("href");
+    assert!(is_alone && picture.stdout.contains("+0.0047</tspan> target encoding"), "{}", picture.stdout);
 }
 
 #[test]

@@ -94,3 +94,49 @@ fn every_chart_is_made_whatever_the_scores_are() {
     check(&[0.5, 0.6], |_| f64::NAN, true);
     check(&[0.5, 0.6], |_| -f64::MAX, true);
 }
+
+/// The areas of the labels in a picture, for a font whose letters are 7 pixels wide.
+fn labels(svg: &str) -> Vec<[f64; 4]> {
+    let area = |text: &str| {
+        let number = |name: &str| -> f64 {
+            let (_, rest) = text.split_once(&format!(" {name}=\"")).unwrap();
+            rest.split_once('"').unwrap().0.parse().unwrap()
+        };
+        let words =
+            text.split_once("gain\">").unwrap().1.split_once("</text>").unwrap().0.replace("</tspan>", "");
+        #[expect(clippy::cast_precision_loss, reason = "a short text")]
+        let (width, x, y) = (7.0 * words.chars().count() as f64, number("x"), number("y"));
+        let left = if text.starts_with(" end") { x - width } else { x };
+        [left, y - 11.0, left + width, y + 3.0]
+    };
+    svg.split("<text class=\"label").skip(1).filter(|text| text.contains("gain\">")).map(area).collect()
+}
+
+#[test]
+fn labels_do_not_cover_each_other() {
+    #[expect(clippy::cast_precision_loss, reason = "a small count")]
+    for (width, is_up) in [(WIDTHS[0], true), (WIDTHS[1], false), (WIDTHS[2], true)] {
+        let solution = |index: usize| Solution {
+            ended: (index * 3 % 40) as f64 + index as f64,
+            score: Some(if is_up { index as f64 } else { -(index as f64) }.cbrt()),
+            gain: Some(0.012),
+            did: format!("change {index} of the features"),
+            improved: index % 3 > 0,
+            fate: if index % 4 == 0 { Fate::Dropped } else { Fate::Kept },
+            on_way: index % 5 == 1,
+            lane: ["n", "m"][index % 2],
+            from: index.checked_sub(5).into_iter().collect(),
+            ..Solution::default()
+        };
+        let solutions: Vec<Solution> = (0..40).map(solution).collect();
+        let story = Story { end: 80.0, is_up, lanes: vec!["n", "m"], solutions, ..Story::default() };
+        let areas = labels(&story.draw(width, None).unwrap());
+        assert!(areas.len() > 4, "{} labels at {width}", areas.len());
+        for (index, [left, top, right, bottom]) in areas.iter().enumerate() {
+            assert!(*left >= 0.0 && *right <= width, "{width}: {left} to {right}");
+            let apart =
+                |one: &[f64; 4]| one[2] <= *left || *right <= one[0] || one[3] <= *top || *bottom <= one[1];
+            assert!(areas[..index].iter().all(apart), "label {index} at {width}");
+        }
+    }
+}

@@ -70,12 +70,13 @@ fn solution(context: &Context<'_>, step: &Step<'_>, ended: f64, index: &BTreeMap
     let (status, outcome) = status(context, step);
     let from = context.descent.from(step.step);
     let measured = step.scored().and_then(|run| run.outcome.as_ref()?.measured.as_ref());
+    let name = context.report.tried.step(step.step);
     Solution {
         place: step.place.clone(),
-        name: context.report.tried.step(step.step),
         model: models(context, step.step),
-        plan: plan(context, step).map(|plan| first_sentence(&plan)),
+        plan: plan(context, step).filter(|plan| *plan != name).map(|plan| first_sentence(&plan)),
         did: did(context, step),
+        name,
         outcome,
         score: score(step, direction(context)).map(Score::value),
         interval: measured.and_then(|measured| measured.interval),

@@ -30,17 +30,19 @@ pub(crate) async fn ablation(
     let call = Call::new(AgentType::Ablation, "ablation.md", inputs)
         .telling("current", run_of(current))
         .telling("outcomes", outcomes.collect::<Value>())
-        .telling("search_number", search_number(ctx));
+        .telling("search_number", search_number(ctx, steps));
     let answer = ctx.ask(call).await?;
     Ok(Solution::new(reply::code(&answer).unwrap_or_default(), SolutionPhase::Refined))
 }
 
-/// The number of this step among the outer steps of all paths, which decides where it looks first; `None` if there is only one
-/// path.
-pub(super) fn search_number(ctx: &Ctx<'_>) -> Option<u32> {
+/// Where this step looks first, of all that the paths can look at: a path stays where it is until a step finds nothing there;
+/// `None` if there is only one path.
+pub(super) fn search_number(ctx: &Ctx<'_>, steps: &[StepRecord]) -> Option<u32> {
     let paths = ctx.config().num_parallel_solutions;
+    let found_nothing = |step: &&StepRecord| !step.inner_loop_attempts.iter().any(|one| one.was_improvement);
+    let moves: u32 = steps.iter().filter(found_nothing).map(|_| 1).sum();
     match ctx.place().step() {
-        Some(Step::Outer { path, outer }) if paths > 1 => Some(path + outer * paths),
+        Some(Step::Outer { path, .. }) if paths > 1 => Some(path + moves * paths),
         _ => None,
     }
 }

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::attempts::attempts_so_far;
 use super::planner::Focus;
+use super::variants::better_code;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
@@ -19,7 +20,9 @@ pub(crate) async fn coder(
     attempts: &[RefinementAttempt],
 ) -> Result<Option<String>, Stop> {
     let inputs = json!({"code_block": target.block.as_str(), "plan": plan});
-    let call = Call::new(AgentType::Coder, "coder.md", inputs).telling("earlier", attempts_so_far(attempts));
+    let call = Call::new(AgentType::Coder, "coder.md", inputs)
+        .telling("earlier", attempts_so_far(attempts))
+        .telling("better_variants", better_code(target.summary));
     let answer = ctx.ask(target.shown(call)).await?;
     let code = reply::code(&answer);
     if code.is_none() {

@@ -55,11 +55,13 @@ pub(super) fn time_taken(facts: &RunFacts) -> String {
     format!("{}{beside}", format_seconds(facts.seconds))
 }
 
-/// The score of a solution, and those of predictions that need no model: the same for all rows and, in a forecast, the value of the
+/// The score of a solution with its standard error, and those of predictions that need no model: the same for all rows and, in a forecast, the value of the
 /// season before.
 pub(super) fn beside_simple_ones(solution: &Scored) -> String {
-    let score = number(solution.score().value());
     let measured = solution.measured();
+    let error = measured.and_then(|measured| measured.standard_error);
+    let error = error.map(|error| format!(" ± {}", rounded(error, 2))).unwrap_or_default();
+    let score = format!("{}{error}", number(solution.score().value()));
     let constant = measured.and_then(|measured| measured.constant);
     let naive = measured.and_then(|measured| measured.seasonal_naive);
     let constant =

@@ -98,7 +98,7 @@ fn call_number(ctx: &Ctx<'_>, call: u32, solution: &Scored, question: &Question<
     let request = Call::new(AgentType::Extractor, "extractor.md", inputs)
         .telling("current", run_of(solution))
         .telling("studies", json!(StepRecord::summaries(question.steps)))
-        .telling("search_number", search_number(ctx))
+        .telling("search_number", search_number(ctx, question.steps))
         .telling("refined", question.steps.iter().filter_map(refined).collect::<Value>());
     if call == 1 { request } else { request.named(Name::Again(AgentType::Extractor, call)) }
 }

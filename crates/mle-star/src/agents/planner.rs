@@ -1,13 +1,12 @@
 //! `A_planner` of the MLE-STAR paper (Figure 16): proposes the next plan for a code block, from the plans tried and
 //! their scores.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::attempts::{Plans, attempts_so_far, history};
 use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::lessons::rounded;
 use crate::reply;
 use crate::result::RefinementAttempt;
 use crate::scored::Scored;
@@ -54,17 +53,10 @@ pub(crate) async fn planner(
         .rendering("history", tried)
         .rendering("unverified", unverified)
         .telling("summary", target.summary)
-        .telling("attempts", attempts_so_far(attempts))
-        .telling("noise", noise(attempts));
+        .telling("attempts", attempts_so_far(attempts));
     let plan = reply::prose(&ctx.ask(target.shown(call)).await?);
     if plan.is_none() {
         ctx.warn("the planner's reply is empty");
     }
     Ok(plan)
-}
-
-/// The largest standard error of a difference; `null` if none is known, or all are zero.
-fn noise(attempts: &[RefinementAttempt]) -> Value {
-    let errors = attempts.iter().filter_map(|attempt| attempt.effect.standard_error);
-    errors.reduce(f64::max).filter(|error| *error > 0.0).map_or(Value::Null, |error| json!(rounded(error, 2)))
 }

@@ -8,7 +8,7 @@ use super::Ctx;
 use crate::abilities::asks_for_model;
 use crate::call::Call;
 use crate::journal::Frozen;
-use crate::lessons::{EarlierRun, mention_attempts};
+use crate::lessons::{EarlierRun, mention_attempts, rounded};
 use crate::prompts;
 use crate::stop::Stop;
 use mle_star_domain::config::{Acceptance, Context, Switch};
@@ -114,12 +114,14 @@ impl Ctx<'_> {
         let (limits, now, step) = (&self.run.limits, self.run.journal.elapsed(), self.place.step());
         let lessons = self.history().lessons(step);
         let found = self.history().ablation_lines(step);
+        let noise = self.history().noise();
         let (slots, script_limit) = (self.run.outside.script_slots.most(), self.script_limit(Purpose::Score));
         let aim = limits.aim(&self.place, self.config(), slots, script_limit, now);
         let values = [
             ("attempts_told", json!(mention_attempts(&lessons))),
             ("lessons", json!(lessons)),
             ("found", json!(found)),
+            ("noise", json!(noise.map(|noise| rounded(noise, 2)))),
             ("script_limit", json!(script_limit)),
             ("study_limit", json!(self.script_limit(Purpose::Ablation))),
             ("planned", json!(limits.phase_seconds_left(now).floor())),

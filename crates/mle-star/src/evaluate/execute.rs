@@ -107,8 +107,9 @@ pub(crate) async fn run_once(ctx: &Ctx<'_>, script: Script, purpose: Purpose) ->
     if let Some(failure) = rejected {
         return Ok(Execution { solution, leaks, checked, result: Err(failure), mishaps: Vec::new() });
     }
-    for advice in hidden_errors(solution.text()) {
-        ctx.warn(advice);
+    // A study goes on after a variant that fails.
+    if purpose != Purpose::Ablation {
+        hidden_errors(solution.text()).into_iter().for_each(|advice| ctx.warn(advice));
     }
     let run = ctx.run(solution.text(), purpose).await?;
     let result = match failure(&run.value, purpose) {

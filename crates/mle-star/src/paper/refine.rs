@@ -37,6 +37,7 @@ pub(crate) async fn refine(ctx: &Ctx<'_>, path: &mut Refinement) -> Result<(), S
             let ablation = agents::ablation(ctx, &current, &path.steps).await?; // 5
             let study = execute(ctx, Script::new(ablation), Purpose::Ablation).await?; // 6
             let summary = agents::summarize(ctx, &study.solution, study.outcome()).await?; // 7
+            let summary = agents::with_variants(summary, &study, ctx.task().metric_direction);
             ctx.history().studies.push((ctx.current_step()?, summary.clone()));
             let target = agents::extractor(ctx, &current, &summary, &path.steps).await?; // 8
             let record = refine_block(ctx, path, outer, summary, target).await?; // 9-25

@@ -3,7 +3,8 @@
 use mle_star::journal::{Frozen, Journal, Kind, read};
 use mle_star::testing::{World, failed, frozen, measured, ran};
 use mle_star_domain::config::{Context, LeakageCheck};
-use mle_star_domain::effects::ScriptOutcome;
+use mle_star_domain::effects::{ScriptOutcome, VariantScore};
+use mle_star_domain::measure::Difference;
 
 use crate::{Folder, go_on, run};
 
@@ -106,6 +107,32 @@ async fn coders_are_told_what_earlier_attempts_changed_and_all_paths_what_studie
 }
 
 #[tokio::test]
+async fn a_variant_of_a_study_that_is_better_is_told_with_its_code() {
+    let variant = |number, score, by: f64| VariantScore {
+        number,
+        score,
+        difference: (number > 0).then_some(Difference { by, standard_error: 0.004 }),
+    };
+    let variants = vec![variant(0, 0.5, 0.0), variant(1, 0.52, 0.02), variant(2, 0.4, -0.1)];
+    let study =
+        "```python\n# variant 1: products\nx = a * b\n# end of variant 1\n# variant 2: no b\nx = a\n```";
+    let world = World::new()
+        .agent("phase2/path-0/t0/ablation", study)
+        .script("phase2/path-0/t0/run", ScriptOutcome { variants, ..ran(None) });
+    run(&world, &told()).await.unwrap();
+    let extractor = prompt(&world, "phase2/path-0/t0/extractor");
+    let measured = [
+        "- variant 1: 0.52, better by 0.02 (standard error 0.004)",
+        "- variant 2: 0.4, worse by 0.1 (standard error 0.004)",
+    ];
+    contains_all(&extractor, &measured);
+    for prompt in [extractor, prompt(&world, "phase2/path-0/t0/k0/coder")] {
+        contains_all(&prompt, &["Variant 1:\n\n```python\n# variant 1: products\nx = a * b\n```"]);
+        assert!(!prompt.contains("x = a\n"), "{prompt}");
+    }
+}
+
+#[tokio::test]
 async fn prompts_begin_with_what_the_one_before_them_shares() {
     let mut inputs = told();
     (inputs.config.inner_loop_steps, inputs.config.num_parallel_solutions) = (4, 2);
@@ -145,7 +172,7 @@ async fn the_debugger_of_a_study_knows_its_limit() {
     let asked = prompt(&world, &format!("{study}/debug-1/debugger"));
     contains_all(
         &asked,
-        &["A script may run for 600 s now", "is an ablation study", "as soon as it is known"],
+        &["A script may run for 600 s. Then", "is an ablation study", "as soon as it is known"],
     );
     for other in ["must print its score", "keep writing it", "is a solution"] {
         assert!(!asked.contains(other), "{asked}");

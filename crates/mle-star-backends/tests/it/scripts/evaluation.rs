@@ -14,7 +14,7 @@ use std::time::Duration;
 use mle_star::backend::ScriptRunner as _;
 use mle_star_backends::backend::ScriptBackend;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
-use mle_star_domain::effects::{ScriptEnd, ScriptOutcome, ScriptRequest};
+use mle_star_domain::effects::{Purpose, ScriptEnd, ScriptOutcome, ScriptRequest};
 use mle_star_domain::protocol::LabelColumns;
 use mle_star_domain::question::FileStem;
 use mle_star_tables::metrics::Metric;
@@ -171,6 +171,25 @@ async fn an_answer_counts_although_its_script_is_stopped() {
     ] {
         check(&with_sample, incomplete, ScriptEnd::TimedOut).await;
     }
+}
+
+#[tokio::test]
+async fn variants_of_a_study_are_scored_beside_the_unchanged_solution() {
+    let table = |of: fn(usize) -> f64| (0..40).map(|id| format!("{id},{}\n", of(id))).collect::<String>();
+    let labels = format!("id,y\n{}", table(|id| id as f64));
+    let world = world(&labels, Metric::Mae, Some("id")).await;
+    let wrote = [table(|id| id as f64 + 2.0), "99,1\n".to_owned(), table(|id| id as f64 + (id % 2) as f64)];
+    let write = |(number, rows): (usize, &String)| {
+        format!("open('final/variant_{number}.csv', 'w').write({:?})", format!("id,y\n{rows}"))
+    };
+    let script: Vec<String> = wrote.iter().enumerate().map(write).collect();
+    let timed = request(&script.join("\n"), Duration::from_secs(30));
+    let outcome = world.runner().run(&ScriptRequest { purpose: Purpose::Ablation, ..timed }).await.unwrap();
+    let [unchanged, better] = &outcome.variants[..] else { panic!("{outcome:?}") };
+    assert_eq!((unchanged.number, unchanged.score, unchanged.difference), (0, 2.0, None));
+    assert_eq!((better.number, better.score, better.difference.unwrap().by), (2, 0.5, -1.5));
+    assert!(outcome.notes[0].starts_with("variant_1.csv has no score: "), "{outcome:?}");
+    assert!(outcome.measured.is_none() && !outcome.is_error(), "{outcome:?}");
 }
 
 #[tokio::test]
