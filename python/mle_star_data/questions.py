@@ -498,6 +498,13 @@ def trial(metric_file: dict[str, Any], **rows: Any) -> Answer:
     return MetricFile(**metric_file).trial(**rows)
 
 
+def head(file: str, rows: int) -> Answer:
+    """The cells of the first rows of a plain table, by column."""
+    from .frames import read  # Only a preview needs the library for frames so early.
+
+    return read(file).source.inspected.head(rows).to_dict(as_series=False)
+
+
 def _lazy(module: str, name: str) -> Callable[..., Answer]:
     """A question whose module, and the library for frames, is imported when it is asked first."""
 
@@ -530,6 +537,7 @@ OTHER_QUESTIONS: dict[str, Callable[..., Answer]] = {
     "source": source,
     "trial": trial,
     "describe": describe,
+    "head": head,
 }
 LAZY_QUESTIONS = {
     "roles": "inspect",

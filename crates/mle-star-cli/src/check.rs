@@ -1,7 +1,7 @@
 //! Leaks in scripts and notebooks, for people and for other programs.
 //!
-//! [`files::inputs`] finds the files, [`text`] reads them, and [`check_all`] checks them with the crate
-//! `mle-star-leakage`. [`data`] says what is known of the data, [`baseline`] which findings are known. [`screen`], [`json`]
+//! [`files::inputs`] finds the files, [`source`] reads them, and [`check_all`] checks them with the crate
+//! `mle-star-leakage`. [`pyproject`] says what a project sets, [`data`] what is known of the data, [`baseline`] which findings are known. [`screen`], [`json`]
 //! and [`sarif`] show the others.
 
 pub mod baseline;
@@ -9,6 +9,7 @@ pub mod data;
 mod excerpt;
 pub mod files;
 pub mod json;
+pub mod pyproject;
 pub mod rules;
 pub mod sarif;
 pub mod screen;
@@ -21,6 +22,7 @@ use std::thread::{self, ScopedJoinHandle};
 use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::{Allowed, Facts, Finding, Reviewed};
 
+use crate::args::CheckArgs;
 use files::Input;
 use source::Code;
 
@@ -47,6 +49,15 @@ pub struct Findings {
     pub allowed: Vec<Allowed>,
     /// How many findings a baseline knows.
     pub known: usize,
+    /// Whether there is a score that may leak.
+    pub has_score: bool,
+}
+
+impl CheckedFile {
+    /// Whether the file has no score, so that there was nothing to check.
+    pub fn is_without_score(&self) -> bool {
+        self.outcome.as_ref().is_ok_and(|findings| !findings.has_score && findings.found.is_empty())
+    }
 }
 
 /// How much was found in several files.
@@ -69,8 +80,8 @@ pub struct Counts {
 }
 
 /// Checks all inputs, several at once. The order of the results is that of the inputs.
-pub fn check_all(inputs: &[Input], facts: &Facts) -> Vec<CheckedFile> {
-    let all = |part: &[Input]| part.iter().map(|input| checked(input, facts)).collect::<Vec<_>>();
+pub fn check_all(inputs: &[Input], facts: &Facts, args: &CheckArgs) -> Vec<CheckedFile> {
+    let all = |part: &[Input]| part.iter().map(|input| checked(input, facts, args)).collect::<Vec<_>>();
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
     let parts = inputs.chunks(inputs.len().div_ceil(workers).max(1));
     thread::scope(|scope| {
@@ -108,18 +119,33 @@ impl Counts {
     }
 }
 
-fn checked(input: &Input, facts: &Facts) -> CheckedFile {
-    CheckedFile { name: input.to_string(), outcome: findings(input, facts) }
+fn checked(input: &Input, facts: &Facts, args: &CheckArgs) -> CheckedFile {
+    CheckedFile { name: input.to_string(), outcome: findings(input, facts, args) }
 }
 
-fn findings(input: &Input, facts: &Facts) -> Result<Findings, Trouble> {
+fn findings(input: &Input, facts: &Facts, args: &CheckArgs) -> Result<Findings, Trouble> {
     let code = source::read(input)?;
-    let Reviewed { findings: found, allowed } =
-        mle_star_leakage::review(&code.source, facts).map_err(|error| {
+    let Reviewed { findings: mut found, allowed, has_score } = mle_star_leakage::review(&code.source, facts)
+        .map_err(|error| {
             Trouble::new(
                 format!("cannot check {input}: {}", code.in_cells(&error.to_string())),
                 source::hint(&error),
             )
         })?;
-    Ok(Findings { code, found, allowed, known: 0 })
+    found.retain(|finding| args.looks_for(finding.rule));
+    Ok(Findings { code, found: one_for_each_cause(found), allowed, known: 0, has_score })
+}
+
+/// The first finding of each rule in a line, and the strongest one at an expression: the others have the same cause.
+fn one_for_each_cause(found: Vec<Finding>) -> Vec<Finding> {
+    let expression = |found: &Finding| (found.column, found.end_line, found.end_column);
+    let is_same = |one: &Finding, other: &Finding| {
+        one.line == other.line && (one.rule == other.rule || expression(one) == expression(other))
+    };
+    found.into_iter().fold(Vec::new(), |mut kept, found| {
+        if !kept.iter().any(|told| is_same(told, &found)) {
+            kept.push(found);
+        }
+        kept
+    })
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast::{BoolOp, CmpOp, Comprehension, Expr};
 
 use crate::calls::Arguments;
+use crate::effects::{self, Attribute, Effect, Receiver};
 use crate::info::{Dependencies, How, Kind};
 use crate::machine::Machine;
 use crate::table::{Column, Table};
@@ -30,26 +31,26 @@ impl<'a> Machine<'a> {
     /// An attribute of a value.
     pub(crate) fn attribute(&mut self, base: &Value, name: &str) -> Value {
         match base {
-            Value::Symbol(symbol)
-                if matches!(&**symbol, "numpy" | "math") && matches!(name, "inf" | "nan" | "pi" | "e") =>
-            {
-                return Value::Float(f64::INFINITY);
+            Value::Symbol(symbol) => {
+                let constant = Some(Effect::Attribute(Attribute::Constant));
+                return if !symbol.contains('.') && effects::of(effects::libraries(symbol), name) == constant {
+                    Value::Float(f64::INFINITY)
+                } else {
+                    Value::Symbol(format!("{symbol}.{name}").into())
+                };
             }
-            Value::Symbol(symbol) => return Value::Symbol(format!("{symbol}.{name}").into()),
-            Value::Number(_) if matches!(name, "values" | "array" | "T" | "str" | "dt" | "iloc" | "loc") => {
-                return base.clone();
-            }
-            // What an optimiser found, beside the score that it reached.
-            Value::Number(number) if name == "x" && number.row.is_none() => {
-                return Value::learnt(number.deps.clone());
-            }
-            Value::Number(number) if !matches!(name, "shape" | "size" | "columns") => {
-                return self.value_of_row(number, name);
+            Value::Number(number) => {
+                return match effects::attribute(Receiver::Number, name) {
+                    Some(Attribute::Itself) => base.clone(),
+                    Some(Attribute::Unknown) => Value::Unknown,
+                    Some(Attribute::Found) if number.row.is_none() => Value::learnt(number.deps.clone()),
+                    _ => self.value_of_row(number, name),
+                };
             }
             Value::Str(_) | Value::Text(_) => {
-                return match name {
-                    "parent" | "parents" => self.some_text(""),
-                    "name" | "stem" => base.clone(),
+                return match effects::attribute(Receiver::Text, name) {
+                    Some(Attribute::Folder) => self.some_text(""),
+                    Some(Attribute::Itself) => base.clone(),
                     _ => Value::Unknown,
                 };
             }
@@ -64,7 +65,10 @@ impl<'a> Machine<'a> {
         }
         match self.state.handle(base).as_deref() {
             Some(Object::Table(table)) => self.table_attribute(base, table, name),
-            Some(Object::Estimator(estimator)) => self.estimator_attribute(base, estimator, name),
+            Some(Object::Estimator(estimator)) => match effects::attribute(Receiver::Estimator, name) {
+                Some(attribute) => self.estimator_attribute(base, estimator, attribute),
+                None => Value::Unknown,
+            },
             Some(Object::Instance(instance)) => {
                 if let Some((_, value)) = instance.attributes.iter().find(|(known, _)| &**known == name) {
                     return value.clone();
@@ -91,9 +95,9 @@ impl<'a> Machine<'a> {
 
     /// An attribute of a study of a library of searches.
     fn study_attribute(&mut self, base: &Value, number: &Number, name: &str) -> Value {
-        match name {
-            "best_value" | "value" | "values" | "best_values" => Value::Number(Rc::new(number.clone())),
-            "best_params" | "params" => {
+        match effects::attribute(Receiver::Study, name) {
+            Some(Attribute::BestScore) => Value::Number(Rc::new(number.clone())),
+            Some(Attribute::BestSettings) => {
                 // A model with these settings, scored again, is one of several models.
                 let deps = number.deps.clone();
                 let deps = self.infos.map_kinds(&deps, |kind| match kind {
@@ -125,15 +129,18 @@ impl<'a> Machine<'a> {
     }
 
     fn table_attribute(&mut self, base: &Value, table: &Table, name: &str) -> Value {
-        match name {
-            "values" | "array" | "real" => self.table(table.values()),
-            "shape" => Value::Tuple([Value::Length(table.rows), Value::Unknown].into()),
-            "size" | "height" => Value::Length(table.rows),
-            "T" if table.columns.is_empty() && !table.whole => Value::of(base.clone(), Bound::Transposed),
-            "T" => Value::Unknown,
-            "dtype" | "dtypes" => Value::Unknown,
-            "columns" => Value::Names(Rc::new(names_of(table))),
-            "index" => {
+        let Some(attribute) = effects::attribute(Receiver::Table, name) else {
+            let column = self.select(table, &name.into());
+            return self.table(column);
+        };
+        let bound = |bound| Value::of(base.clone(), bound);
+        match attribute {
+            Attribute::Values => self.table(table.values()),
+            Attribute::Shape => Value::Tuple([Value::Length(table.rows), Value::Unknown].into()),
+            Attribute::Length => Value::Length(table.rows),
+            Attribute::Transposed if table.columns.is_empty() && !table.whole => bound(Bound::Transposed),
+            Attribute::Names => Value::Names(Rc::new(names_of(table))),
+            Attribute::Index => {
                 let mut index = Table::positions(table.rows);
                 if !table.rows.is_known() {
                     // Names of features, perhaps in the order of their importance.
@@ -141,39 +148,32 @@ impl<'a> Machine<'a> {
                 }
                 self.table(index)
             }
-            "iloc" | "loc" | "at" | "iat" => Value::of(base.clone(), Bound::Places),
-            "str" => Value::of(base.clone(), Bound::Texts),
-            "dt" => Value::of(base.clone(), Bound::Times),
-            "cat" => Value::of(base.clone(), Bound::Categories),
-            _ => {
-                let column = self.select(table, &name.into());
-                self.table(column)
-            }
+            Attribute::Places => bound(Bound::Places),
+            Attribute::Texts => bound(Bound::Texts),
+            Attribute::Times => bound(Bound::Times),
+            Attribute::Categories => bound(Bound::Categories),
+            _ => Value::Unknown,
         }
     }
 
-    fn estimator_attribute(&mut self, base: &Value, estimator: &Estimator, name: &str) -> Value {
+    /// What something that is fitted tells.
+    pub(crate) fn estimator_attribute(
+        &mut self,
+        base: &Value,
+        estimator: &Estimator,
+        attribute: Attribute,
+    ) -> Value {
         let Some(fitted) = &estimator.fitted else { return Value::Unknown };
-        match name {
-            "best_estimator_" | "booster_" | "model" => base.clone(),
-            "best_score_" if estimator.role == Role::Search => {
+        match attribute {
+            Attribute::Itself => base.clone(),
+            Attribute::BestScore if estimator.role == Role::Search => {
                 let score = self.search_score(estimator, fitted);
                 Value::number(estimator.deps.clone(), score)
             }
-            "history" => Value::of(base.clone(), Bound::History),
-            "evals_result_" => self.results(fitted),
-            "best_score" | "best_score_" if !fitted.watched.is_empty() => {
-                Value::score(fitted.watched.clone())
-            }
-            "feature_importances_"
-            | "coef_"
-            | "pvalues"
-            | "tvalues"
-            | "params"
-            | "ranking_"
-            | "scores_"
-            | "pvalues_"
-            | "support_" => {
+            Attribute::BestScore if !fitted.watched.is_empty() => Value::score(fitted.watched.clone()),
+            Attribute::History => Value::of(base.clone(), Bound::History),
+            Attribute::Results => self.results(fitted),
+            Attribute::Importances => {
                 // A transformer ignores the target.
                 let with_target = fitted.with_target && estimator.role != Role::Transformer;
                 self.importances(&Fitted { with_target, ..fitted.clone() })
@@ -297,24 +297,25 @@ impl<'a> Machine<'a> {
     }
 
     fn deps_within(&self, value: &Value, depth: usize) -> Dependencies {
-        if depth == 0 {
-            return Dependencies::default();
-        }
-        let all = |items: &mut dyn Iterator<Item = &Value>| {
-            items.take(64).map(|item| self.deps_within(item, depth - 1)).collect()
-        };
         match (value, self.state.get(value)) {
+            _ if depth == 0 => Dependencies::default(),
             (Value::Number(number), _) => number.deps.clone(),
             (Value::Names(names), _) => names.deps.clone(),
-            (Value::Tuple(items), _) => all(&mut items.iter()),
-            (Value::Text(text), _) => all(&mut text.values.iter()),
             (_, Some(Object::Table(table))) => table.deps(),
-            (_, Some(Object::List(list))) => all(&mut list.items.iter()),
-            (_, Some(Object::Dict(dict))) => {
-                all(&mut dict.items.iter().map(|(_, value)| value).chain(&dict.others))
-            }
-            _ => Dependencies::default(),
+            _ => self.items_in(value).map(|item| self.deps_within(item, depth - 1)).collect(),
         }
+    }
+
+    /// The items of a list, tuple or dictionary, or the values in a text.
+    pub(crate) fn items_in<'v>(&'v self, value: &'v Value) -> impl Iterator<Item = &'v Value> {
+        let (items, pairs): (&[Value], &[_]) = match (value, self.state.get(value)) {
+            (Value::Tuple(items), _) => (items, &[]),
+            (Value::Text(text), _) => (&text.values, &[]),
+            (_, Some(Object::List(list))) => (&list.items, &[]),
+            (_, Some(Object::Dict(dict))) => (&dict.others, &dict.items),
+            _ => (&[], &[]),
+        };
+        pairs.iter().map(|(_, value)| value).chain(items).take(64)
     }
 
     /// The column that a value makes when it is put into a table.

@@ -3,7 +3,8 @@
 use ruff_python_ast::token::{TokenKind, Tokens};
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::finding::{Finding, Rule};
+use crate::finding::Finding;
+use crate::rules::Rule;
 use crate::source::Lines;
 
 /// What was found in a script that its author may have commented on.
@@ -13,6 +14,8 @@ pub struct Reviewed {
     pub findings: Vec<Finding>,
     /// The findings that a comment allows.
     pub allowed: Vec<Allowed>,
+    /// Whether a score is computed, or something is called like one. Otherwise there is nothing that could leak.
+    pub has_score: bool,
 }
 
 /// A finding that a comment allows.
@@ -25,20 +28,18 @@ pub struct Allowed {
 }
 
 /// A comment that allows findings of some rules.
-struct Comment<'a> {
-    rules: Vec<Rule>,
+pub(crate) struct Comment<'a> {
+    pub(crate) rules: Vec<Rule>,
     /// What it names that is no rule.
-    unknown: Vec<&'a str>,
-    reason: &'a str,
+    pub(crate) unknown: Vec<&'a str>,
+    pub(crate) reason: &'a str,
     /// The line that it is about.
     line: u32,
-    range: TextRange,
+    pub(crate) range: TextRange,
 }
 
 /// Parts the findings in those that comments allow and the others.
-pub(crate) fn review(source: &str, tokens: &Tokens, findings: Vec<Finding>) -> Reviewed {
-    let lines = Lines::new(source);
-    let comments = comments(source, tokens, &lines);
+pub(crate) fn review(comments: &[Comment<'_>], findings: Vec<Finding>) -> Reviewed {
     let mut reviewed = Reviewed::default();
     for finding in findings {
         match comments.iter().find(|comment| comment.allows(&finding)) {
@@ -46,12 +47,12 @@ pub(crate) fn review(source: &str, tokens: &Tokens, findings: Vec<Finding>) -> R
             None => reviewed.findings.push(finding),
         }
     }
-    reviewed.findings.extend(comments.iter().filter_map(|comment| comment.finding(&lines)));
-    reviewed.findings.sort_by_key(|finding| (finding.line, finding.column, finding.rule));
     reviewed
 }
 
-fn comments<'a>(source: &'a str, tokens: &Tokens, lines: &Lines<'_>) -> Vec<Comment<'a>> {
+/// The comments that allow findings.
+pub(crate) fn comments<'a>(source: &'a str, tokens: &Tokens) -> Vec<Comment<'a>> {
+    let lines = Lines::new(source);
     let mut comments = Vec::new();
     let mut begins_line = true;
     for (at, token) in tokens.iter().enumerate() {
@@ -97,28 +98,7 @@ impl<'a> Comment<'a> {
 
     fn allows(&self, finding: &Finding) -> bool {
         let lines = finding.line..=finding.end_line.max(finding.line);
-        !self.reason.is_empty() && lines.contains(&self.line) && self.rules.contains(&finding.rule)
-    }
-
-    /// What is wrong with the comment itself.
-    fn finding(&self, lines: &Lines<'_>) -> Option<Finding> {
-        let (line, column) = lines.position(self.range.start().to_usize());
-        let wrong = match self.unknown.as_slice() {
-            [] if self.rules.is_empty() => "names no rule".to_owned(),
-            [] if self.reason.is_empty() => "gives no reason, so it allows nothing".to_owned(),
-            [] => return None,
-            [unknown, ..] => format!("names the rule `{unknown}`, which does not exist"),
-        };
-        let rule = Rule::AllowWithoutReason;
-        Some(Finding {
-            rule,
-            line,
-            column,
-            end_line: line,
-            end_column: lines.position(self.range.end().to_usize()).1,
-            block: self.range.start().to_usize()..self.range.end().to_usize(),
-            text: format!("the comment in line {line} {wrong}"),
-            instead: rule.instead().to_owned(),
-        })
+        let may_be = finding.rule != Rule::AllowWithoutReason && !self.reason.is_empty();
+        may_be && lines.contains(&self.line) && self.rules.contains(&finding.rule)
     }
 }

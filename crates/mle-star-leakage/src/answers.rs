@@ -76,25 +76,14 @@ impl Machine<'_> {
     pub(crate) fn target_number(&self, table: &Table) -> Option<TargetId> {
         let columns = table.columns.iter().map(|(_, column)| column);
         let answers = std::iter::once(&table.rest).chain(columns).filter(|column| column.target);
-        let number = |column: &Column| {
-            self.infos.deps(&column.answer).find_map(|dep| match dep.kind {
-                Kind::Answer(number) => Some(number),
-                _ => None,
-            })
-        };
+        let mut answered = answers.filter_map(|column| self.infos.answer(&column.answer));
         let names = [&table.label, &table.source];
-        answers
-            .filter_map(number)
-            .next()
-            .or_else(|| names.into_iter().flatten().find_map(|name| self.targets.number(name)))
+        answered.next().or_else(|| names.into_iter().flatten().find_map(|name| self.targets.number(name)))
     }
 
     /// Which target a condition is about.
     pub(crate) fn number_of_condition(&self, condition: &Table) -> Option<TargetId> {
-        let own = self.infos.deps(&condition.rest.deps).find_map(|dep| match dep.kind {
-            Kind::Answer(number) => Some(number),
-            _ => None,
-        });
+        let own = self.infos.answer(&condition.rest.deps);
         own.or_else(|| self.targets.number(condition.source.as_deref()?))
     }
 

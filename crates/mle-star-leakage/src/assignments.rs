@@ -1,5 +1,6 @@
 //! Assignments to attributes and items: what a table, list or dictionary holds afterwards.
 
+use crate::effects::{self, Attribute, Receiver};
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::Machine;
 use crate::rows::RowsId;
@@ -19,6 +20,7 @@ impl<'a> Machine<'a> {
         let column = self.put(Some(name), &value, column, None).0;
         let named_deps = self.table_of(base).map(Table::deps).unwrap_or_default();
         let named_deps = self.without_answers(&named_deps);
+        let known = effects::attribute(Receiver::Table, name);
         match self.state.change(*number) {
             Some(Object::Instance(instance)) => {
                 match instance.attributes.iter_mut().find(|(known, _)| &**known == name) {
@@ -26,7 +28,7 @@ impl<'a> Machine<'a> {
                     None => instance.attributes.push((name.into(), value)),
                 }
             }
-            Some(Object::Table(table)) if name == "columns" => {
+            Some(Object::Table(table)) if known == Some(Attribute::Names) => {
                 let all = named_deps;
                 // The names change; what is in the columns does not.
                 let names = names.unwrap_or_default();
@@ -35,7 +37,7 @@ impl<'a> Machine<'a> {
                 names.into_iter().for_each(|name| table.set(name, column.clone()));
                 table.rest.deps = all;
             }
-            Some(Object::Table(table)) if name != "index" => table.set(name.into(), column),
+            Some(Object::Table(table)) if known != Some(Attribute::Index) => table.set(name.into(), column),
             Some(Object::Estimator(estimator)) => estimator.deps.add(&deps),
             _ => {}
         }
@@ -106,10 +108,7 @@ impl<'a> Machine<'a> {
         let is_time = self.table_of(value).is_some_and(|table| !table.order.times.is_empty());
         let (partly, name) = self.place(index, located);
         let mut column = column;
-        let among = match &name {
-            Value::Positions { part, .. } => Some(*part),
-            name => self.table_of(name).filter(|table| table.index).map(|table| table.rows),
-        };
+        let among = self.table_of(&name).filter(|table| table.index).map(|table| table.rows);
         self.depend_on_place((&mut column, value), number, &name);
         if partly {
             self.leave_out_apart(&mut column, number, index);
@@ -117,7 +116,7 @@ impl<'a> Machine<'a> {
         let by_rows = partly || self.chooses_rows(&name);
         let names = self.texts(&name);
         let by_target = if partly || by_rows { self.rows_by_target(index) } else { None };
-        let whole_name = name.constant().filter(|_| !name.is_constant_number());
+        let whole_name = name.name();
         let several = names.as_ref().and_then(|names| names.first()).filter(|_| column.target);
         let whole_name = whole_name.or_else(|| several.cloned());
         let given = names.as_ref().and_then(|names| self.with_columns(value, names)).cloned();
@@ -127,7 +126,7 @@ impl<'a> Machine<'a> {
             // The first column of an empty table.
             table.rows = rows_of_value;
         }
-        let names = match (name.constant().filter(|_| !name.is_constant_number()), names) {
+        let names = match (name.name(), names) {
             _ if matches!(name, Value::None) => Vec::new(),
             (Some(name), _) => vec![name],
             (None, Some(names)) => names,
@@ -251,8 +250,7 @@ impl<'a> Machine<'a> {
     }
 
     fn chooses_rows(&self, index: &Value) -> bool {
-        matches!(index, Value::Positions { .. })
-            || self.table_of(index).is_some_and(|table| table.mask.condition.is_some() || table.index)
+        self.table_of(index).is_some_and(|table| table.mask.condition.is_some() || table.index)
     }
 
     /// `del base[index]`.
@@ -260,18 +258,12 @@ impl<'a> Machine<'a> {
         let Expr::Subscript(subscript) = target else { return };
         let base = self.eval(&subscript.value);
         let name = self.eval(&subscript.slice).constant();
-        if let Some(table) = self.state.table_mut(&base) {
-            match name {
-                Some(name) => table.remove(&name),
-                None => {
-                    let table = table.clone();
-                    let unsure = self.unsure(&table);
-                    if let Some(table) = self.state.table_mut(&base) {
-                        *table = unsure;
-                    }
-                }
-            }
+        let Some(mut table) = self.table_of(&base).cloned() else { return };
+        match name {
+            Some(name) => table.remove(&name),
+            None => table = self.unsure(&table),
         }
+        self.replace(&base, table);
     }
 }
 

@@ -67,6 +67,8 @@ impl Machine<'_> {
             return Value::Length(rows);
         }
         match self.table_of(first) {
+            // What is made for a fold by the number of its rows may be filled in any order.
+            Some(table) if table.positions.is_some() => Value::some_number(),
             Some(table) => Value::Length(table.rows),
             None => match self.state.get(first) {
                 Some(Object::List(list)) if !list.open => {
@@ -201,26 +203,21 @@ impl Machine<'_> {
 
     fn as_list(&mut self, value: &Value, arguments: &Arguments) -> Value {
         match self.items(value, arguments.range) {
-            Items::Each(_) => match (value, self.state.get(value)) {
-                (Value::Tuple(items), _) => self.list(items.to_vec()),
-                (_, Some(Object::List(list))) => {
-                    let items = list.items.clone();
-                    self.list(items)
-                }
-                (_, Some(Object::Dict(dict))) => {
-                    let keys = dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect();
-                    self.list(keys)
-                }
-                _ => Value::Unknown,
-            },
+            Items::Each(_) => {
+                let items = match self.state.get(value) {
+                    Some(Object::Dict(dict)) => {
+                        dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()
+                    }
+                    _ => self.contents(value).unwrap_or_default(),
+                };
+                self.list(items)
+            }
             Items::Any(Value::Unknown) => Value::Unknown,
             Items::Any(item) => {
                 let of_rows = crate::copies::has_row(&item);
                 let list = self.open_list(vec![item]);
                 let site = self.site(arguments.range);
-                if let (Value::Object(number), true) = (&list, of_rows)
-                    && let Some(Object::List(list)) = self.state.change(*number)
-                {
+                if let Some(list) = self.state.list_mut(&list).filter(|_| of_rows) {
                     list.added.push((site, false));
                 }
                 list

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast::{Expr, ExprCall, Parameters};
 use ruff_text_size::{Ranged, TextRange};
 
+use crate::effects::{self, Effect, Items, Made, Receiver};
 use crate::machine::{Body, Flow, Machine};
 use crate::value::{Bound, Dict, Instance, Object, Value};
 
@@ -76,11 +77,10 @@ impl<'a> Machine<'a> {
             Expr::Attribute(attribute) => {
                 let base = self.eval(&attribute.value);
                 let name = attribute.attr.as_str();
-                if name == "backward" && !self.networks.forwards.is_empty() {
-                    self.backward(call.range());
-                }
-                if !matches!(base, Value::Symbol(_)) {
-                    self.begins_step(name);
+                if let Some(Effect::Step(step)) = effects::of(&[Receiver::Trainer], name)
+                    && !matches!(base, Value::Symbol(_))
+                {
+                    self.train_step(step, call.range());
                 }
                 (self.method(&base, name), Some(base))
             }
@@ -95,7 +95,8 @@ impl<'a> Machine<'a> {
         let value = self.call_value(&function, &arguments);
         if let (Some(Value::Names(_)), Value::Names(_), Expr::Attribute(attribute)) =
             (&base, &value, &*call.func)
-            && matches!(attribute.attr.as_str(), "remove" | "append" | "insert" | "extend")
+            && let Some(Effect::Items(Items::Added | Items::Extended | Items::Removed)) =
+                effects::of(&[Receiver::List], &attribute.attr)
         {
             self.assign(&attribute.value, value);
             return Value::None;
@@ -121,13 +122,11 @@ impl<'a> Machine<'a> {
                 _ => Value::Unknown,
             },
             Value::Object(_) => match self.state.get(function) {
-                Some(Object::Estimator(estimator)) if estimator.name.ends_with("Loss") => {
-                    self.loss(arguments)
-                }
-                Some(Object::Estimator(estimator)) if &*estimator.name == "Parallel" => {
-                    arguments.first_value()
-                }
-                Some(Object::Estimator(_)) => self.forward(function, arguments).unwrap_or_default(),
+                Some(Object::Estimator(estimator)) => match estimator.known {
+                    Some(Made::Loss) => self.loss(arguments),
+                    Some(Made::Doing) => arguments.first_value(),
+                    _ => self.forward(function, arguments).unwrap_or_default(),
+                },
                 Some(Object::Instance(instance)) => {
                     let class = instance.class;
                     let is_network = self.class_attribute(class, "forward").is_some();

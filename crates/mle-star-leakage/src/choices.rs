@@ -25,7 +25,7 @@ impl Machine<'_> {
                 Kind::Choice(How::Number)
             }
             // A model that stops early takes the best round, which is common practice.
-            Some(How::Rounds) if self.stops_early(&scores) => Kind::Stopping,
+            Some(How::Rounds) if self.depends(&scores, |dep| dep.kind == Kind::Stopping) => Kind::Stopping,
             Some(how) => Kind::Choice(how),
             None => match self.trained_on(&scores) {
                 Some(kind) => kind,
@@ -39,17 +39,17 @@ impl Machine<'_> {
         choices
     }
 
-    fn stops_early(&self, scores: &[Score]) -> bool {
-        scores.iter().any(|score| self.infos.any(&score.deps, |dep| dep.kind == Kind::Stopping))
-    }
-
     /// Whether candidates have what was chosen here before, so that this is a search step by step.
     fn chosen_again(&self, scores: &[Score], place: Site) -> bool {
         let again = |dep: &Dependency| {
             matches!(dep.kind, Kind::Choice(How::Model | How::Setting | How::Steps | How::Number))
                 && dep.site == place
         };
-        scores.iter().any(|score| self.infos.any(&score.deps, again))
+        self.depends(scores, again)
+    }
+
+    fn depends(&self, scores: &[Score], is: impl Fn(&Dependency) -> bool) -> bool {
+        scores.iter().any(|score| self.infos.any(&score.deps, &is))
     }
 
     /// The choice among the states of one model that a loop trains further, if the scores are those.

@@ -7,6 +7,7 @@ use ruff_text_size::TextRange;
 
 use crate::info::{How, Kind};
 use crate::machine::Machine;
+use crate::rows::DRAWN;
 use crate::table::Table;
 use crate::value::{Names, Number, Value};
 
@@ -75,11 +76,9 @@ impl Machine<'_> {
             return Some(match (operation, contained) {
                 (CmpOp::In, Some(contained)) => Value::Bool(contained),
                 (CmpOp::NotIn, Some(contained)) => Value::Bool(!contained),
-                _ => match operation {
-                    CmpOp::Eq | CmpOp::Is => Value::Bool(one == other),
-                    CmpOp::NotEq | CmpOp::IsNot => Value::Bool(one != other),
-                    _ => Value::Unknown,
-                },
+                (CmpOp::Eq | CmpOp::Is, _) => Value::Bool(one == other),
+                (CmpOp::NotEq | CmpOp::IsNot, _) => Value::Bool(one != other),
+                _ => Value::Unknown,
             });
         }
         if let (Some(one), CmpOp::In | CmpOp::NotIn, Some(all)) =
@@ -146,7 +145,7 @@ fn drawn_key(drawn: usize, key: &str, negated: bool) -> (Rc<str>, bool) {
     let rest = key.find(['<', '>', '=']).and_then(|at| key.get(at..)).unwrap_or_default();
     // No value equals a bound.
     match rest.strip_prefix('>') {
-        Some(bound) => (format!("drawn {drawn} <{bound}").into(), !negated),
-        None => (format!("drawn {drawn} {rest}").into(), negated),
+        Some(bound) => (format!("{DRAWN}{drawn} <{bound}").into(), !negated),
+        None => (format!("{DRAWN}{drawn} {rest}").into(), negated),
     }
 }

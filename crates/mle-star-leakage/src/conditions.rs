@@ -8,7 +8,7 @@ use ruff_python_ast::CmpOp;
 use crate::calls::Arguments;
 use crate::effects::Test;
 use crate::machine::Machine;
-use crate::rows::{DivisionId, Origin, RowsId};
+use crate::rows::{DivisionId, RowsId};
 use crate::site::Site;
 use crate::table::Table;
 
@@ -104,13 +104,15 @@ impl Machine<'_> {
         let common = self.rows.common(fit, scored)?;
         let fits = self.required(self.direct(fit, common)?)?;
         let [fits] = fits.as_slice() else { return None };
-        let (division, side) = self.first_division(scored, common)?;
-        let site = self.rows.division_of(division).map(|(_, site)| *site)?;
-        let on_the_way = self.parts_up_to(scored, common);
-        let mut requires: Vec<Interval> = Vec::new();
-        for part in &on_the_way {
-            requires.extend(self.required(*part).unwrap_or_default());
-        }
+        let (division, side) = self
+            .rows
+            .parts(scored)
+            .find(|(of, ..)| *of == common)
+            .map(|(_, division, side)| (division, side))?;
+        let site = self.rows.division_of(division).1;
+        let on_the_way = self.rows.ancestors(scored).take_while(|above| *above != common);
+        let on_the_way = on_the_way.filter_map(|above| self.rows.part_of(above));
+        let requires = on_the_way.filter_map(|(_, division, side)| self.required((division, side))).flatten();
         let comparable = |scored: &[Interval]| match scored {
             [scored] => scored.column == fits.column || !(scored.is_of_positions() && fits.is_of_positions()),
             _ => false,
@@ -118,7 +120,7 @@ impl Machine<'_> {
         let only = self.direct(scored, common).is_some()
             && self.required((division, side)).is_some_and(|all| comparable(&all));
         let mut same = Interval { column: fits.column.clone(), ..Interval::default() };
-        for required in requires.into_iter().filter(|required| required.column == fits.column) {
+        for required in requires.filter(|required| required.column == fits.column) {
             same.also(required);
         }
         let within = fits.contains(&same);
@@ -127,29 +129,12 @@ impl Machine<'_> {
 
     /// The side of the division by which rows were taken from others, with nothing in between.
     fn direct(&self, rows: RowsId, from: RowsId) -> Option<(DivisionId, u8)> {
-        match self.rows.origin(rows) {
-            Origin::Part { of, division, side } if *of == from => Some((*division, *side)),
-            _ => None,
-        }
-    }
-
-    fn first_division(&self, rows: RowsId, common: RowsId) -> Option<(DivisionId, u8)> {
-        self.rows.ancestors(rows).find_map(|above| self.direct(above, common))
-    }
-
-    fn parts_up_to(&self, rows: RowsId, common: RowsId) -> Vec<(DivisionId, u8)> {
-        let above = self.rows.ancestors(rows).take_while(|above| *above != common);
-        above
-            .filter_map(|above| match self.rows.origin(above) {
-                Origin::Part { division, side, .. } => Some((*division, *side)),
-                _ => None,
-            })
-            .collect()
+        self.rows.part_of(rows).filter(|(of, ..)| *of == from).map(|(_, division, side)| (division, side))
     }
 
     /// What is required of the rows on one side of a division: one interval for each column.
     fn required(&self, (division, side): (DivisionId, u8)) -> Option<Vec<Interval>> {
-        let (division, _) = self.rows.division_of(division)?;
+        let (division, _) = self.rows.division_of(division);
         let conditions = match self.conjunctions.get(&division.key) {
             Some(parts) if side == 0 => parts.clone(),
             Some(_) => return None,
@@ -300,12 +285,8 @@ impl Interval {
 
     /// Whether something certainly fulfils both: both reach to the end, or every end is after every beginning.
     fn meets(&self, other: &Self) -> bool {
-        match (&self.values, &other.values) {
-            (None, None) => {}
-            (Some(values), _) => return values.iter().any(|value| self.allows(value) && other.allows(value)),
-            (None, Some(values)) => {
-                return values.iter().any(|value| self.allows(value) && other.allows(value));
-            }
+        if let Some(values) = self.values.as_ref().or(other.values.as_ref()) {
+            return values.iter().any(|value| self.allows(value) && other.allows(value));
         }
         let lows: Vec<&Bound> = self.lows.iter().chain(&other.lows).collect();
         let highs: Vec<&Bound> = self.highs.iter().chain(&other.highs).collect();

@@ -17,8 +17,7 @@ use crate::value::{List, Number, Object, Row, Value};
 impl Machine<'_> {
     /// Arguments in which lists with one item for each row are tables.
     pub(crate) fn with_row_lists<'g>(&mut self, arguments: &'g Arguments) -> Cow<'g, Arguments> {
-        let is_list = |value: &Value| matches!(self.state.get(value), Some(Object::List(list)) if !list.added.is_empty());
-        if !arguments.all().any(is_list) {
+        if !arguments.all().any(|value| self.is_filled_list(value)) {
             return Cow::Borrowed(arguments);
         }
         let mut made = arguments.clone();
@@ -36,12 +35,17 @@ impl Machine<'_> {
         Cow::Owned(made)
     }
 
+    /// Whether a value is a list that a loop fills.
+    fn is_filled_list(&self, value: &Value) -> bool {
+        matches!(self.state.get(value), Some(Object::List(list)) if !list.added.is_empty())
+    }
+
     /// Whether lists that have rows more than once all do, labels as well: pairs of rows with labels of their own are
     /// no copies.
     pub(crate) fn are_labelled(&mut self, values: &[Value]) -> bool {
         let (mut repeated, mut others) = (false, false);
         for value in values {
-            if !matches!(self.state.get(value), Some(Object::List(list)) if !list.added.is_empty()) {
+            if !self.is_filled_list(value) {
                 continue;
             }
             match self.row_list(value).map(|table| table.rows) {
@@ -113,32 +117,15 @@ impl Machine<'_> {
     /// The row that a value, or a dictionary or tuple of values, belongs to.
     fn row_in(&self, value: &Value) -> Option<Rc<Row>> {
         match (value, self.state.get(value)) {
-            (Value::Number(number), _) => number.row.clone().filter(|row| !row.index),
-            (Value::Tuple(items), _) => items.iter().find_map(|item| self.row_of_number(item)),
-            (_, Some(Object::Dict(dict))) => dict.items.iter().find_map(|(_, item)| self.row_of_number(item)),
-            (_, Some(Object::List(list))) if !list.open => {
-                list.items.iter().find_map(|item| self.row_of_number(item))
-            }
-            _ => None,
+            (_, Some(Object::List(List { open: true, .. }))) => None,
+            _ => row_of_number(value).or_else(|| self.items_in(value).find_map(row_of_number)),
         }
     }
 
     /// Whether a row that is put together has the true value of the row that it is made from.
     fn keeps_label(&self, item: &Value) -> bool {
-        let target = |value: &Value| self.row_of_number(value).is_some_and(|row| row.target);
-        match (item, self.state.get(item)) {
-            (Value::Tuple(items), _) => items.iter().any(target),
-            (_, Some(Object::Dict(dict))) => dict.items.iter().any(|(_, value)| target(value)),
-            (_, Some(Object::List(list))) => list.items.iter().any(target),
-            _ => true,
-        }
-    }
-
-    fn row_of_number(&self, value: &Value) -> Option<Rc<Row>> {
-        match value {
-            Value::Number(number) => number.row.clone().filter(|row| !row.index),
-            _ => None,
-        }
+        let mut items = self.items_in(item).peekable();
+        items.peek().is_none() || items.any(|value| row_of_number(value).is_some_and(|row| row.target))
     }
 
     /// What a row depends on that is put together from values of a row, if the target is one of them.
@@ -153,7 +140,7 @@ impl Machine<'_> {
         let handle = self.state.handle(row);
         let Some(Object::Dict(dict)) = handle.as_deref() else { return };
         for (name, value) in &dict.items {
-            let target = self.row_of_number(value).is_some_and(|row| row.target);
+            let target = row_of_number(value).is_some_and(|row| row.target);
             let answer = self.answer_of_row(value, self.statement);
             let column = Column { deps: self.deps_of(value), target, answer, ..Column::default() };
             let column = table.named(name).map_or_else(|| column.clone(), |before| before.join(&column));
@@ -186,9 +173,7 @@ impl Machine<'_> {
         };
         self.rows.ancestors(rows).any(|above| match self.rows.origin(above) {
             Origin::Some { site, .. } => within(*site),
-            Origin::Part { division, .. } => {
-                self.rows.division_of(*division).is_some_and(|(_, site)| within(*site))
-            }
+            Origin::Part { division, .. } => within(self.rows.division_of(*division).1),
             _ => false,
         })
     }
@@ -219,6 +204,13 @@ impl Machine<'_> {
         };
         let row = Row { target, label: Some(name.into()), table: None, ..(**row).clone() };
         Number { row: Some(row.into()), deps, ..(**number).clone() }.value()
+    }
+}
+
+fn row_of_number(value: &Value) -> Option<Rc<Row>> {
+    match value {
+        Value::Number(number) => number.row.clone().filter(|row| !row.index),
+        _ => None,
     }
 }
 

@@ -230,7 +230,7 @@ impl<'a> Machine<'a> {
             None => {}
         }
         let (one, other) = (self.eval(body), self.eval(orelse));
-        let joined = self.join(&one, &other);
+        let joined = self.state.join(&one, &other);
         self.with_deps(&joined, &choice)
     }
 
@@ -277,7 +277,7 @@ impl<'a> Machine<'a> {
         match (operation, values) {
             // `given or default`
             (BoolOp::Or, [Value::None, other]) => other.clone(),
-            (BoolOp::Or, [one, other]) => self.join(one, other),
+            (BoolOp::Or, [one, other]) => self.state.join(one, other),
             _ => Value::Unknown,
         }
     }

@@ -10,7 +10,7 @@ use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::{Machine, row_of};
 use crate::rows::RowsId;
 use crate::table::{Column, Table};
-use crate::value::{Number, Value};
+use crate::value::{Number, Object, Value};
 
 /// A value, and the table that it is.
 type Of<'a> = (&'a Value, &'a Table);
@@ -31,10 +31,17 @@ impl Machine<'_> {
         if !arguments.is_true("inplace") {
             return value;
         }
-        if let (Some(after), Some(table)) = (self.table_of(&value).cloned(), self.state.table_mut(base)) {
-            *table = after;
+        if let Some(after) = self.table_of(&value).cloned() {
+            self.replace(base, after);
         }
         Value::None
+    }
+
+    /// A table becomes another one.
+    pub(crate) fn replace(&mut self, on: &Value, after: Table) {
+        if let Some(table) = self.state.table_mut(on) {
+            *table = after;
+        }
     }
 
     /// Chooses, repeats or counts rows.
@@ -46,10 +53,7 @@ impl Machine<'_> {
                 let some = self.rows.some(table.rows, site);
                 self.table(table.with_rows(some))
             }
-            Rows::Sampled => {
-                let sample = self.sample(table, arguments);
-                self.table(sample)
-            }
+            Rows::Sampled => self.sample(table, arguments),
             Rows::Queried => {
                 let rows = self.queried_rows(table.rows, arguments);
                 self.table(table.with_rows(rows))
@@ -135,8 +139,9 @@ impl Machine<'_> {
             }
             (Values::Times, None) if on.as_str().is_some() => on.clone(),
             (_, None) => Value::Unknown,
-            (Values::Array, Some(table)) => self.valuewise(table, values, arguments),
-            (Values::Cells | Values::Filled, Some(table)) => self.valuewise(table, values, arguments),
+            (Values::Array | Values::Cells | Values::Filled, Some(table)) => {
+                self.valuewise(table, values, arguments)
+            }
             (Values::Operator(operator), Some(_)) => self.operate(operator, on, &first),
             (Values::Mapped, Some(table)) => self.mapped(table, arguments),
             (Values::Elementwise, Some(_)) => {
@@ -372,7 +377,7 @@ impl Machine<'_> {
                 return Value::None;
             }
             Columns::Merged => return self.merged(table, &first, arguments),
-            Columns::Got => match first.constant().filter(|_| table.whole && !first.is_constant_number()) {
+            Columns::Got => match first.name().filter(|_| table.whole) {
                 Some(name) => self.select(table, &name),
                 None => return Value::learnt(table.values().rest.deps),
             },
@@ -388,13 +393,44 @@ impl Machine<'_> {
         self.table(made)
     }
 
+    /// `table.rename(...)`.
+    fn renamed(&mut self, table: &Table, arguments: &Arguments) -> Table {
+        let names = arguments.named("columns").or_else(|| arguments.positional.first());
+        let mut renamed = table.clone();
+        if matches!(names, Some(Value::Function(..) | Value::Symbol(_))) {
+            return self.unsure(table);
+        }
+        match names.map(|names| (names.constant(), self.state.get(names))) {
+            Some((Some(name), _)) => renamed = renamed.relabelled(name),
+            Some((None, Some(Object::Dict(dict)))) => {
+                for (from, to) in &dict.items {
+                    let Some(to) = to.constant() else { continue };
+                    if let Some(column) = renamed.named(from).cloned() {
+                        renamed.remove(from);
+                        renamed.set(to, column);
+                    }
+                }
+            }
+            _ => {}
+        }
+        renamed
+    }
+
+    /// Columns whose names begin or end with something more: it is not known which they are.
+    fn with_affix(&mut self, table: &Table) -> Table {
+        let renamed = self.unsure(table);
+        // Values of a model may be those of one that reconstructs its features.
+        match self.infos.has_model(&table.deps()) {
+            true => Table { columns: Vec::new(), rest: Column::default(), ..renamed },
+            false => renamed,
+        }
+    }
+
     /// `table.pop(name)`.
     fn taken_out(&mut self, (on, table): Of<'_>, name: &Value) -> Value {
         let Some(name) = name.constant() else {
             let unsure = self.unsure(table);
-            if let Some(table) = self.state.table_mut(on) {
-                *table = unsure;
-            }
+            self.replace(on, unsure);
             return Value::Unknown;
         };
         let column = self.select(table, &name);

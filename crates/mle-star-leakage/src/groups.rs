@@ -2,11 +2,14 @@
 
 use std::rc::Rc;
 
+use ruff_python_ast::helpers::{any_over_body, any_over_expr};
+use ruff_python_ast::{Expr, ExprCall};
+
 use crate::calls::Arguments;
-use crate::effects::{self, Effect, Order, Receiver, Statistic, Values};
-use crate::facts::Split;
+use crate::effects::{self, Effect, Order, Receiver, Rows, Split, Statistic, Values};
+use crate::facts;
 use crate::info::{Dependencies, Kind};
-use crate::machine::Machine;
+use crate::machine::{Body, Machine};
 use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
 use crate::value::{Object, Value};
@@ -28,9 +31,11 @@ impl Machine<'_> {
             || matches!(named, Some(Effect::Statistic(_) | Effect::Order(_)));
         let mapped = effect == Some(Effect::Values(Values::Mapped));
         let rows = if group.ordered || mapped { group.table.rows } else { RowsId::UNKNOWN };
-        let words = self.words_of_function(arguments);
-        let lags = ["shift(", "closed"].iter().any(|word| words.contains(word));
-        let rolls = ["expanding(", "rolling(", "ewm("].iter().any(|word| words.contains(word));
+        let calls = |is: fn(Effect, &ExprCall) -> bool| self.calls_within(arguments.first(), is);
+        let lags = calls(|effect, call| {
+            effect == Effect::Order(Order::Lagged) || call.arguments.find_keyword("closed").is_some()
+        });
+        let rolls = calls(|effect, _| effect == Effect::Order(Order::Window { itself: true }));
         if group.window && !counts || rolls && !lags && !counts {
             return self.windowed(&group.table, rows, arguments);
         }
@@ -38,7 +43,11 @@ impl Machine<'_> {
             let deps = self.counted_by_target(&group.table, arguments.range);
             return self.array(rows, deps);
         }
-        if mapped && ["sample(", "resample("].iter().any(|word| words.contains(word)) {
+        let draws = |effect, _: &ExprCall| {
+            let of_time = Effect::Order(Order::Window { itself: false });
+            matches!(effect, Effect::Rows(Rows::Sampled) | Effect::Split(Split::Drawn)) || effect == of_time
+        };
+        if mapped && calls(draws) {
             return Value::Unknown;
         }
         self.aggregated(group, rows, arguments)
@@ -126,7 +135,7 @@ impl Machine<'_> {
 
     /// Whether the facts say that a column is the time.
     fn is_time(&self, name: &str) -> bool {
-        matches!(&self.facts.split, Some(Split::Time(Some(column))) if column == name)
+        matches!(&self.facts.split, Some(facts::Split::Time(Some(column))) if column == name)
     }
 
     /// `table.groupby(...)`.
@@ -138,10 +147,23 @@ impl Machine<'_> {
         self.state.add(Object::Group(Group { table: table.clone(), chosen, by_target, ..Group::default() }))
     }
 
-    /// The source of a function that is applied to groups.
-    fn words_of_function(&self, arguments: &Arguments) -> String {
-        let Some(Value::Function(function, _)) = arguments.first() else { return String::new() };
-        format!("{} {}", self.text(arguments.range), self.body_text(*function).unwrap_or_default())
+    /// Whether a function of the script calls a method or function with such an effect.
+    fn calls_within(&self, function: Option<&Value>, is: fn(Effect, &ExprCall) -> bool) -> bool {
+        let Some(Value::Function(function, _)) = function else { return false };
+        let within = |expression: &Expr| {
+            let Expr::Call(call) = expression else { return false };
+            let name = match &*call.func {
+                Expr::Attribute(method) => &method.attr.id,
+                Expr::Name(function) => &function.id,
+                _ => return false,
+            };
+            let effect = effects::of(&[Receiver::Table, Receiver::Library("sklearn")], name);
+            effect.is_some_and(|effect| is(effect, call))
+        };
+        match self.functions[*function].body {
+            Body::Statements(body) => any_over_body(body, within),
+            Body::Expression(body) => any_over_expr(body, within),
+        }
     }
 
     /// Statistics of the target of rows before each row, and of the row itself.
@@ -196,8 +218,7 @@ impl Machine<'_> {
             _ => Vec::new(),
         };
         for name in named.into_iter().filter(|name| target(self, name)) {
-            let present = table.has(&name);
-            if present {
+            if table.has(&name) {
                 made.set(name, Column::learnt(deps.clone()));
             }
         }

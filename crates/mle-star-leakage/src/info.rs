@@ -1,7 +1,8 @@
 //! Dependencies of values (their provenance): what was learnt, where, and from which rows; and scores.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::rows::RowsId;
 use crate::site::Site;
@@ -165,9 +166,9 @@ pub(crate) struct Score {
 #[derive(Debug, Default)]
 pub(crate) struct Infos {
     deps: Vec<Dependency>,
-    dependency_numbers: HashMap<Dependency, u32>,
+    dependency_numbers: FxHashMap<Dependency, u32>,
     scores: Vec<Score>,
-    score_numbers: HashMap<Score, u32>,
+    score_numbers: FxHashMap<Score, u32>,
 }
 
 impl Infos {
@@ -234,6 +235,11 @@ impl Infos {
     /// The dependencies that are not of a kind.
     pub(crate) fn without(&mut self, set: &Dependencies, kind: Kind) -> Dependencies {
         self.map(set, |dep| (dep.kind != kind).then_some(dep))
+    }
+
+    /// The target that is an answer among these.
+    pub(crate) fn answer(&self, set: &Dependencies) -> Option<TargetId> {
+        self.deps(set).find_map(|dep| if let Kind::Answer(number) = dep.kind { Some(number) } else { None })
     }
 
     /// Whether something is, or depends on, a prediction of a model.

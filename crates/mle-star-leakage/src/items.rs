@@ -34,7 +34,7 @@ impl<'a> Machine<'a> {
             let items = self.eval(index);
             let arguments =
                 Arguments { positional: vec![items], range: site, called: site, ..Arguments::default() };
-            return match effects::of_function(symbol, &name) {
+            return match effects::of(effects::libraries(symbol), &name) {
                 Some(Effect::Stack(stack)) => self.stacked(stack, &arguments),
                 _ => Value::Unknown,
             };
@@ -161,7 +161,7 @@ impl<'a> Machine<'a> {
 
     /// `table[index]`.
     pub(crate) fn table_item_by(&mut self, table: &Table, index: &Value) -> Value {
-        if let Some(name) = index.constant().filter(|_| !index.is_constant_number()) {
+        if let Some(name) = index.name() {
             let column = self.select(table, &name);
             return self.table(column);
         }
@@ -240,7 +240,7 @@ impl<'a> Machine<'a> {
             let column = self.eval(column);
             let deps = self.selecting(&column);
             let range = Self::column_at(&chosen, &column);
-            chosen = match (column.constant().filter(|_| !column.is_constant_number()), self.texts(&column)) {
+            chosen = match (column.name(), self.texts(&column)) {
                 (Some(name), _) => self.select(&chosen, &name),
                 (None, Some(names)) => self.select_all(&chosen, &names),
                 _ => match &column {
@@ -265,13 +265,7 @@ impl<'a> Machine<'a> {
     fn located(&mut self, table: &Table, index: &'a Expr) -> Value {
         match index {
             Expr::Tuple(tuple) => self.array_item(table, &tuple.elts),
-            Expr::Slice(slice) => {
-                if let Some(window) = self.overlapping_window(table, slice) {
-                    return window;
-                }
-                let sliced = self.sliced(table, slice);
-                self.table(sliced)
-            }
+            Expr::Slice(slice) => self.table_slice(table, slice),
             _ => {
                 let rows = self.eval(index);
                 if is_position(&rows, table) {
@@ -294,11 +288,11 @@ impl<'a> Machine<'a> {
         if is_every_row(index) {
             return Some(table.rows);
         }
-        if let Value::Positions { of, part } = index {
-            // Positions of other rows say nothing here.
-            return Some(if *of == table.rows { *part } else { RowsId::UNKNOWN });
-        }
         let index = self.table_of(index)?;
+        if index.positions.is_some_and(|of| of != table.rows) {
+            // Positions of other rows say nothing here.
+            return Some(RowsId::UNKNOWN);
+        }
         if let (Some(among), Some((_, negated))) = (index.mask.among, &index.mask.condition) {
             let negated = *negated;
             return Some(if negated {
@@ -343,21 +337,12 @@ impl<'a> Machine<'a> {
     /// The items of a slice.
     pub(crate) fn slice(&mut self, base: &Value, slice: &'a ExprSlice) -> Value {
         if let Some(table) = self.table_of(base).cloned() {
-            if let Some(window) = self.overlapping_window(&table, slice) {
-                return window;
-            }
-            let sliced = self.sliced(&table, slice);
-            return self.table(sliced);
+            return self.table_slice(&table, slice);
         }
         let bounds = [&slice.lower, &slice.upper].map(|bound| bound.as_deref().map(|bound| self.eval(bound)));
         match (base, self.state.handle(base).as_deref()) {
             (Value::Number(_), _) => base.clone(),
             (Value::Names(names), _) => Value::Names(Rc::new(Names { sure: false, ..(**names).clone() })),
-            (Value::Positions { of, part }, _) => {
-                let all = Table::positions(*part);
-                let part = self.sliced(&all, slice).rows;
-                Value::Positions { of: *of, part }
-            }
             (Value::Tuple(items), _) => {
                 part_of(items, &bounds).map_or(Value::Unknown, |items| Value::Tuple(items.into()))
             }
@@ -373,6 +358,13 @@ impl<'a> Machine<'a> {
             },
             _ => Value::Unknown,
         }
+    }
+
+    fn table_slice(&mut self, table: &Table, slice: &'a ExprSlice) -> Value {
+        self.overlapping_window(table, slice).unwrap_or_else(|| {
+            let sliced = self.sliced(table, slice);
+            self.table(sliced)
+        })
     }
 
     /// A slice of a list with one item for each row.

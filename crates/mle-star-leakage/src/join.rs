@@ -1,5 +1,6 @@
 //! The join of abstract values: what holds after either of two branches.
 
+use std::mem::discriminant;
 use std::rc::Rc;
 
 use crate::value::{Dict, Estimator, Instance, List, Number, Object, Value};
@@ -49,12 +50,8 @@ pub(crate) fn alike(left: &Object, right: &Object) -> Option<Object> {
     match (left, right) {
         (Object::Instance(one), Object::Instance(other)) if one.class != other.class => None,
         (Object::Estimator(one), Object::Estimator(other)) if one.role != other.role => None,
-        (Object::Table(_), Object::Table(_))
-        | (Object::List(_), Object::List(_))
-        | (Object::Dict(_), Object::Dict(_))
-        | (Object::Estimator(_), Object::Estimator(_))
-        | (Object::Instance(_), Object::Instance(_)) => Some(join_objects(left, right)),
-        _ => None,
+        (Object::Group(_) | Object::Splitter(_) | Object::Study(_), _) => None,
+        _ => (discriminant(left) == discriminant(right)).then(|| join_objects(left, right)),
     }
 }
 
@@ -63,9 +60,6 @@ fn same(left: &Value, right: &Value) -> bool {
         (Value::Symbol(one), Value::Symbol(other)) => one == other,
         (Value::Function(one, _), Value::Function(other, _)) | (Value::Class(one), Value::Class(other)) => {
             one == other
-        }
-        (Value::Positions { of, part }, Value::Positions { of: other, part: others }) => {
-            of == other && part == others
         }
         (Value::Length(one), Value::Length(other)) => one == other,
         _ => left.constant().is_some() && left.constant() == right.constant(),

@@ -3,11 +3,9 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::effects::{self, Effect, Learn, New, Receiver, Score};
+use crate::effects::{self, Effect, Learn, Made, New, Receiver, Score};
 use crate::info::{Dependencies, Dependency, How, Kind};
 use crate::machine::Machine;
-use crate::names;
-use crate::rows::RowsId;
 use crate::table::Table;
 use crate::value::{Estimator, Fitted, Number, Object, Role, Value};
 
@@ -29,7 +27,7 @@ impl Machine<'_> {
             New::Stopping if self.watches_training(arguments) => Value::Unknown,
             New::Stopping => {
                 let made = self.site(arguments.range);
-                self.state.add(Object::Estimator(Estimator { stops: true, ..Estimator::model("", made) }))
+                self.state.add(Object::Estimator(Estimator { stops: true, made, ..Estimator::default() }))
             }
             New::Study => self.state.add(Object::Study(Number::default())),
             _ => self.data_set(new, first, arguments),
@@ -74,10 +72,17 @@ impl Machine<'_> {
 
     /// Makes something that is fitted.
     pub(crate) fn estimator(&mut self, name: &str, arguments: &Arguments) -> Value {
-        let mut role = names::role(name);
-        if names::is_composition(name) {
-            role = arguments.all().map(|value| self.role_within(value, 5)).max().unwrap_or(Role::Nothing);
-        }
+        let known = match effects::of(&[Receiver::Maker], name) {
+            Some(Effect::Made(made)) => Some(made),
+            _ => None,
+        };
+        let role = match (known, effects::of(&[Receiver::Class], name)) {
+            (Some(Made::Composed | Made::ByColumns), _) => {
+                arguments.all().map(|value| self.role_within(value, 5)).max().unwrap_or(Role::Nothing)
+            }
+            (_, Some(Effect::Role(role))) => role,
+            _ => Role::Model,
+        };
         let mut deps = Dependencies::default();
         let settings = arguments.positional.iter().map(|value| ("", value));
         let settings = settings.chain(arguments.named.iter().map(|(name, value)| (&**name, value)));
@@ -85,10 +90,10 @@ impl Machine<'_> {
         {
             let of_value = self.deps_of(value).and(&self.settings_within(value, 4));
             let set = self.infos.map_kinds(&of_value, |kind| match kind {
-                Kind::Candidate(open) if open.is_open() => Some(Kind::Candidate(names::setting(name, open))),
+                Kind::Candidate(open) if open.is_open() => Some(Kind::Candidate(setting(name, open))),
                 Kind::Candidate(_) => Some(kind),
                 Kind::Choice(How::Open) => {
-                    let how = names::setting(name, How::Few);
+                    let how = setting(name, How::Few);
                     Some(Kind::Choice(how))
                 }
                 Kind::Choice(_) => Some(kind),
@@ -99,10 +104,23 @@ impl Machine<'_> {
         let stops = arguments.named.iter().any(|(name, value)| is_stopping(name, value));
         let made = self.site(arguments.range);
         let warm = arguments.is_true("warm_start");
-        let fitted = self.explained(name, arguments);
-        let selects = self.selects(name, arguments);
-        let estimator = Estimator { name: name.into(), role, made, deps, stops, warm, selects, fitted };
+        let fitted = self.explained(role, known, arguments);
+        let selects = self.selects(known, arguments);
+        let estimator = Estimator { role, known, made, deps, stops, warm, selects, fitted };
         self.state.add(Object::Estimator(estimator))
+    }
+
+    /// `shap.TreeExplainer(model)`, `SelectFromModel(model, prefit=True)`: something that knows the importances of the
+    /// model.
+    fn explained(&self, role: Role, known: Option<Made>, arguments: &Arguments) -> Option<Fitted> {
+        let prefit = role == Role::Selector && arguments.is_true("prefit");
+        if known != Some(Made::Explaining) && !prefit {
+            return None;
+        }
+        match arguments.first().and_then(|value| self.state.get(value)) {
+            Some(Object::Estimator(Estimator { fitted, .. })) => fitted.clone(),
+            _ => None,
+        }
     }
 
     /// What the things learn that a composition is made of.
@@ -110,13 +128,47 @@ impl Machine<'_> {
         if let Some(Object::Estimator(estimator)) = self.state.get(value) {
             return estimator.role;
         }
-        let items = if depth > 0 { self.contents(value) } else { None };
-        items
-            .into_iter()
-            .flatten()
-            .map(|item| self.role_within(&item, depth - 1))
-            .max()
-            .unwrap_or(Role::Nothing)
+        let items = self.items_in(value).filter(|_| depth > 0);
+        items.map(|item| self.role_within(item, depth - 1)).max().unwrap_or(Role::Nothing)
+    }
+
+    /// What the settings depend on of models that another one is made of.
+    fn settings_within(&self, value: &Value, depth: usize) -> Dependencies {
+        if let Some(Object::Estimator(estimator)) = self.state.get(value) {
+            return estimator.deps.clone();
+        }
+        let items = self.items_in(value).filter(|_| depth > 0);
+        items.map(|item| self.settings_within(item, depth - 1)).collect()
+    }
+
+    /// The columns that an estimator takes from a table.
+    pub(crate) fn taken(&mut self, estimator: &Estimator, table: &Table) -> Table {
+        if estimator.selects { self.unsure(table) } else { table.clone() }
+    }
+
+    /// Whether an estimator takes some columns only, and it is not known which: a part of a composition may choose them.
+    fn selects(&self, known: Option<Made>, arguments: &Arguments) -> bool {
+        // A text is made of a row, perhaps of some of its values.
+        let reads = matches!(arguments.named("preprocessor"), Some(value) if !matches!(value, Value::None));
+        if reads || arguments.named("ignored_features").is_some() {
+            return true;
+        }
+        match known {
+            Some(Made::Choosing) => true,
+            Some(Made::ByColumns) => {
+                arguments.named("remainder").is_none_or(|rest| rest.as_str() == Some("drop"))
+            }
+            Some(Made::Composed) => arguments.all().any(|value| self.selects_within(value, 5)),
+            _ => false,
+        }
+    }
+
+    fn selects_within(&self, value: &Value, depth: usize) -> bool {
+        match (value, self.state.get(value)) {
+            (_, Some(Object::Estimator(estimator))) => estimator.selects,
+            (Value::Function(..), _) | (_, Some(Object::Instance(_))) => true,
+            _ => depth > 0 && self.items_in(value).any(|item| self.selects_within(item, depth - 1)),
+        }
     }
 
     /// Methods of estimators.
@@ -141,21 +193,21 @@ impl Machine<'_> {
                 base.clone()
             }
             (Learn::FitTransform, _) => {
-                let Some(fitted) = self.fit(base, estimator, arguments) else { return Value::Unknown };
+                let fitted = self.fit(base, estimator, arguments);
                 let Some(table) = self.given_table(arguments) else { return Value::Unknown };
                 let made = self.transformed_by(estimator, &table, &fitted, arguments);
                 // Scores of the rows, and of the target.
-                let pair = estimator.name.starts_with("PLS") || &*estimator.name == "CCA";
+                let pair = estimator.known == Some(Made::ProjectingBoth);
                 if pair { Value::Tuple([made, Value::Unknown].into()) } else { made }
             }
-            (Learn::FitPredict, _) => match self.fit(base, estimator, arguments) {
-                Some(fitted) if estimator.role == Role::Transformer => {
-                    let table = self.given_table(arguments).unwrap_or_default();
-                    self.transformed(&table, estimator.role, &fitted)
+            (Learn::FitPredict, _) => {
+                let fitted = self.fit(base, estimator, arguments);
+                if estimator.role != Role::Transformer {
+                    return self.predicted(estimator, &fitted, arguments);
                 }
-                Some(fitted) => self.predicted(estimator, &fitted, arguments),
-                None => Value::Unknown,
-            },
+                let table = self.given_table(arguments).unwrap_or_default();
+                self.transformed(&table, estimator.role, &fitted)
+            }
             (Learn::Transform, fitted) => match (self.given_table(arguments), fitted) {
                 (Some(table), Some(fitted)) => self.transformed_by(estimator, &table, fitted, arguments),
                 (Some(table), None) => self.table(table.values()),
@@ -168,7 +220,7 @@ impl Machine<'_> {
             (Learn::Back, _) => arguments.first_value(),
             (Learn::Resample, _) => self.resampled(estimator, arguments),
             (Learn::Nearest, _) => self.nearest(arguments),
-            (Learn::Told(attribute), _) => self.attribute(base, attribute),
+            (Learn::Told(attribute), _) => self.estimator_attribute(base, estimator, attribute),
             (Learn::Restored, _) => self.restored(base, arguments),
             _ => Value::Unknown,
         }
@@ -182,7 +234,7 @@ impl Machine<'_> {
     }
 
     /// Fits on rows.
-    fn fit(&mut self, base: &Value, estimator: &Estimator, arguments: &Arguments) -> Option<Fitted> {
+    fn fit(&mut self, base: &Value, estimator: &Estimator, arguments: &Arguments) -> Fitted {
         let table = self.given_table(arguments);
         let target = arguments.get(1, "y").filter(|value| !matches!(value, Value::None)).cloned();
         let fitted = match &table {
@@ -205,17 +257,12 @@ impl Machine<'_> {
                 self.watch(estimator, &mut fitted, arguments);
                 fitted
             }
-            None => Fitted {
-                rows: RowsId::UNKNOWN,
-                ..self.fit_rows(&Table::default(), target.as_ref(), arguments)
-            },
+            None => self.fit_rows(&Table::default(), target.as_ref(), arguments),
         };
-        if let Value::Object(number) = base
-            && let Some(Object::Estimator(estimator)) = self.state.change(*number)
-        {
+        if let Some(estimator) = self.state.estimator_mut(base) {
             estimator.fitted = Some(fitted.clone());
         }
-        Some(fitted)
+        fitted
     }
 
     /// The table that a method is called with.
@@ -254,8 +301,7 @@ impl Machine<'_> {
     /// What a model learnt that went on from what it, or another one, learnt before.
     fn trained_further(&mut self, base: &Value, estimator: &Estimator, further: bool, arguments: &Arguments) {
         let Value::Object(number) = base else { return };
-        let network =
-            matches!(&*estimator.name, "Sequential" | "Model" | "Functional") && self.never_resets();
+        let network = estimator.known == Some(Made::Training) && self.never_resets();
         let previous = ["init_model", "xgb_model"].iter().find_map(|name| arguments.named(name));
         let previous = previous.and_then(|value| match (value, self.state.get(value)) {
             (Value::Object(number), Some(Object::Estimator(Estimator { fitted: Some(_), .. }))) => {
@@ -277,7 +323,7 @@ impl Machine<'_> {
         } else {
             return;
         }
-        if let Some(Object::Estimator(estimator)) = self.state.change(*number) {
+        if let Some(estimator) = self.state.estimator_mut(base) {
             estimator.fitted = Some(fitted);
         }
     }
@@ -333,12 +379,12 @@ impl Machine<'_> {
         fitted: &Fitted,
         arguments: &Arguments,
     ) -> Value {
-        if &*estimator.name == "IsotonicRegression" {
-            return self.predicted(estimator, fitted, arguments);
-        }
+        let role = match estimator.known {
+            Some(Made::Predicting) => return self.predicted(estimator, fitted, arguments),
+            Some(Made::Projecting | Made::ProjectingBoth) if fitted.with_target => Role::TargetEncoder,
+            _ => estimator.role,
+        };
         let table = &self.taken(estimator, table);
-        let by_target = names::projects_by_target(&estimator.name) && fitted.with_target;
-        let role = if by_target { Role::TargetEncoder } else { estimator.role };
         self.transformed(table, role, fitted)
     }
 
@@ -395,8 +441,7 @@ impl Machine<'_> {
         let mut deps = Dependencies::default();
         if let Some(Object::Dict(dict)) = arguments.get(0, "params").and_then(|value| self.state.get(value)) {
             let mut settings = dict.items.clone();
-            let rounds =
-                arguments.named.iter().filter(|(name, _)| names::setting(name, How::Open) == How::Rounds);
+            let rounds = arguments.named.iter().filter(|(name, _)| setting(name, How::Open) == How::Rounds);
             settings.extend(rounds.cloned());
             let settings = Arguments { named: settings, range: arguments.range, ..Arguments::default() };
             let made = self.estimator("Booster", &settings);
@@ -405,7 +450,7 @@ impl Machine<'_> {
             }
         }
         let made = self.site(arguments.range);
-        let estimator = Estimator { deps, ..Estimator::model("Booster", made) };
+        let estimator = Estimator { deps, made, ..Estimator::default() };
         let base = self.state.add(Object::Estimator(estimator.clone()));
         let data =
             arguments.get(1, "train_set").or_else(|| arguments.named("dtrain")).cloned().unwrap_or_default();
@@ -429,7 +474,12 @@ impl Machine<'_> {
                 _ => None,
             })
             .collect();
-        let results = self.attribute(base, "evals_result_");
+        let Some(Object::Estimator(Estimator { fitted: Some(fitted), .. })) =
+            self.state.handle(base).as_deref().cloned()
+        else {
+            return;
+        };
+        let results = self.results(&fitted);
         let Some(Object::Dict(results)) = self.state.get(&results).cloned() else { return };
         for place in places {
             if let Some(Object::Dict(dict)) = self.state.change(place) {
@@ -467,4 +517,12 @@ impl Machine<'_> {
 fn is_stopping(name: &str, value: &Value) -> bool {
     let named = matches!(name, "early_stopping_rounds" | "early_stopping" | "od_wait" | "od_type");
     named && !matches!(value, Value::None | Value::Bool(false))
+}
+
+/// How candidates differ that set this parameter of a model. A few numbers of rounds are as good as other settings.
+fn setting(name: &str, open: How) -> How {
+    match effects::of(&[Receiver::Setting], name.rsplit("__").next().unwrap_or(name)) {
+        Some(Effect::Setting(how)) if how != How::Rounds || open == How::Open => how,
+        _ => How::Setting,
+    }
 }

@@ -52,6 +52,7 @@
 //!   on learning in each fold saw all rows.
 //! - **One row** in a loop stands for all, so a list that such a loop fills has these rows, or copies of them.
 //! - **Scores** keep the dependencies of their predictions. A dependency from rows that are scored is a leak.
+//! - **Rules** find leaks in what is known of the reported scores. Each is a file with its page (`rules`).
 //!
 //! The scores that count are those in the line that begins with `Final Validation Performance`. If nothing is known of
 //! that line, all scores count, except those of training rows.
@@ -71,10 +72,8 @@ mod calls;
 mod choices;
 mod columns;
 mod comparisons;
-mod compositions;
 mod conditions;
 mod copies;
-mod cross_validation;
 mod effects;
 mod expressions;
 mod facts;
@@ -88,17 +87,16 @@ mod learning;
 mod library;
 mod machine;
 mod methods;
-mod names;
 pub mod notebook;
 mod numpy;
 mod operators;
 mod pandas;
-mod paths;
 mod polars;
-mod renames;
 mod report;
-mod resampling;
+mod reported;
 mod rows;
+mod rules;
+mod score_words;
 mod scores;
 mod selection;
 mod site;
@@ -118,14 +116,15 @@ mod windows;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use allow::Comment;
 use machine::Machine;
-use ruff_python_ast::{ModModule, Stmt};
-use ruff_python_parser::Parsed;
+use ruff_python_ast::Stmt;
 use targets::Targets;
 
 pub use allow::{Allowed, Reviewed};
 pub use facts::{Facts, Split};
-pub use finding::{Finding, Rule};
+pub use finding::Finding;
+pub use rules::Rule;
 pub use unreadable::Unreadable;
 
 /// The findings in a Python script, in the order of their lines.
@@ -135,7 +134,7 @@ pub use unreadable::Unreadable;
 /// Fails if the source is no Python 3, or too large or too deeply nested to be checked. A defect of this crate is an
 /// error too, so that it costs its caller nothing else.
 pub fn check(source: &str, facts: &Facts) -> Result<Vec<Finding>, Unreadable> {
-    caught(|| Ok(found(source, &source::parse(source)?, facts)))
+    caught(|| Ok(found(source, source::parse(source)?.suite(), facts, &[]).0))
 }
 
 /// The findings in a Python script, parted by its comments: `# mle-star: allow RULE: reason` allows those of the rule on its
@@ -158,7 +157,10 @@ pub fn check(source: &str, facts: &Facts) -> Result<Vec<Finding>, Unreadable> {
 pub fn review(source: &str, facts: &Facts) -> Result<Reviewed, Unreadable> {
     caught(|| {
         let parsed = source::parse(source)?;
-        Ok(allow::review(source, parsed.tokens(), found(source, &parsed, facts)))
+        let comments = allow::comments(source, parsed.tokens());
+        let (findings, has_score) = found(source, parsed.suite(), facts, &comments);
+        let has_score = has_score || score_words::are_in(source, parsed.tokens());
+        Ok(Reviewed { has_score, ..allow::review(&comments, findings) })
     })
 }
 
@@ -166,15 +168,17 @@ fn caught<T>(work: impl FnOnce() -> Result<T, Unreadable>) -> Result<T, Unreadab
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Unreadable::Defect))
 }
 
-fn found(source: &str, parsed: &Parsed<ModModule>, facts: &Facts) -> Vec<Finding> {
+/// The findings, and whether a score was seen.
+fn found(source: &str, script: &[Stmt], facts: &Facts, comments: &[Comment<'_>]) -> (Vec<Finding>, bool) {
     // What models get as their target is the target, before that place as well.
     let targets = Targets::named(&facts.targets);
     let mut first = Machine::new(source, facts, targets.clone());
-    run(&mut first, parsed.suite());
+    run(&mut first, script);
     let targets = targets.after(first.seen.targets);
     let mut machine = Machine::new(source, facts, targets);
-    run(&mut machine, parsed.suite());
-    report::findings(&mut machine)
+    run(&mut machine, script);
+    let has_score = !machine.seen.finals.is_empty() || machine.infos.all_scores().next().is_some();
+    (report::findings(&mut machine, comments), has_score)
 }
 
 /// Runs the script. An exception ends a cell of a notebook, but not those below it.

@@ -7,9 +7,7 @@ use crate::calls::Arguments;
 use crate::effects::{self, Effect, File, New, Receiver};
 use crate::info::{Dependencies, How};
 use crate::machine::{Final, Machine};
-use crate::names;
 use crate::table::UNKNOWN_PART;
-use crate::training::is_loss;
 use crate::value::{Bound, Number, Text, Value};
 
 /// What the line with the score begins with.
@@ -22,43 +20,26 @@ impl Machine<'_> {
             let effect = effects::of(&[Receiver::Builtin], symbol).unwrap_or(Effect::Unknown);
             return self.apply_function(effect, arguments);
         };
-        let effect = effects::of_function(symbol, name);
+        let effect = effects::of(effects::libraries(symbol), name);
         let collates = effect == Some(Effect::New(New::Loader));
         let given = if collates { Cow::Borrowed(arguments) } else { self.with_row_lists(arguments) };
         let arguments = &*given;
-        if let Some(effect) = effect {
+        if effect == Some(Effect::New(New::Statistical)) {
+            if let Some(model) = self.statistical_model(name, arguments) {
+                return model;
+            }
+        } else if let Some(effect) = effect.filter(|effect| !matches!(effect, Effect::Role(_))) {
             let value = self.apply_function(effect, arguments);
             if let Some(table) = self.state.table_mut(&value).filter(|_| symbol.starts_with("polars")) {
                 table.polars = true;
             }
             return value;
         }
-        if names::is_metric(symbol) {
-            let truth = arguments.get(0, "y_true").and_then(|truth| self.table_of(truth)).cloned();
-            if let Some(truth) = truth.filter(|_| names::is_of_numbers(name)) {
-                self.note_numeric(&truth);
-            }
-            return self.metric(arguments);
-        }
-        if is_loss(symbol) {
-            return self.loss(arguments);
-        }
-        if symbol.starts_with("sklearn.datasets") {
-            return self.example_data(symbol, arguments);
-        }
-        if symbol.starts_with("torchvision.datasets.") {
-            return self.library_set(symbol, arguments);
-        }
-        if symbol.starts_with("statsmodels")
-            && let Some(model) = self.statistical_model(name, arguments)
-        {
-            return model;
-        }
-        let is_class = name.starts_with(char::is_uppercase) || names::makes_models(symbol);
+        let is_class = name.starts_with(char::is_uppercase) || matches!(effect, Some(Effect::Role(_)));
         if !is_class && effects::libraries(symbol).contains(&Receiver::Library("numpy")) {
             return self.elementwise(arguments);
         }
-        if is_class || names::is_composition(name) {
+        if is_class || effects::of(&[Receiver::Maker], name).is_some() {
             return self.estimator(name, arguments);
         }
         self.call_unknown(arguments)
@@ -111,6 +92,30 @@ impl Machine<'_> {
             File::Matching | File::InFolder => return self.file_names(file, on, arguments),
         }
         Value::None
+    }
+
+    /// A text of which nothing is known but this part of it, if any.
+    pub(crate) fn some_text(&self, known: &str) -> Value {
+        let mut text = Text::default();
+        text.add(Value::Unknown);
+        if !known.is_empty() {
+            text.add(Value::text(known));
+            text.add(Value::Unknown);
+        }
+        text.value()
+    }
+
+    /// The names of files: `os.listdir(folder)`, `glob.glob(pattern)`, `folder.rglob(pattern)` and the like.
+    pub(crate) fn file_names(&mut self, files: File, folder: &Value, arguments: &Arguments) -> Value {
+        let mut known = Text::default();
+        if files == File::Matching {
+            for part in std::iter::once(folder).chain(arguments.positional.first()) {
+                known.add(part.clone());
+                known.add(Value::text("/"));
+            }
+        }
+        let one = self.some_text(known.fixed.trim_end_matches('/'));
+        self.open_list(vec![one])
     }
 
     /// A number drawn at random. In a loop it may be a candidate of a search.
@@ -208,7 +213,6 @@ const NOT_HELD_OUT: &str = "
 fn is_about_held_out_rows(text: &str) -> bool {
     let text = text.to_lowercase();
     let words = || text.split(|letter: char| !letter.is_alphanumeric());
-    words().any(|word| names::is_one(HELD_OUT, word))
-        && !words().any(|word| names::is_one(NOT_HELD_OUT, word))
-        && !text.contains("train")
+    let is_one = |all: &str| words().any(|word| all.split_whitespace().any(|known| known == word));
+    is_one(HELD_OUT) && !is_one(NOT_HELD_OUT) && !text.contains("train")
 }

@@ -1,10 +1,11 @@
 //! The abstract interpreter: its state, the items of loops, and assignment to names.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use ruff_python_ast::{Expr, Parameters, Stmt, StmtClassDef};
 use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashMap;
 
 use crate::facts::Facts;
 use crate::info::{Dependencies, Dependency, How, Infos, Kind};
@@ -41,7 +42,7 @@ pub(crate) struct Machine<'a> {
     pub(crate) nesting: Nesting,
     pub(crate) networks: Networks,
     /// The parts of conditions that are put together by `&`.
-    pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
+    pub(crate) conjunctions: FxHashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
     /// The table that expressions of polars are about.
     pub(crate) context: Option<Rc<Table>>,
     /// Values that were written to files, by the paths.
@@ -98,7 +99,7 @@ pub(crate) struct Networks {
     /// Networks that were called, with the rows and the place, before the gradient of a loss is taken.
     pub(crate) forwards: Vec<(usize, Table, Site)>,
     /// Instances of classes of the script, with what they learnt.
-    pub(crate) fitted: HashMap<usize, Fitted>,
+    pub(crate) fitted: FxHashMap<usize, Fitted>,
     /// The true values that predictions were last compared with.
     pub(crate) truth: Option<Table>,
     /// What networks are called for is not learnt.
@@ -217,7 +218,7 @@ impl<'a> Machine<'a> {
             calls: Calls::default(),
             nesting: Nesting::default(),
             networks: Networks::default(),
-            conjunctions: HashMap::new(),
+            conjunctions: FxHashMap::default(),
             context: None,
             registered: Vec::new(),
             choices: Dependencies::default(),
@@ -263,8 +264,14 @@ impl<'a> Machine<'a> {
         Value::Function(self.functions.len() - 1, self.scope)
     }
 
+    /// The sources of functions that the script does not call itself.
+    pub(crate) fn uncalled(&self) -> impl Iterator<Item = &'a str> {
+        let uncalled = (0..self.functions.len()).filter(|function| !self.calls.called.contains(function));
+        uncalled.filter_map(|function| self.body_text(function))
+    }
+
     /// The source of the statements of a function.
-    pub(crate) fn body_text(&self, function: usize) -> Option<&'a str> {
+    fn body_text(&self, function: usize) -> Option<&'a str> {
         match self.functions.get(function)?.body {
             Body::Statements(body) => {
                 let (first, last) = (body.first()?, body.last()?);
@@ -272,11 +279,6 @@ impl<'a> Machine<'a> {
             }
             Body::Expression(body) => Some(self.text(body.range())),
         }
-    }
-
-    /// What holds for a value that is one or the other.
-    pub(crate) fn join(&mut self, left: &Value, right: &Value) -> Value {
-        self.state.join(left, right)
     }
 
     /// The items of a value. Numbers are candidates of a search, which the loop at this place may be.
@@ -290,7 +292,7 @@ impl<'a> Machine<'a> {
             (_, Some(Object::Dict(dict))) if dict.others.is_empty() => {
                 dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()
             }
-            (Value::Number(_), _) => return Items::Any(self.candidate(value, site)),
+            (Value::Number(_), _) => return Items::Any(self.candidate_of(value, site, How::Open)),
             (Value::Names(names), _) => return Items::Any(self.each_name(names, site)),
             (Value::Bound(bound), _) if bound.1 == Bound::Items => return Items::Any(bound.0.clone()),
             (_, Some(Object::Table(table))) => return Items::Any(one_row(table)),
@@ -301,7 +303,7 @@ impl<'a> Machine<'a> {
             let each = each.iter().map(|item| self.candidate_of(item, site, How::Few)).collect();
             return Items::Each(each);
         }
-        let each: Vec<Value> = each.iter().map(|item| self.candidate(item, site)).collect();
+        let each: Vec<Value> = each.iter().map(|item| self.candidate_of(item, site, How::Open)).collect();
         Items::Any(self.join_all(&each))
     }
 
@@ -330,14 +332,10 @@ impl<'a> Machine<'a> {
     /// One value that stands for all.
     pub(crate) fn join_all(&mut self, items: &[Value]) -> Value {
         let Some((first, rest)) = items.split_first() else { return Value::Unknown };
-        rest.iter().take(64).fold(first.clone(), |all, item| self.join(&all, item))
+        rest.iter().take(64).fold(first.clone(), |all, item| self.state.join(&all, item))
     }
 
     /// A number as a candidate of the search at this place.
-    fn candidate(&mut self, value: &Value, site: TextRange) -> Value {
-        self.candidate_of(value, site, How::Open)
-    }
-
     pub(crate) fn candidate_of(&mut self, value: &Value, site: TextRange, how: How) -> Value {
         let number = match value {
             Value::Number(number) => (**number).clone(),

@@ -189,9 +189,7 @@ impl Machine<'_> {
 
     /// A list is kept under a key of a dictionary, if it is one.
     pub(crate) fn keep_under_key(&mut self, value: &Value) {
-        if let Value::Object(number) = value
-            && let Some(Object::List(list)) = self.state.change(*number)
-        {
+        if let Some(list) = self.state.list_mut(value) {
             (list.keyed, list.open) = (true, true);
         }
     }

@@ -47,6 +47,8 @@ impl Machine<'_> {
                 rows.map_or(Value::Unknown, |rows| self.table(table.with_rows(rows)))
             }
             Make::Others => self.other_positions(first, &arguments.value(1, "ar2")),
+            Make::Example { parts } => self.example_data(parts, arguments),
+            Make::Known => self.library_set(arguments),
             Make::Unique => {
                 let category = Value::Number(Rc::new(Number { category: true, ..Number::default() }));
                 let codes =
@@ -85,13 +87,9 @@ impl Machine<'_> {
 
     /// The rows of a table that an index chooses.
     fn chosen_by(&mut self, table: &Value, index: &Value) -> Option<RowsId> {
-        let table = match (table, self.table_of(table)) {
-            (_, Some(table)) => table.clone(),
-            (Value::Positions { part, .. }, _) => Table::positions(*part),
-            _ => return None,
-        };
-        match index {
-            Value::Positions { part, .. } => Some(*part),
+        let table = self.table_of(table)?.clone();
+        match self.table_of(index) {
+            Some(index) if index.positions.is_some() => Some(index.rows),
             _ => self.chosen_rows(&table, index),
         }
     }
@@ -156,7 +154,6 @@ impl Machine<'_> {
     fn permuted_positions(&mut self, first: &Value) -> Option<Value> {
         match (first, self.table_of(first).cloned()) {
             (Value::Length(rows), _) => Some(self.positions(*rows)),
-            (Value::Positions { part, .. }, _) => Some(self.positions(*part)),
             (_, Some(table)) => Some(self.table(table.with_order_lost())),
             _ => None,
         }
@@ -199,19 +196,15 @@ impl Machine<'_> {
             (self.contents(&first).unwrap_or_default(), open)
         };
         let axis = arguments.named("axis").or_else(|| arguments.named("dim"));
-        let across = match axis.or_else(|| arguments.positional.get(1)) {
+        let axis = axis.or_else(|| arguments.positional.get(1));
+        let across = match axis {
             _ if matches!(stack, Stack::Row | Stack::Beside) => true,
             Some(Value::Int(axis)) => *axis != 0,
             Some(Value::Str(axis)) => &**axis == "columns",
             _ => stack == Stack::New || arguments.named("how").and_then(Value::as_str) == Some("horizontal"),
         };
         let tables: Vec<Table> = items.iter().filter_map(|item| self.table_of(item)).cloned().collect();
-        if let (true, Some(positions)) =
-            (tables.is_empty() && !open, self.positions_together(&items, arguments))
-        {
-            return positions;
-        }
-        let is_first = matches!(axis.or_else(|| arguments.positional.get(1)), None | Some(Value::Int(0)));
+        let is_first = matches!(axis, None | Some(Value::Int(0)));
         if tables.is_empty()
             && (stack == Stack::Rows || stack == Stack::New && is_first)
             && let Some(table) = self.table_of(&first).cloned().or_else(|| self.row_list(&first))
@@ -310,7 +303,6 @@ impl Machine<'_> {
         let rows = match (first, self.table_of(first)) {
             (_, Some(table)) if table.index => table.rows,
             (Value::Length(rows), _) => *rows,
-            (Value::Positions { part, .. }, _) => *part,
             _ => return self.drawn(arguments),
         };
         let site = self.site(arguments.range);

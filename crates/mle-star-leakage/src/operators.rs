@@ -8,7 +8,7 @@ use ruff_text_size::TextRange;
 use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::Machine;
 use crate::rows::{Origin, RowsId};
-use crate::table::{Column, Mask, Table};
+use crate::table::{Mask, Table};
 use crate::value::{Names, Number, Object, Text, Value};
 
 impl Machine<'_> {
@@ -53,19 +53,11 @@ impl Machine<'_> {
             (Value::Names(names), Value::Str(_) | Value::Text(_)) if names.each => {
                 self.operate_text(operation, left, right)
             }
-            (Value::Names(names), Value::Object(_)) if operation == Operator::Sub => {
+            (Value::Names(names), Value::Object(_) | Value::Names(_)) if operation == Operator::Sub => {
                 let mut left = (**names).clone();
                 match self.texts(right) {
                     Some(texts) => left.except.extend(texts),
                     None => left.sure = false,
-                }
-                Value::Names(Rc::new(left))
-            }
-            (Value::Names(names), Value::Names(others)) if operation == Operator::Sub => {
-                let mut left = (**names).clone();
-                match (others.sure, others.only.is_empty()) {
-                    (true, false) => left.except.extend(others.only.iter().cloned()),
-                    _ => left.sure = false,
                 }
                 Value::Names(Rc::new(left))
             }
@@ -251,19 +243,11 @@ impl Machine<'_> {
 
     /// The scores in a value.
     pub(crate) fn scores_of(&self, value: &Value, depth: usize) -> Scores {
-        if depth == 0 {
-            return Scores::default();
-        }
-        let all =
-            |items: &[Value]| items.iter().take(64).map(|item| self.scores_of(item, depth - 1)).collect();
         match (value, self.state.get(value)) {
+            _ if depth == 0 => Scores::default(),
             (Value::Number(number), _) => number.scores.clone(),
-            (Value::Tuple(items), _) => all(items),
-            (Value::Text(text), _) => all(&text.values),
-            (_, Some(Object::List(list))) => all(&list.items),
-            (_, Some(Object::Dict(dict))) => all(&dict.values()),
             (_, Some(Object::Study(number))) => number.scores.clone(),
-            _ => Scores::default(),
+            _ => self.items_in(value).map(|item| self.scores_of(item, depth - 1)).collect(),
         }
     }
 
@@ -315,18 +299,12 @@ impl Machine<'_> {
 
     /// A column of values that depend on these.
     pub(crate) fn array(&mut self, rows: RowsId, deps: Dependencies) -> Value {
-        let column = Column::learnt(deps);
-        self.table(Table { rest: column, ..Table::of(rows) })
+        self.table(Table::array(rows, deps))
     }
 }
 
 /// The value of an operation on constants.
 fn constants(operation: Operator, left: &Value, right: &Value) -> Option<Value> {
-    let number = |value: &Value| match value {
-        Value::Int(number) => Some(*number as f64),
-        Value::Float(number) => Some(*number),
-        _ => None,
-    };
     if let (Value::Int(left), Value::Int(right)) = (left, right) {
         let exact = match operation {
             Operator::Add => left.checked_add(*right),
@@ -340,7 +318,7 @@ fn constants(operation: Operator, left: &Value, right: &Value) -> Option<Value> 
             return Some(Value::Int(exact));
         }
     }
-    let (left, right) = (number(left)?, number(right)?);
+    let (left, right) = (left.as_number()?, right.as_number()?);
     let value = match operation {
         Operator::Add => left + right,
         Operator::Sub => left - right,
@@ -353,15 +331,10 @@ fn constants(operation: Operator, left: &Value, right: &Value) -> Option<Value> 
 
 /// A share of the number of rows: `int(0.8 * len(table))`, `n * 3 // 4`, `n - n // 5`.
 fn shares(operation: Operator, left: &Value, right: &Value) -> Option<Value> {
-    let factor = |value: &Value| match value {
-        Value::Int(number) => Some(*number as f64),
-        Value::Float(number) => Some(*number),
-        _ => None,
-    };
     let (rows, share) = match (operation, left.share(), right.share()) {
-        (Operator::Mult, Some((rows, share)), None) => (rows, share * factor(right)?),
-        (Operator::Mult, None, Some((rows, share))) => (rows, share * factor(left)?),
-        (Operator::Div | Operator::FloorDiv, Some((rows, share)), None) => (rows, share / factor(right)?),
+        (Operator::Mult, Some((rows, share)), None) => (rows, share * right.as_number()?),
+        (Operator::Mult, None, Some((rows, share))) => (rows, share * left.as_number()?),
+        (Operator::Div | Operator::FloorDiv, Some((rows, share)), None) => (rows, share / right.as_number()?),
         (Operator::Sub, Some((rows, one)), Some((other, less))) if rows == other => (rows, one - less),
         (Operator::Add, Some((rows, one)), Some((other, more))) if rows == other => (rows, one + more),
         _ => return None,

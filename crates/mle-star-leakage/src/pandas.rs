@@ -44,11 +44,10 @@ impl Machine<'_> {
     }
 
     /// A data set that a library has or makes.
-    pub(crate) fn example_data(&mut self, symbol: &str, arguments: &Arguments) -> Value {
-        let rows = self.rows.table(&format!("{symbol} {:?}", arguments.range));
-        let made = symbol.contains(".make_") || arguments.is_true("return_X_y");
+    pub(crate) fn example_data(&mut self, parts: bool, arguments: &Arguments) -> Value {
+        let rows = self.rows.table(&format!("example {:?}", arguments.range));
         let table = self.table(Table::of(rows));
-        if !made {
+        if !parts && !arguments.is_true("return_X_y") {
             return table;
         }
         let mut target = Table { label: Some("target".into()), ..Table::of(rows) };
@@ -114,8 +113,7 @@ impl Machine<'_> {
                 let deps = self.deps_of(first);
                 if deps.is_empty() && index.is_none() {
                     return match first {
-                        Value::Number(_) => first.clone(),
-                        Value::Bound(_) => first.clone(),
+                        Value::Number(_) | Value::Bound(_) => first.clone(),
                         _ => self.as_scores(first),
                     };
                 }

@@ -86,14 +86,7 @@ impl Machine<'_> {
         if let [only @ Value::Names(_)] = arguments.positional.as_slice() {
             return self.table_item_by(table, only);
         }
-        let mut names = Vec::new();
-        for value in &arguments.positional {
-            match (value.as_str(), self.texts(value)) {
-                (Some(name), _) => names.push(Rc::from(name)),
-                (None, Some(more)) => names.extend(more),
-                _ => {}
-            }
-        }
+        let names = self.given_texts(arguments);
         let mut made = self.select_all(table, &names);
         for (name, column) in self.columns_made(arguments) {
             made.set(name, column);

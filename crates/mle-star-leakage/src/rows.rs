@@ -1,9 +1,13 @@
 //! Sets of rows and their origins, which decide whether one set contains or overlaps another.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use crate::site::Site;
+
+/// How keys of divisions begin that compare numbers which were drawn at once with bounds; the place of the draw follows.
+pub(crate) const DRAWN: &str = "drawn ";
 
 /// A set of rows, by its number in [`Rows`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,6 +62,8 @@ pub(crate) struct Division {
 pub(crate) enum DivisionKind {
     /// Two parts, drawn at random.
     Random,
+    /// Some rows, drawn at random from a table that keeps them.
+    Sample,
     /// Two parts, drawn at random again and again.
     Draws,
     /// Folds of shuffled rows.
@@ -79,7 +85,7 @@ pub(crate) enum DivisionKind {
 impl DivisionKind {
     /// Whether rows are divided by chance.
     pub(crate) fn is_random(self) -> bool {
-        matches!(self, Self::Random | Self::Draws | Self::ShuffledFolds)
+        matches!(self, Self::Random | Self::Sample | Self::Draws | Self::ShuffledFolds)
     }
 }
 
@@ -87,18 +93,18 @@ impl DivisionKind {
 #[derive(Debug)]
 pub(crate) struct Rows {
     origins: Vec<Origin>,
-    numbers: HashMap<Origin, RowsId>,
+    numbers: FxHashMap<Origin, RowsId>,
     divisions: Vec<(Division, Site)>,
-    division_numbers: HashMap<(RowsId, Division), DivisionId>,
+    division_numbers: FxHashMap<(RowsId, Division), DivisionId>,
 }
 
 impl Default for Rows {
     fn default() -> Self {
         Self {
             origins: vec![Origin::Unknown],
-            numbers: HashMap::new(),
+            numbers: FxHashMap::default(),
             divisions: Vec::new(),
-            division_numbers: HashMap::new(),
+            division_numbers: FxHashMap::default(),
         }
     }
 }
@@ -139,26 +145,18 @@ impl Rows {
 
     /// Whether two sets were chosen by a column that has different values for them, so that no row is in both.
     pub(crate) fn apart(&self, one: RowsId, other: RowsId) -> bool {
-        let part = |rows| match self.origin(rows) {
-            Origin::Part { of, division, side } => Some((*of, *division, *side)),
-            _ => None,
-        };
-        let (Some((of, first, side)), Some((all, second, other))) = (part(one), part(other)) else {
+        let Some(((of, first, side), (all, second, other))) = self.part_of(one).zip(self.part_of(other))
+        else {
             return false;
         };
-        if of != all {
-            return false;
-        }
-        if first == second {
-            return side != other;
-        }
-        let key = |division| self.division_of(division).map(|(division, _)| division.key.split_once("=="));
-        match (key(first), key(second)) {
-            (Some(Some((column, value))), Some(Some((same, another)))) => {
+        let key = |division| self.division_of(division).0.key.split_once("==");
+        let by_values = || match (key(first), key(second)) {
+            (Some((column, value)), Some((same, another))) => {
                 side == 0 && other == 0 && column == same && value != another
             }
             _ => false,
-        }
+        };
+        of == all && if first == second { side != other } else { by_values() }
     }
 
     /// Sets one after the other.
@@ -194,8 +192,21 @@ impl Rows {
     }
 
     /// How and where rows were divided.
-    pub(crate) fn division_of(&self, division: DivisionId) -> Option<&(Division, Site)> {
-        self.divisions.get(division.0 as usize)
+    pub(crate) fn division_of(&self, division: DivisionId) -> &(Division, Site) {
+        &self.divisions[division.0 as usize]
+    }
+
+    /// If rows are one side of a division: what was divided, how, and which side they are.
+    pub(crate) fn part_of(&self, rows: RowsId) -> Option<(RowsId, DivisionId, u8)> {
+        match self.origin(rows) {
+            Origin::Part { of, division, side } => Some((*of, *division, *side)),
+            _ => None,
+        }
+    }
+
+    /// The rows themselves and those that they were taken from, as far as they are sides of divisions.
+    pub(crate) fn parts(&self, rows: RowsId) -> impl Iterator<Item = (RowsId, DivisionId, u8)> {
+        self.ancestors(rows).filter_map(|above| self.part_of(above))
     }
 
     /// Whether all rows of `inner` (or rows that they were made from) are certainly among those of `outer`.
@@ -224,18 +235,15 @@ impl Rows {
     /// one of two sides of a condition.
     pub(crate) fn kept_apart(&self, inner: RowsId, outer: RowsId) -> bool {
         let below = self.ancestors(inner).take_while(|above| *above != outer);
-        let is_side = |above: RowsId| match self.origin(above) {
-            Origin::Part { of, division, side } => match self.division_of(*division).map(|(of, _)| of.kind) {
-                Some(DivisionKind::Condition) => {
-                    let other = Origin::Part { of: *of, division: *division, side: 1 - side };
-                    self.numbers.contains_key(&other)
-                }
-                Some(DivisionKind::Value) | None => false,
-                Some(_) => *side == 1,
-            },
-            _ => false,
+        let is_side = |(of, division, side): (RowsId, DivisionId, u8)| match self.division_of(division).0.kind
+        {
+            DivisionKind::Condition => {
+                self.numbers.contains_key(&Origin::Part { of, division, side: 1 - side })
+            }
+            DivisionKind::Value => false,
+            _ => side == 1,
         };
-        !self.contains(inner, outer) && below.into_iter().any(is_side)
+        !self.contains(inner, outer) && below.filter_map(|above| self.part_of(above)).any(is_side)
     }
 
     /// Whether a part of joined rows certainly has some row of the others.
@@ -266,34 +274,50 @@ impl Rows {
         right: RowsId,
     ) -> Option<(DivisionId, DivisionId)> {
         let common = self.common(left, right)?;
-        let division = |rows| {
-            self.ancestors(rows).find_map(|above| match self.origin(above) {
-                Origin::Part { of, division, .. } if *of == common => Some(*division),
-                _ => None,
-            })
-        };
-        let (left, right) = (division(left)?, division(right)?);
+        let (left, right) = (self.division_from(common, left)?, self.division_from(common, right)?);
         (left != right).then_some((left, right))
+    }
+
+    /// The place of the second of two divisions that are both made by chance, and not by the same draw.
+    pub(crate) fn drawn_apart(&self, one: DivisionId, other: DivisionId) -> Option<Site> {
+        let ((left, _), (right, site)) = (self.division_of(one), self.division_of(other));
+        let draw = |key: &str| Some(key.strip_prefix(DRAWN)?.split(' ').next()?.to_owned());
+        let at_once = draw(&left.key).is_some_and(|one| draw(&right.key) == Some(one));
+        (left.kind.is_random() && right.kind.is_random() && !at_once).then_some(*site)
+    }
+
+    /// The place where rows were put together that were apart before: validation rows joined to training rows, or a sample
+    /// that stays in the table it was drawn from.
+    pub(crate) fn brought_together(&self, fit: RowsId, scored: RowsId) -> Option<Site> {
+        let joined = self.ancestors(fit).find_map(|above| match self.origin(above) {
+            Origin::Joined { site, .. } => Some((above, *site)),
+            _ => None,
+        });
+        if let Some((above, site)) = joined
+            && !self.ancestors(scored).any(|other| other == above)
+        {
+            return Some(site);
+        }
+        let (_, division, _) = self.part_of(scored).filter(|(of, ..)| *of == fit)?;
+        let (division, site) = self.division_of(division);
+        (division.kind == DivisionKind::Sample).then_some(*site)
     }
 
     /// The rows that were held out when these rows, or those that they were taken from, were taken for a fit.
     pub(crate) fn held_out(&self, fit: RowsId) -> Option<RowsId> {
-        self.ancestors(fit).find_map(|above| match self.origin(above) {
-            Origin::Part { of, division, side: 0 } => {
-                let other = Origin::Part { of: *of, division: *division, side: 1 };
-                self.numbers.get(&other).copied()
-            }
-            _ => None,
-        })
+        let fits = self.parts(fit).filter(|(.., side)| *side == 0);
+        let mut others = fits.map(|(of, division, _)| Origin::Part { of, division, side: 1 });
+        others.find_map(|other| self.numbers.get(&other).copied())
     }
 
     /// The division that separates the two sets.
     pub(crate) fn separation(&self, left: RowsId, right: RowsId) -> Option<DivisionId> {
-        let common = self.common(left, right)?;
-        self.ancestors(right).find_map(|above| match self.origin(above) {
-            Origin::Part { of, division, .. } if *of == common => Some(*division),
-            _ => None,
-        })
+        self.division_from(self.common(left, right)?, right)
+    }
+
+    /// The division of the whole by which rows were taken from it.
+    fn division_from(&self, whole: RowsId, rows: RowsId) -> Option<DivisionId> {
+        self.parts(rows).find(|(of, ..)| *of == whole).map(|(_, division, _)| division)
     }
 
     /// The set itself, and those that it was taken from.

@@ -22,6 +22,14 @@ impl Machine<'_> {
             Score::Permutation => self.permuted(arguments),
             Score::Optimised => self.optimise(on, arguments),
             Score::Trials => self.study(on, arguments),
+            Score::Metric { numbers } => {
+                let truth = arguments.get(0, "y_true").and_then(|truth| self.table_of(truth)).cloned();
+                if let Some(truth) = truth.filter(|_| numbers) {
+                    self.note_numeric(&truth);
+                }
+                self.metric(arguments)
+            }
+            Score::Loss => self.loss(arguments),
         }
     }
 

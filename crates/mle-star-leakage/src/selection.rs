@@ -7,7 +7,7 @@ use crate::rows::{Origin, RowsId};
 use crate::table::Table;
 use ruff_text_size::TextRange;
 
-use crate::value::{Estimator, Fitted, Object, Value};
+use crate::value::{Fitted, Value};
 
 impl Machine<'_> {
     /// What the choice of columns depends on.
@@ -50,10 +50,7 @@ impl Machine<'_> {
     /// Remembers rows that are left by how well they are predicted.
     pub(crate) fn note_chosen_by_errors(&mut self, rows: RowsId) {
         let site = self.site(self.statement);
-        let others = match *self.rows.origin(rows) {
-            Origin::Part { of, .. } => self.other_side(of, rows),
-            _ => None,
-        };
+        let others = self.rows.part_of(rows).and_then(|(of, ..)| self.other_side(of, rows));
         self.seen
             .chosen_by_errors
             .extend([Some(rows), others].into_iter().flatten().map(|rows| (rows, site)));
@@ -78,19 +75,6 @@ impl Machine<'_> {
     pub(crate) fn importances(&mut self, fitted: &Fitted) -> Value {
         let kind = if fitted.with_target { Kind::Selection } else { Kind::Unsupervised };
         Value::learnt(self.infos.learn(kind, fitted.site, fitted.rows))
-    }
-
-    /// `shap.TreeExplainer(model)`, `SelectFromModel(model, prefit=True)`: something that knows the importances of the
-    /// model.
-    pub(crate) fn explained(&self, name: &str, arguments: &Arguments) -> Option<Fitted> {
-        let prefit = name == "SelectFromModel" && arguments.is_true("prefit");
-        if !name.ends_with("Explainer") && !prefit {
-            return None;
-        }
-        match arguments.first().and_then(|value| self.state.get(value)) {
-            Some(Object::Estimator(Estimator { fitted, .. })) => fitted.clone(),
-            _ => None,
-        }
     }
 
     /// What was learnt about features in each fold is learnt from all rows, once it is put together.

@@ -1,14 +1,14 @@
-//! Divisions into training and validation rows.
+//! Divisions into training and validation rows, and rows that are drawn again: samplers and bootstrap samples.
 
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::effects::Split;
-use crate::info::{Dependencies, How, Kind};
+use crate::effects::{Made, Split};
+use crate::info::{Dependencies, Dependency, How, Kind, Scores};
 use crate::machine::Machine;
-use crate::rows::{DivisionId, DivisionKind, RowsId};
+use crate::rows::{DivisionKind, RowsId};
 use crate::table::Table;
-use crate::value::{Object, Splitter, Value};
+use crate::value::{Estimator, Fitted, Object, Role, Splitter, Value};
 
 impl Machine<'_> {
     /// Divides rows, or does so for cross-validation.
@@ -35,8 +35,7 @@ impl Machine<'_> {
     /// Something that makes folds.
     pub(crate) fn splitter(&mut self, kind: DivisionKind, arguments: &Arguments) -> Value {
         let name = arguments.called_name(self.source);
-        let shuffled =
-            matches!(arguments.get(1, "shuffle"), Some(Value::Bool(true))) || name.starts_with("Repeated");
+        let shuffled = matches!(arguments.get(1, "shuffle"), Some(Value::Bool(true)));
         let kind = if shuffled && kind == DivisionKind::Folds { DivisionKind::ShuffledFolds } else { kind };
         let key = self.key(name, arguments, kind.is_random());
         let deps = self.seeds(arguments);
@@ -76,7 +75,8 @@ impl Machine<'_> {
             self.note_divided_truth(&truth);
         }
         let (fit, scored) = self.sides(rows, kind, &splitter.key, arguments);
-        let pair = [Value::Positions { of: rows, part: fit }, Value::Positions { of: rows, part: scored }];
+        let positions = |part| Table { positions: Some(rows), ..Table::positions(part) };
+        let pair = [fit, scored].map(|part| self.table(positions(part)));
         Value::each(Value::Tuple(pair.into()))
     }
 
@@ -155,6 +155,61 @@ impl Machine<'_> {
         self.sides(rows, kind, &key, arguments)
     }
 
+    fn cross_val_score(&mut self, arguments: &Arguments) -> Value {
+        let Some((rows, deps)) = self.cross_predictions(arguments) else { return Value::Unknown };
+        let score = self.score(arguments.range, rows, &deps, false);
+        Value::score(score)
+    }
+
+    fn cross_val_predict(&mut self, arguments: &Arguments) -> Value {
+        match self.cross_predictions(arguments) {
+            Some((rows, deps)) => self.array(rows, deps),
+            None => Value::Unknown,
+        }
+    }
+
+    /// The rows of cross-validation, and what the predictions for them depend on.
+    pub(crate) fn cross_predictions(&mut self, arguments: &Arguments) -> Option<(RowsId, Dependencies)> {
+        let table = self.table_of(arguments.get(1, "X")?)?.clone();
+        if let Some(target) = arguments.get(2, "y") {
+            self.note_targets(target, Some(&table));
+        }
+        let estimator = match arguments.get(0, "estimator").and_then(|value| self.state.get(value)) {
+            Some(Object::Estimator(estimator)) => estimator.clone(),
+            _ => Estimator { made: self.site(arguments.called), ..Estimator::default() },
+        };
+        let features = self.taken(&estimator, &table);
+        self.note_ids(&features, arguments);
+        let (fit, scored) = self.cross_validation(table.rows, arguments);
+        let number = self.target_of(&table, arguments.get(2, "y"));
+        let taken = features.with_rows(fit);
+        let site = self.site(arguments.range);
+        let truth = arguments.get(2, "y").and_then(|target| self.table_of(target)).cloned();
+        let learnt = self.answers_for(&taken.deps(), number, site);
+        let learnt = learnt.and(&self.answer_by_position(&taken, truth.as_ref(), site));
+        let fitted = Fitted::with_target(site, fit, learnt);
+        let deps = self.predictions(&estimator, &fitted, &table.with_rows(scored));
+        let splitter = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
+            Some(Object::Splitter(splitter)) => splitter.clone(),
+            _ => return Some((table.rows, deps)),
+        };
+        self.note_shuffle(&table, splitter.kind, arguments);
+        Some((table.rows, deps.and(&splitter.deps)))
+    }
+
+    /// The best score of a search over settings.
+    pub(crate) fn search_score(&mut self, estimator: &Estimator, fitted: &Fitted) -> Scores {
+        let division = self.rows.division(fitted.rows, DivisionKind::Folds, "search", fitted.site);
+        let (fit, scored) =
+            (self.rows.part(fitted.rows, division, 0), self.rows.part(fitted.rows, division, 1));
+        let inner = Fitted { rows: fit, ..fitted.clone() };
+        let table = Table::array(scored, fitted.deps.clone());
+        let deps = self.predictions(estimator, &inner, &table);
+        let choice = Dependency::new(Kind::Choice(How::Setting), fitted.site, fitted.rows);
+        let deps = deps.and(&self.infos.dep(choice));
+        self.score(fitted.site.expression, fitted.rows, &deps, false)
+    }
+
     /// Remembers that rows sorted by time are shuffled.
     pub(crate) fn note_shuffle(&mut self, table: &Table, kind: DivisionKind, arguments: &Arguments) {
         if let (true, Some(column)) = (kind.is_random(), &table.order.sorted) {
@@ -168,32 +223,63 @@ impl Machine<'_> {
 
     /// The other side of a division that rows are one side of.
     pub(crate) fn other_side(&mut self, whole: RowsId, part: RowsId) -> Option<RowsId> {
-        let (division, side): (DivisionId, u8) = match self.rows.origin(part) {
-            crate::rows::Origin::Part { of, division, side } if *of == whole => (*division, *side),
-            _ => return None,
-        };
+        let (_, division, side) = self.rows.part_of(part).filter(|(of, ..)| *of == whole)?;
         Some(self.rows.part(whole, division, 1 - side))
     }
 
     /// Some of the rows, drawn at random: `table.sample(...)`.
-    pub(crate) fn sample(&mut self, table: &Table, arguments: &Arguments) -> Table {
+    pub(crate) fn sample(&mut self, table: &Table, arguments: &Arguments) -> Value {
         let site = self.site(arguments.range);
         if arguments.is_true("replace") {
             let rows = self.rows.repeated(table.rows, site);
-            return table.with_rows(rows);
+            return self.table(table.with_rows(rows));
         }
         let fraction = arguments.get(1, "frac");
         if matches!(fraction, Some(Value::Int(1)))
             || matches!(fraction, Some(Value::Float(share)) if *share >= 1.0)
         {
-            return table.clone().with_order_lost();
+            return self.table(table.clone().with_order_lost());
         }
         if !table.rows.is_known() {
-            return table.clone();
+            return self.table(table.clone());
         }
         let key = self.key("sample", arguments, true);
-        let division = self.rows.division(table.rows, DivisionKind::Random, &key, site);
+        let division = self.rows.division(table.rows, DivisionKind::Sample, &key, site);
         let rows = self.rows.part(table.rows, division, 0);
-        table.with_rows(rows)
+        self.table(table.with_rows(rows))
+    }
+
+    /// `sampler.fit_resample(x, y)`.
+    pub(crate) fn resampled(&mut self, estimator: &Estimator, arguments: &Arguments) -> Value {
+        let given: Vec<Value> = arguments.all().take(2).cloned().collect();
+        let repeats = match estimator.role {
+            Role::Sampler => Some(true),
+            _ => (estimator.known == Some(Made::Undersampling)).then_some(false),
+        };
+        Value::Tuple(self.drawn_again(&given, repeats, arguments).into())
+    }
+
+    /// `sklearn.utils.resample(...)`.
+    pub(crate) fn resample(&mut self, arguments: &Arguments) -> Value {
+        let repeats = !matches!(arguments.named("replace"), Some(Value::Bool(false)));
+        match &*self.drawn_again(&arguments.positional, Some(repeats), arguments) {
+            [only] => only.clone(),
+            parts => Value::Tuple(parts.into()),
+        }
+    }
+
+    /// Tables with rows that were drawn from them, if it is known how.
+    fn drawn_again(&mut self, given: &[Value], repeats: Option<bool>, arguments: &Arguments) -> Vec<Value> {
+        let drawn = given.iter().map(|value| {
+            let Some(table) = self.table_of(value).cloned() else { return Value::Unknown };
+            let site = self.site(arguments.range);
+            let rows = match repeats {
+                Some(true) => self.rows.repeated(table.rows, site),
+                Some(false) => self.rows.some(table.rows, site),
+                None => RowsId::UNKNOWN,
+            };
+            self.table(table.with_rows(rows))
+        });
+        drawn.collect()
     }
 }

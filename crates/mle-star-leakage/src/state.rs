@@ -1,11 +1,12 @@
 //! Variables and objects, with a log so that branches can be undone and joined.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::join::{alike, join, join_objects};
 use crate::table::Table;
-use crate::value::{List, Object, Value};
+use crate::value::{Estimator, List, Object, Value};
 
 /// Variables and objects.
 #[derive(Debug, Default)]
@@ -20,10 +21,10 @@ pub(crate) struct State<'a> {
 /// The variables of a module, function or comprehension.
 #[derive(Debug, Default)]
 struct Scope<'a> {
-    variables: HashMap<&'a str, Value>,
+    variables: FxHashMap<&'a str, Value>,
     parent: Option<usize>,
     /// Names that belong to another scope: `global` and `nonlocal`.
-    elsewhere: HashMap<&'a str, usize>,
+    elsewhere: FxHashMap<&'a str, usize>,
 }
 
 /// Where something changed, and what was there.
@@ -36,8 +37,8 @@ enum Change<'a> {
 /// What a branch left.
 #[derive(Debug, Default)]
 pub(crate) struct Branch<'a> {
-    variables: HashMap<(usize, &'a str), Option<Value>>,
-    objects: HashMap<usize, Rc<Object>>,
+    variables: FxHashMap<(usize, &'a str), Option<Value>>,
+    objects: FxHashMap<usize, Rc<Object>>,
 }
 
 impl<'a> State<'a> {
@@ -72,11 +73,7 @@ impl<'a> State<'a> {
     pub(crate) fn set(&mut self, scope: usize, name: &'a str, value: Value) {
         let scope =
             self.scopes.get(scope).and_then(|here| here.elsewhere.get(name)).copied().unwrap_or(scope);
-        let Some(here) = self.scopes.get_mut(scope) else { return };
-        let before = here.variables.insert(name, value);
-        if self.branches > 0 {
-            self.log.push(Change::Variable(scope, name, before));
-        }
+        self.set_here(scope, name, value);
     }
 
     /// Says that a name belongs to an outer scope.
@@ -103,8 +100,7 @@ impl<'a> State<'a> {
 
     /// A copy of an object.
     pub(crate) fn copy(&mut self, number: usize) -> Value {
-        let Some(object) = self.objects.get(number).cloned() else { return Value::Unknown };
-        self.objects.push(object);
+        self.objects.push(Rc::clone(&self.objects[number]));
         Value::Object(self.objects.len() - 1)
     }
 
@@ -136,19 +132,25 @@ impl<'a> State<'a> {
 
     /// The table of a value, to change.
     pub(crate) fn table_mut(&mut self, value: &Value) -> Option<&mut Table> {
-        match value {
-            Value::Object(number) => match self.change(*number) {
-                Some(Object::Table(table)) => Some(table),
-                _ => None,
-            },
+        let Value::Object(number) = value else { return None };
+        match self.change(*number) {
+            Some(Object::Table(table)) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// What is fitted of a value, to change.
+    pub(crate) fn estimator_mut(&mut self, value: &Value) -> Option<&mut Estimator> {
+        let Value::Object(number) = value else { return None };
+        match self.change(*number) {
+            Some(Object::Estimator(estimator)) => Some(estimator),
             _ => None,
         }
     }
 
     /// The list of a value, to change.
     pub(crate) fn list_mut(&mut self, value: &Value) -> Option<&mut List> {
-        let Value::Object(number) = value else { return None };
-        let Some(Object::List(_)) = self.object(*number) else { return None };
+        let (Value::Object(number), Some(Object::List(_))) = (value, self.get(value)) else { return None };
         match self.change(*number) {
             Some(Object::List(list)) => Some(list),
             _ => None,

@@ -147,7 +147,7 @@ impl<'a> Machine<'a> {
     fn give_back(&mut self, value: Value) {
         let before = self.calls.returned.last_mut().and_then(Option::take);
         let value = match before {
-            Some(before) => self.join(&before, &value),
+            Some(before) => self.state.join(&before, &value),
             None => value,
         };
         if let Some(last) = self.calls.returned.last_mut() {
@@ -300,9 +300,11 @@ impl<'a> Machine<'a> {
 
     /// The rows that are divided into folds, if an item of a loop has the positions of one.
     fn folds_of(&self, item: &Value, depth: usize) -> Option<RowsId> {
-        match item {
-            Value::Positions { of, part } if of != part => Some(*of),
-            Value::Tuple(items) if depth > 0 => items.iter().find_map(|item| self.folds_of(item, depth - 1)),
+        match (item, self.table_of(item)) {
+            (_, Some(table)) => table.positions.filter(|of| *of != table.rows),
+            (Value::Tuple(items), _) if depth > 0 => {
+                items.iter().find_map(|item| self.folds_of(item, depth - 1))
+            }
             _ => None,
         }
     }

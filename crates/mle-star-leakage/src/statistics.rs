@@ -126,13 +126,8 @@ impl Machine<'_> {
 
     /// The rows that a part was taken from by one value of a column, as in a loop over all values.
     pub(crate) fn whole_of_value(&self, rows: RowsId) -> Option<RowsId> {
-        match self.rows.origin(rows) {
-            Origin::Part { of, division, side: 0 } => {
-                let (division, _) = self.rows.division_of(*division)?;
-                (division.kind == DivisionKind::Value).then_some(*of)
-            }
-            _ => None,
-        }
+        let (of, division, side) = self.rows.part_of(rows)?;
+        (side == 0 && self.rows.division_of(division).0.kind == DivisionKind::Value).then_some(of)
     }
 
     /// The rows whose target is in a value of one row.
@@ -181,8 +176,7 @@ impl Machine<'_> {
     fn not_varying(&self, rows: RowsId) -> RowsId {
         let near = |rows: RowsId| match self.rows.origin(rows) {
             Origin::Part { division, .. } => {
-                let division = self.rows.division_of(*division);
-                division.is_some_and(|(division, _)| division.kind == DivisionKind::Position)
+                self.rows.division_of(*division).0.kind == DivisionKind::Position
             }
             Origin::Some { .. } => true,
             _ => false,

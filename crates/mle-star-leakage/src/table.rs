@@ -46,6 +46,8 @@ pub(crate) struct Table {
     pub(crate) polars: bool,
     /// Whether it is the index of a table, so the rows that it names.
     pub(crate) index: bool,
+    /// The rows that it has positions of, if it is known that they are no names.
+    pub(crate) positions: Option<RowsId>,
     /// Whether values other than features were filled in later, such as predictions of folds.
     pub(crate) blank: bool,
     /// Whether something was filled in.
@@ -317,6 +319,7 @@ impl Table {
             mask: self.mask.clone(),
             order: Order { times: Vec::new(), ..self.order.clone() },
             index: self.index,
+            positions: self.positions,
             drawn: self.drawn,
             range: self.range,
             lead: self.lead.clone(),
@@ -352,6 +355,7 @@ impl Table {
         joined.mask.condition = common(&self.mask.condition, &other.mask.condition);
         joined.order.by_target = common(&self.order.by_target, &other.order.by_target);
         joined.order.sorted = common(&self.order.sorted, &other.order.sorted);
+        joined.positions = common(&self.positions, &other.positions);
         joined.drawn = common(&self.drawn, &other.drawn);
         joined.range = common(&self.range, &other.range);
         joined.filled |= other.filled;

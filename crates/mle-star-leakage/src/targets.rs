@@ -1,7 +1,9 @@
 //! The targets of a script: their names, the files that have them, and what they were made from.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::info::TargetId;
 use crate::rows::RowsId;
@@ -37,7 +39,7 @@ pub(crate) struct SeenTargets {
     /// Columns that were made from one column of a file, value by value.
     pub(crate) made_from: BTreeMap<String, String>,
     /// Files by the rows of their tables.
-    pub(crate) files: HashMap<RowsId, Rc<str>>,
+    pub(crate) files: FxHashMap<RowsId, Rc<str>>,
 }
 
 impl Targets {

@@ -29,21 +29,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Positions of rows, put together.
-    pub(crate) fn positions_together(&mut self, items: &[Value], arguments: &Arguments) -> Option<Value> {
-        let of = match items {
-            [Value::Positions { of, .. }, _, ..] => *of,
-            _ => return None,
-        };
-        let part = |item: &Value| match item {
-            Value::Positions { of: other, part } if *other == of => Some(*part),
-            _ => None,
-        };
-        let parts: Vec<RowsId> = items.iter().map(part).collect::<Option<_>>()?;
-        let joined = self.rows.joined(&parts, self.site(arguments.range));
-        Some(Value::Positions { of, part: joined })
-    }
-
     /// How many of the first items of a list were in it before a loop added more.
     pub(crate) fn fixed_tables(&self, list: &Value) -> usize {
         match self.state.get(list) {

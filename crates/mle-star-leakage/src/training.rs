@@ -5,10 +5,10 @@ use std::rc::Rc;
 use ruff_text_size::TextRange;
 
 use crate::calls::Arguments;
-use crate::effects::{self, Effect, New, Receiver};
+use crate::effects::{self, Effect, New, Receiver, Step};
 use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::Machine;
-use crate::rows::{DivisionKind, Origin, RowsId};
+use crate::rows::{DivisionKind, RowsId};
 use crate::table::Table;
 use crate::value::{Bound, Dict, Estimator, Fitted, Object, Role, Value};
 
@@ -41,14 +41,11 @@ impl Machine<'_> {
 
     /// The rows that folds are made of, and the training rows of a fold, if rows are those.
     pub(crate) fn fold_of(&self, rows: RowsId) -> Option<(RowsId, RowsId)> {
-        self.rows.ancestors(rows).find_map(|above| match self.rows.origin(above) {
-            Origin::Part { of, division, side: 0 } => {
-                let (division, _) = self.rows.division_of(*division)?;
-                let kind = division.kind;
-                let folds = kind.is_random() || matches!(kind, DivisionKind::Folds | DivisionKind::Groups);
-                folds.then_some((*of, above))
-            }
-            _ => None,
+        self.rows.ancestors(rows).find_map(|above| {
+            let (of, division, side) = self.rows.part_of(above)?;
+            let kind = self.rows.division_of(division).0.kind;
+            let folds = kind.is_random() || matches!(kind, DivisionKind::Folds | DivisionKind::Groups);
+            (side == 0 && folds).then_some((of, above))
         })
     }
 
@@ -85,13 +82,13 @@ impl Machine<'_> {
             self.networks.forwards.push((*number, table.clone(), site));
         }
         let fitted = fitted?;
-        let estimator = Estimator::model("network", fitted.site);
+        let estimator = Estimator { made: fitted.site, ..Estimator::default() };
         let deps = self.predictions(&estimator, &fitted, &table);
         Some(self.array(table.rows, deps))
     }
 
     /// `loss.backward()`: the networks that were called since the last step learn.
-    pub(crate) fn backward(&mut self, range: TextRange) {
+    fn backward(&mut self, range: TextRange) {
         self.begin_uses();
         let forwards = std::mem::take(&mut self.networks.forwards);
         let mut learnt = Vec::new();
@@ -119,19 +116,16 @@ impl Machine<'_> {
         }
     }
 
-    /// Methods of networks and optimisers that begin a new step.
-    pub(crate) fn begins_step(&mut self, name: &str) {
-        match name {
-            "step" => self.networks.forwards.clear(),
-            "eval" => {
-                self.networks.forwards.clear();
-                self.networks.frozen = true;
-            }
-            "train" => {
-                self.networks.forwards.clear();
-                self.networks.frozen = false;
-            }
-            _ => {}
+    /// A method of a network, an optimiser or a loss.
+    pub(crate) fn train_step(&mut self, step: Step, range: TextRange) {
+        if step == Step::Learnt && !self.networks.forwards.is_empty() {
+            self.backward(range);
+        }
+        self.networks.forwards.clear();
+        match step {
+            Step::Frozen => self.networks.frozen = true,
+            Step::Open => self.networks.frozen = false,
+            Step::Learnt | Step::Begun => {}
         }
     }
 
@@ -229,8 +223,8 @@ impl Machine<'_> {
     }
 
     /// A data set of a library: the same files are the same rows, however they are transformed.
-    pub(crate) fn library_set(&mut self, symbol: &str, arguments: &Arguments) -> Value {
-        let mut key = symbol.to_owned();
+    pub(crate) fn library_set(&mut self, arguments: &Arguments) -> Value {
+        let mut key = arguments.called_name(self.source).to_owned();
         let named = arguments.named.iter().filter(|(name, _)| !name.contains("transform"));
         for value in arguments.positional.iter().chain(named.map(|(_, value)| value)) {
             key = value.constant().map_or(key.clone(), |text| format!("{key} {text}"));
@@ -374,15 +368,6 @@ impl Machine<'_> {
             _ => Value::Unknown,
         }
     }
-}
-
-/// Whether a class or function of torch computes a loss of two tensors.
-pub(crate) fn is_loss(symbol: &str) -> bool {
-    let name = symbol.rsplit('.').next().unwrap_or(symbol);
-    let of_torch = symbol.starts_with("torch") || symbol.starts_with("F.") || symbol.contains("functional");
-    of_torch
-        && (name.ends_with("_loss")
-            || matches!(name, "cross_entropy" | "binary_cross_entropy" | "binary_cross_entropy_with_logits"))
 }
 
 /// Whether a value stands for the position of every row.

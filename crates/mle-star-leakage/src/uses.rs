@@ -21,7 +21,7 @@ pub(crate) struct Uses {
 impl Machine<'_> {
     /// Remembers that a value is read.
     pub(crate) fn note_use(&mut self, value: &Value) {
-        if !matches!(value, Value::Object(_) | Value::Tuple(_) | Value::Positions { .. } | Value::Bound(_)) {
+        if !matches!(value, Value::Object(_) | Value::Tuple(_) | Value::Bound(_)) {
             return;
         }
         if self.uses.begun {
@@ -52,9 +52,6 @@ impl Machine<'_> {
     fn add_rows_of(&mut self, value: &Value, depth: usize) {
         match (value, self.state.handle(value).as_deref()) {
             _ if depth == 0 => {}
-            (Value::Positions { part, .. }, _) => {
-                self.uses.rows.insert(*part);
-            }
             (Value::Bound(bound), _) => self.add_rows_of(&bound.0, depth - 1),
             (_, Some(Object::Table(table))) => {
                 self.uses.rows.insert(table.rows);
@@ -77,8 +74,7 @@ impl Machine<'_> {
         let Some(held) = self.rows.held_out(fit.from) else { return false };
         let related = |rows: RowsId| self.rows.contains(held, rows) || self.rows.contains(rows, held);
         let within = |value: &Value| self.table_of(value).is_some_and(|table| related(table.rows));
-        let uncalled = (0..self.functions.len()).filter(|function| !self.calls.called.contains(function));
-        let texts: Vec<&str> = uncalled.filter_map(|function| self.body_text(function)).collect();
+        let texts: Vec<&str> = self.uncalled().collect();
         // Something of a library may call a function that reads them.
         let named = |name: &str| texts.iter().any(|text| text.contains(name));
         let mut names = self.state.variables().filter(|(_, value)| within(value));

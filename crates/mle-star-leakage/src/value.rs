@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::effects::Made;
 use crate::info::{Dependencies, Scores};
 use crate::rows::RowsId;
 use crate::site::Site;
@@ -40,8 +41,6 @@ pub(crate) enum Value {
     Object(usize),
     /// A tuple.
     Tuple(Rc<[Value]>),
-    /// Positions of rows in a table.
-    Positions { of: RowsId, part: RowsId },
     /// The number of rows.
     Length(RowsId),
     /// Names of columns.
@@ -224,12 +223,12 @@ pub(crate) struct Splitter {
 }
 
 /// Something that is fitted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Estimator {
-    /// The name of the class.
-    pub(crate) name: Rc<str>,
     /// What it learns.
     pub(crate) role: Role,
+    /// What else is known of it.
+    pub(crate) known: Option<Made>,
     /// Where it was made.
     pub(crate) made: Site,
     /// What its settings depend on.
@@ -245,7 +244,7 @@ pub(crate) struct Estimator {
 }
 
 /// What something learnt.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fitted {
     /// Where.
     pub(crate) site: Site,
@@ -264,7 +263,7 @@ pub(crate) struct Fitted {
 }
 
 /// What something learns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     /// Nothing.
     Nothing,
@@ -277,6 +276,7 @@ pub(crate) enum Role {
     /// Repeats or generates rows.
     Sampler,
     /// A model.
+    #[default]
     Model,
     /// The best of several settings of a model.
     Search,
@@ -289,34 +289,10 @@ impl Number {
     }
 }
 
-impl Estimator {
-    /// A model that was not fitted yet.
-    pub(crate) fn model(name: &str, made: Site) -> Self {
-        Self {
-            name: name.into(),
-            role: Role::Model,
-            made,
-            deps: Dependencies::default(),
-            stops: false,
-            warm: false,
-            selects: false,
-            fitted: None,
-        }
-    }
-}
-
 impl Fitted {
     /// What a model learnt from rows and their target.
     pub(crate) fn with_target(site: Site, rows: RowsId, deps: Dependencies) -> Self {
-        Self {
-            site,
-            rows,
-            deps,
-            with_target: true,
-            of_target: false,
-            watched: Scores::default(),
-            named: Vec::new(),
-        }
+        Self { site, rows, deps, with_target: true, ..Self::default() }
     }
 }
 
@@ -383,6 +359,11 @@ impl Value {
         }
     }
 
+    /// The name of a column: the text of a constant that is no number.
+    pub(crate) fn name(&self) -> Option<Rc<str>> {
+        self.constant().filter(|_| !self.is_constant_number())
+    }
+
     /// The value, if it is a number that depends on data.
     pub(crate) fn if_number(&self) -> Self {
         if matches!(self, Self::Number(_)) { self.clone() } else { Self::Unknown }
@@ -413,8 +394,17 @@ impl Value {
         }
     }
 
+    /// The number, if it is a constant.
+    pub(crate) fn as_number(&self) -> Option<f64> {
+        match self {
+            Self::Int(number) => Some(*number as f64),
+            Self::Float(number) => Some(*number),
+            _ => None,
+        }
+    }
+
     /// Whether it is a constant number.
     pub(crate) fn is_constant_number(&self) -> bool {
-        matches!(self, Self::Int(_) | Self::Float(_))
+        self.as_number().is_some()
     }
 }

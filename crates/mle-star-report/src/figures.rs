@@ -130,6 +130,16 @@ pub fn rounded(size: f64) -> String {
     }
 }
 
+/// Bytes as `9.3 MB`.
+pub fn size(bytes: u64) -> String {
+    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    // 999,960 bytes are 1.0 MB when rounded.
+    match units.into_iter().find(|(unit, _)| bytes as f64 >= 0.99995 * unit) {
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / unit),
+        None => format!("{bytes} bytes"),
+    }
+}
+
 /// A number with these decimals; one that rounds to zero has no sign.
 fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");

@@ -2,6 +2,7 @@
 
 use mle_star::result::{ModelKind, ModelRecord};
 
+use crate::figures::size;
 use crate::sanitize::first_line;
 
 /// A reason may be so long, in characters.
@@ -25,15 +26,6 @@ pub fn words(model: &ModelRecord) -> Option<String> {
 pub fn kept_model_note(model: &ModelRecord) -> Option<String> {
     let is_other = model.kind == ModelKind::Fitted && !model.why.is_empty();
     is_other.then(|| first_line(&model.why, MAX_REASON_CHARS))
-}
-
-fn size(bytes: u64) -> String {
-    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    // 999,960 bytes are 1.0 MB when rounded.
-    match units.into_iter().find(|(unit, _)| bytes as f64 >= 0.99995 * unit) {
-        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / unit),
-        None => format!("{bytes} bytes"),
-    }
 }
 
 fn two_digits(value: f64) -> f64 {

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use mle_star_domain::task::Targets;
 use mle_star_leakage::Rule;
 
-#[derive(Debug, Default, Args)]
+/// What `check` looks at, and for what; [`crate::check::pyproject`] fills in what a project sets.
+#[derive(Clone, Debug, Default, Args)]
 pub struct CheckArgs {
     /// Python script, notebook, or folder with both; - is standard input. In folders, files that git ignores are left out
     #[arg(value_name = "SCRIPT", required_unless_present = "explain")]
@@ -16,10 +18,16 @@ pub struct CheckArgs {
     pub data: Option<PathBuf>,
     /// Set the target column
     #[arg(short, long, value_name = "COLUMN")]
-    pub target: Option<String>,
+    pub target: Option<Targets>,
     /// Use this column as the row ID
     #[arg(long, value_name = "COLUMN")]
     pub id_column: Option<String>,
+    /// Look for these rules alone, separated by commas
+    #[arg(long, value_name = "RULE", value_delimiter = ',', hide_possible_values = true, value_parser = rules())]
+    pub select: Vec<Rule>,
+    /// Leave out these rules, separated by commas
+    #[arg(long, value_name = "RULE", value_delimiter = ',', hide_possible_values = true, value_parser = rules())]
+    pub ignore: Vec<Rule>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -38,6 +46,13 @@ pub struct CheckArgs {
     /// Explain a rule, with a script that leaks and one that does not
     #[arg(long, value_name = "RULE", exclusive = true, hide_possible_values = true, value_parser = rules())]
     pub explain: Option<Rule>,
+}
+
+impl CheckArgs {
+    /// Whether findings of a rule are shown.
+    pub fn looks_for(&self, rule: Rule) -> bool {
+        (self.select.is_empty() || self.select.contains(&rule)) && !self.ignore.contains(&rule)
+    }
 }
 
 /// Reads the name of a rule.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mle_star_domain::config::{Config, HoldoutShare};
 use mle_star_domain::protocol::Split;
-use mle_star_domain::task::{Roles, TaskKeys};
+use mle_star_domain::task::{Roles, Targets, TaskKeys};
 use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::Facts;
 use mle_star_run::error::RunError;
@@ -44,7 +44,7 @@ pub fn facts(args: &CheckArgs, known: Option<&DataFacts>) -> Facts {
     match known {
         Some(known) => known.facts(),
         None => Facts {
-            targets: args.target.clone().into_iter().collect(),
+            targets: args.target.iter().flat_map(Targets::all).cloned().collect(),
             ids: args.id_column.clone().into_iter().collect(),
             split: None,
         },
@@ -56,8 +56,7 @@ pub fn facts(args: &CheckArgs, known: Option<&DataFacts>) -> Facts {
 /// # Errors
 /// The folder has no training table, or a table or a given column is wrong.
 pub fn data_facts(args: &CheckArgs, folder: &Path) -> Result<DataFacts, RunError> {
-    let roles =
-        Roles { target: args.target.clone().map(Into::into), id: args.id_column.clone(), ..Roles::default() };
+    let roles = Roles { target: args.target.clone(), id: args.id_column.clone(), ..Roles::default() };
     let source = task_source::find(folder)?.with(TaskKeys { roles, ..TaskKeys::default() });
     let config = Config { holdout: HoldoutShare::Off, ..Config::default() };
     let reader = Reader { config: &config, say: &output::talk };
@@ -69,8 +68,10 @@ pub fn data_facts(args: &CheckArgs, folder: &Path) -> Result<DataFacts, RunError
     let asked = json!({ "question": "relations", "folder": folder, "facts": data.facts });
     let related: Relations = intake.plane.ask(asked)?;
     let (target, id) = (inferred.roles.first_target(), inferred.roles.id.as_deref());
-    let targets: Vec<String> =
-        target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
+    let targets = match &args.target {
+        Some(Targets::Several(names)) => names.clone(),
+        _ => target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect(),
+    };
     let reason = inferred.target_unknown.as_ref().map(|why| why.message.as_str());
     let target_reason = reason.or(inferred.reason("target_column")).unwrap_or("as given").to_owned();
     Ok(DataFacts {

@@ -32,6 +32,9 @@ fn file(checked: &CheckedFile) -> Value {
     };
     let found: Vec<Value> = findings.found.iter().map(|found| finding(findings, found)).collect();
     let mut file = json!({ "path": checked.name, "findings": found });
+    if checked.is_without_score() {
+        file["without_score"] = json!(true);
+    }
     let left_out = findings.code.unparsable_cells().iter();
     let left_out: Vec<Value> =
         left_out.map(|(cell, why)| json!({ "cell": cell, "error": why.to_string() })).collect();

@@ -1,4 +1,4 @@
-//! Texts about the rules: title, severity and explanation.
+//! Texts about the rules: title and severity.
 
 use mle_star_leakage::Rule;
 
@@ -12,9 +12,4 @@ pub fn title(rule: Rule) -> String {
 /// The severity in one word.
 pub fn word(rule: Rule) -> &'static str {
     if rule.blocks() { "leak" } else { "warning" }
-}
-
-/// The rule in Markdown: what it finds and why that matters, a script that leaks, and one that does not.
-pub fn explained(rule: Rule) -> String {
-    format!("# {rule} ({})\n\n{}\n\n{}", word(rule), rule.description(), rule.explanation())
 }

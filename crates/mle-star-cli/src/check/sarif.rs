@@ -6,7 +6,7 @@ use mle_star_leakage::{Finding, Rule};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use super::{CheckedFile, Findings, rules};
+use super::{CheckedFile, Findings};
 
 /// What is not encoded in a path of a URI. A colon is: it would end a scheme.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
@@ -41,7 +41,7 @@ fn rule(rule: Rule) -> Value {
     json!({
         "id": rule.id(),
         "shortDescription": { "text": rule.description() },
-        "help": { "text": rule.instead(), "markdown": rules::explained(rule) },
+        "help": { "text": rule.instead(), "markdown": rule.explanation() },
         "defaultConfiguration": { "level": level(rule) },
     })
 }
@@ -84,7 +84,7 @@ fn location(found: &Finding, findings: &Findings, artifact: &Value) -> Value {
     }
 }
 
-/// What says that a file, or cells of a notebook, could not be checked.
+/// What says that a file, or cells of a notebook, could not be checked, or that there was nothing to check.
 fn notifications(checked: &CheckedFile, root: &Path) -> Vec<Value> {
     let note = |level: &str, text: String| {
         json!({
@@ -99,7 +99,11 @@ fn notifications(checked: &CheckedFile, root: &Path) -> Vec<Value> {
         }
         Ok(findings) => {
             let left_out = findings.code.unparsable_cells().iter();
-            left_out.map(|(cell, why)| note("warning", format!("Cell {cell} is left out: {why}."))).collect()
+            let left_out =
+                left_out.map(|(cell, why)| ("warning", format!("Cell {cell} is left out: {why}.")));
+            let nothing = ("note", "No score was found, so there was nothing to check.".to_owned());
+            let nothing = checked.is_without_score().then_some(nothing);
+            left_out.chain(nothing).map(|(level, text)| note(level, text)).collect()
         }
     }
 }

@@ -10,13 +10,16 @@ use mle_star_report::sanitize::one_line;
 use mle_star_run::settings::Environment;
 
 use super::excerpt::Excerpt;
-use super::{Counts, Findings, rules};
+use super::{CheckedFile, Counts, Findings, rules};
 use crate::output::wrapped;
 
 /// The columns of an output that is no terminal.
 const COLUMNS: usize = 120;
 /// The fewest columns to which text is wrapped.
 const MIN_COLUMNS: usize = 40;
+
+/// How many files are named in the summary.
+const MAX_NAMED_FILES: usize = 3;
 
 /// What the output can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +46,25 @@ pub fn findings(name: &str, findings: &Findings, style: OutputStyle) -> String {
     findings.found.iter().map(|found| format!("{}\n\n", finding(name, findings, found, style))).collect()
 }
 
-/// How much was found.
-pub fn summary_line(counts: Counts, style: OutputStyle) -> String {
+/// How much was found, and which files have no score.
+pub fn summary(all: &[CheckedFile], style: OutputStyle) -> String {
+    let without = all.iter().filter(|checked| checked.is_without_score());
+    let without: Vec<&str> = without.map(|checked| checked.name.as_str()).collect();
+    let counts = Counts::of(all);
+    let found = summary_line(counts, style);
+    let (named, more) = without.split_at(without.len().min(MAX_NAMED_FILES));
+    let named = match (named, more.len()) {
+        ([], _) => return found,
+        (named, 0) => named.join(", "),
+        (named, more) => format!("{} and {more} more", named.join(", ")),
+    };
+    let nothing = format!("no score found in {}: nothing to check there\n", one_line(&named));
+    // That there are no leaks would say no more.
+    let is_all = counts == Counts { files: without.len(), ..Counts::default() };
+    if is_all { nothing } else { found + &nothing }
+}
+
+fn summary_line(counts: Counts, style: OutputStyle) -> String {
     let found = [(counts.leaks, "leak", "91"), (counts.warnings, "warning", "33")];
     let found = found.into_iter().filter(|(number, ..)| *number > 0);
     let found: Vec<String> =

@@ -10,7 +10,7 @@ use crate::args::CheckArgs;
 use crate::check::baseline::Baseline;
 use crate::check::files::inputs;
 use crate::check::screen::{self, OutputStyle};
-use crate::check::{CheckedFile, Counts, check_all, data, json, rules, sarif};
+use crate::check::{CheckedFile, Counts, check_all, data, json, pyproject, sarif};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -20,12 +20,14 @@ use crate::output;
 /// A mistake in the data of `--data`, or the findings cannot be printed.
 pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     if let Some(rule) = args.explain {
-        output::text(&rules::explained(rule));
+        output::text(rule.explanation());
         return Ok(Exit::Done);
     }
+    let args = &pyproject::with_project(args)?;
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
     let known = args.data.as_deref().map(|folder| data::data_facts(args, folder)).transpose()?;
-    let mut checked = check_all(&inputs(&args.scripts), &data::facts(args, known.as_ref()));
+    let facts = data::facts(args, known.as_ref());
+    let mut checked = check_all(&inputs(&args.scripts), &facts, args);
     if let Some(path) = &args.write_baseline {
         return write_baseline(&checked, path);
     }
@@ -62,7 +64,7 @@ fn show(all: &[CheckedFile], style: OutputStyle) {
     let found = all.iter().filter_map(|checked| Some((&checked.name, checked.outcome.as_ref().ok()?)));
     found.for_each(|(name, findings)| output::text(&screen::findings(name, findings, style)));
     tell_unreadable(all);
-    output::text(&screen::summary_line(Counts::of(all), style));
+    output::text(&screen::summary(all, style));
 }
 
 /// Says which files and cells could not be checked.

@@ -2,7 +2,7 @@
 //!
 //! Any web page can make a browser send requests here. It could read a response only through a host name that
 //! points to this machine, so the `Host` must be ours. It could send a form, so the `Origin` must be ours. The
-//! only address that reads more than the runs, a start with a folder, is restricted to requests that the browser
+//! only address that reads more than the runs, the start of a run, is restricted to requests that the browser
 //! marks as coming from here or from no page ([`is_own_wish`]). Requests without that mark, from old browsers or
 //! on another address, are allowed: inferring a task from a folder executes nothing and writes nothing.
 

@@ -43,7 +43,8 @@ pub async fn delete(
     .await
 }
 
-fn selected_runs(pairs: Vec<(String, String)>) -> Vec<String> {
+/// The runs that the pairs of an address or a form name, each once.
+pub fn selected_runs(pairs: Vec<(String, String)>) -> Vec<String> {
     let mut seen = std::collections::BTreeSet::new();
     let ids = pairs.into_iter().filter(|(key, _)| key == "run").map(|(_, id)| id);
     ids.filter(|id| seen.insert(id.clone())).collect()

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use mle_star_domain::metric::Score;
-use mle_star_report::figures::{duration, number};
 use mle_star_report::run_view::RunSummary;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -119,12 +118,9 @@ fn values(entry: &Entry, best: &BTreeSet<String>) -> Value {
         }
     };
     json!({
-        "id": entry.id, "row_id": row_id(entry), "note": "", "state": row.run.state.name(),
-        "best": row.best_score.map(number), "is_best": best.contains(&entry.id), "metric": row.run.metric,
-        "direction": row.run.direction, "held_out": row.held_out, "held_out_interval": row.held_out_interval,
-        "progress": {"percent": row.done.percent, "words": row.stage()},
-        "cost": row.cost().unwrap_or_else(|| "none".to_owned()), "created_at": row.created_at,
-        "begun": local_time(&row.created_at), "time": duration(row.spent.elapsed_seconds),
+        "id": entry.id, "row_id": row_id(entry), "note": "", "run": row, "is_best": best.contains(&entry.id),
+        "held_out": row.held_out, "held_out_interval": row.held_out_interval, "stage": row.stage(),
+        "cost": row.cost(), "begun": local_time(&row.created_at),
     })
 }
 

@@ -14,10 +14,11 @@ use serde::Serialize;
 use crate::exit::Failure;
 
 /// The templates of the pages and their frame.
-const TEMPLATES: [(&str, &str); 14] = [
+const TEMPLATES: [(&str, &str); 15] = [
     ("ui/layout.html", include_str!("../../templates/ui/layout.html")),
     ("ui/list.html", include_str!("../../templates/ui/list.html")),
     ("ui/row.html", include_str!("../../templates/ui/row.html")),
+    ("ui/compare.html", include_str!("../../templates/ui/compare.html")),
     ("ui/run.html", include_str!("../../templates/ui/run.html")),
     ("ui/doing.html", include_str!("../../templates/ui/doing.html")),
     ("ui/logs.html", include_str!("../../templates/ui/logs.html")),
@@ -101,6 +102,11 @@ impl Page {
     /// As [`render`].
     pub fn rendered(template: &str, values: &impl Serialize) -> PageResponse {
         Ok(Self { status: StatusCode::OK, html: render(template, values)? })
+    }
+
+    /// This page with another status.
+    pub fn with(self, status: StatusCode) -> Self {
+        Self { status, ..self }
     }
 }
 

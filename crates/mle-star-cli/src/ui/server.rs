@@ -4,11 +4,11 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::html;
 use tokio::net::TcpListener;
@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use super::access::{self, Access};
 use super::response::{ErrorResponse, Page};
 use super::site::Site;
-use super::{actions, delete, pages, start};
+use super::{actions, compare, delete, pages, sources, start};
 
 /// A bound address, before requests are answered.
 pub struct BoundServer {
@@ -72,7 +72,11 @@ fn routes(site: Arc<Site>) -> Router {
     let mut routes = Router::new()
         .route("/", get(pages::list_page))
         .route("/events", get(pages::list_events))
+        .route("/compare", get(compare::page))
         .route("/start", get(start::page).post(start::start))
+        // Files that are sent have a bound of their own.
+        .route("/start/upload", post(sources::upload).layer(DefaultBodyLimit::disable()))
+        .route("/start/example", post(sources::example))
         .route("/runs/{run}", get(pages::run_page))
         .route("/runs/{run}/events", get(pages::run_events))
         .route("/runs/{run}/logs/{name}", get(pages::log_file))

@@ -20,6 +20,8 @@ const CACHE_SIZE: usize = 8;
 pub struct Site {
     /// The runs directory.
     pub runs_dir: PathBuf,
+    /// The folder below which data can be chosen.
+    pub folder: PathBuf,
     /// The rows of the list.
     pub list: Arc<Live<Runs>>,
     /// Processes that were asked to stop from this page.
@@ -33,7 +35,14 @@ impl Site {
     pub fn new(runs_dir: &Path) -> Self {
         let runs_dir = std::path::absolute(runs_dir).unwrap_or_else(|_| runs_dir.to_owned());
         let list = Live::new(Runs::of(&runs_dir));
-        Self { runs_dir, list: Arc::new(list), asked: Mutex::default(), runs: Mutex::default() }
+        // Without a folder, there is nothing to choose.
+        let folder = std::env::current_dir().and_then(|folder| folder.canonicalize()).unwrap_or_default();
+        Self { runs_dir, folder, list: Arc::new(list), asked: Mutex::default(), runs: Mutex::default() }
+    }
+
+    /// The folder for files that are sent, beside the runs.
+    pub fn uploads(&self) -> PathBuf {
+        self.runs_dir.with_file_name("uploads")
     }
 
     /// The folder of the run with this ID, directly in the runs directory.

@@ -1,35 +1,40 @@
-//! Starts a run from a folder, after showing the inferred task so that it can be changed.
+//! Starts a run: shows what data there is, then what a run would take it for, so that it can be changed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::{Form, Query, State as Of};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Redirect;
 use mle_star_domain::config::{Config, Key};
-use mle_star_domain::task::TaskKeys;
+use mle_star_domain::task::{ColumnRole, TaskKeys};
 use mle_star_domain::trouble::Trouble;
-use mle_star_run::prepare::{Intent, Prepared, prepare_for, task_source};
+use mle_star_run::prepare::intake::{Intake, Location, Reader, take_in};
+use mle_star_run::prepare::{Data, Intent, Prepared, prepare_for, task_source};
 use mle_star_run::settings::process_environment;
+use mle_star_tables::task_inference::TaskHints;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::access::is_own_wish;
 use super::folder::page_of;
-use super::response::{Page, PageResponse, in_background, redirected};
+use super::response::{ErrorResponse, Page, PageResponse, in_background};
 use super::site::Site;
+use super::sources::listing;
 use crate::args::{RunArgs, SettingsArgs, TaskArgs};
 use crate::processes::{detached, expanded};
 
-/// The keys of the task that are always shown.
-const MAIN: [&str; 4] = ["metric", "direction", "target", "id_column"];
+/// Rows of the preview.
+const FIRST_ROWS: usize = 6;
 
 /// The fields of the form; empty if not filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StartForm {
     folder: String,
+    /// The folder whose data is offered.
+    within: String,
     agents: String,
     time_limit: String,
     max_budget_usd: String,
@@ -40,24 +45,32 @@ pub struct StartForm {
     task: BTreeMap<String, String>,
 }
 
-/// A field for each key of the task, with its value.
-fn fields(entered: &StartForm) -> Vec<Value> {
+/// The form, before anything is looked at: a field for each key of the task, with its value.
+fn blank(entered: &StartForm) -> Value {
     let field = |key: &Key| {
         let name = key.option_name();
         let value = entered.task.get(name).map(String::as_str).unwrap_or_default();
-        json!({"name": name, "label": key.help, "of_columns": key.placeholder.starts_with("COLUMN"), "value": value,
-            "is_main": MAIN.contains(&name)})
+        json!({"name": name, "help": key.help, "of_columns": key.placeholder.starts_with("COLUMN"), "value": value})
     };
-    TaskKeys::all().map(field).collect()
+    json!({
+        "entered": entered, "fields": TaskKeys::all().map(field).collect::<Vec<_>>(),
+        "listing": null, "tasks": null, "seen": null, "table": null, "trouble": null,
+    })
 }
 
-/// Shows the form: empty, or filled in from the folder. A request from another site's page does not read the folder.
+/// Shows what data there is, or what a run would take the chosen data for. A request from another site's page reads nothing.
 ///
 /// # Errors
 /// The page cannot be rendered.
-pub async fn page(headers: HeaderMap, Query(entered): Query<StartForm>) -> PageResponse {
-    let entered = if is_own_wish(&headers) { entered.with_plain_lines() } else { StartForm::default() };
-    let values = in_background(move || Ok(looked_at(&entered))).await?;
+pub async fn page(
+    Of(site): Of<Arc<Site>>,
+    headers: HeaderMap,
+    Query(entered): Query<StartForm>,
+) -> PageResponse {
+    let values = match is_own_wish(&headers) {
+        true => in_background(move || Ok(looked_at(&site, &entered))).await?,
+        false => blank(&StartForm::default()),
+    };
     Page::rendered("ui/start.html", &values)
 }
 
@@ -66,24 +79,36 @@ pub async fn page(headers: HeaderMap, Query(entered): Query<StartForm>) -> PageR
 /// # Errors
 /// The folder or a field is wrong; with the error of `run`.
 pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<StartForm>) -> Result<Redirect, Page> {
-    let entered = entered.with_plain_lines();
-    redirected(move || {
-        let args = RunArgs { runs_dir: Some(site.runs_dir.clone()), ..entered.arguments() };
-        Ok(page_of(&detached::start(&args)?.run_id))
-    })
-    .await
+    let args = RunArgs { runs_dir: Some(site.runs_dir.clone()), ..entered.arguments() };
+    match in_background(move || Ok(detached::start(&args)?.run_id)).await {
+        Ok(id) => Ok(Redirect::to(&page_of(&id))),
+        Err(ErrorResponse { trouble, .. }) => Err(refused(site, entered, trouble).await),
+    }
 }
 
-/// The values of the form, with the task inferred from the folder or the error, if there is a folder.
-fn looked_at(entered: &StartForm) -> Value {
-    let folder = entered.path();
-    let form = |entered: &StartForm, tasks: &[PathBuf], seen: Value, trouble: Value| json!({"entered": entered, "tasks": tasks, "seen": seen, "trouble": trouble, "fields": fields(entered)});
+/// The form with what was wrong with it.
+pub async fn refused(site: Arc<Site>, entered: StartForm, trouble: Trouble) -> Page {
+    let values = in_background(move || {
+        let mut values = looked_at(&site, &entered);
+        values["trouble"] = told(trouble);
+        Ok(values)
+    });
+    let page = values.await.map_err(Page::from).and_then(|values| Page::rendered("ui/start.html", &values));
+    page.map_or_else(|page| page, |page| page.with(StatusCode::CONFLICT))
+}
+
+/// The values of the page: the data that can be chosen, or the task inferred from what was chosen and what is wrong with it.
+fn looked_at(site: &Site, entered: &StartForm) -> Value {
+    let mut values = blank(entered);
     if entered.folder.trim().is_empty() {
-        return form(entered, &[], Value::Null, Value::Null);
+        values["listing"] = listing(site, &entered.within);
+        return values;
     }
+    let folder = entered.path();
     let tasks = task_source::all(std::slice::from_ref(&folder));
     if tasks.len() > 1 {
-        return form(entered, &tasks, Value::Null, Value::Null);
+        values["tasks"] = json!(tasks);
+        return values;
     }
     let prepared = task_source::find_one(&folder).and_then(|task| {
         let prepared =
@@ -91,56 +116,76 @@ fn looked_at(entered: &StartForm) -> Value {
         prepared.map_err(|error| error.trouble)
     });
     match prepared {
-        Ok(prepared) => form(&entered.with(&prepared), &[], preview(&prepared), Value::Null),
-        Err(Trouble { message, hint, questions, .. }) => {
-            let trouble = json!({"message": message, "hint": hint, "questions": questions});
-            form(entered, &[], Value::Null, trouble)
+        Ok(prepared) => {
+            values["seen"] = preview(&prepared);
+            values["table"] = json!(table(&prepared.intake, &prepared.data, &prepared.task.columns));
+        }
+        Err(trouble) => {
+            values["trouble"] = told(trouble);
+            values["table"] = json!(columns_alone(entered));
         }
     }
+    values
+}
+
+/// What went wrong, for people who see fields instead of options.
+fn told(Trouble { message, hint, mut questions, .. }: Trouble) -> Value {
+    for question in &mut questions {
+        question.seen = in_fields(&question.seen);
+        question.readings.iter_mut().for_each(|reading| reading.means = in_fields(&reading.means));
+    }
+    json!({"message": in_fields(&message), "hint": in_fields(&hint), "questions": questions})
+}
+
+/// A text with the names of fields instead of options, which have dashes before and in them.
+fn in_fields(text: &str) -> String {
+    text.replace(" --", " ").replace("`--", "`")
 }
 
 /// The inferred task, with the reasons.
 fn preview(prepared: &Prepared) -> Value {
-    let guesses = prepared.guesses.iter().map(|guess| {
-        let value: String = guess.value.chars().take(300).collect();
-        json!({"field": guess.field, "value": value, "reason": guess.reason})
-    });
-    let columns = prepared.data.profile.iter().flat_map(|profile| &profile.train.columns);
-    let config = &prepared.configured.config;
+    let (configured, task) = (&prepared.configured, &prepared.task);
+    let is_timed = configured.given.contains("time_limit_seconds");
     json!({
-        "task": prepared.task.competition_id,
-        "description": prepared.task.description,
-        "guesses": guesses.collect::<Vec<_>>(),
-        "columns": columns.map(|column| column.name.clone()).collect::<Vec<_>>(),
-        "sources": prepared.lines(),
-        "programs": programs(config),
-        "search": [
-            ("models", config.num_retrieved_models), ("outer steps", config.outer_loop_steps),
-            ("inner steps", config.inner_loop_steps), ("paths", config.num_parallel_solutions),
-            ("ensemble rounds", config.ensemble_rounds),
-        ],
+        "task": task, "guesses": prepared.guesses, "target": task.roles.target.as_ref().map(ToString::to_string),
+        "sources": prepared.lines().iter().map(|line| in_fields(line)).collect::<Vec<_>>(),
+        "programs": programs(&configured.config),
+        "time": is_timed.then_some(configured.config.time_limit_seconds),
     })
+}
+
+/// The columns of data that is not understood yet; `None` if its tables cannot be read.
+fn columns_alone(entered: &StartForm) -> Option<Value> {
+    let source = task_source::find(&task_source::find_one(&entered.path()).ok()?).ok()?;
+    // As in a preview, no program that settings name is executed.
+    let reader = Reader { config: &Config::default(), say: &|_| () };
+    let intake = take_in(&source, Location::Temporary, reader).ok()?;
+    let data = Data::inspect(&intake, &TaskHints { may_lack_tables: true, ..TaskHints::default() }).ok()?;
+    table(&intake, &data, &[])
+}
+
+/// The first rows of the training table, and what its columns are taken for; `None` without one.
+fn table(intake: &Intake, data: &Data, roles: &[ColumnRole]) -> Option<Value> {
+    let (train, file) = (&data.facts["train"], &data.profile.as_ref()?.train.file);
+    let path = std::path::absolute(intake.folder().join(file)).ok()?;
+    let cells: Value =
+        intake.plane.ask(json!({"question": "head", "file": path, "rows": FIRST_ROWS})).ok()?;
+    let made_of = intake.instead().into_iter().find(|(table, _)| table == file);
+    Some(json!({
+        "file": made_of.map_or_else(|| file.clone(), |(_, given)| given), "rows": train["rows"],
+        "columns": train["columns"], "roles": roles, "cells": cells,
+    }))
 }
 
 /// Programs that a run executes because the configuration names them.
 fn programs(config: &Config) -> Vec<Value> {
-    let named = [
-        ("python", &config.python),
-        ("claude_path", &config.claude_path),
-        ("codex_path", &config.codex_path),
-    ];
-    let named =
-        named.into_iter().filter_map(|(key, program)| Some((key, program.as_ref()?.display().to_string())));
-    let searches = config.search_command.first().map(|program| ("search_command", program.clone()));
-    named.chain(searches).map(|(key, path)| json!({"key": key, "path": path})).collect()
+    let all = json!(config);
+    let program = |key: &str| all[key].as_str().or_else(|| all[key][0].as_str()).map(str::to_owned);
+    let keys = ["python", "claude_path", "codex_path", "search_command"].into_iter();
+    keys.filter_map(|key| Some(json!({"key": key, "path": program(key)?}))).collect()
 }
 
 impl StartForm {
-    /// Browsers send CRLF line ends.
-    fn with_plain_lines(self) -> Self {
-        Self { settings: self.settings.replace("\r\n", "\n"), ..self }
-    }
-
     fn path(&self) -> PathBuf {
         expanded(self.folder.trim())
     }
@@ -164,29 +209,5 @@ impl StartForm {
             task: TaskArgs::of(given),
             ..RunArgs::default()
         }
-    }
-
-    /// With inferred values in the empty fields.
-    fn with(&self, prepared: &Prepared) -> Self {
-        let task = &prepared.task;
-        let (roles, metric) = (&task.roles, task.evaluation_metric.clone());
-        let found = [
-            // The name of a metric of the user's own would be looked for among the known ones.
-            ("metric", Some(metric).filter(|_| task.metric_file.is_none())),
-            ("direction", Some(task.metric_direction.name().to_owned())),
-            ("target", roles.target.as_ref().map(ToString::to_string)),
-            ("id_column", roles.id.clone()),
-        ];
-        let mut filled = self.clone();
-        for (name, value) in found {
-            let field = filled.task.entry(name.to_owned()).or_default();
-            if field.trim().is_empty() {
-                *field = value.unwrap_or_default();
-            }
-        }
-        if filled.time_limit.trim().is_empty() {
-            filled.time_limit = prepared.configured.config.time_limit_seconds.to_string();
-        }
-        filled
     }
 }

@@ -162,3 +162,51 @@
   window.addEventListener("pageshow", connect);
   connect();
 })();
+
+// Says that something takes a while, and takes files that are dropped anywhere on the page.
+(function () {
+  const busy = document.getElementById("busy");
+  if (!busy) return;
+  function say(event) {
+    if (event.target.closest("[data-busy]") && !event.defaultPrevented && !event.ctrlKey && !event.metaKey) busy.hidden = false;
+  }
+  document.addEventListener("submit", say);
+  document.addEventListener("click", function (event) {
+    if (event.target.closest("a")) say(event);
+  });
+  window.addEventListener("pageshow", function () { busy.hidden = true; });
+  const drop = document.querySelector(".drop");
+  if (!drop) return;
+  const files = drop.querySelector("input");
+  drop.querySelector("button").hidden = true;
+  files.addEventListener("change", function () { if (files.files.length) drop.requestSubmit(); });
+  document.addEventListener("dragover", function (event) {
+    event.preventDefault();
+    drop.classList.add("is-over");
+  });
+  document.addEventListener("dragleave", function () { drop.classList.remove("is-over"); });
+  document.addEventListener("drop", function (event) {
+    event.preventDefault();
+    drop.classList.remove("is-over");
+    if (!event.dataTransfer.files.length) return;
+    files.files = event.dataTransfer.files;
+    drop.requestSubmit();
+  });
+})();
+
+// Lays the scores of the chosen runs over each other, above the list.
+(function () {
+  const overlay = document.getElementById("overlay");
+  if (!overlay) return;
+  let latest = 0;
+  document.addEventListener("change", async function (event) {
+    if (!event.target.matches(".pick input")) return;
+    const mine = ++latest;
+    const chosen = new URLSearchParams(new FormData(document.getElementById("chosen")));
+    if (![...chosen].length) return overlay.replaceChildren();
+    const answer = await fetch("/compare?" + chosen);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (mine !== latest) return;
+    overlay.replaceChildren(...page.querySelectorAll("svg.unseen, main > .trouble, main > .note, #curves"));
+  });
+})();

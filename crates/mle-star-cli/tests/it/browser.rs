@@ -6,6 +6,7 @@ mod list;
 mod pictures;
 mod report;
 mod runs;
+mod start;
 mod worlds;
 
 use mle_star_needs::needs;
@@ -44,6 +45,7 @@ fn every_page_is_accessible() {
         ("list", "/"),
         ("start", "/start?folder=data"),
         ("start-wrong", "/start?folder=data&metric=nonsense&direction=maximize&agents=offline"),
+        ("compare", "/compare?run=good&run=other&run=bad"),
         ("delete", "/delete?run=bad"),
         ("note", "/runs/bad/note"),
         ("resume", "/runs/bad/resume"),

@@ -55,7 +55,7 @@ def main():
 \t\ty,
 \t\tmodel.predict(x),
 \t)
-\ttitle = 'a rather long text, so that the line does not fit\u{1b}[31m'; second = mean_squared_error(train['価格'], model.predict(x)); title += ' and more'
+\ttitle = 'a rather long text, so that the line does not fit\u{1b}[31m'; second = mean_squared_error(train['価格'], model.fit(x, y).predict(x)); title += ' and more'
 \tprint(f'Final Validation Performance: {first + second}')
 main()
 ";
@@ -250,10 +250,10 @@ fn standard_input_is_a_script_or_a_notebook() {
     check(BEFORE.as_bytes(), "--> <stdin>:8:23\n", 1);
     check(BEFORE.replace('\n', "\r\n").as_bytes(), "--> <stdin>:8:23\n", 1);
     check(notebook(BEFORE).as_bytes(), "--> <stdin>, cell 3, line 2\n", 1);
-    check(b"{1: 'not a notebook'}\n", "no leaks in 1 file\n", 0);
-    check(b"", "no leaks in 1 file\n", 0);
-    check(b"gr\xf6\xdfe = '\xff'", "no leaks in 1 file\n", 0);
-    check(b"# coding: latin-1\nx = '\xff'", "no leaks in 1 file\n", 0);
+    check(b"{1: 'not a notebook'}\n", "no score found in <stdin>: nothing to check there\n", 0);
+    check(b"", "no score found in <stdin>: nothing to check there\n", 0);
+    check(b"gr\xf6\xdfe = '\xff'", "no score found in <stdin>: nothing to check there\n", 0);
+    check(b"# coding: latin-1\nx = '\xff'", "no score found in <stdin>: nothing to check there\n", 0);
     check(format!("\u{feff}{BEFORE}").as_bytes(), "--> <stdin>:8:23\n", 1);
 }
 
@@ -387,6 +387,161 @@ fn comments_and_baselines_hide_findings() {
     moved("b.json", "{}");
     check("check a --baseline b.json", 2, &["b.json is no baseline", "make it with"]);
     check("check a --baseline b.json --write-baseline b.json", 2, &["cannot be used with"]);
+}
+
+/// Fits all rows, and predicts.
+const WITHOUT_SCORE: &str = "import pandas as pd
+from sklearn.linear_model import Ridge
+
+train, test = pd.read_csv('input/train.csv'), pd.read_csv('input/test.csv')
+test['price'] = Ridge().fit(train[['size']], train['price']).predict(test[['size']])
+test[['id', 'price']].to_csv('submission.csv', index=False)
+";
+
+#[test]
+fn a_script_without_a_score_is_said_to_have_none() {
+    let sealed = Sealed::with(&[
+        ("before.py", BEFORE),
+        ("after.py", AFTER),
+        ("a.py", WITHOUT_SCORE),
+        ("more/b.ipynb", &notebook(WITHOUT_SCORE)),
+        ("more/c.py", WITHOUT_SCORE),
+        ("more/d.py", WITHOUT_SCORE),
+        // The checker does not follow this score, but there is one.
+        ("unfollowed.py", "from library import rate\nprint('Accuracy:', rate())\n"),
+        ("allowed.py", "# mle-star: allow\nx = 1\n"),
+    ]);
+    let check = |names: &str, expected: &str, code: i32| {
+        let said = sealed.run(&format!("check {names}"));
+        assert!(said.stdout.ends_with(expected) && said.code == code, "{names}: {said:?}");
+    };
+    check("a.py", "no score found in a.py: nothing to check there\n", 0);
+    check("a.py --strict", "no score found in a.py: nothing to check there\n", 0);
+    check("a.py after.py", "no leaks in 2 files\nno score found in a.py: nothing to check there\n", 0);
+    check("a.py before.py", " in 2 files\nno score found in a.py: nothing to check there\n", 1);
+    check("a.py more", "found in a.py, more/b.ipynb, more/c.py and 1 more: nothing to check there\n", 0);
+    check("unfollowed.py", "no leaks in 1 file\n", 0);
+    check("allowed.py", "1 warning in 1 file\n", 0);
+    let found: Value = serde_json::from_str(&sealed.run("check a.py after.py --json").stdout).unwrap();
+    let without: Vec<&Value> =
+        found["files"].as_array().unwrap().iter().map(|file| &file["without_score"]).collect();
+    assert_eq!(without, [&json!(true), &Value::Null]);
+    let log: Value = serde_json::from_str(&sealed.run("check a.py after.py --sarif").stdout).unwrap();
+    let notes = log["runs"][0]["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
+    assert_eq!((notes.len(), &notes[0]["level"]), (1, &json!("note")), "{log}");
+}
+
+/// Scales by hand, and fits and stops by rows that are scored.
+const TWICE: &str = r#"import pandas as pd
+from sklearn.metrics import mean_squared_error
+from sklearn.model_selection import train_test_split
+from xgboost import XGBRegressor
+
+train = pd.read_csv("input/train.csv")
+train["size"] = (train["size"] - train["size"].mean()) / train["size"].std()
+fit, val = train_test_split(train, random_state=0)
+model = XGBRegressor(early_stopping_rounds=9)
+model.fit(train[["size"]], train["price"], eval_set=[(val[["size"]], val["price"])])
+score = mean_squared_error(val["price"], model.predict(val[["size"]])) ** 0.5
+print(f"Final Validation Performance: {score}")
+"#;
+
+/// Prints several scores of the rows of a fit.
+const SEVERAL: &str = "import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, f1_score
+
+train = pd.read_csv('input/train.csv')
+model = LogisticRegression().fit(train[['size']], train['sold'])
+sold = model.predict(train[['size']])
+print('validation accuracy', accuracy_score(train['sold'], sold))
+print('validation F1', f1_score(train['sold'], sold))
+";
+
+#[test]
+fn one_cause_is_one_report() {
+    let sealed = Sealed::with(&[("twice.py", TWICE), ("several.py", SEVERAL)]);
+    let check = |arguments: &str, expected: &[&str]| {
+        let said = sealed.run(&format!("check {arguments} --json"));
+        let found: Value = serde_json::from_str(&said.stdout).unwrap();
+        let findings = found["files"][0]["findings"].as_array().unwrap();
+        let told = |one: &Value| format!("{} {}", one["line"], one["rule"].as_str().unwrap());
+        assert_eq!(findings.iter().map(told).collect::<Vec<_>>(), expected, "{arguments}");
+    };
+    check("several.py", &["8 scored-on-training-rows"]);
+    check("twice.py", &["7 unsupervised-before-split", "10 scored-on-training-rows"]);
+    // What the strongest one hides is told without it.
+    let expected = ["7 unsupervised-before-split", "10 stopped-on-scored-rows"];
+    check("twice.py --ignore scored-on-training-rows", &expected);
+}
+
+#[test]
+fn a_project_sets_what_is_looked_for() {
+    let sealed = Sealed::with(&[
+        ("before.py", BEFORE),
+        ("part/before.py", BEFORE),
+        ("part/deep/before.py", BEFORE),
+        ("both/train.csv", "id,size,town,price,cost\n1,10,a,1.5,3\n2,20,b,2.5,4\n3,30,a,3.5,6\n"),
+        ("both/test.csv", "id,size,town\n4,15,a\n"),
+        ("part/deep/pyproject.toml", "[project]\nname = 'deep'\n"),
+    ]);
+    let check = |table: &str, line: &str, code: i32, words: &[&str]| {
+        sealed.write("pyproject.toml", format!("[tool.mle-star]\n{table}\n").as_bytes());
+        let said = sealed.run(&format!("check {line}"));
+        let all = format!("{}{}", said.stderr, said.stdout);
+        assert_eq!(said.code, code, "{table}: {line}: {all}");
+        words.iter().for_each(|word| assert!(all.contains(word), "{table}: {line}: {word}: {all}"));
+    };
+    check("", "before.py", 1, &["1 leak, 1 warning in 1 file"]);
+    let ignore = "ignore = ['target-statistics', 'same-rows']";
+    check(ignore, "before.py", 0, &["\n1 warning in 1 file"]);
+    check(ignore, "before.py --strict", 1, &["\n1 warning in 1 file"]);
+    check(&format!("{ignore}\nstrict = true"), "before.py", 1, &["\n1 warning in 1 file"]);
+    check(ignore, "before.py --ignore unsupervised-before-split,same-rows", 1, &["\n1 leak in 1 file"]);
+    let select = "select = 'unsupervised-before-split'";
+    check(select, "before.py", 0, &["\n1 warning in 1 file"]);
+    check(select, "before.py --select same-rows,constant-score", 0, &["no leaks in 1 file"]);
+    check(select, "- --explain same-rows", 2, &["cannot be used with"]);
+    check("target = 'size'", "before.py --data data", 0, &["target: `size` (as given)"]);
+    let both = "target = ['price', 'cost']";
+    check(both, "before.py --data both", 1, &["target: `price`, `cost` (as given)"]);
+    check("target = 'size'", "before.py --data data -t price", 1, &["target: `price` (as given)"]);
+    // The nearest table counts, wherever the command is run.
+    sealed.write("part/pyproject.toml", b"tool.mle-star.select = ['same-rows']\n");
+    check(ignore, "part/before.py", 0, &["no leaks in 1 file"]);
+    check(ignore, "part/deep", 0, &["no leaks in 1 file"]);
+    check(ignore, "part before.py", 0, &["\n3 warnings in 3 files"]);
+    let mistakes = [
+        ("taget = 'x'", "pyproject.toml:2:1: [tool.mle-star] has no key `taget`", "did you mean target?"),
+        (
+            "ignore = ['same-row']",
+            "pyproject.toml:2:1: there is no rule `same-row`",
+            "did you mean same-rows?",
+        ),
+        ("strict = 'yes'", "pyproject.toml:2:1: strict must be true or false", "change the value"),
+        ("target = [1]", "pyproject.toml:2:1: target must be a text or a list of texts", "change the value"),
+        ("target = ", "pyproject.toml:2:10: ", "it must be TOML"),
+    ];
+    for (table, message, hint) in mistakes {
+        check(table, "before.py", 2, &[message, hint]);
+    }
+}
+
+/// The hooks of pre-commit start the program with arguments that it knows.
+#[test]
+fn hooks_run_check() {
+    let sealed = world();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.pre-commit-hooks.yaml");
+    let hooks: Value = serde_saphyr::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let codes = hooks.as_array().unwrap().iter().map(|hook| {
+        let entry = hook["entry"].as_str().unwrap().strip_prefix("mle-star ").unwrap();
+        let args = hook["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let args = args.collect::<Vec<_>>().join(" ");
+        let code = sealed.run(&format!("{entry} {args} warned.py after.py --id-column id")).code;
+        (hook["id"].as_str().unwrap().to_owned(), code)
+    });
+    let expected = [("mle-star-check", 0), ("mle-star-check-strict", 1)];
+    assert_eq!(codes.collect::<Vec<_>>(), expected.map(|(id, code)| (id.to_owned(), code)));
 }
 
 #[test]

@@ -63,8 +63,7 @@ impl Machine<'_> {
             let others = Arguments { positional: others.to_vec(), named, ..*arguments };
             return self.apply(effect, first, &others);
         }
-        let missing = Value::Unknown;
-        self.apply(effect, arguments.first().unwrap_or(&missing), arguments)
+        self.apply(effect, &arguments.first_value(), arguments)
     }
 
     /// What a method of such a receiver gives.

@@ -7,16 +7,17 @@
 mod apply;
 mod rows;
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use ruff_python_ast::{CmpOp, Operator};
+use rustc_hash::FxHashMap;
 
+use crate::info::How;
 use crate::rows::DivisionKind;
 use crate::value::Role;
 
 /// What has a method, or where a function comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Receiver {
     /// A table, a series or an array.
     Table,
@@ -48,8 +49,14 @@ pub(crate) enum Receiver {
     Builtin,
     /// Functions of a library, by its first name. Libraries with the same functions go by the name of one of them.
     Library(&'static str),
-    /// Classes of things that are fitted.
+    /// Classes of things that are fitted, by what they learn.
     Class,
+    /// Functions and classes that make such things, if more is known of these.
+    Maker,
+    /// Settings of models.
+    Setting,
+    /// What trains a network: the network itself, its optimiser or its loss.
+    Trainer,
     /// Functions and classes of any library.
     Any,
 }
@@ -107,6 +114,14 @@ pub(crate) enum Effect {
     Score(Score),
     /// It makes something that is fitted, trained or trained with.
     New(New),
+    /// It makes something that is fitted, of which this is known.
+    Made(Made),
+    /// It trains a network, or ends a step of that.
+    Step(Step),
+    /// It is no call, but an attribute.
+    Attribute(Attribute),
+    /// It is no call, but a setting of a model, in which candidates of a search differ.
+    Setting(How),
 }
 
 impl Effect {
@@ -351,6 +366,10 @@ pub(crate) enum Make {
     Others,
     /// The values that there are, and their codes.
     Unique,
+    /// A data set that a library has or makes; its features and its target, or a table.
+    Example { parts: bool },
+    /// A data set of a library, which the same arguments give again.
+    Known,
 }
 
 /// What is drawn at random.
@@ -502,7 +521,7 @@ pub(crate) enum Learn {
     /// It finds the nearest rows.
     Nearest,
     /// It tells what an attribute of it holds.
-    Told(&'static str),
+    Told(Attribute),
     /// It takes back what it learnt before.
     Restored,
     /// A table is scaled by its own statistics.
@@ -547,6 +566,10 @@ pub(crate) enum Score {
     Optimised,
     /// A function of trials.
     Trials,
+    /// Predictions, by true values; of numbers, or of any.
+    Metric { numbers: bool },
+    /// Predictions, by true values, while a network learns.
+    Loss,
 }
 
 /// What is made that learns, or that is learnt with.
@@ -560,6 +583,8 @@ pub(crate) enum New {
     Trained,
     /// What stops the training of a model.
     Stopping,
+    /// A model that is given its rows before it is fitted.
+    Statistical,
     /// A study of a library of searches.
     Study,
     /// A data set of several tensors.
@@ -568,6 +593,91 @@ pub(crate) enum New {
     Loader,
     /// Parts of a data set.
     Parts,
+}
+
+/// What is known of something that is fitted, but for what it learns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Made {
+    /// It is put together from several transformers and models.
+    Composed,
+    /// The same, each of them for some of the columns.
+    ByColumns,
+    /// It chooses columns by a function, or in a way that is not known.
+    Choosing,
+    /// It projects features on axes that are learnt by the target, if it gets one.
+    Projecting,
+    /// The same, and the target on axes of its own.
+    ProjectingBoth,
+    /// It transforms features to predictions.
+    Predicting,
+    /// It removes rows to balance classes.
+    Undersampling,
+    /// It is a network that goes on learning with each fit.
+    Training,
+    /// It is a function of predictions and true values.
+    Loss,
+    /// It is a function that does what it is given.
+    Doing,
+    /// It knows how important features are to the model that it is made for.
+    Explaining,
+}
+
+/// What a method does in the training of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// What was computed is learnt from.
+    Learnt,
+    /// What was computed before is not learnt from.
+    Begun,
+    /// From now on nothing is learnt from.
+    Frozen,
+    /// From now on what is computed may be learnt from.
+    Open,
+}
+
+/// What an attribute of a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attribute {
+    /// The value itself.
+    Itself,
+    /// Something of which nothing is known.
+    Unknown,
+    /// A constant number.
+    Constant,
+    /// The values without names.
+    Values,
+    /// The numbers of rows and columns.
+    Shape,
+    /// The number of rows.
+    Length,
+    /// The columns as rows.
+    Transposed,
+    /// The names of the columns.
+    Names,
+    /// What names the rows.
+    Index,
+    /// What chooses rows and columns.
+    Places,
+    /// The values as texts.
+    Texts,
+    /// The values as times.
+    Times,
+    /// The values as categories.
+    Categories,
+    /// What an optimiser found, beside the score that it reached.
+    Found,
+    /// The best score of a search, or of watched rows.
+    BestScore,
+    /// The settings with the best score.
+    BestSettings,
+    /// The scores after each round of training.
+    History,
+    /// The scores of all watched rows.
+    Results,
+    /// How important features are.
+    Importances,
+    /// The folder of a path.
+    Folder,
 }
 
 /// Which columns an expression of polars is about.
@@ -584,48 +694,63 @@ pub(crate) enum Expression {
 }
 
 /// The effects of each name, by receivers.
-static EFFECTS: LazyLock<HashMap<&str, Vec<(Receiver, Effect)>>> = LazyLock::new(|| {
-    let mut effects: HashMap<&str, Vec<(Receiver, Effect)>> = HashMap::new();
-    for (receiver, effect, names) in rows::ROWS {
-        for name in names.split_whitespace() {
-            let known = effects.entry(name).or_default();
-            debug_assert!(known.iter().all(|(of, _)| of != receiver), "{receiver:?} has {name} twice");
-            known.push((*receiver, *effect));
-        }
+static EFFECTS: LazyLock<FxHashMap<&str, Vec<(Receiver, Effect)>>> = LazyLock::new(|| {
+    let mut effects: FxHashMap<&str, Vec<(Receiver, Effect)>> = FxHashMap::default();
+    for (receiver, effect, name) in names().filter(|(_, _, name)| !name.contains('*')) {
+        let known = effects.entry(name).or_default();
+        debug_assert!(known.iter().all(|(of, _)| *of != receiver), "{receiver:?} has {name} twice");
+        known.push((receiver, effect));
     }
     effects
 });
 
-/// The effect of a function, by its full name and the last part of that.
-pub(crate) fn of_function(symbol: &str, name: &str) -> Option<Effect> {
-    let reads = name.starts_with("read_") || name.starts_with("scan_");
-    of(libraries(symbol), name).or_else(|| reads.then_some(Effect::File(File::Table)))
+/// How names begin and end that have an effect.
+type Pattern = (&'static str, &'static str, Effect);
+
+/// The effects of names by their beginnings and ends, for each receiver that has such.
+static PATTERNS: LazyLock<FxHashMap<Receiver, Vec<Pattern>>> = LazyLock::new(|| {
+    let mut patterns: FxHashMap<_, Vec<_>> = FxHashMap::default();
+    for (receiver, effect, name) in names() {
+        let pattern = name.split_once('*').map(|(start, end)| (start, end, effect));
+        patterns.entry(receiver).or_default().extend(pattern);
+    }
+    patterns
+});
+
+fn names() -> impl Iterator<Item = (Receiver, Effect, &'static str)> {
+    let rows = rows::ROWS.iter();
+    rows.flat_map(|(receiver, effect, names)| names.split_whitespace().map(|name| (*receiver, *effect, name)))
 }
 
 /// The effect of a method or function, by the first of these receivers that has it.
 pub(crate) fn of(receivers: &[Receiver], name: &str) -> Option<Effect> {
-    let known = EFFECTS.get(name)?;
-    receivers
-        .iter()
-        .find_map(|receiver| known.iter().find(|(of, _)| of == receiver).map(|(_, effect)| *effect))
+    let known = EFFECTS.get(name).map(Vec::as_slice).unwrap_or_default();
+    let named = |receiver: &Receiver| known.iter().find(|(of, _)| of == receiver).map(|(_, effect)| *effect);
+    let fits = |(start, end, _): &&Pattern| name.starts_with(start) && name.ends_with(end);
+    let alike = |receiver| PATTERNS.get(receiver)?.iter().find(fits).map(|(_, _, effect)| *effect);
+    receivers.iter().find_map(named).or_else(|| receivers.iter().find_map(alike))
 }
+
+/// What an attribute of a value is.
+pub(crate) fn attribute(receiver: Receiver, name: &str) -> Option<Attribute> {
+    match of(&[receiver], name) {
+        Some(Effect::Attribute(attribute)) => Some(attribute),
+        _ => None,
+    }
+}
+
+/// The receivers of functions of each library or part of one.
+static LIBRARIES: LazyLock<FxHashMap<&str, &[Receiver]>> = LazyLock::new(|| {
+    let rows = rows::LIBRARIES.iter();
+    rows.flat_map(|(names, receivers)| names.split(' ').map(|name| (name, *receivers))).collect()
+});
 
 /// The libraries whose functions a function may be, by its full name.
 pub(crate) fn libraries(symbol: &str) -> &'static [Receiver] {
-    match symbol.split('.').next().unwrap_or_default() {
-        "pandas" | "polars" | "cudf" | "dask" => &[Receiver::Library("pandas"), Receiver::Any],
-        "numpy" | "scipy" | "cupy" | "jax" | "np" => &[Receiver::Library("numpy"), Receiver::Any],
-        "torch" => &[Receiver::Library("torch"), Receiver::Library("numpy"), Receiver::Any],
-        "lightgbm" | "xgboost" | "catboost" => &[Receiver::Library("lightgbm"), Receiver::Any],
-        "sklearn" => &[Receiver::Library("sklearn"), Receiver::Any],
-        "dataclasses" => &[Receiver::Library("dataclasses")],
-        "itertools" => &[Receiver::Library("itertools"), Receiver::Any],
-        "os" => &[Receiver::Library("os"), Receiver::Any],
-        "math" => &[Receiver::Library("math"), Receiver::Any],
-        "random" => &[Receiver::Library("random"), Receiver::Any],
-        "statistics" => &[Receiver::Library("statistics"), Receiver::Any],
-        "json" | "pickle" | "joblib" => &[Receiver::Library("pickle"), Receiver::Any],
-        "PIL" => &[],
-        _ => &[Receiver::Any],
+    if symbol.contains("metrics") {
+        return LIBRARIES["metrics"];
     }
+    let mut parts =
+        std::iter::successors(Some(symbol), |part| part.rsplit_once('.').map(|(before, _)| before));
+    parts.find_map(|part| LIBRARIES.get(part)).copied().unwrap_or(&[Receiver::Any])
 }

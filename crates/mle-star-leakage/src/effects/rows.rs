@@ -1,19 +1,23 @@
 //! The table of effects: for each receiver the effects of its methods or functions, each with the names that have it.
 //!
-//! A further function of a library is one more name in a row.
+//! A further function of a library is one more name in a row. A name with `*` stands for all that begin and end like it.
 
 use ruff_python_ast::{CmpOp, Operator};
 
 use super::{
-    Best, Columns, Draw, Effect, Expression, File, Items, Learn, Make, New, Order, Python, Receiver, Rows,
-    Score, Split, Stack, Statistic, Test, Text, Values,
+    Attribute, Best, Columns, Draw, Effect, Expression, File, Items, Learn, Made, Make, New, Order, Python,
+    Receiver, Rows, Score, Split, Stack, Statistic, Step, Test, Text, Values,
 };
+use crate::info::How;
 use crate::rows::DivisionKind;
 use crate::value::Role;
 
 macro_rules! effect {
     ($kind:ident) => {
         Effect::$kind
+    };
+    (Setting($how:expr)) => {
+        Effect::Setting($how)
     };
     ($kind:ident :: $($variant:tt)+) => {
         Effect::$kind($kind::$($variant)+)
@@ -25,6 +29,32 @@ macro_rules! rows {
         &[$($(($receiver, effect!($($effect)+), $names),)*)*]
     };
 }
+
+/// Libraries, and parts of them, with the receivers that have their functions. Others are any library.
+pub(super) const LIBRARIES: &[(&str, &[Receiver])] = &[
+    ("metrics", &[Receiver::Library("metrics"), Receiver::Library("sklearn"), Receiver::Any]),
+    ("pandas polars cudf dask", &[Receiver::Library("pandas"), Receiver::Any]),
+    ("numpy scipy cupy jax np", &[Receiver::Library("numpy"), Receiver::Any]),
+    (
+        "torch",
+        &[Receiver::Library("torch"), Receiver::Library("numpy"), Receiver::Library("losses"), Receiver::Any],
+    ),
+    ("F torchvision", &[Receiver::Library("losses"), Receiver::Any]),
+    ("torchvision.datasets", &[Receiver::Library("torchvision.datasets")]),
+    ("torchvision.models", &[Receiver::Library("torchvision.models")]),
+    ("lightgbm xgboost catboost", &[Receiver::Library("lightgbm"), Receiver::Any]),
+    ("sklearn", &[Receiver::Library("sklearn"), Receiver::Any]),
+    ("sklearn.datasets", &[Receiver::Library("sklearn.datasets")]),
+    ("statsmodels", &[Receiver::Library("statsmodels"), Receiver::Any]),
+    ("dataclasses", &[Receiver::Library("dataclasses")]),
+    ("itertools", &[Receiver::Library("itertools"), Receiver::Any]),
+    ("os", &[Receiver::Library("os"), Receiver::Any]),
+    ("math", &[Receiver::Library("math"), Receiver::Any]),
+    ("random", &[Receiver::Library("random"), Receiver::Any]),
+    ("statistics", &[Receiver::Library("statistics"), Receiver::Any]),
+    ("json pickle joblib", &[Receiver::Library("pickle"), Receiver::Any]),
+    ("PIL", &[]),
+];
 
 /// Receivers, effects and names.
 pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
@@ -96,6 +126,17 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Statistic::Pivot] "pivot_table pivot";
         [File::Written] "to_csv to_parquet to_pickle to_feather write_csv";
         [Columns::OfPandas] "to_pandas";
+        [Attribute::Values] "values array real";
+        [Attribute::Shape] "shape";
+        [Attribute::Length] "size height";
+        [Attribute::Transposed] "T";
+        [Attribute::Unknown] "dtype dtypes";
+        [Attribute::Names] "columns";
+        [Attribute::Index] "index";
+        [Attribute::Places] "iloc loc at iat";
+        [Attribute::Texts] "str";
+        [Attribute::Times] "dt";
+        [Attribute::Categories] "cat";
     }
     Receiver::Polars => {
         [Same] "over rechunk shrink_to_fit";
@@ -172,6 +213,7 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Statistic::AddedAt] "at";
         [Statistic::LeastSquares] "lstsq polyfit curve_fit nnls leastsq";
         [Unknown] "intersect1d histogram shuffle cov";
+        [Attribute::Constant] "inf nan pi e";
     }
     Receiver::Library("torch") => {
         [Values::Best] "max min topk sort";
@@ -204,7 +246,7 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
     }
     Receiver::Names => {
         [Same] "tolist to_list copy sort_values unique";
-        [Items::Added] "append insert extend";
+        [Items::Added] "append insert extend add update";
         [Items::Removed] "drop difference remove";
         [Test::Among] "isin";
     }
@@ -223,6 +265,8 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [File::Written] "write_text write_bytes";
         [File::Matching] "glob rglob";
         [File::InFolder] "iterdir";
+        [Attribute::Folder] "parent parents";
+        [Attribute::Itself] "name stem";
     }
     Receiver::Texts => {
         [Test::Part] "contains startswith endswith";
@@ -232,6 +276,9 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Statistic::Over] "over";
         [Statistic::Best(Best::Value)] "max min nlargest nsmallest sort_values";
         [Statistic::Best(Best::Place)] "argmax argmin idxmax idxmin argsort";
+        [Attribute::Itself] "values array T str dt iloc loc";
+        [Attribute::Unknown] "shape size columns";
+        [Attribute::Found] "x";
     }
     Receiver::Estimator => {
         [Itself] "get_booster compile add set_output";
@@ -245,10 +292,16 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Learn::Score] "score evaluate";
         [Learn::Resample] "fit_resample fit_sample";
         [Learn::Nearest] "kneighbors query radius_neighbors query_radius";
-        [Learn::Told("support_")] "get_support get_feature_importance feature_importance get_score
+        [Learn::Told(Attribute::Importances)] "get_support get_feature_importance feature_importance get_score
             get_fscore shap_values";
-        [Learn::Told("evals_result_")] "evals_result get_evals_result";
-        [Learn::Told("best_score_")] "get_best_score";
+        [Learn::Told(Attribute::Results)] "evals_result get_evals_result";
+        [Learn::Told(Attribute::BestScore)] "get_best_score";
+        [Attribute::Itself] "best_estimator_ booster_ model";
+        [Attribute::BestScore] "best_score_ best_score";
+        [Attribute::History] "history";
+        [Attribute::Results] "evals_result_";
+        [Attribute::Importances] "feature_importances_ coef_ pvalues tvalues params ranking_ scores_ pvalues_
+            support_";
     }
     Receiver::Network => {
         [Itself] "to cuda cpu float double half eval train requires_grad_";
@@ -256,11 +309,19 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Number] "state_dict get_weights";
         [Learn::Restored] "load_state_dict set_weights";
     }
+    Receiver::Trainer => {
+        [Step::Learnt] "backward";
+        [Step::Begun] "step";
+        [Step::Frozen] "eval";
+        [Step::Open] "train";
+    }
     Receiver::Splitter => {
         [Split::Folds] "split";
     }
     Receiver::Study => {
         [Score::Trials] "optimize";
+        [Attribute::BestScore] "best_value value values best_values";
+        [Attribute::BestSettings] "best_params params";
     }
     Receiver::Builtin => {
         [Itself] "iter";
@@ -283,6 +344,7 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
     }
     Receiver::Library("math") => {
         [Itself] "sqrt log log1p exp";
+        [Attribute::Constant] "inf nan pi e";
     }
     Receiver::Library("os") => {
         [Text::Path] "join";
@@ -309,6 +371,28 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Split::Drawn] "resample";
         [Learn::Scaled] "scale minmax_scale robust_scale quantile_transform";
     }
+    Receiver::Library("sklearn.datasets") => {
+        [Make::Example { parts: true }] "make_*";
+        [Make::Example { parts: false }] "fetch_* load_*";
+    }
+    Receiver::Library("metrics") => {
+        [Unknown] "silhouette_score make_scorer get_scorer";
+        [Score::Metric { numbers: true }] "r2_score max_error roc_auc_score mean_squared_* root_mean_squared_*
+            mean_absolute_* median_absolute_* *_deviance";
+        [Score::Metric { numbers: false }] "*_score *_error *_loss *_corrcoef *_rate";
+    }
+    Receiver::Library("losses") => {
+        [Score::Loss] "cross_entropy binary_cross_entropy binary_cross_entropy_with_logits *_loss";
+    }
+    Receiver::Library("torchvision.datasets") => {
+        [Make::Known] "*";
+    }
+    Receiver::Library("torchvision.models") => {
+        [Role::Model] "*";
+    }
+    Receiver::Library("statsmodels") => {
+        [New::Statistical] "*";
+    }
     Receiver::Library("lightgbm") => {
         [New::DataSet] "Dataset DMatrix QuantileDMatrix Pool";
         [New::Trained] "train";
@@ -331,7 +415,25 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
             LatentDirichletAllocation TfidfVectorizer CountVectorizer TfidfTransformer KBinsDiscretizer
             PowerTransformer QuantileTransformer SplineTransformer KMeans MiniBatchKMeans GaussianMixture
             UMAP TSNE VarianceThreshold Tokenizer MissingIndicator RBFSampler Nystroem TextVectorization
-            IsolationForest";
+            IsolationForest *Scaler *Imputer";
+    }
+    Receiver::Setting => {
+        [Setting(How::Seed)] "random_state seed* *seed";
+        [Setting(How::Rounds)] "n_estimators num_boost_round iterations num_iterations num_iteration n_rounds
+            num_rounds nrounds epochs ntree_limit ntree_end iteration_range n_epochs";
+    }
+    Receiver::Maker => {
+        [Made::Composed] "Pipeline make_pipeline FeatureUnion make_union make_imb_pipeline";
+        [Made::ByColumns] "ColumnTransformer make_column_transformer";
+        [Made::Choosing] "FunctionTransformer ColumnSelector DataFrameMapper ColumnTransformerWithNames";
+        [Made::Projecting] "LinearDiscriminantAnalysis NeighborhoodComponentsAnalysis UMAP";
+        [Made::ProjectingBoth] "PLSRegression PLSCanonical PLSSVD CCA";
+        [Made::Predicting] "IsotonicRegression";
+        [Made::Undersampling] "RandomUnderSampler NearMiss TomekLinks EditedNearestNeighbours ClusterCentroids";
+        [Made::Training] "Sequential Model Functional";
+        [Made::Loss] "*Loss";
+        [Made::Doing] "Parallel";
+        [Made::Explaining] "*Explainer";
     }
     Receiver::Any => {
         [Itself] "Path PurePath copy tqdm trange expanduser abspath basename delayed add_constant
@@ -344,6 +446,7 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Nothing] "seed manual_seed manual_seed_all set_seed set_random_seed seed_everything";
         [Text::Folder] "dirname";
         [File::Printed] "info write echo success";
+        [File::Table] "read_* scan_*";
         [File::Opened] "open ZipFile TarFile unpack_archive extractall load load_file loadmat";
         [File::Written] "save savez savetxt dump";
         [File::Matching] "glob iglob rglob";
@@ -352,6 +455,9 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Split::Scores] "cross_val_score";
         [Split::AllScores] "cross_validate";
         [Split::Predictions] "cross_val_predict";
+        [Role::Model] "create_model";
+        [Score::Metric { numbers: true }] "rmse mae";
+        [Score::Metric { numbers: false }] "mape smape rmsle quadratic_weighted_kappa qwk auc";
         [Score::Curve] "roc_curve precision_recall_curve det_curve";
         [Score::Association] "mutual_info_classif mutual_info_regression f_classif f_regression chi2
             r_regression pointbiserialr";
@@ -364,8 +470,8 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
             suggest_discrete_uniform";
         [New::Study] "create_study";
         [New::Stopping] "early_stopping EarlyStopping";
-        [New::Splitter(DivisionKind::Folds)] "KFold StratifiedKFold RepeatedKFold RepeatedStratifiedKFold
-            MultilabelStratifiedKFold LeaveOneOut";
+        [New::Splitter(DivisionKind::Folds)] "KFold StratifiedKFold MultilabelStratifiedKFold LeaveOneOut";
+        [New::Splitter(DivisionKind::ShuffledFolds)] "RepeatedKFold RepeatedStratifiedKFold";
         [New::Splitter(DivisionKind::Draws)] "ShuffleSplit StratifiedShuffleSplit";
         [New::Splitter(DivisionKind::Groups)] "GroupKFold StratifiedGroupKFold GroupShuffleSplit
             LeaveOneGroupOut LeavePGroupsOut PredefinedSplit";

@@ -38,3 +38,27 @@ fn comments_with_a_reason_allow_findings_of_their_line_or_the_next() {
     check(&format!("{SCORE}  # mle-star: allow a-constant: x"), &[leak(1), wrong(1)], &[]);
     check("x = 1  # mle-star: allow: x", &[wrong(1)], &[]);
 }
+
+/// A score counts if it is followed, or if something is called like one.
+#[test]
+fn a_script_has_a_score_or_nothing_to_check() {
+    let check = |script: &str, expected: bool| {
+        assert_eq!(review(script, &Facts::default()).unwrap().has_score, expected, "{script}");
+    };
+    check("", false);
+    check("import pandas as pd\nprint(pd.read_csv('train.csv').head())", false);
+    check("# The accuracy is computed elsewhere.\nx = 1", false);
+    check(SCORE, true);
+    check("from sklearn.metrics import accuracy_score as rate", true);
+    check("print(f'Validation RMSE: {of(model)}')", true);
+    check("model.fit(x, y, eval_set=[(a, b)])", true);
+    let by_hand = "
+import pandas as pd
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import train_test_split
+train, valid = train_test_split(pd.read_csv('train.csv'))
+given = Ridge().fit(train[['size']], train['price']).predict(valid[['size']])
+print(((valid['price'] - given) ** 2).mean())
+";
+    check(by_hand, true);
+}

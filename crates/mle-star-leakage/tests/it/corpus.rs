@@ -108,33 +108,34 @@ fn every_rule_has_pairs() {
     }
 }
 
-/// The first script of a rule's explanation leaks, the second does not.
+/// The first script of a rule's page has this finding alone, in the line that a comment marks or stands above; the second
+/// has none.
 #[test]
-fn explanations_show_what_they_say() {
-    let scripts = |text: &str| -> Vec<String> {
-        let blocks = text.split("```python\n").skip(1);
-        blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
-    };
+fn pages_show_what_they_say() {
     for rule in Rule::ALL {
-        let groups = || Split::Groups(Some("patient".to_owned()));
-        let split = (rule == Rule::RowsInFoldsOfGroups).then(groups);
+        let split = (rule == Rule::RowsInFoldsOfGroups).then(|| Split::Groups(Some("patient".to_owned())));
         let ids = if rule == Rule::IdAsFeature { vec!["id".to_owned()] } else { Vec::new() };
         let facts = Facts { ids, split, ..Facts::default() };
-        let found = |script: &str| -> BTreeSet<Rule> {
-            let reviewed = review(script, &facts).unwrap();
-            reviewed.findings.into_iter().map(|finding| finding.rule).collect()
+        let blocks = rule.explanation().split("```python\n").skip(1);
+        let scripts: Vec<&str> = blocks.map(|block| block.split("```").next().unwrap()).collect();
+        let [leaking, clean] = scripts[..] else { panic!("{rule} has {} scripts", scripts.len()) };
+        let found = |script: &str| -> Vec<(Rule, u32)> {
+            let findings = review(script, &facts).unwrap().findings;
+            findings.into_iter().map(|finding| (finding.rule, finding.line)).collect()
         };
-        let scripts = scripts(rule.explanation());
-        let found: Vec<BTreeSet<Rule>> = scripts.iter().map(|script| found(script)).collect();
-        assert_eq!(found, [BTreeSet::from([rule]), BTreeSet::new()], "{rule}");
+        let (mark, line) = leaking.lines().zip(1..).find(|(line, _)| line.ends_with("# leaks")).unwrap();
+        assert_eq!(found(leaking), [(rule, line + u32::from(mark == "# leaks"))]);
+        assert_eq!(found(clean), [], "{rule}");
     }
 }
 
-/// The names of rules are those of their JSON.
+/// Pages say name and severity, what is found, and what would be right.
 #[test]
-fn rules_have_names() {
+fn pages_have_their_parts() {
     for rule in Rule::ALL {
         assert_eq!(serde_json::to_value(rule).unwrap(), rule.id());
-        assert!(rule.description().ends_with('.') && rule.instead().ends_with('.'));
+        let severity = if rule.blocks() { "leak" } else { "warning" };
+        assert!(rule.explanation().starts_with(&format!("# {rule} ({severity})\n\n")), "{rule}");
+        assert!(rule.description().ends_with('.') && rule.instead().ends_with('.'), "{rule}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
+use fantoccini::key::Key;
 use mle_star_needs::needs;
 
 use crate::browser::chromium::{Browser, DESK};
@@ -64,9 +65,10 @@ fn four_runs() -> Sealed {
     for (id, task, score) in
         [("one", "mine", 3), ("two", "mine", 1), ("three", "mine", 2), ("four", "other", 5)]
     {
-        let score = SCORE.replace("0.5", &format!("{score}.5"));
-        let python = interpreter(&sealed, &format!("{SUBMIT}; {score}"));
-        assert_eq!(sealed.run(&format!("run {task} --run-id {id} --set python={python} {SMALL}")).code, 0);
+        let printed = SCORE.replace("0.5", &format!("{score}.5"));
+        let python = interpreter(&sealed, &format!("{SUBMIT}; {printed}"));
+        let line = format!("run {task} --run-id {id} --set seed={score} --set python={python} {SMALL}");
+        assert_eq!(sealed.run(&line).code, 0);
     }
     sealed
 }
@@ -96,12 +98,47 @@ fn runs_are_grouped_marked_remarked_on_and_deleted() {
 
     browser.click("input[value=one]");
     browser.click("input[value=four]");
-    browser.click("#chosen button");
+    browser.click("#chosen button[formaction]");
     browser.until("location.pathname === '/delete'");
     assert_eq!(sealed.names("runs").len(), 4, "asking deletes nothing");
     browser.click("button.danger");
     browser.until("location.pathname === '/'");
     assert_eq!(sealed.names("runs"), ["three", "two"]);
     assert_eq!(rows("tbody tr[id] th a"), "three,two");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn scores_of_chosen_runs_lie_over_each_other() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
+    let sealed = four_runs();
+    let other = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let said = sealed.run(&format!("run mine --run-id five --metric MAE --set python={other} {SMALL}"));
+    assert_eq!(said.code, 0, "{said:?}");
+    let page = Served::of(&sealed, "");
+    let browser = Browser::start();
+    browser.open(&page.url);
+    let lines = |count: usize| {
+        browser.until(&format!("document.querySelectorAll('#curves .course svg path').length === {count}"));
+    };
+    browser.click("input[value=one]");
+    lines(1);
+    browser.run("document.querySelector('input[value=two]').focus()");
+    browser.press(Key::Space);
+    lines(2);
+    browser.click("input[value=five]");
+    browser.until_shown("#overlay", "five is measured by MAE, not by RMSE: it is left out");
+    lines(2);
+    browser.click("#chosen button:not([formaction])");
+    browser.until("location.pathname === '/compare'");
+    lines(2);
+    assert_eq!(browser.text("h2"), "Scores");
+    browser.click("#show-1");
+    let shown =
+        "return [...document.querySelectorAll('.course')].map(e => getComputedStyle(e).display).join()";
+    assert_eq!(browser.run(shown), "none,inline");
+    assert_eq!(browser.text("#settings-heading ~ .wide tbody"), "seed\t1\t3");
+    browser.click(".legend a[href='/runs/two']");
+    browser.until("location.pathname === '/runs/two'");
     assert_eq!(browser.errors(), Vec::<String>::new());
 }

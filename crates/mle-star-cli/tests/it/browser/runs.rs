@@ -134,36 +134,3 @@ fn a_run_is_watched_stopped_and_resumed() {
     assert!(sealed.path("runs/r/final/submission.csv").is_file());
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
-
-#[test]
-fn a_run_is_started_from_a_folder() {
-    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
-    let sealed = Sealed::with(&[]);
-    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
-    let page = Served::of(&sealed, "");
-    let browser = Browser::start();
-    browser.open(&page.at("/start"));
-    browser.fill("input[name=folder]", "nowhere");
-    browser.click("button[name=look]");
-    browser.until_shown(".trouble", "no such folder");
-    browser.fill("input[name=folder]", "data");
-    browser.click("button[name=look]");
-    let until = |name: &str, value: &str| {
-        browser.until(&format!("(document.querySelector('[name={name}]') || {{}}).value === '{value}'"));
-    };
-    until("target", "price");
-    until("metric", "RMSE");
-    until("direction", "minimize");
-    browser.fill("input[name=metric]", "MAE");
-    let settings = format!("python={python}\n{}", SMALL.replace("--set ", "").replace(' ', "\n"));
-    browser.fill("textarea[name=settings]", &settings);
-    browser.click("button[name=look]");
-    browser.until("location.search.includes('metric=MAE')");
-    until("metric", "MAE");
-    browser.click("button[name=start]");
-    browser.until(&format!("document.querySelector('#doing .state') && {STATE} === 'finished'"));
-    let runs = sealed.names("runs");
-    assert_eq!(runs.len(), 1, "{runs:?}");
-    let task = sealed.read(&format!("runs/{}/task.json", runs[0]));
-    assert!(task.contains("\"evaluation_metric\": \"MAE\""), "{task}");
-}

@@ -167,3 +167,38 @@ fn a_port_in_use_is_reported() {
     let said = sealed.run("ui --port 0 --host 192.0.2.1");
     assert!(said.code == 2 && said.stderr.contains("192.0.2.1"), "{said:?}");
 }
+
+#[test]
+fn data_is_offered_only_below_the_folder_of_the_page_and_only_to_it() {
+    let table = "a,b\n1,2\n";
+    let sealed = Sealed::with(&[
+        ("deep/in/table.csv", table),
+        (".hidden/table.csv", table),
+        ("runs/r/journal.lock", ""),
+        ("deep/run/journal.db", ""),
+    ]);
+    let outside = Sealed::with(&[("secret.csv", table)]);
+    std::os::unix::fs::symlink(outside.path(""), sealed.path("link")).unwrap();
+    std::os::unix::fs::symlink(outside.path("secret.csv"), sealed.path("secret.csv")).unwrap();
+    let page = Served::of(&sealed, "");
+    let offered = |path: &str| page.get(path).body;
+    let top = offered("/start");
+    assert!(top.contains("within=data\"") && top.contains("within=deep\""), "{top}");
+    let deep = offered("/start?within=deep");
+    assert!(deep.contains("within=deep/in\"") && !deep.contains("deep/run"), "{deep}");
+    assert!(offered("/start?within=deep/in").contains("folder=deep/in/table.csv\""));
+    for above in ["..", "%2e%2e", "deep%2F..%2F..", "%2F", "link", "runs%2F..%2F.."] {
+        let body = offered(&format!("/start?within={above}"));
+        assert!(body.contains("within=data\""), "{above}: {body}");
+        for part in ["secret", "within=link", ".hidden", "within=runs"] {
+            assert!(!body.contains(part), "{above}, {part}: {body}");
+        }
+    }
+    let other = page.ask("GET", "/start", &[("Sec-Fetch-Site", "cross-site")], "").body;
+    assert!(!other.contains("within="), "{other}");
+    for path in ["/start/upload", "/start/example"] {
+        let origin = [("Origin", "http://evil.org")];
+        assert_eq!(page.ask("POST", path, &origin, "").status, 403, "{path}");
+    }
+    assert!(!sealed.path("uploads").exists());
+}

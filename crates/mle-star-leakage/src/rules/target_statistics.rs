@@ -1,0 +1,10 @@
+//! A feature is computed with the target of rows that are then validated.
+
+use crate::info::{Dependency, Kind};
+use crate::report::{Cause, Report};
+
+pub(super) fn find(report: &Report<'_>) -> Vec<Cause> {
+    let does = format!("computes statistics of {}", report.target());
+    let is = |dep: Dependency| matches!(dep.kind, Kind::Target | Kind::Window) && report.sees_all(dep);
+    report.on_scored_rows(|dep| is(dep).then_some(does.as_str()))
+}
