@@ -227,7 +227,7 @@ impl Story {
         let stairs = scores(|one| one.improved && !one.is_reference);
         let own = scores(|one| !one.is_reference);
         let all = scores(|_| true);
-        let core = [(3, &stairs), (1, &own), (1, &all)].into_iter().find(|(least, of)| of.len() >= *least)?.1;
+        let core = [(3, &stairs), (3, &own), (1, &all)].into_iter().find(|(least, of)| of.len() >= *least)?.1;
         let best = scores(|one| one.improved).pop();
         let (low, high) = with(range(core.iter().copied())?, best);
         // Better scores are inside, and some that are worse.
@@ -479,7 +479,8 @@ impl Canvas<'_> {
             self.mark("hit", Shape::Disc(10), [x, y]);
             self.mark("mark", shape, [x, y]);
             self.svg += &format!("</{tag}>");
-            self.taken.push([x - 9.0, y - 8.0, x + 9.0, y + 8.0]);
+            // No label stands above or below another solution.
+            self.taken.push([x - 9.0, y - 11.5, x + 9.0, y + 11.5]);
         }
     }
 
@@ -502,7 +503,7 @@ impl Canvas<'_> {
         kept.sort_by_key(|index| !solutions[*index].on_way);
         for index in kept.into_iter().filter(|index| !told[*index]) {
             let [x, y] = self.points[index];
-            let places = [(12.0, 4.5), (12.0, -8.0), (12.0, 17.0), (4.0, 21.0), (4.0, -12.0)];
+            let places = [(12.0, 4.5), (12.0, -8.0), (12.0, 17.0)];
             let both = |(dx, dy)| [(End::Left, [x + dx, y + dy]), (End::Right, [x - dx, y + dy])];
             let bounds = [self.sides[0], self.panel[1] + 1.6 * LINE, self.sides[1] + 8.0, f64::MAX];
             places

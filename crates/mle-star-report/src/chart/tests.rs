@@ -131,7 +131,7 @@ fn labels_do_not_cover_each_other() {
         let solutions: Vec<Solution> = (0..40).map(solution).collect();
         let story = Story { end: 80.0, is_up, lanes: vec!["n", "m"], solutions, ..Story::default() };
         let areas = labels(&story.draw(width, None).unwrap());
-        assert!(areas.len() > 4, "{} labels at {width}", areas.len());
+        assert!(areas.len() > 3, "{} labels at {width}", areas.len());
         for (index, [left, top, right, bottom]) in areas.iter().enumerate() {
             assert!(*left >= 0.0 && *right <= width, "{width}: {left} to {right}");
             let apart =

@@ -58,9 +58,8 @@ pub fn did(context: &Context<'_>, step: &Step<'_>) -> String {
 /// A plan without what comes before a colon: plans of the offline agents begin with `Strategy:`.
 fn headless(plan: &str) -> String {
     let line = first_line(plan, 300);
-    line.split_once(": ")
-        .filter(|(head, _)| head.len() < 20)
-        .map_or_else(|| line.clone(), |(_, rest)| rest.to_owned())
+    let after = line.split_once(": ").filter(|(head, _)| head.len() < 20);
+    after.map_or(line.as_str(), |(_, rest)| rest).to_owned()
 }
 
 /// The first sentence of a plan, or two if it is short.
