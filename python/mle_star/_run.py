@@ -7,7 +7,6 @@ import html
 import itertools
 import json
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -186,26 +185,13 @@ class Run:
     def leaderboard(self) -> pd.DataFrame:
         """The scored solutions, the best first.
 
-        Columns: `place` in the algorithm (docs/events.md); `model`, the one that the solution began with; `score`;
-        `low` and `high`, its 95 % interval, known for the final solution; `seconds` of its script; `kept`, whether the
-        algorithm continued with it.
+        Columns: `place` in the algorithm (docs/events.md); `model`, those that the solution goes back to; `score`;
+        `low` and `high`, its 95 % interval, if it is known; `seconds` of its script; `kept`, whether the algorithm
+        continued with it.
         """
-        events = list(self.events())
-        steps = {event["place"]: event for event in events if event["event"] == "step_ended"}
-        answers = [event["solution"]["step"] for event in events if event["event"] == "answer"]
-        rows = []
-        for event in events:
-            place = re.sub(r"(/debug-\d+)?/run$", "", event.get("place") or "")
-            is_scored = event["event"] == "script_ended" and event["failure"] is None and event["score"] is not None
-            if is_scored and place in steps:
-                low, high = (place in answers[-1:] and self.interval) or (None, None)
-                model, kept = _model(place, steps), steps[place]["kept"]
-                rows.append((place, model, event["score"], low, high, event["seconds"], kept))
         columns = ["place", "model", "score", "low", "high", "seconds", "kept"]
-        is_smaller_better = self._shown()["run"]["direction"] == "minimize"
-        frame: pd.DataFrame = _frames.pandas().DataFrame(rows, columns=columns)
-        frame = frame.astype({"low": float, "high": float})
-        return frame.sort_values("score", ascending=is_smaller_better, kind="stable", ignore_index=True)
+        frame: pd.DataFrame = _frames.pandas().DataFrame(self._shown()["leaderboard"], columns=columns)
+        return frame.astype({"low": float, "high": float})
 
     def predict(self, frame: Table) -> pd.DataFrame:
         """Predicts other rows, in their order: the columns of the submission, with the index of the frame.
@@ -241,9 +227,13 @@ class Run:
         frame: pd.DataFrame = _frames.pandas().DataFrame(rows, columns=["column", "difference", "low", "high"])
         return frame
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the report, one page that needs no other file, and returns its path."""
-        call("report", "--", os.fspath(self._path))
+    def report(self, path: str | os.PathLike[str], *, full: bool = False) -> Path:
+        """Writes the report, one page that needs no other file, and returns its path.
+
+        Args:
+            full: Whether it has every script and every change.
+        """
+        call("report", *(["--full"] if full else []), "--", os.fspath(self._path))
         with contextlib.suppress(shutil.SameFileError):
             shutil.copyfile(self._path / "report.html", path)
         return Path(path)
@@ -272,7 +262,11 @@ class Run:
         # The program says how it read the data before it names the run.
         read = itertools.takewhile(lambda text: not text.startswith("run: "), said)
         lines = "".join(f"<li>{html.escape(text.strip())}</li>" for text in read)
-        return f"<table>{cells}</table><details><summary>how the data was read</summary><ul>{lines}</ul></details>"
+        picture = ""
+        with contextlib.suppress(Error):  # nothing was scored yet
+            picture = call("show", "--svg", "--", os.fspath(self._path))
+        read_as = f"<details><summary>how the data was read</summary><ul>{lines}</ul></details>"
+        return f"<table>{cells}</table>{picture}{read_as}"
 
     def _summary(self) -> str:
         """The state, and the scores with their intervals."""
@@ -286,7 +280,7 @@ class Run:
             ("validated", self.score, self.interval),
             ("held out", self.held_out, self.held_out_interval),
         ]
-        words = [f"{score:.5g} {name}{_in_brackets(interval)}" for name, score, interval in scores if score is not None]
+        words = [f"{score:.4g} {name}{_in_brackets(interval)}" for name, score, interval in scores if score is not None]
         return f"{run['state']}, {run['metric']}: {', '.join(words) or 'no score yet'}"
 
 
@@ -326,15 +320,8 @@ def seconds(limit: float | str | None) -> float | str | None:
 
 
 def _in_brackets(interval: Sequence[float] | None) -> str:
-    return "" if interval is None else " [{:.5g}, {:.5g}]".format(*interval)
+    return "" if interval is None else " [{:.4g}, {:.4g}]".format(*interval)
 
 
 def _interval(pair: list[float] | None) -> tuple[float, float] | None:
     return None if pair is None else (pair[0], pair[1])
-
-
-def _model(place: str, steps: dict[str, dict[str, Any]]) -> str:
-    """The model of the candidate that a solution goes back to."""
-    step = steps[place]
-    earlier = next((name for name in step["from"] if name in steps and name != place), None)
-    return str(step["note"]) if earlier is None else _model(earlier, steps)

@@ -308,6 +308,9 @@ pub struct ShowArgs {
     /// Print the diff between the script at this place and the one it was made from
     #[arg(long, value_name = "PLACE")]
     pub diff: Option<String>,
+    /// Print a picture of the search as SVG: the best score over time, and what each solution was made from
+    #[arg(long, conflicts_with_all = ["code", "diff", "json"])]
+    pub svg: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -317,6 +320,9 @@ pub struct ShowArgs {
 pub struct ReportArgs {
     #[command(flatten)]
     pub run: RunRef,
+    /// Include every script and every change, also in print
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::html;
+use mle_star_report::html::{self, Extent};
 use mle_star_report::run_view::RunView;
 
 use mle_star_run::runs::inputs::{unwritable, write_atomically};
@@ -15,8 +15,8 @@ use mle_star_run::runs::inputs::{unwritable, write_atomically};
 ///
 /// # Errors
 /// The folder cannot be written.
-pub fn write(view: &RunView) -> Result<PathBuf, Trouble> {
-    let html = html::render(view).map_err(|error| {
+pub fn write(view: &RunView, extent: Extent) -> Result<PathBuf, Trouble> {
+    let html = html::render(view, extent).map_err(|error| {
         Trouble::new(
             format!("cannot make the report: {error:#}"),
             "this is a bug in mle-star, please report it",

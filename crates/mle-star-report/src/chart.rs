@@ -3,27 +3,23 @@
 //! Colours are the fixed values in [`ink`]; the style sheet gives them other values where the page is dark. A
 //! chart has a title and a description for screen readers; its figures belong in a table beside it.
 
-mod bars;
 mod diagnostics;
-mod intervals;
+mod scale;
 mod split;
+mod story;
 
 use std::ops::Range;
 
-use mle_star_domain::place::Place;
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use serde::Serialize;
 
-use crate::figures::{duration, number};
 use crate::markup::escaped;
 
-pub use bars::{Bar, Mood, bars};
 pub use diagnostics::{Line, histogram, scatter, shares};
-pub use intervals::{Band, ScoreRow, intervals, outside};
+pub use scale::{Scale, strips};
 pub use split::{Part, PartKind, split};
+pub use story::{Fate, Solution, Story, WIDTHS};
 
 /// The colours; the style sheet refers to these values.
 mod ink {
@@ -59,152 +55,9 @@ pub struct About<'a> {
     pub description: &'a str,
 }
 
-/// A script that has a score.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ScoredScript {
-    /// The place of the script's run.
-    pub place: Place,
-    /// When it ended, in seconds since the start of the run.
-    pub ended: f64,
-    /// The score.
-    pub score: f64,
-    /// The best score up to here.
-    pub best: f64,
-    /// Whether it is better than all before it.
-    pub improved: bool,
-}
-
-/// The horizontal axis of a score chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
-    /// The number of the script, in the order in which they ended.
-    Scripts,
-    /// Seconds into the run.
-    Time,
-}
-
-/// A solution in the drawing of all solutions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dot {
-    /// Column, from the left.
-    pub column: usize,
-    /// Row, from the top.
-    pub row: usize,
-    /// The outcome of the solution.
-    pub fate: Fate,
-    /// Whether it led to the best solution.
-    pub on_way: bool,
-    /// The indices of its parents' dots.
-    pub from: Vec<usize>,
-}
-
-/// The outcome of a solution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// The solution was kept.
-    Kept,
-    /// The solution was not kept.
-    Dropped,
-    /// The solution has no score.
-    Failed,
-    /// The solution is in progress.
-    Open,
-}
-
-/// The tooltip of a dot, and the element that a click on it shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
-    /// The ID of the element that a click shows.
-    pub target: String,
-    /// The text, of one line.
-    pub says: String,
-}
-
-/// The positions of the dots of a chart, in its pixels, with their indices.
-type Places = Vec<(usize, (i32, i32))>;
-type DotPositions<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawing<'b, 'c> = ChartContext<'b, SVGBackend<'c>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
-
-/// Draws scores as points and the best so far as a line; `None` if there is nothing to draw. Each point has its spot.
-pub fn scores(about: &About<'_>, scored: &[ScoredScript], axis: Axis, spots: &[Spot]) -> Option<String> {
-    let (low, high) = range_with_best(scored)?;
-    #[expect(clippy::cast_precision_loss, reason = "a small count")]
-    let x = |(index, one): (usize, &ScoredScript)| match axis {
-        Axis::Scripts => (index + 1) as f64,
-        Axis::Time => one.ended,
-    };
-    let points: Vec<(f64, &ScoredScript)> = scored.iter().enumerate().map(|one| (x(one), one.1)).collect();
-    let last = points.iter().map(|(x, _)| *x).filter(|x| *x <= MAX_POSITION).fold(0.0, f64::max);
-    let (first, last) = match axis {
-        Axis::Scripts => (0.5, last + 0.5),
-        Axis::Time => (0.0, last.max(1.0) * 1.02),
-    };
-    draw_pointed(about, 280, spots, |area| {
-        let plane = Plane {
-            ranges: [first..last, low..high],
-            titles: [if axis == Axis::Time { "time into the run" } else { "scored scripts, in order" }, ""],
-            labels: [8, 6],
-            shown: [&|x| if axis == Axis::Time { duration(*x) } else { whole(*x) }, &|y| number(*y)],
-        };
-        let mut chart = plane.draw(area)?;
-        let line =
-            stairs(&points, last).into_iter().map(|(x, score)| (x.clamp(0.0, last), score.clamp(low, high)));
-        chart.draw_series(LineSeries::new(line, ink::LINE.stroke_width(2)))?;
-        let inside = |(_, (x, one)): &(usize, &(f64, &ScoredScript))| {
-            (low..=high).contains(&one.score) && (0.0..=last).contains(x)
-        };
-        let drawn = || points.iter().enumerate().filter(inside).map(|(index, (x, one))| (index, *x, *one));
-        // New bests are drawn above other scores at the same position.
-        for (_, x, one) in drawn().filter(|(.., one)| !one.improved) {
-            chart.draw_series([Circle::new((x, one.score), 3, ink::PLAIN.filled())])?;
-        }
-        for (_, x, one) in drawn().filter(|(.., one)| one.improved) {
-            chart.draw_series([TriangleMarker::new((x, one.score), 7, ink::GOOD.filled())])?;
-        }
-        Ok(drawn().map(|(index, x, one)| (index, chart.backend_coord(&(x, one.score)))).collect())
-    })
-}
-
-/// Draws solutions in columns, with lines from the parents of each. Each solution has its spot.
-pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot], spots: &[Spot]) -> Option<String> {
-    const ROW: usize = 16;
-    let rows = 1 + dots.iter().map(|dot| dot.row).max()?;
-    let width = (usize::try_from(WIDTH).ok()? / columns.len().max(1)).min(90);
-    let at = |column: usize, row: usize| {
-        let number = |value: usize| i32::try_from(value).unwrap_or(i32::MAX);
-        (number(column * width + width / 2), number(42 + row * ROW))
-    };
-    let place = |dot: &Dot| at(dot.column, dot.row);
-    draw_pointed(about, u32::try_from(rows * ROW + 46).ok()?, spots, |area| {
-        let name_style = label(TextSize::Small).pos(Pos::new(HPos::Center, VPos::Center));
-        for (index, name) in columns.iter().enumerate() {
-            let (x, _) = at(index, 0);
-            // Many names are drawn in two rows.
-            let y = if columns.len() > 9 && index % 2 == 0 { 8 } else { 24 };
-            area.draw(&Text::new(name.as_str(), (x, y), name_style.clone()))?;
-        }
-        let lines =
-            dots.iter().flat_map(|dot| dot.from.iter().filter_map(move |from| Some((dots.get(*from)?, dot))));
-        // The lines to the best solution are drawn on top.
-        let (way, other): (Vec<_>, Vec<_>) = lines.partition(|(from, to)| from.on_way && to.on_way);
-        for (from, to) in other {
-            area.draw(&PathElement::new(vec![place(from), place(to)], ink::EDGE.stroke_width(1)))?;
-        }
-        for (from, to) in way {
-            area.draw(&PathElement::new(vec![place(from), place(to)], ink::WAY.stroke_width(3)))?;
-        }
-        for dot in dots {
-            match dot.fate {
-                Fate::Kept => area.draw(&Circle::new(place(dot), 5, ink::GOOD.filled()))?,
-                Fate::Dropped => area.draw(&Circle::new(place(dot), 3, ink::PLAIN.filled()))?,
-                Fate::Failed => area.draw(&Cross::new(place(dot), 4, ink::BAD.stroke_width(2)))?,
-                Fate::Open => area.draw(&Circle::new(place(dot), 5, ink::LINE.stroke_width(2)))?,
-            }
-        }
-        Ok(dots.iter().map(place).enumerate().collect())
-    })
-}
 
 /// The axes of a chart, the horizontal one first.
 struct Plane<'a> {
@@ -220,7 +73,7 @@ struct Plane<'a> {
 
 impl Plane<'_> {
     /// Draws the axes, with horizontal lines.
-    fn draw<'b, 'c>(&self, area: &'b Area<'c>) -> DotPositions<Drawing<'b, 'c>> {
+    fn draw<'b, 'c>(&self, area: &'b Area<'c>) -> Outcome<Drawing<'b, 'c>> {
         let [x, y] = self.ranges.clone();
         let mut chart = ChartBuilder::on(area)
             .margin(8)
@@ -228,7 +81,7 @@ impl Plane<'_> {
             .x_label_area_size(44)
             .y_label_area_size(86)
             .build_cartesian_2d(x, y)?;
-        let style = label(TextSize::Small);
+        let style = label();
         let mut mesh = chart.configure_mesh();
         mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID).axis_style(ink::GRID);
         mesh.label_style(style.clone()).axis_desc_style(style);
@@ -238,18 +91,8 @@ impl Plane<'_> {
     }
 }
 
-#[derive(Clone, Copy)]
-enum TextSize {
-    Small,
-    Normal,
-}
-
-fn label<'a>(size: TextSize) -> TextStyle<'a> {
-    let size = match size {
-        TextSize::Small => 15,
-        TextSize::Normal => 16,
-    };
-    ("sans-serif", size).into_font().color(&ink::TEXT)
+fn label<'a>() -> TextStyle<'a> {
+    ("sans-serif", 15).into_font().color(&ink::TEXT)
 }
 
 /// Bounds of the vertical axis. Outliers are left out, so that the other scores stay distinguishable.
@@ -271,11 +114,6 @@ fn range(scores: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     Some((low - margin, high + margin))
 }
 
-/// Bounds of the vertical axis of one run's scores. Its best score is always inside.
-pub fn range_with_best(scored: &[ScoredScript]) -> Option<(f64, f64)> {
-    Some(with(range(scored.iter().map(|one| one.score))?, scored.last().map(|one| one.best)))
-}
-
 /// These bounds, so far apart that these values are inside with a margin.
 fn with((low, high): (f64, f64), values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let drawable = values.into_iter().filter(|value| value.abs() <= MAX_SCORE);
@@ -284,65 +122,23 @@ fn with((low, high): (f64, f64), values: impl IntoIterator<Item = f64>) -> (f64,
     (if from < low { from - margin } else { low }, if to > high { to + margin } else { high })
 }
 
-/// The best score so far as a step line to the end of the chart.
-fn stairs(points: &[(f64, &ScoredScript)], last: f64) -> Vec<(f64, f64)> {
-    let mut line: Vec<(f64, f64)> = Vec::new();
-    for (x, one) in points {
-        line.extend(line.last().map(|before| (*x, before.1)));
-        line.push((*x, one.best));
-    }
-    line.extend(line.last().map(|before| (last, before.1)));
-    line
-}
-
-fn draw(about: &About<'_>, height: u32, picture: impl FnOnce(&Area<'_>) -> DotPositions) -> Option<String> {
-    draw_pointed(about, height, &[], |area| picture(area).map(|()| Places::new()))
-}
-
-/// Draws a picture whose dots are links with a text.
-fn draw_pointed(
-    about: &About<'_>,
-    height: u32,
-    spots: &[Spot],
-    picture: impl FnOnce(&Area<'_>) -> DotPositions<Places>,
-) -> Option<String> {
+fn draw(about: &About<'_>, height: u32, picture: impl FnOnce(&Area<'_>) -> Outcome) -> Option<String> {
     let mut svg = String::new();
-    let places = {
+    {
         let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
-        let places = picture(&area).ok()?;
+        picture(&area).ok()?;
         area.present().ok()?;
-        places
-    };
-    let links: String =
-        places.into_iter().filter_map(|(index, at)| Some(link(spots.get(index)?, at))).collect();
-    let svg = if links.is_empty() { svg } else { svg.replace("</svg>", &format!("{links}</svg>")) };
-    Some(headed(about, height, &svg, !links.is_empty()))
-}
-
-/// A disc around a dot that can be pointed at.
-fn link(spot: &Spot, (x, y): (i32, i32)) -> String {
-    let (target, says) = (escaped(&spot.target), escaped(&spot.says));
-    format!(
-        "<a class=\"spot\" href=\"#{target}\" aria-label=\"{says}\"><title>{says}</title>\
-         <circle cx=\"{x}\" cy=\"{y}\" r=\"9\"/></a>\n"
-    )
-}
-
-/// The label of a script number; empty for values in between.
-fn whole(x: f64) -> String {
-    if (x - x.round()).abs() < 1e-6 { format!("{x:.0}") } else { String::new() }
+    }
+    Some(headed(about, height, &svg))
 }
 
 /// The SVG with a title and a description instead of the opening tag of `plotters`.
-///
-/// With links, it is a group: what is inside an image does not exist for screen readers.
-fn headed(about: &About<'_>, height: u32, svg: &str, has_links: bool) -> String {
-    let role = if has_links { "group" } else { "img" };
+fn headed(about: &About<'_>, height: u32, svg: &str) -> String {
     let body = svg.split_once('>').map_or("", |(_, body)| body);
     let About { id, title, description } = about;
     let (id, title, description) = (escaped(id), escaped(title), escaped(description));
     format!(
-        "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {height}\" role=\"{role}\" \
+        "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
          aria-labelledby=\"{id}-title {id}-desc\">\n\
          <title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-desc\">{description}</desc>{body}"
     )

@@ -83,10 +83,43 @@ pub fn interval([low, high]: [f64; 2]) -> String {
     }
 }
 
-/// A score with its 95 % interval, if one is known: `0.81230 [0.801, 0.823]`.
+/// A score of which the 95 % interval is known: four digits, and more only where the interval is so narrow that they tell
+/// something.
+pub fn measured(score: f64, bounds: Option<[f64; 2]>) -> String {
+    let own = number(score);
+    let width = bounds.map(|[low, high]| high - low).filter(|width| *width > 0.0 && width.is_finite());
+    let is_plain = score != 0.0 && !own.contains('e');
+    let (Some(width), Some((_, digits)), true) = (width, own.split_once('.'), is_plain) else {
+        return own;
+    };
+    let told = (3 - exponent(score.abs())).max(2 - exponent(width));
+    let most = i32::try_from(digits.len()).unwrap_or(MAX_DECIMALS);
+    fixed(score, usize::try_from(told.clamp(0, most)).unwrap_or_default())
+}
+
+/// A score with its 95 % interval, if one is known: `0.8123 [0.801, 0.823]`.
 pub fn with_interval(score: f64, bounds: Option<[f64; 2]>) -> String {
-    let bounds = bounds.map(|bounds| format!(" {}", interval(bounds)));
-    number(score) + &bounds.unwrap_or_default()
+    let words = bounds.map(|bounds| format!(" {}", interval(bounds)));
+    measured(score, bounds) + &words.unwrap_or_default()
+}
+
+/// About this many round values within bounds, and how they are written.
+pub fn round_ticks(low: f64, high: f64, about: f64) -> Vec<(f64, String)> {
+    let rough = (high - low) / about;
+    if !(rough > 0.0 && rough.is_finite()) {
+        return Vec::new();
+    }
+    let unit = 10_f64.powi(exponent(rough));
+    let step = [1.0, 2.0, 5.0, 10.0].map(|part| part * unit).into_iter().find(|step| *step >= rough);
+    let step = step.unwrap_or(rough);
+    let decimals = usize::try_from(-exponent(step * 1.000_001)).unwrap_or_default();
+    let shown = |value: f64| {
+        let is_plain = step < LARGE && decimals <= 9;
+        if is_plain { fixed(value, decimals) } else { number(value) }
+    };
+    let ticks = std::iter::successors(Some((low / step).ceil()), |count| Some(count + 1.0)).take(20);
+    let ticks = ticks.map(|count| count * step).take_while(|value| *value <= high);
+    ticks.map(|value| (value, shown(value))).collect()
 }
 
 /// A size with two significant digits: `0.011`, `350`.
@@ -129,13 +162,19 @@ pub fn grouped(count: u64) -> String {
     grouped
 }
 
+/// The power of ten below a positive size.
+fn exponent(size: f64) -> i32 {
+    #[expect(clippy::cast_possible_truncation, reason = "the exponent of a finite number is small")]
+    let exponent = size.log10().floor() as i32;
+    exponent
+}
+
 /// The decimals that show two significant digits of a positive size.
 fn decimals(size: f64) -> Option<usize> {
     if !size.is_finite() || size <= 0.0 {
         return None;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "the exponent of a finite number is small")]
-    let decimals = 1 - size.log10().floor() as i32;
+    let decimals = 1 - exponent(size);
     (decimals <= MAX_DECIMALS).then(|| usize::try_from(decimals).unwrap_or(0))
 }
 
@@ -169,6 +208,36 @@ mod tests {
         check(12345.678, "12345.68");
         check(0.000_001, "1.0000e-6");
         check(0.0, "0.00000");
+    }
+
+    #[test]
+    fn a_score_has_the_digits_that_its_interval_justifies() {
+        let check = |score, bounds, expected: &str| assert_eq!(measured(score, bounds), expected);
+        check(0.702_951, Some([0.65, 0.76]), "0.7030");
+        check(0.812_3, Some([0.801, 0.823]), "0.8123");
+        check(0.999_123, Some([0.998_5, 0.999_7]), "0.99912");
+        check(23_900.42, Some([23_650.0, 24_350.0]), "23900");
+        check(-12.345_6, Some([-13.1, -11.9]), "-12.35");
+        check(0.5, Some([0.5, 0.5]), "0.50000");
+        check(0.0, Some([-0.5, 0.5]), "0.00000");
+        check(0.5, None, "0.50000");
+        assert_eq!(with_interval(0.702_951, Some([0.65, 0.76])), "0.7030 [0.65, 0.76]");
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        let check = |low, high, expected: &[&str]| {
+            let labels: Vec<String> =
+                round_ticks(low, high, 4.0).into_iter().map(|(_, label)| label).collect();
+            assert_eq!(labels, expected);
+        };
+        check(0.48, 0.72, &["0.5", "0.6", "0.7"]);
+        check(0.651, 0.704, &["0.66", "0.68", "0.70"]);
+        check(-1.0, 1.0, &["-1.0", "-0.5", "0.0", "0.5", "1.0"]);
+        check(0.0, 30_000.0, &["0", "10000", "20000", "30000"]);
+        check(1.0, 1.0, &[]);
+        check(0.0, f64::INFINITY, &[]);
+        assert!(round_ticks(1e300, 1.000_000_1e300, 4.0).len() < 20);
     }
 
     #[test]

@@ -6,7 +6,9 @@ use minijinja::{Environment, Error};
 use mle_star_domain::search::is_link;
 
 use crate::cut::{OUTPUT, PROSE, cut, line_of, sentence};
-use crate::figures::{brief, count, duration, grouped, interval, number, rounded, shown_time, signed};
+use crate::figures::{
+    brief, count, duration, grouped, interval, measured, number, rounded, shown_time, signed,
+};
 use crate::markup::escaped_code;
 use crate::money;
 use crate::sanitize::first_line;
@@ -20,6 +22,9 @@ const MAX_LINK_CHARS: usize = 300;
 /// Adds the filters and tests. Those of figures print nothing where a figure is unknown.
 pub fn add(environment: &mut Environment<'_>) {
     environment.add_filter("number", |score: Option<f64>| score.map(number));
+    environment.add_filter("measured", |score: Option<f64>, bounds: Serde<Option<[f64; 2]>>| {
+        score.map(|score| measured(score, bounds.0))
+    });
     environment.add_filter("worse", worse);
     environment.add_filter("signed", |gain: Option<f64>| gain.map(signed));
     environment.add_filter("interval", |bounds: Serde<Option<[f64; 2]>>| bounds.0.map(interval));

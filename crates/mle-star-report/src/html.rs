@@ -7,42 +7,54 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use minijinja::value::Serde;
 use minijinja::{Environment, Error, context};
+use mle_star_domain::layout;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::at_work::AtWork;
 use crate::export::{NOTEBOOK, notebook};
-use crate::page;
 use crate::run_report::RunReport;
 use crate::run_view::{RunView, State};
 use crate::views::{Context, PARTS, Part};
+use crate::{files, page};
 
 pub use crate::page::{SCRIPT, STYLE, environment};
 
 const FRAME: &str = include_str!("../templates/report.html");
 /// The largest file that a report holds for saving, in bytes.
-const MAX_DOWNLOAD_BYTES: usize = 1 << 20;
+const MAX_DOWNLOAD_BYTES: usize = 150_000;
+
+/// How much of the solutions a report has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The plans of all, and the changes of those that were kept.
+    Brief,
+    /// Every script and every change, also in print.
+    Full,
+}
 
 /// Renders the report.
 ///
 /// # Errors
 /// A template is broken.
-pub fn render(view: &RunView) -> Result<String, Error> {
+pub fn render(view: &RunView, extent: Extent) -> Result<String, Error> {
     let mut environment = environment()?;
     environment.add_template("report", FRAME)?;
+    environment.add_global("is_full", extent == Extent::Full);
     let at_work = AtWork::of(view);
     let run = Context::of(view, &at_work);
     let (mut parts, mut sections) = (Vec::new(), Vec::new());
-    for one in &PARTS {
+    for one in PARTS {
         let section = part(&environment, one, &run)?;
         if !section.is_empty() {
-            parts.push([one.name, one.title]);
+            parts.extend(one.link());
             sections.push(section);
         }
     }
     environment.get_template("report")?.render(context! {
         task => &view.summary.task,
         run_id => &view.summary.run.run_id,
+        state => view.summary.run.state.name(),
         style => STYLE,
         style_hash => hash(STYLE),
         script => SCRIPT,
@@ -53,14 +65,24 @@ pub fn render(view: &RunView) -> Result<String, Error> {
     })
 }
 
-/// The notebook of a finished run, as a name and an address that holds the file itself. One that is too large is left out.
-fn downloads(view: &RunView, report: &RunReport) -> Vec<[String; 2]> {
+/// Submission, script and notebook of a finished run, each as a label, a name and an address that holds the file itself. Those that
+/// are too large are left out.
+fn downloads(view: &RunView, report: &RunReport) -> Vec<[String; 3]> {
     let Some(result) = &view.result else { return Vec::new() };
-    let notebook = notebook(report, &result.task.competition_id, &result.final_solution.content);
-    let text = serde_json::to_string_pretty(&notebook).unwrap_or_default();
-    let small = Some(text).filter(|text| text.len() <= MAX_DOWNLOAD_BYTES);
-    let address = |text| format!("data:application/x-ipynb+json;base64,{}", STANDARD.encode(text));
-    small.map(|text| [NOTEBOOK.to_owned(), address(text)]).into_iter().collect()
+    let script = &result.final_solution.content;
+    let notebook = notebook(report, &result.task.competition_id, script);
+    let submission = format!("{}/{}", layout::FINAL, layout::SUBMISSION);
+    let submission = files::read(&view.folder, &submission, MAX_DOWNLOAD_BYTES as u64).ok();
+    let files = [
+        ("Submission", layout::SUBMISSION, "text/csv", submission),
+        ("Script", layout::SOLUTION, "text/x-python", Some(script.clone())),
+        ("Notebook", NOTEBOOK, "application/x-ipynb+json", serde_json::to_string_pretty(&notebook).ok()),
+    ];
+    let address = |(label, name, kind, text): (&str, &str, &str, Option<String>)| {
+        let text = text.filter(|text| text.len() <= MAX_DOWNLOAD_BYTES)?;
+        Some([label.to_owned(), name.to_owned(), format!("data:{kind};base64,{}", STANDARD.encode(text))])
+    };
+    files.into_iter().filter_map(address).collect()
 }
 
 /// One part as HTML, empty if the run has no such part.

@@ -10,15 +10,19 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 
 use crate::filters;
 use crate::markup::escaped;
-use crate::views::{PARTS, Part};
+use crate::views::{PARTS, Part, Shape};
 
 /// The style sheet of the parts and of the report.
-pub const STYLE: &str = include_str!("../templates/style.css");
+pub const STYLE: &str =
+    concat!(include_str!("../templates/style.css"), include_str!("../templates/picture.css"));
 /// The script of the parts. The parts are readable without it.
 pub const SCRIPT: &str = include_str!("../templates/page.js");
 
+/// The template of what stands around a part.
+const PART: &str = "parts/part.html";
 /// Templates beside those of the parts.
-const OTHERS: [(&str, &str); 2] = [
+const OTHERS: [(&str, &str); 3] = [
+    (PART, include_str!("../templates/parts/part.html")),
     ("parts/pieces.html", include_str!("../templates/parts/pieces.html")),
     ("show.txt", include_str!("../templates/show.txt")),
 ];
@@ -36,6 +40,7 @@ pub fn environment() -> Result<Environment<'static>, Error> {
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_formatter(print);
     filters::add(&mut environment);
+    environment.add_global("is_full", true);
     let parts = PARTS.iter().map(|part| (part.path, part.template));
     parts.chain(OTHERS).try_for_each(|(name, text)| environment.add_template(name, text))?;
     Ok(environment)
@@ -51,8 +56,10 @@ pub fn section(
     values: &serde_json::Value,
     more: Value,
 ) -> Result<String, Error> {
-    let Part { name, title, path, .. } = *part;
-    environment.get_template(path)?.render(context! { name, title, v => Serde(values), ..more })
+    let Part { name, title, path, shape, .. } = *part;
+    let body =
+        environment.get_template(path)?.render(context! { name, title, v => Serde(values), ..more })?;
+    environment.get_template(PART)?.render(context! { name, title, body, is_fold => shape == Shape::Fold })
 }
 
 /// Prints a value: markup unchanged, nothing for `None`, and text escaped, unless the template is one of plain text.

@@ -313,15 +313,15 @@ pub(crate) mod tests {
     #[test]
     fn the_last_lines_name_both_scores_or_why_there_is_one() {
         let check = |more: Value, expected: &[&str]| assert_eq!(report(&more).score_lines(), expected);
-        let validated = "ROC-AUC: 0.81230 validated [0.801, 0.823]";
+        let validated = "ROC-AUC: 0.8123 validated [0.801, 0.823]";
         check(
             json!({"holdout_score": 0.8098, "holdout_interval": [0.790, 0.829]}),
-            &["ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out [0.790, 0.829]"],
+            &["ROC-AUC: 0.8123 validated [0.801, 0.823], 0.8098 held out [0.790, 0.829]"],
         );
         check(
             json!({"holdout_score": 0.8098, "holdout_rows": 1500, "holdout_reported_rows": 750}),
             &[
-                "ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out",
+                "ROC-AUC: 0.8123 validated [0.801, 0.823], 0.80980 held out",
                 "the held-out score is of 750 of 1,500 held-out rows, because the others took part in a decision",
             ],
         );
@@ -355,7 +355,7 @@ pub(crate) mod tests {
     fn the_last_lines_name_the_scores_of_periods() {
         let check = |more: Value, expected: &[&str]| assert_eq!(report(&more).score_lines(), expected);
         let period = |score: f64| json!({"from": "a", "to": "b", "rows": 9, "score": score});
-        let held_out = "ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out";
+        let held_out = "ROC-AUC: 0.8123 validated [0.801, 0.823], 0.80980 held out";
         check(
             json!({"holdout_score": 0.8098, "periods": [period(0.79), period(0.83), period(0.8098)]}),
             &[

@@ -8,7 +8,7 @@ use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::trust::{ExpectedScore, Trust};
 use serde::Serialize;
 
-use crate::figures::{count, grouped, interval, number, with_interval};
+use crate::figures::{count, grouped, interval, measured, number, with_interval};
 use crate::sanitize::first_line;
 
 /// The longest cause in a sentence, in characters.
@@ -52,19 +52,20 @@ impl ScoreReport {
         lines.into_iter().flatten().collect()
     }
 
-    /// The score to expect: `expect ROC-AUC 0.812 [0.801, 0.823]; a constant has 0.500`.
+    /// The score to expect: `expect ROC-AUC 0.8123 [0.801, 0.823]; a constant has 0.5000`.
     fn expected_line(&self, metric: &str) -> Option<String> {
         let expected = self.expected.as_ref()?;
-        let constant = expected.constant.map(|constant| format!("; a constant has {}", number(constant)));
+        let constant = expected.constant.map(|constant| measured(constant, expected.interval));
+        let constant = constant.map(|constant| format!("; a constant has {constant}"));
         let score = with_interval(expected.score, expected.interval);
         Some(format!("expect {metric} {score}{}", constant.unwrap_or_default()))
     }
 
-    /// Both scores: `ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out [0.790, 0.829]`.
+    /// Both scores: `ROC-AUC: 0.8123 validated [0.801, 0.823], 0.8098 held out [0.790, 0.829]`.
     fn line(&self, metric: &str) -> Option<String> {
         let told = |score: f64, of: &str, bounds: Option<[f64; 2]>| {
-            let bounds = bounds.map(|bounds| format!(" {}", interval(bounds)));
-            format!("{} {of}{}", number(score), bounds.unwrap_or_default())
+            let words = bounds.map(|bounds| format!(" {}", interval(bounds)));
+            format!("{} {of}{}", measured(score, bounds), words.unwrap_or_default())
         };
         let trust = self.trust.as_ref();
         let bounds = trust.and_then(|trust| trust.validation_interval);

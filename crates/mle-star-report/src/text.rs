@@ -24,7 +24,7 @@ fn rendered(run: &Context<'_>) -> Result<String, Error> {
         report => Serde(&run.report),
         overview => part("overview"),
         importance => part("importance"),
-        ledger => part("ledger"),
+        leaderboard => part("leaderboard"),
         tree => part("tree"),
         runners => part("runners"),
         script => part("script"),

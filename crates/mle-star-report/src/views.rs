@@ -12,19 +12,19 @@ mod descent;
 mod diagnostics;
 mod diff;
 mod failures;
-mod family;
+mod helped;
 pub(crate) mod importance;
+mod leaderboard;
 mod leakage;
-mod ledger;
 mod models;
 pub mod now;
 mod outcome;
 mod overview;
+pub mod picture;
 mod plans;
 mod runners;
 pub(crate) mod scores;
 mod script;
-mod spots;
 pub(crate) mod steps;
 #[cfg(test)]
 mod tests;
@@ -34,6 +34,7 @@ mod trust;
 use serde_json::Value;
 
 pub use context::Context;
+pub use leaderboard::{LeaderboardRow, leaderboard_rows};
 pub use runners::{RunnerRow, runner_rows};
 pub use scores::scored;
 
@@ -45,42 +46,63 @@ pub struct Part {
     pub title: &'static str,
     /// The path of the template among the templates.
     pub path: &'static str,
-    /// The template.
+    /// The template of what stands below the heading.
     pub template: &'static str,
+    /// How it stands in the page.
+    pub shape: Shape,
     /// What the template reads, scores in the metric's unit and times in seconds; `None` if the run has no such part.
     pub values: fn(&Context<'_>) -> Option<Value>,
 }
 
-/// The parts with these names and titles.
+impl Part {
+    /// Its name and title, if it is among the links to parts: those in sight, after the first.
+    pub fn link(&self) -> Option<[&'static str; 2]> {
+        let is_linked = self.shape == Shape::Open && self.name != PARTS[0].name;
+        is_linked.then_some([self.name, self.title])
+    }
+}
+
+/// How a part stands in a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// In sight.
+    Open,
+    /// Below its heading, once that is opened.
+    Fold,
+}
+
+/// The parts with these shapes, names and titles.
 macro_rules! parts {
-    ($($name:ident $title:literal)*) => {
+    ($($shape:ident $name:ident $title:literal)*) => {
         [$(Part {
             name: stringify!($name),
             title: $title,
             path: concat!("parts/", stringify!($name), ".html"),
             template: include_str!(concat!("../templates/parts/", stringify!($name), ".html")),
+            shape: Shape::$shape,
             values: $name::$name,
         }),*]
     };
 }
 
 /// The parts in the order of the page.
-pub static PARTS: [Part; 15] = parts! {
-    overview "Overview"
-    now "Now"
-    trust "How far to trust this score"
-    importance "What matters"
-    diagnostics "Diagnostics"
-    scores "Scores"
-    tree "Solutions"
-    ledger "Accepted changes"
-    ablation "Ablation studies"
-    leakage "Leakage"
-    models "Models"
-    failures "Failures"
-    runners "Runners"
-    costs "Cost and time"
-    script "Script and inputs"
+pub static PARTS: &[Part] = &parts! {
+    Open overview "Overview"
+    Open now "Now"
+    Open picture "The search"
+    Open leaderboard "Leaderboard"
+    Open helped "What helped"
+    Open importance "What matters"
+    Open diagnostics "Where it is wrong"
+    Fold trust "How far to trust this score"
+    Fold tree "Solutions with plan and code"
+    Fold ablation "Ablation studies"
+    Fold leakage "Leakage"
+    Fold models "Models"
+    Fold failures "Failures"
+    Fold runners "Runners"
+    Fold costs "Cost and time"
+    Fold script "Script and inputs"
 };
 
 /// The part with this name.

@@ -1,4 +1,4 @@
-// Copies scripts. The page can be read without this file.
+// Copies scripts and sorts tables. The page can be read without this file.
 "use strict";
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-copy]");
@@ -16,18 +16,23 @@ document.addEventListener("click", async (event) => {
   }
 });
 // A link to something inside closed sections opens these sections. A solution opens beside the list if there is room.
-const isWide = matchMedia("(min-width: 90rem)");
+const isWide = matchMedia("(min-width: 80rem)");
 let opener = null;
 const target = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
 const mark = () => {
   const node = target()?.closest("details.node");
   for (const other of document.querySelectorAll("details.beside")) if (other !== node) other.classList.remove("beside");
   node?.classList.add("beside");
+  for (const spot of document.querySelectorAll("a.spot")) {
+    spot.classList.toggle("chosen", spot.getAttribute("href") === "#" + node?.id);
+  }
   return node;
 };
 const reveal = () => {
   const element = target();
   const node = mark();
+  const fold = element?.querySelector(":scope > details.fold");
+  if (fold) fold.open = true;
   for (let around = element; around; around = around.parentElement) {
     if (around.tagName === "DETAILS") around.open = true;
     if (around.hidden) around.hidden = false;
@@ -45,7 +50,11 @@ const close = () => {
   opener = null;
 };
 addEventListener("hashchange", reveal);
-addEventListener("keydown", (event) => { if (event.key === "Escape" && isWide.matches) close(); });
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  if (isWide.matches) close();
+  unpoint();
+});
 document.addEventListener("click", (event) => {
   const summary = event.target.closest("details.node > summary");
   if (summary && isWide.matches) {
@@ -63,51 +72,98 @@ document.addEventListener("click", (event) => {
   }
   // A second click on the same link does not change the address.
   if (!link) return;
-  if (!link.closest(".inside")) opener = link;
-  if (link.matches(".spot") && isWide.matches) {
-    // The chart stays where it is.
+  const spot = link.closest(".card") ? document.querySelector(".pointed") : link.closest(".spot");
+  if (isTouch && link === spot && !spot.matches(".pointed")) {
+    // The first touch tells, the second opens.
+    event.preventDefault();
+    return point(spot, event.target);
+  }
+  if (!link.closest(".inside")) opener = spot ?? link;
+  unpoint();
+  if (spot && isWide.matches) {
+    // The picture stays where it is.
     event.preventDefault();
     history.pushState(null, "", link.getAttribute("href"));
   }
   setTimeout(reveal);
 });
 
-// What a dot of a chart tells stands below the chart. Arrow keys go from dot to dot, so that Tab leaves the chart.
-const spotsOf = (spot) => Array.from(spot.closest("svg").querySelectorAll(".spot"));
-const point = (event) => {
-  const spot = event.target.closest?.(".spot");
-  if (!spot) return;
-  const figure = spot.closest("figure");
-  let pointed = figure.querySelector(".pointed");
-  if (!pointed) {
-    pointed = document.createElement("p");
-    pointed.className = "pointed";
-    spot.closest(".wide").after(pointed);
-  }
-  const node = document.getElementById(spot.getAttribute("href").slice(1));
-  const part = (name) => node?.querySelector(name)?.textContent.trim() || "";
-  const ended = [part(".outcome"), part(".time")].filter(Boolean).join(", ");
-  const lines = [spot.getAttribute("aria-label"), ended, part(".plan").split("\n")[0].slice(0, 300)];
-  pointed.textContent = lines.filter(Boolean).join("\n");
+// A point of the picture has a card with the row of its solution. Arrow keys go from point to point, so that Tab leaves the
+// picture.
+let isTouch = false;
+const make = (name, text, className = "") => Object.assign(document.createElement(name), { textContent: text, className });
+let pointedAt = null;
+const unpoint = () => {
+  pointedAt = null;
+  document.querySelectorAll(".card").forEach((card) => card.remove());
+  document.querySelectorAll(".pointed").forEach((spot) => spot.classList.remove("pointed"));
 };
-document.addEventListener("pointerover", point);
-document.addEventListener("focusin", point);
+const point = (spot, mark) => {
+  const row = document.getElementById("row-" + spot.getAttribute("href").slice(1));
+  if (!row || spot.matches(".pointed")) return;
+  unpoint();
+  pointedAt = spot.getAttribute("href");
+  spot.classList.add("pointed");
+  const [card, list] = [make("div", "", "card"), make("dl", "")];
+  for (const cell of row.querySelectorAll("td")) {
+    const head = row.closest("table").tHead.rows[0].cells[cell.cellIndex];
+    if (cell.textContent) list.append(make("dt", head.textContent), make("dd", cell.textContent));
+  }
+  const open = Object.assign(make("a", "Plan, change and code", "open"), { href: spot.getAttribute("href") });
+  const name = make("p", "");
+  name.append(make("strong", row.querySelector("th").textContent));
+  card.append(name, list, open);
+  const figure = spot.closest("figure");
+  figure.append(card);
+  // Beside the point, or below it if there is no room.
+  const [at, around] = [mark.getBoundingClientRect(), figure.getBoundingClientRect()];
+  const [right, left] = [at.right - around.left + 10, at.left - around.left - card.offsetWidth - 10];
+  const isBeside = around.width > right + card.offsetWidth || left > 0;
+  const [top, most] = [at.top - card.offsetHeight / 2, innerHeight - card.offsetHeight - 8];
+  const x = around.width > right + card.offsetWidth ? right : Math.max(0, Math.min(left, at.left - around.left));
+  const y = isBeside ? Math.max(8, Math.min(top, most)) : at.bottom + 10;
+  [card.style.left, card.style.top] = [`${x}px`, `${y - around.top}px`];
+};
+const pointFocused = () => {
+  const spot = document.activeElement.closest?.("a.spot");
+  if (spot) point(spot, spot.querySelector(".mark"));
+};
+document.addEventListener("pointerover", (event) => {
+  if (event.pointerType === "touch") return;
+  const spot = event.target.closest?.("a.spot");
+  if (spot) return point(spot, event.target);
+  unpoint();
+  pointFocused();
+});
+document.addEventListener("pointerdown", (event) => {
+  isTouch = event.pointerType === "touch";
+  if (!event.target.closest?.("a.spot, .card")) unpoint();
+});
+document.addEventListener("focusin", () => { if (!isTouch) pointFocused(); });
+document.addEventListener("focusout", () => { if (!isTouch) unpoint(); });
 document.addEventListener("keydown", (event) => {
-  const spot = event.target.closest?.(".spot");
+  isTouch = false;
+  const spot = event.target.closest?.("a.spot");
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
   if (!spot || !step) return;
   event.preventDefault();
-  const spots = spotsOf(spot);
+  const spots = Array.from(spot.closest("svg").querySelectorAll("a.spot"));
   const next = spots[(spots.indexOf(spot) + step + spots.length) % spots.length];
   for (const one of spots) one.setAttribute("tabindex", one === next ? "0" : "-1");
   next.focus();
 });
-const oneTabStop = () => {
-  for (const chart of document.querySelectorAll("svg.chart")) {
-    const spots = chart.querySelectorAll(".spot");
-    if (spots.length && !chart.querySelector(".spot[tabindex]")) {
-      spots.forEach((spot, index) => spot.setAttribute("tabindex", index ? "-1" : "0"));
-    }
+const renewSpots = () => {
+  // The card says what the tooltip would.
+  for (const title of document.querySelectorAll("a.spot > title")) {
+    title.parentElement.setAttribute("aria-label", title.textContent);
+    title.remove();
+  }
+  // A picture that is drawn again keeps its card.
+  const same = pointedAt && !document.querySelector(".card") &&
+    Array.from(document.querySelectorAll("a.spot")).find((spot) => spot.getAttribute("href") === pointedAt && spot.checkVisibility());
+  if (same) point(same, same.querySelector(".mark"));
+  for (const picture of document.querySelectorAll("svg.story:not(:has([tabindex]))")) {
+    picture.querySelectorAll("a.spot").forEach((spot, index) => spot.setAttribute("tabindex", index ? "-1" : "0"));
   }
 };
 
@@ -138,8 +194,58 @@ document.addEventListener("change", (event) => {
 });
 const filterAll = () => document.querySelectorAll("[data-filter]").forEach((box) => { box.hidden = false; filter(box); });
 
+// A table is sorted by a click on the head of a column, and again the other way round. It stays so when its section is renewed.
+const sorted = new Map();
+const heads = (table) => Array.from(table.tHead.rows[0].cells);
+const key = (row, at) => {
+  const cell = row.cells[at];
+  const text = cell.dataset.value ?? cell.textContent.trim();
+  return text !== "" && !isNaN(text) ? Number(text) : text;
+};
+const sortBy = (table, at, isDown) => {
+  const body = table.tBodies[0];
+  const order = (one, other) => {
+    const [a, b] = [key(one, at), key(other, at)];
+    if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+    return (a === b ? 0 : a > b ? 1 : -1) * (isDown ? -1 : 1);
+  };
+  const rows = Array.from(body.rows).sort(order);
+  if (rows.some((row, place) => row !== body.rows[place])) body.append(...rows);
+  heads(table).forEach((head, place) => {
+    if (place === at) head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+  });
+};
+const sortable = () => {
+  for (const table of document.querySelectorAll("table[data-sortable]")) {
+    if (table.querySelector("button.sort")) continue;
+    for (const head of heads(table)) {
+      if (head.tagName !== "TH") continue;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...head.childNodes);
+      head.append(button);
+    }
+    const known = sorted.get(table.closest("section")?.id);
+    if (known) sortBy(table, ...known);
+  }
+};
+document.addEventListener("click", (event) => {
+  // A click elsewhere closes a menu.
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  const head = event.target.closest("button.sort")?.closest("th");
+  if (!head) return;
+  const table = head.closest("table");
+  const at = head.cellIndex;
+  // Numbers are first seen from the largest on.
+  const isDown = head.ariaSort ? head.ariaSort === "ascending" : typeof key(table.tBodies[0].rows[0], at) === "number" && at > 0;
+  sorted.set(table.closest("section")?.id, [at, isDown]);
+  sortBy(table, at, isDown);
+});
+
 const showButtons = () => document.querySelectorAll("button[data-copy]").forEach((button) => { button.hidden = false; });
-const renew = () => { showButtons(); oneTabStop(); filterAll(); mark(); };
+const renew = () => { showButtons(); sortable(); renewSpots(); filterAll(); mark(); };
 new MutationObserver(renew).observe(document.documentElement, { childList: true, subtree: true });
 const ready = () => { renew(); if (location.hash) reveal(); };
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", ready);

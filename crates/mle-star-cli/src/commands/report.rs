@@ -1,5 +1,6 @@
 //! `report`: writes `report.html`.
 
+use mle_star_report::html::Extent;
 use mle_star_report::run_view;
 
 use crate::args::ReportArgs;
@@ -13,7 +14,8 @@ use crate::{output, report};
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let folder = args.run.find()?;
     let view = run_view::read(&folder)?;
-    let path = report::write(&view).map_err(Failure::failed)?;
+    let extent = if args.full { Extent::Full } else { Extent::Brief };
+    let path = report::write(&view, extent).map_err(Failure::failed)?;
     if args.json {
         output::data(&serde_json::json!({"report": path}).to_string());
     } else {

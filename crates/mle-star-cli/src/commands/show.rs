@@ -6,11 +6,10 @@ use std::path::Path;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::at_work::AtWork;
-use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::{self, RunView};
 use mle_star_report::sanitize::escape;
 use mle_star_report::text;
-use mle_star_report::views::{self, Context, code};
+use mle_star_report::views::{self, Context, code, picture};
 use mle_star_run::nearest;
 use serde_json::{Value, json};
 
@@ -38,6 +37,10 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
             true => output::json(&json!({"place": code.place, "parent": parent, "diff": code.diff()}))?,
             false => print_diff(&code),
         }
+    } else if args.svg {
+        let nothing =
+            || Trouble::new("nothing was scored yet", "`mle-star show RUN` shows what the run does");
+        output::text(&picture::svg(&view).ok_or_else(nothing)?);
     } else if args.json {
         output::json(&whole(&view))?;
     } else {
@@ -54,8 +57,8 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
 /// Everything about a run.
 fn whole(view: &RunView) -> Value {
     let at_work = AtWork::of(view);
-    let runners = views::runner_rows(&Context::of(view, &at_work));
-    let report = RunReport::of(view);
+    let context = Context::of(view, &at_work);
+    let report = &context.report;
     let (last, folder) = (view.folder.join(layout::FINAL), &view.folder);
     let file = |folder: &Path, name: &str| Some(folder.join(name)).filter(|path| path.is_file());
     json!({
@@ -67,8 +70,8 @@ fn whole(view: &RunView) -> Value {
             "result": file(folder, layout::RESULT),
         },
         "made_with": view.snapshot.made_with, "notes": view.snapshot.notes,
-        "forked_from": view.snapshot.forked_from, "usage": view.spending, "runners": runners,
-        "steps": view.steps, "result": view.result,
+        "forked_from": view.snapshot.forked_from, "usage": view.spending, "runners": views::runner_rows(&context),
+        "leaderboard": views::leaderboard_rows(&context), "steps": view.steps, "result": view.result,
     })
 }
 

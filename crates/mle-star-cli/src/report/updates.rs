@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mle_star::event::Event;
-use mle_star_report::html;
+use mle_star_report::html::{self, Extent};
 use mle_star_report::run_view::{self, RunView, State};
 use tokio::sync::{Mutex, Notify, oneshot};
 use tokio::task::JoinHandle;
@@ -80,7 +80,7 @@ async fn write_on(folder: Arc<Path>, shared: Arc<Shared>) {
         // Errors are ignored here: only the last report must succeed.
         let _ = in_thread(move || {
             let view = run_view::read(&folder).ok()?;
-            let html = html::render(&view).ok()?;
+            let html = html::render(&view, Extent::Brief).ok()?;
             // A report that finishes late must not replace the last one.
             let is_over = shared.is_over.load(Ordering::Acquire);
             (!is_over).then(|| report::keep(&view, &html))
@@ -104,7 +104,7 @@ pub async fn write_last(folder: &Path, change: impl FnOnce(&mut RunView) + Send 
     let making = in_thread(move || {
         let mut view = run_view::read(&folder).map_err(|error| error.to_string())?;
         change(&mut view);
-        report::write(&view).map(drop).map_err(|trouble| trouble.message)
+        report::write(&view, Extent::Brief).map(drop).map_err(|trouble| trouble.message)
     });
     let made = match tokio::time::timeout(LAST_TIMEOUT, making).await {
         Ok(made) => made.unwrap_or_else(|| Err("the thread that makes reports has ended".to_owned())),

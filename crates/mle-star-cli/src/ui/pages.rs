@@ -14,7 +14,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::export::NOTEBOOK;
 use mle_star_report::figures::count;
 use mle_star_report::run_view;
-use mle_star_report::views::PARTS;
+use mle_star_report::views::{PARTS, Part};
 use serde_json::json;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
@@ -72,19 +72,15 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageRe
     let (of, at) = (Arc::clone(&site), id.clone());
     let folder = in_background(move || of.find(&at)).await?;
     let sections = site.run(&id, folder).now().await;
-    let mut shown: Vec<&str> = vec![sections.html(FIRST)];
-    for part in &PARTS {
-        shown.push(sections.html(part.name));
-        if part.name == PARTS[0].name {
-            shown.push(sections.html(LOGS));
-        }
-    }
+    let after = |part: &Part| (part.name == PARTS[0].name).then_some(LOGS);
+    let names = PARTS.iter().flat_map(|part| [Some(part.name), after(part)]).flatten();
+    let shown: Vec<&str> = names.map(|name| sections.html(name)).collect();
     let address = page_of(&id);
     let is_there = |name: &str| sections.html(name) != nothing(name);
     let parts = PARTS.iter().filter(|part| is_there(part.name));
-    let parts: Vec<_> = parts.map(|part| json!({"name": part.name, "title": part.title})).collect();
+    let parts: Vec<_> = parts.filter_map(Part::link).collect();
     let values = json!({
-        "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
+        "id": id, "address": address, "doing": sections.html(FIRST), "parts": parts, "sections": shown, "revision": sections.revision,
         "now": jiff::Timestamp::now().as_second(),
     });
     Page::rendered("ui/run.html", &values)

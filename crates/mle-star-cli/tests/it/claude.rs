@@ -100,7 +100,7 @@ fn what_a_run_cost_is_told_everywhere() {
     assert!(
         report.contains(&line)
             && report.contains("<caption>Cost by role</caption>")
-            && report.contains("cost-by-path-title"),
+            && report.contains("<caption>Cost by path</caption>"),
         "{report}"
     );
     assert!(!sealed.path("runs/r/work").exists(), "the agents' folder is gone");

@@ -36,6 +36,7 @@ mod recorded;
 mod retrieval;
 mod runners;
 mod runs;
+mod same_figures;
 mod sealed;
 mod single_table;
 mod skill;

@@ -24,7 +24,7 @@ pub fn score_of(sealed: &Sealed, place: &str) -> String {
     let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
     let scores = shown["steps"].as_array().unwrap().iter().filter(|step| step["place"] == place);
     let score = scores.filter_map(|step| step["score"].as_f64()).next().unwrap();
-    format!("{score:.5}")
+    format!("{score:.4}")
 }
 
 fn recording() -> PathBuf {
@@ -58,7 +58,7 @@ fn the_recorded_run_is_shown() {
         "ROC-AUC (maximize)",
         "validated:",
         "held out:",
-        "Phase 2",
+        "leaderboard: ",
         "finalization",
     ] {
         assert!(shown.stdout.contains(words), "{words}: {}", shown.stdout);
@@ -81,20 +81,21 @@ fn the_pages_show_the_scores_of_the_recorded_run() {
         serde_json::from_str(&read(&format!("examples/recorded/flight-delays/{name}"))).unwrap()
     };
     let sealed = copied();
-    // The first steps say enough.
+    // The best solutions say enough.
     let shown = on_terminal(&sealed, "show recorded/flight-delays");
-    let shown = shown.split("Phase 2: refinement, path 2").next().unwrap().trim_end();
+    let shown = shown.split("phase1/baseline-linear").next().unwrap().trim_end();
     let shown = shown.replace(&sealed.path("").display().to_string(), "/home/me/");
     let text = format!("$ mle-star show examples/recorded/flight-delays\n{shown}\n…");
     let picture = anstyle_svg::Term::new().palette(anstyle_svg::WIN10_CONSOLE).render_svg(&text);
     mle_star_needs::assert_file(pages("docs/terminal.svg").as_ref(), &picture);
     let trust = &json("result.json")["trust"];
     let score = |name: &str| format!("{:.5}", trust[name].as_f64().unwrap());
-    let line = format!("ROC-AUC: {} validated [", score("validation_score"));
+    let shown = |name: &str| format!("{:.4}", trust[name].as_f64().unwrap());
+    let line = format!("ROC-AUC: {} validated [", shown("validation_score"));
     for page in ["docs/start.md", "docs/trust.md"] {
         let text = read(page);
         assert!(text.contains(&line), "{page}: {line}");
-        assert!(text.contains(&format!("], {} held out [", score("holdout_score"))), "{page}");
+        assert!(text.contains(&format!("], {} held out [", shown("holdout_score"))), "{page}");
     }
     let pictured = ["validation_score", "holdout_score"].map(score);
     let words = format!("validated ROC-AUC {}, held-out ROC-AUC {}", pictured[0], pictured[1]);
@@ -118,6 +119,10 @@ fn the_recorded_run_has_a_report_and_a_page() {
     assert_eq!(sealed.run("report recorded/flight-delays").code, 0);
     assert!(sealed.read("recorded/flight-delays/report.html").contains("<svg"));
     assert_eq!(files(&sealed.path("recorded")).len(), before + 1, "the report");
+    let picture = sealed.run("show recorded/flight-delays --svg");
+    assert_eq!(picture.code, 0, "{picture:?}");
+    let is_alone = picture.stdout.starts_with("<svg xmlns=") && !picture.stdout.contains("href");
+    assert!(is_alone && picture.stdout.contains("+0.0047</tspan> target encoding"), "{}", picture.stdout);
 }
 
 #[test]

@@ -44,15 +44,15 @@ pub fn report_with(sealed: &Sealed, parts: &[&str]) -> String {
 fn the_report_follows_the_run_and_is_there_when_it_is_stopped() {
     let sealed = Sealed::with(&[]);
     let run = hanging(&sealed, "phase2/path-0/t0/ablation");
-    let report = report_with(&sealed, &["<dd>running</dd>", "Phase 2: refinement", "ablation, since "]);
+    let report = report_with(&sealed, &[">running</span>", "path 1, step 1", "ablation, since "]);
     assert!(!report.contains("can be resumed"));
     let shown: Value = serde_json::from_str(&sealed.run("show r --json").stdout).unwrap();
     assert_eq!((&shown["run"]["state"], &shown["run"]["phase"]), (&"running".into(), &"phase2".into()));
     assert_eq!(interrupted(run), Some(130));
-    report_with(&sealed, &["<dd>unfinished</dd>", "can be resumed", "Best script so far"]);
+    report_with(&sealed, &[">unfinished</span>", "can be resumed", "Best script so far"]);
     claude(&sealed, WELL);
     assert_eq!(say(&sealed, "resume r", &[KEY]).code, 0);
-    let last = report_with(&sealed, &["<dd>finished</dd>", "Final script"]);
+    let last = report_with(&sealed, &[">finished</span>", "Final script"]);
     assert_eq!(sealed.run("report r").code, 0);
     assert_eq!(sealed.read("runs/r/report.html"), last, "the same run gives the same bytes");
 }
@@ -65,10 +65,10 @@ fn show_tells_changes_and_solutions_and_prints_any_script() {
     let show = |more: &str| sealed.run(&format!("show r {more}"));
     let shown = show("").stdout;
     for part in [
-        "validated:  0.50000 (round ",
-        "accepted changes: ",
-        "\nPhase 2: refinement, path 1\n",
+        "validated:  0.50000\nsolution:   ",
+        "leaderboard: ",
         "\n◆ phase1/candidate-1 ",
+        "steps without a score:\n",
         "  finalization ",
         "valid submission",
     ] {

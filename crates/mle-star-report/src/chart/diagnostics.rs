@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{About, Plane, TextSize, draw, ink, label};
+use super::{About, Plane, draw, ink, label};
 use crate::figures::{grouped, number};
 use crate::sanitize::{escape, shortened};
 
@@ -57,7 +57,7 @@ pub fn shares(about: &About<'_>, axes: [&str; 2], lines: &[Line], has_diagonal: 
             let y = top - f64::from(row) * ROW;
             chart.draw_series([PathElement::new(vec![(x, y), (x + 0.05, y)], colour.stroke_width(3))])?;
             let name = shortened(&escape(&line.name), 34);
-            chart.draw_series([Text::new(name, (x + 0.065, y), label(TextSize::Small).pos(left))])?;
+            chart.draw_series([Text::new(name, (x + 0.065, y), label().pos(left))])?;
         }
         Ok(())
     })

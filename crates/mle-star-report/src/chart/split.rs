@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{About, Area, DotPositions, TextSize, WIDTH, draw, ink, label, range, with};
+use super::{About, Area, Outcome, WIDTH, draw, ink, label, range, with};
 use crate::figures::number;
 use crate::sanitize::{escape, shortened};
 
@@ -76,10 +76,10 @@ fn edges(parts: &[Part]) -> Option<Vec<(i32, i32)>> {
     (sum > 0.0 && sum.is_finite()).then(|| widths.into_iter().map(edge).collect())
 }
 
-fn strip(area: &Area<'_>, top: i32, parts: &[Part], edges: &[(i32, i32)]) -> DotPositions {
+fn strip(area: &Area<'_>, top: i32, parts: &[Part], edges: &[(i32, i32)]) -> Outcome {
     const LETTER: i32 = 7;
-    let centre = label(TextSize::Small).pos(Pos::new(HPos::Center, VPos::Center));
-    let left = label(TextSize::Small).pos(Pos::new(HPos::Left, VPos::Center));
+    let centre = label().pos(Pos::new(HPos::Center, VPos::Center));
+    let left = label().pos(Pos::new(HPos::Left, VPos::Center));
     let fits = |(part, (from, to)): (&Part, &(i32, i32))| {
         usize::try_from((to - from - 2) / (LETTER - 1)).is_ok_and(|room| part.name.chars().count() <= room)
     };
@@ -114,7 +114,7 @@ fn points(
     parts: &[Part],
     edges: &[(i32, i32)],
     interval: Option<[f64; 2]>,
-) -> DotPositions {
+) -> Outcome {
     let known = || parts.iter().filter_map(|part| part.score);
     let Some(bounds) = range(known()) else { return Ok(()) };
     // An odd period and the interval are inside.
@@ -126,7 +126,7 @@ fn points(
         .margin_right(RIGHT)
         .y_label_area_size(LEFT)
         .build_cartesian_2d(LEFT..right, low..high)?;
-    let style = label(TextSize::Small);
+    let style = label();
     let mut mesh = chart.configure_mesh();
     mesh.disable_x_mesh().disable_x_axis().light_line_style(TRANSPARENT).bold_line_style(ink::GRID);
     mesh.axis_style(ink::GRID).label_style(style.clone()).axis_desc_style(style);

@@ -8,36 +8,45 @@ use super::*;
 
 const ABOUT: About<'static> = About { id: "c", title: "t", description: "d" };
 
-fn points(scores: &[f64], ended: fn(usize) -> f64) -> Vec<ScoredScript> {
-    let point = |(index, score): (usize, &f64)| {
-        let (score, ended) = (*score, ended(index));
-        ScoredScript { place: Place::default(), ended, score, best: score, improved: true }
+/// A run whose solutions have these scores, each better than all before it.
+fn story(scores: &[f64], ended: fn(usize) -> f64) -> Story {
+    let solution = |(index, score): (usize, &f64)| Solution {
+        ended: ended(index),
+        score: Some(*score),
+        improved: true,
+        did: "n".to_owned(),
+        from: (0..index).collect(),
+        ..Solution::default()
     };
-    scores.iter().enumerate().map(point).collect()
+    Story {
+        end: scores.len().checked_sub(1).map_or(0.0, ended),
+        solutions: scores.iter().enumerate().map(solution).collect(),
+        lanes: vec!["n"],
+        references: scores.iter().map(|score| ("r", *score)).collect(),
+        ..Story::default()
+    }
+}
+
+/// Positions on a scale, and of bars.
+fn on_scales(values: &[f64]) {
+    let scale = Scale::of(values.iter().copied(), values.iter().copied());
+    let marks = values.iter().filter_map(|value| Some(scale.as_ref()?.mark(*value, Some([-value, *value]))));
+    let marks = marks.flat_map(|mark| mark.ends.into_iter().flatten().chain([mark.at]).collect::<Vec<_>>());
+    let bars: Vec<_> = values.iter().map(|value| (*value, Some([-value, *value]))).collect();
+    let bars = strips(&bars).into_iter().flat_map(|bar| [bar.from, bar.width, bar.zero]);
+    for at in marks.chain(bars) {
+        assert!(!(at < 0.0 || at > 100.3), "{at}: {values:?}");
+    }
 }
 
 /// Every chart that shows the values.
 fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
-    let points = points(values, x);
-    let bar = |value: &f64| Bar::new("n", *value, String::new(), Mood::Plain);
-    let of_bars: Vec<Bar> = values.iter().map(bar).collect();
-    let measured = |point: &ScoredScript| ScoreRow {
-        x: point.ended,
-        score: point.score,
-        interval: Some([-point.score, point.score]),
-        held_out: Some(point.score),
-        is_chosen: point.ended <= 1.0,
-    };
-    let of_scripts: Vec<ScoreRow> = points.iter().map(measured).collect();
     let pairs: Vec<[f64; 2]> = values.iter().map(|value| [*value, -*value]).collect();
     let bins: Vec<[f64; 3]> = values.windows(2).map(|ends| [ends[0], ends[1], ends[1].abs()]).collect();
     let intervals_of_pairs: Vec<[f64; 2]> = pairs.iter().map(|_| [0.0, 1.0]).collect();
-    let band = values.first().map(|score| Band { score: *score, interval: [-score, *score] });
     vec![
-        intervals(&ABOUT, "metric", &of_scripts, band, &[]),
-        scores(&ABOUT, &points, Axis::Scripts, &[]),
-        scores(&ABOUT, &points, Axis::Time, &[]),
-        bars(&ABOUT, &of_bars),
+        story(values, x).draw(WIDTHS[0], None),
+        Story { is_up: true, ..story(values, x) }.draw(WIDTHS[2], Some("")),
         scatter(&ABOUT, &pairs),
         histogram(&ABOUT, &bins),
         shares(
@@ -57,7 +66,8 @@ fn every_chart_is_made_whatever_the_scores_are() {
         thread::spawn(move || done.send(all(values, x)));
         let made =
             made.recv_timeout(Duration::from_secs(20)).unwrap_or_else(|error| panic!("{values:?}: {error}"));
-        let (lines, _) = made.split_at(3);
+        on_scales(values);
+        let (lines, _) = made.split_at(2);
         assert!(lines.iter().all(|chart| chart.is_some() == is_drawn), "{values:?}");
         assert!(made.iter().flatten().all(|svg| !svg.contains("NaN") && !svg.contains("inf")), "{values:?}");
     };
@@ -83,4 +93,50 @@ fn every_chart_is_made_whatever_the_scores_are() {
     check(&[0.5, 0.6], |_| f64::MAX, true);
     check(&[0.5, 0.6], |_| f64::NAN, true);
     check(&[0.5, 0.6], |_| -f64::MAX, true);
+}
+
+/// The areas of the labels in a picture, for a font whose letters are 7 pixels wide.
+fn labels(svg: &str) -> Vec<[f64; 4]> {
+    let area = |text: &str| {
+        let number = |name: &str| -> f64 {
+            let (_, rest) = text.split_once(&format!(" {name}=\"")).unwrap();
+            rest.split_once('"').unwrap().0.parse().unwrap()
+        };
+        let words =
+            text.split_once("gain\">").unwrap().1.split_once("</text>").unwrap().0.replace("</tspan>", "");
+        #[expect(clippy::cast_precision_loss, reason = "a short text")]
+        let (width, x, y) = (7.0 * words.chars().count() as f64, number("x"), number("y"));
+        let left = if text.starts_with(" end") { x - width } else { x };
+        [left, y - 11.0, left + width, y + 3.0]
+    };
+    svg.split("<text class=\"label").skip(1).filter(|text| text.contains("gain\">")).map(area).collect()
+}
+
+#[test]
+fn labels_do_not_cover_each_other() {
+    #[expect(clippy::cast_precision_loss, reason = "a small count")]
+    for (width, is_up) in [(WIDTHS[0], true), (WIDTHS[1], false), (WIDTHS[2], true)] {
+        let solution = |index: usize| Solution {
+            ended: (index * 3 % 40) as f64 + index as f64,
+            score: Some(if is_up { index as f64 } else { -(index as f64) }.cbrt()),
+            gain: Some(0.012),
+            did: format!("change {index} of the features"),
+            improved: index % 3 > 0,
+            fate: if index % 4 == 0 { Fate::Dropped } else { Fate::Kept },
+            on_way: index % 5 == 1,
+            lane: ["n", "m"][index % 2],
+            from: index.checked_sub(5).into_iter().collect(),
+            ..Solution::default()
+        };
+        let solutions: Vec<Solution> = (0..40).map(solution).collect();
+        let story = Story { end: 80.0, is_up, lanes: vec!["n", "m"], solutions, ..Story::default() };
+        let areas = labels(&story.draw(width, None).unwrap());
+        assert!(areas.len() > 3, "{} labels at {width}", areas.len());
+        for (index, [left, top, right, bottom]) in areas.iter().enumerate() {
+            assert!(*left >= 0.0 && *right <= width, "{width}: {left} to {right}");
+            let apart =
+                |one: &[f64; 4]| one[2] <= *left || *right <= one[0] || one[3] <= *top || *bottom <= one[1];
+            assert!(areas[..index].iter().all(apart), "label {index} at {width}");
+        }
+    }
 }

@@ -7,17 +7,15 @@ use mle_star::reply as read;
 use mle_star::solution::{Solution, SolutionPhase};
 use mle_star_domain::answers::RefinePlan;
 use mle_star_domain::metric::{Direction, Score};
-use mle_star_domain::place::{self, Name, Place};
+use mle_star_domain::place::{self, Name};
 use mle_star_domain::role::AgentType;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::steps::{Step, StepKind, node_id};
-use crate::chart::{self, About, Bar, Mood};
-use crate::figures::signed;
+use super::steps::{Step, StepKind};
+use crate::chart::strips;
 use crate::sanitize::first_line;
-use crate::words::place_name;
 
 /// A measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,10 +28,11 @@ pub struct AttemptEffect {
     pub baseline: f64,
 }
 
-/// The studies that have begun, in order.
+/// The studies that have begun, in order; `None` if there are none.
 pub fn ablation(context: &Context<'_>) -> Option<Value> {
     let begun = context.steps.of_kind(StepKind::Study).filter(|step| !step.records.is_empty());
-    Some(begun.map(|step| study(context, step)).collect())
+    let studies: Vec<Value> = begun.map(|step| study(context, step)).collect();
+    (!studies.is_empty()).then(|| studies.into())
 }
 
 /// The block that an outer step refines and the first plan for it, as the algorithm takes them from the extractor's
@@ -61,28 +60,17 @@ fn study(context: &Context<'_>, step: &Step<'_>) -> Value {
     let output = output.map(|outcome| outcome.stdout.text());
     let effects = output.as_deref().map(measured).unwrap_or_default();
     let summary = context.steps.reply(&step.place.named(Name::Agent(AgentType::Summarize)));
-    let rows = effects.iter().map(|effect| json!({"of": effect, "gain": gain(effect, direction)}));
+    let gains: Vec<f64> = effects.iter().map(|effect| gain(effect, direction)).collect();
+    let bars = strips(&gains.iter().map(|gain| (*gain, None)).collect::<Vec<_>>());
+    let row =
+        |(at, effect): (usize, &AttemptEffect)| json!({"of": effect, "gain": gains[at], "bar": bars.get(at)});
     json!({
         "place": step.place,
-        "chart": draw(&step.place, &effects, direction),
-        "effects": rows.collect::<Vec<_>>(),
+        "effects": effects.iter().enumerate().map(row).collect::<Vec<_>>(),
         "output": output,
         "summary": summary.as_ref().and_then(read::prose),
         "target": target(context, step.step),
     })
-}
-
-fn draw(place: &Place, effects: &[AttemptEffect], direction: Direction) -> Option<String> {
-    let bar = |effect: &AttemptEffect| {
-        let gain = gain(effect, direction);
-        let mood = if gain < 0.0 { Mood::Bad } else { Mood::Good };
-        Bar::new(&effect.part, gain, signed(gain), mood)
-    };
-    let bars: Vec<Bar> = effects.iter().map(bar).collect();
-    let (id, title) =
-        (format!("ablation-{}", node_id(place)), format!("Ablation study of {}", place_name(place)));
-    let description = "How much the score gains from each part: bars to the right are parts that help.";
-    chart::bars(&About { id: &id, title: &title, description }, &bars)
 }
 
 /// The gain of the score from the part.

@@ -26,7 +26,9 @@ impl<'a> Context<'a> {
     /// Groups the records of a run, whose present this is.
     pub fn of(run: &'a RunView, at_work: &'a AtWork) -> Self {
         let verdicts = run.snapshot.verdicts();
-        let descent = Descent::of(&verdicts, run.snapshot.frozen.task.metric_direction);
+        let mut descent = Descent::of(&verdicts, run.snapshot.frozen.task.metric_direction);
+        // What is delivered is not always the best solution.
+        descent.best = run.result.as_ref().and_then(FinalResult::final_step).or(descent.best);
         let steps = Steps::of(&run.snapshot, &verdicts);
         Self { run, report: RunReport::of(run), steps, descent, at_work }
     }

@@ -41,7 +41,12 @@ impl Descent {
 
     /// The steps that led to the best solution, its own included.
     pub fn way_to_best(&self) -> BTreeSet<Step> {
-        let (mut way, mut wanted) = (BTreeSet::new(), Vec::from_iter(self.best));
+        self.way_to(self.best)
+    }
+
+    /// The steps that led to a solution, its own included.
+    pub fn way_to(&self, step: Option<Step>) -> BTreeSet<Step> {
+        let (mut way, mut wanted) = (BTreeSet::new(), Vec::from_iter(step));
         while let Some(step) = wanted.pop() {
             if way.insert(step) {
                 wanted.extend(self.from(step));

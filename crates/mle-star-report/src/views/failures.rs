@@ -10,11 +10,12 @@ use super::context::Context;
 use super::outcome::run_values;
 use super::steps::{ScriptRun, Step, reply};
 
-/// Failed scripts and agents, those that ended the run among them.
+/// Failed scripts and agents, those that ended the run among them; `None` if there are none.
 pub fn failures(context: &Context<'_>) -> Option<Value> {
     let scripts: Vec<Value> = context.steps.iter().filter_map(script_failure).collect();
     let agents: Vec<Value> = context.run.snapshot.effects.iter().filter_map(agent_failure).collect();
-    Some(json!({"scripts": scripts, "agents": agents}))
+    let is_there = !scripts.is_empty() || !agents.is_empty();
+    is_there.then(|| json!({"scripts": scripts, "agents": agents}))
 }
 
 /// A step whose script failed at least once, with all of its runs.

@@ -1,17 +1,16 @@
 //! The importance of columns: how much the score depends on each.
 
 use mle_star::result::FinalResult;
-use mle_star_domain::question::ColumnImportance;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use crate::chart::{self, About, Bar, Mood};
+use crate::chart::strips;
 use crate::cut::line_of;
 use crate::figures::{grouped, signed};
 use crate::sanitize::first_line;
 
-/// The most columns in the picture; the table has all.
-const MAX_DRAWN: usize = 30;
+/// The most columns in sight; a fold has the others.
+const IN_SIGHT: usize = 10;
 /// The most columns in lines of text.
 const MAX_LISTED: usize = 20;
 /// The longest name of a column in a sentence, in characters.
@@ -31,13 +30,14 @@ pub fn importance(context: &Context<'_>) -> Option<Value> {
     let hurting = columns.iter().rev().filter(|one| one.hurts()).take(5);
     let hurting: Vec<String> = hurting.map(|one| format!("`{}`", first_line(&one.column, NAME))).collect();
     let listed = columns.iter().take(MAX_LISTED);
+    let bars = strips(&columns.iter().map(|one| (one.difference, one.interval)).collect::<Vec<_>>());
+    let row = |(at, one): (usize, _)| json!({"of": one, "bar": bars.get(at), "hurts": columns[at].hurts()});
     let width = listed.map(|one| first_line(&one.column, NAME).chars().count()).max();
     Some(json!({
         "why": why.as_ref().filter(|_| result.importance.is_none()),
         "about": about,
-        "columns": columns,
-        "chart": picture(&about, columns),
-        "drawn": MAX_DRAWN,
+        "columns": columns.iter().enumerate().map(row).collect::<Vec<_>>(),
+        "in_sight": IN_SIGHT,
         "listed": MAX_LISTED,
         "width": width,
         "hurting": hurting,
@@ -50,16 +50,6 @@ fn about(result: &FinalResult) -> String {
     });
     let metric = line_of(&result.task.evaluation_metric);
     format!("How much worse {metric} gets{rows} when a column is permuted")
-}
-
-fn picture(title: &str, columns: &[ColumnImportance]) -> Option<String> {
-    let description = format!("The strongest column is {}.", line_of(&columns.first()?.column));
-    let bar = |one: &ColumnImportance| {
-        let mood = if one.hurts() { Mood::Bad } else { Mood::Plain };
-        Bar { interval: one.interval, ..Bar::new(&one.column, one.difference, worse(one.difference), mood) }
-    };
-    let drawn: Vec<Bar> = columns.iter().take(MAX_DRAWN).map(bar).collect();
-    chart::bars(&About { id: "importance-chart", title, description: &description }, &drawn)
 }
 
 /// How much worse, without a sign if it is worse.

@@ -12,7 +12,7 @@ use super::context::Context;
 use super::diff::diff;
 use super::steps::{Step, reply};
 
-/// How many checks were asked for, and the leaks that they found.
+/// How many checks were asked for, and the leaks that they found; `None` without a check.
 pub fn leakage(context: &Context<'_>) -> Option<Value> {
     let is_check = |(_, record): &(&Step<'_>, &EffectRecord)| {
         let agent = Name::Agent(AgentType::Leakage);
@@ -22,12 +22,11 @@ pub fn leakage(context: &Context<'_>) -> Option<Value> {
         context.steps.iter().flat_map(|step| step.records.iter().map(move |record| (step, *record)));
     let checks: Vec<(&Step<'_>, &EffectRecord)> = records.filter(is_check).collect();
     let asked = checks.iter().filter(|(_, record)| record.outcome.is_some() && record.limit.is_none());
-    let found = checks.iter().flat_map(|(step, record)| findings(context, step, record));
-    Some(json!({
-        "checked": asked.count(),
-        "findings": found.collect::<Vec<_>>(),
-        "suspected": context.report.leak(),
-    }))
+    let found: Vec<Value> =
+        checks.iter().flat_map(|(step, record)| findings(context, step, record)).collect();
+    let (checked, suspected) = (asked.count(), context.report.leak());
+    let is_there = checked > 0 || suspected.is_some();
+    is_there.then(|| json!({"checked": checked, "findings": found, "suspected": suspected}))
 }
 
 /// The blocks that leak, as the agent quotes them, each with the diff of a usable correction.

@@ -20,8 +20,12 @@ use super::steps::reply;
 /// The most web searches that are shown.
 const LOOKUPS: usize = 500;
 
-/// Models with the scores of their candidates, and web searches.
+/// Models with the scores of their candidates, and web searches; `None` before the first model.
 pub fn models(context: &Context<'_>) -> Option<Value> {
+    let tried = tried_models(context);
+    if tried.is_empty() {
+        return None;
+    }
     let mut lookups = match context.result() {
         Some(result) => result.phase1.lookups.clone(),
         None => retrievals(context).into_iter().flat_map(|reply| reply.lookups).collect(),
@@ -38,7 +42,7 @@ pub fn models(context: &Context<'_>) -> Option<Value> {
     Some(json!({
         "retrieval": retrieval,
         "agents": context.run.snapshot.frozen.config.agents,
-        "models": (0..).zip(tried_models(context)).map(model).collect::<Vec<_>>(),
+        "models": (0..).zip(tried).map(model).collect::<Vec<_>>(),
         "lookups": lookups,
         "opened": opened,
     }))

@@ -1,30 +1,26 @@
-//! Overview of a run: its task and its progress.
+//! The first screen of a run: what it expects to score, against what costs nothing, and with which model.
 
-use std::path::Path;
-
-use mle_star::journal::{EffectRecord, Kind};
 use mle_star::spending::was_made;
-use mle_star_domain::layout;
-use mle_star_domain::metric::Score;
-use mle_star_domain::place::{Phase, Place};
+use mle_star_domain::place;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::scores::scored;
-use super::steps::{ScriptRun, Step, StepKind};
-use crate::words::phase_title;
+use super::leaderboard::{LeaderboardRow, answer, leaderboard_rows, models};
+use super::picture::references;
+use super::steps::ScriptRun;
+use crate::chart::Scale;
+use crate::figures::count;
 
-/// The task, and what the run used and did so far.
+/// The score to expect, or the best one so far, and what the run used and did so far.
 pub fn overview(context: &Context<'_>) -> Option<Value> {
     let Context { run, report, steps, .. } = context;
-    let (summary, snapshot) = (&run.summary, &run.snapshot);
+    let snapshot = &run.snapshot;
     let has_run = |run: &&ScriptRun<'_>| run.outcome.is_some() && run.limit().is_none();
     let runs = || steps.iter().flat_map(|step| &step.runs).filter(has_run);
     let calls = snapshot.effects.iter().filter(|effect| effect.counts() && was_made(effect));
-    let first = steps.of_kind(StepKind::Candidate).find_map(Step::score);
+    let rows = leaderboard_rows(context);
+    let score = headline(context, &rows);
     Some(json!({
-        "description": snapshot.frozen.task.description,
-        "columns": snapshot.frozen.task.columns,
         "notes": report.notes(),
         "forked_from": snapshot.forked_from,
         "of_user": snapshot.notes,
@@ -32,46 +28,54 @@ pub fn overview(context: &Context<'_>) -> Option<Value> {
         "scripts": runs().count(),
         "failed": runs().filter(|run| !run.is_ok()).count(),
         "calls": calls.count(),
-        "first": first.map(Score::value),
-        "best_at": best_at(context),
-        "submission": summary.answer.submission.as_ref().and_then(|path| present_path(&run.folder, path)),
-        "phases": phases(context),
+        "solution": answer(context, &rows).map(|step| solution(context, step)),
+        "scale": score.as_ref().and_then(|score| scale(context, score)),
+        "score": score,
     }))
 }
 
-/// The step of the final solution, or of the best score; `None` while the run would submit another solution than the one with the best
-/// score.
-fn best_at(context: &Context<'_>) -> Option<String> {
-    let best = context.descent.best?;
-    let is_best = context.run.summary.best_score == context.descent.score(best);
-    let is_told = is_best || context.result().is_some();
-    is_told.then(|| format!("{}, {best}", context.report.tried.step(best)))
+/// What the score is, the score, and its interval.
+type Headline = (&'static str, f64, Option<[f64; 2]>);
+
+/// The score to expect; without one that of the answer, or the best one so far.
+fn headline(context: &Context<'_>, rows: &[LeaderboardRow]) -> Option<Headline> {
+    let score = &context.report.score;
+    if let Some(expected) = &score.expected {
+        return Some(("expected", expected.score, expected.interval));
+    }
+    let best = score.validation_score?;
+    let words = if context.report.is_final { "validated" } else { "best validated" };
+    let row = rows.iter().find(|row| row.score.total_cmp(&best).is_eq());
+    Some((words, best, row.and_then(LeaderboardRow::interval)))
 }
 
-/// The path of a file of `final/` at present: a run folder may have been moved or copied since its path was recorded.
-fn present_path(folder: &Path, recorded: &str) -> Option<String> {
-    let name = Path::new(recorded).file_name()?;
-    Some(folder.join(layout::FINAL).join(name).display().to_string())
+/// The score with its interval on an axis, beside the scores of a constant and of the program's own baseline.
+fn scale(context: &Context<'_>, (_, score, interval): &Headline) -> Option<Value> {
+    let ends = interval.iter().flatten().copied().chain([*score]);
+    let marks = references(context);
+    let axis = Scale::of(ends, marks.iter().map(|(_, score)| *score))?;
+    let shown = |(name, score): &(&str, f64)| json!({"name": name, "score": score, "at": axis.at(*score)});
+    Some(json!({
+        "mark": axis.mark(*score, *interval), "ticks": axis.ticks,
+        "marks": marks.iter().map(shown).collect::<Vec<_>>(),
+    }))
 }
 
-/// The phases that have begun, from their records in the journal, each with its time and the best validation score at its end.
-fn phases(context: &Context<'_>) -> Vec<Value> {
-    let effects = &context.run.snapshot.effects;
-    let began = |place: &Place| {
-        let is_mark = |record: &&EffectRecord| {
-            record.kind == Kind::Decision
-                && record.limit.is_none()
-                && record.counts()
-                && record.place == *place
-        };
-        effects.iter().find(is_mark).map(|record| record.elapsed_begun)
+/// A solution in words: its models, and what became of them.
+fn solution(context: &Context<'_>, best: place::Step) -> String {
+    let way = context.descent.way_to(Some(best));
+    let is_accepted = |step: &&place::Step| {
+        let is_change = matches!(step, place::Step::Attempt { .. });
+        is_change && context.steps.at(**step).is_some_and(|step| step.is_kept())
     };
-    let begun: Vec<(Phase, f64)> =
-        Phase::ALL.iter().filter_map(|phase| Some((*phase, began(&Place::from(*phase))?))).collect();
-    let end = began(&Place::root().end()).unwrap_or(context.run.summary.spent.elapsed_seconds);
-    let ends = begun.iter().skip(1).map(|(_, at)| *at).chain([end]);
-    let scored = scored(context.run);
-    let best_until = |at: f64| scored.iter().take_while(|one| one.ended <= at).last().map(|one| one.best);
-    let row = |((phase, from), to): (&(Phase, f64), f64)| json!({"name": phase_title(*phase), "seconds": to - from, "best": best_until(to)});
-    begun.iter().zip(ends).map(row).collect()
+    let changes = way.iter().filter(is_accepted).count() as u64;
+    let combined = match best {
+        place::Step::Round(_) | place::Step::Selection => "combination of ",
+        _ => "",
+    };
+    let refined = match changes {
+        0 => String::new(),
+        changes => format!(", refined by {}", count(changes, "change")),
+    };
+    format!("{combined}{}{refined}", models(context, best))
 }

@@ -1,4 +1,4 @@
-//! The plan of a step, in words.
+//! The plan of a step, and what it did, in words.
 
 use mle_star::reply as read;
 use mle_star_domain::place::{self, Name};
@@ -7,6 +7,8 @@ use mle_star_domain::role::AgentType;
 use super::ablation;
 use super::context::Context;
 use super::steps::{Step, StepKind};
+use crate::cut::sentence;
+use crate::sanitize::first_line;
 
 /// The plan of a step, from the agents' replies.
 pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
@@ -37,4 +39,38 @@ pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
         | StepKind::Provisional
         | StepKind::Submission => None,
     }
+}
+
+/// What a step did, in a few words: its model, or the beginning of its plan.
+pub fn did(context: &Context<'_>, step: &Step<'_>) -> String {
+    let note = step.verdict.as_ref().map(|verdict| verdict.note.clone()).unwrap_or_default();
+    match step.kind {
+        StepKind::Baseline | StepKind::Candidate => context.report.tried.step(step.step),
+        StepKind::Data => "unused data".to_owned(),
+        StepKind::LeakageCheck => "without the leak".to_owned(),
+        StepKind::Submission if step.step == place::Step::Finalization => "submission".to_owned(),
+        StepKind::Submission => step.step.title(),
+        StepKind::Merge => first_clause(&note),
+        _ => first_clause(&plan(context, step).filter(|plan| !plan.is_empty()).unwrap_or(note)),
+    }
+}
+
+/// A plan without what comes before a colon: plans of the offline agents begin with `Strategy:`.
+fn headless(plan: &str) -> String {
+    let line = first_line(plan, 300);
+    let after = line.split_once(": ").filter(|(head, _)| head.len() < 20);
+    after.map_or(line.as_str(), |(_, rest)| rest).to_owned()
+}
+
+/// The first sentence of a plan, or two if it is short.
+pub fn first_sentence(plan: &str) -> String {
+    let line = headless(plan);
+    let end = line.match_indices(". ").map(|(at, _)| at + 1).find(|at| *at > 40);
+    sentence(&line[..end.unwrap_or(line.len())])
+}
+
+/// The beginning of a plan.
+fn first_clause(plan: &str) -> String {
+    let line = headless(plan);
+    line[..line.find(['.', ':', ';', '(', ',']).unwrap_or(line.len())].trim().to_owned()
 }

@@ -10,16 +10,12 @@ use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 
 use super::context::Context;
-use crate::chart::{self, About, Bar, Mood};
-use crate::figures::duration;
 use crate::run_view::State;
 use crate::runners::{Runner, name as state_name};
 use crate::sanitize::first_line;
 
 /// The name of the place where scripts without a runner run.
 const HERE: &str = "this machine";
-/// The most bars of a picture.
-const MAX_BARS: usize = 40;
 /// The longest name of a machine, in characters.
 const HOST: usize = 100;
 
@@ -83,7 +79,6 @@ pub fn runners(context: &Context<'_>) -> Option<Value> {
     let is_repeated = |one: &ScriptOutcome| !one.lost_runners.is_empty() && one.limit().is_none();
     Some(json!({
         "rows": rows.iter().map(row).collect::<Vec<_>>(),
-        "chart": picture(&rows),
         "scripts": away.iter().map(|one| one.scripts).sum::<u64>(),
         "used": away.iter().filter(|one| one.scripts > 0).count(),
         "here": here.first().map(|one| one.scripts),
@@ -110,21 +105,6 @@ fn detail<'a>(context: &'a Context<'_>, name: &str) -> Option<&'a str> {
     let detail = &runner.status.detail;
     let short = runner.status.host.as_ref().and_then(|host| detail.strip_prefix(host)?.strip_prefix(": "));
     Some(short.unwrap_or(detail))
-}
-
-/// The time of scripts by runner; `None` for a single place, and for more than fit a picture.
-fn picture(rows: &[RunnerRow]) -> Option<String> {
-    let bar = |one: &RunnerRow| {
-        let mood = if one.losses > 0 { Mood::Bad } else { Mood::Plain };
-        Bar::new(&one.name, one.seconds, duration(one.seconds), mood)
-    };
-    let bars: Vec<Bar> = rows.iter().filter(|one| one.scripts > 0).map(bar).collect();
-    let about = About {
-        id: "time-by-runner",
-        title: "Time of scripts by runner",
-        description: "Seconds of scripts on each runner; runners that were lost are red.",
-    };
-    chart::bars(&about, &bars).filter(|_| (2..=MAX_BARS).contains(&bars.len()))
 }
 
 impl RunnerRow {

@@ -1,43 +1,23 @@
-//! Scores by script and by time.
+//! The scored scripts of a run.
 
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::Place;
-use serde_json::{Value, json};
 
-use super::context::Context;
-use super::spots::spot_at;
-use crate::chart::{self, About, Axis, ScoredScript, Spot, range_with_best};
-use crate::figures::number;
 use crate::run_view::RunView;
 
-/// Two charts, empty before the second score, and all scores in the order in which the scripts ended.
-pub fn scores(context: &Context<'_>) -> Option<Value> {
-    let scored = scored(context.run);
-    let improvements = scored.iter().skip(1).filter(|one| one.improved).count();
-    let outside = range_with_best(&scored)
-        .map_or(0, |(low, high)| scored.iter().filter(|one| !(low..=high).contains(&one.score)).count());
-    let metric = &context.run.summary.run.metric;
-    let description = match (scored.first(), scored.last()) {
-        (Some(first), Some(last)) => format!(
-            "{} scores of {metric}, from {} at first to {} at best; {improvements} improvements.",
-            scored.len(),
-            number(first.score),
-            number(last.best)
-        ),
-        _ => String::new(),
-    };
-    let spots: Vec<Spot> = scored.iter().map(|one| spot_at(context, &one.place)).collect();
-    let draw = |id, title: &str, axis| {
-        let about = About { id, title, description: &description };
-        (scored.len() > 1).then(|| chart::scores(&about, &scored, axis, &spots)).flatten()
-    };
-    Some(json!({
-        "by_script": draw("scores-by-script", "Score of every scored script", Axis::Scripts),
-        "by_time": draw("scores-by-time", "Scores over time", Axis::Time),
-        "rows": scored,
-        "outside": outside,
-        "improvements": improvements,
-    }))
+/// A script that has a score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoredScript {
+    /// The place of the script's run.
+    pub place: Place,
+    /// When it ended, in seconds since the start of the run.
+    pub ended: f64,
+    /// The score.
+    pub score: f64,
+    /// The best score up to here.
+    pub best: f64,
+    /// Whether it is better than all before it.
+    pub improved: bool,
 }
 
 /// The scored scripts of a run, in the order in which they ended.

@@ -26,6 +26,7 @@ pub fn script(context: &Context<'_>) -> Option<Value> {
         "contamination": result.and_then(|result| result.contamination),
         "requirements": requirements.filter(|_| result.is_some()),
         "agents": agents(context),
+        "description": frozen.task.description,
         "task": serde_json::to_string_pretty(&frozen.task).unwrap_or_default(),
         "config": serde_json::to_string_pretty(&frozen.config).unwrap_or_default(),
         "own_prompts": own_prompts(context),

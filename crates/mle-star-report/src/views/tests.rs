@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::at_work::AtWork;
-use crate::html;
+use crate::html::{self, Extent};
 use crate::run_view::{RunView, State};
 use crate::views::descent::Descent;
 use world::{Made, begun, leaking, made};
@@ -37,6 +37,11 @@ fn node(view: &RunView, place: &str) -> Value {
     let groups = tree["groups"].as_array().unwrap();
     let mut nodes = groups.iter().flat_map(|group| group[1].as_array().unwrap());
     nodes.find(|node| node["place"] == place).unwrap_or_else(|| panic!("no {place}")).clone()
+}
+
+fn rows(view: &RunView) -> Vec<LeaderboardRow> {
+    let at_work = AtWork::of(view);
+    leaderboard_rows(&Context::of(view, &at_work))
 }
 
 fn notes(view: &RunView) -> Vec<String> {
@@ -148,9 +153,9 @@ async fn a_score_with_a_leak_counts_nowhere_after_the_leak_was_removed() {
     let names: Vec<(&str, bool)> =
         runs.iter().map(|run| (run["name"].as_str().unwrap(), run["score"].is_number())).collect();
     assert_eq!(names, [("first run", false), ("without the leak", true)]);
-    let overview = part(&view, "overview");
-    let phases = overview["phases"].as_array().unwrap();
-    assert!(phases.iter().all(|phase| phase["best"] != 0.99), "{phases:?}");
+    let rows = rows(&view);
+    assert!(rows.iter().all(|row| row.score < 0.99), "{rows:?}");
+    assert!(rows.iter().any(|row| (row.place.as_str(), row.score) == (attempt, 0.6)), "{rows:?}");
 }
 
 #[tokio::test]
@@ -162,8 +167,8 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
         let result = view.result.clone().unwrap();
         let at_work = AtWork::of(&view);
         let context = Context::of(&view, &at_work);
-        let edits = ledger::edits(&context);
-        let is_edit = |place: &Place| edits.iter().any(|edit| edit["place"] == place.as_str());
+        let rows = leaderboard_rows(&context);
+        let is_kept = |place: &Place| rows.iter().any(|row| row.place == *place && row.kept);
         for (path, refined) in result.phase2_results.iter().enumerate() {
             for step in &refined.step_history {
                 let (path, outer) = (u32::try_from(path).unwrap(), step.outer_step);
@@ -189,14 +194,13 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
                             .map(mle_star_domain::metric::Score::value),
                         attempt.score
                     );
-                    assert_eq!(is_edit(&place), attempt.was_improvement, "{name} {place}");
+                    assert_eq!(is_kept(&place), attempt.was_improvement, "{name} {place}");
                 }
             }
         }
         let merges = result.phase1.merges.iter().filter(|merge| merge.accepted).count();
-        let shown =
-            edits.iter().filter(|edit| edit["place"].as_str().unwrap().starts_with("phase1/merge-")).count();
-        assert_eq!(shown, merges, "{name}");
+        let shown = rows.iter().filter(|row| row.place.as_str().starts_with("phase1/merge-") && row.kept);
+        assert_eq!(shown.count(), merges, "{name}");
         let models = part(&view, "models");
         let shown: Vec<_> = models["models"]
             .as_array()
@@ -214,9 +218,9 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
 async fn the_same_run_gives_the_same_bytes() {
     for (name, world) in worlds() {
         let made = made(&world, &frozen()).await;
-        let first = html::render(&made.view).unwrap();
+        let first = html::render(&made.view, Extent::Full).unwrap();
         let again = crate::run_view::read(made.folder.path()).unwrap();
-        assert_eq!(first, html::render(&again).unwrap(), "{name}");
+        assert_eq!(first, html::render(&again, Extent::Full).unwrap(), "{name}");
     }
 }
 
@@ -242,9 +246,10 @@ async fn a_failed_run_shows_its_tracebacks_and_what_can_be_shown() {
     assert!(scripts[0]["runs"].as_array().unwrap().iter().all(|one| says(&one["run"]["error"])));
     assert!(says(&node(&made.view, "phase1/candidate-0")["outcome"]));
     assert!(
-        part(&made.view, "scores")["by_script"].is_null() && part(&made.view, "script")["code"].is_null()
+        part(&made.view, "picture")["drawn"].as_array().unwrap().is_empty()
+            && part(&made.view, "script")["code"].is_null()
     );
-    let page = html::render(&made.view).unwrap();
+    let page = html::render(&made.view, Extent::Full).unwrap();
     world::keep("failed", &page);
     markup::check(&page);
 }
@@ -263,7 +268,7 @@ async fn a_run_cut_off_in_the_middle_shows_what_there_is() {
     let now = part(&made.view, "now");
     let work = now["work"].as_array().unwrap();
     assert!(work.iter().any(|now| now["place"] == "path 2, step 1, attempt 2" && now["what"] == "script"));
-    let page = html::render(&made.view).unwrap();
+    let page = html::render(&made.view, Extent::Full).unwrap();
     world::keep("running", &page);
     markup::check(&page);
 }

@@ -13,16 +13,17 @@ use serde_json::{Value, json};
 use super::context::Context;
 use super::diff::diff;
 use super::outcome::{run_values, status};
+use super::plans;
 use super::steps::{ScriptRun, Step, StepKind};
-use super::{family, plans};
 use crate::cut::{CODE, cut};
+use crate::run_view::argument;
 use crate::words::{phase_title, place_name};
 
 /// The most bytes of whole scripts. Those without a parent and those that led to the best solution take room, too, but
 /// are shown even if there is none.
 const ROOM: usize = 300_000;
 
-/// The solutions by phase and path, and a picture of them with their parents.
+/// The solutions by phase and path.
 pub fn tree(context: &Context<'_>) -> Option<Value> {
     let way = context.descent.way_to_best();
     let mut whole = WholeScripts { shown: BTreeSet::new(), room: ROOM, way };
@@ -46,7 +47,7 @@ pub fn tree(context: &Context<'_>) -> Option<Value> {
     let outcomes: Vec<_> =
         ["kept", "dropped", "failed"].into_iter().filter(|one| occurring.contains(one)).collect();
     Some(json!({
-        "run": context.run.summary.run.run_id, "picture": family::picture(context), "outcomes": outcomes,
+        "run": context.run.summary.run.run_id, "argument": argument(&context.run.folder), "outcomes": outcomes,
         "groups": groups,
     }))
 }

@@ -1,6 +1,5 @@
 //! Trust in the score of a finished run: its rows, checks, findings, and the choice of the solution.
 
-mod picture;
 mod split;
 
 use mle_star::journal::Kind;
@@ -32,7 +31,6 @@ pub fn trust(context: &Context<'_>) -> Option<Value> {
         "not_held_out": score.not_held_out(),
         "few_rows": few_rows(trust),
         "few": score.few(),
-        "picture": picture::picture(context, trust),
         "split": trust.split.as_ref().map(|split| chosen_rows(context, split)),
         "split_picture": split::picture(context, trust),
         "candidates": trust.choice.candidates.iter().map(candidate).collect::<Vec<_>>(),

@@ -1,5 +1,6 @@
 //! `report.html`, opened as a file.
 
+use fantoccini::key::Key;
 use mle_star_needs::needs;
 
 use crate::browser::chromium::Browser;
@@ -29,17 +30,26 @@ fn the_report_of_a_finished_run_is_read() {
     };
     let notebook: serde_json::Value = serde_json::from_str(&saved("solution.ipynb")).unwrap();
     assert!(notebook["cells"].as_array().unwrap().len() > 2, "{notebook}");
-    // The link of a change opens its solution with the diff.
-    browser.click("#ledger article:nth-of-type(2) h3 a");
+    // The link of a change opens its solution with the diff, in a part that is closed.
+    assert_eq!(browser.run("return document.querySelectorAll('details[open]').length"), 0);
+    browser.click("#leaderboard a[href='#at-phase2_path-0_t0_k0']");
     browser.until("document.querySelector(location.hash).open");
     browser.until("document.querySelector(location.hash + ' pre.diff').innerText.includes('+ block = 2')");
-    browser.click("#tree details[open] a[href^='#at-phase1']");
+    browser.click("#tree details.node[open] a[href^='#at-phase1']");
     browser.until("location.hash.startsWith('#at-phase1') && document.querySelector(location.hash).open");
+    browser.click("#script > details > summary");
     browser.click(".block:has(#final-script) button[data-copy]");
     browser.until("document.querySelector('.block:has(#final-script) [role=status]').innerText !== ''");
     // Numbers of lines are no part of the text.
     let shown = browser.run("return document.getElementById('final-script').textContent");
     assert_eq!(shown.as_str().unwrap().trim_end(), sealed.read("runs/r/final/solution.py").trim_end());
+    // A click on the head of a column sorts the leaderboard, by keyboard as well.
+    let seconds = "[...document.querySelectorAll('#leaderboard td:nth-of-type(4)')].map(cell => Number(cell.dataset.value))";
+    browser.click("#leaderboard th:nth-of-type(4) button");
+    browser.until(&format!("{seconds}.every((one, at, all) => !at || one <= all[at - 1])"));
+    browser.press(Key::Enter);
+    browser.until(&format!("{seconds}.every((one, at, all) => !at || one >= all[at - 1])"));
+    browser.until("document.querySelector('#leaderboard [aria-sort]').innerText === 'time'");
     browser.run(OPEN_ALL);
     browser.audit("report-finished-open");
     let charts = browser.run("return document.querySelectorAll('svg.chart').length").as_u64().unwrap();

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use fantoccini::key::Key;
 use mle_star_needs::needs;
 
-use crate::browser::chromium::{Browser, DESK, WIDE};
+use crate::browser::chromium::{Browser, DESK, PHONE, WIDE};
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, interpreter};
 use crate::recorded;
 use crate::sealed::Sealed;
@@ -21,40 +21,41 @@ const LAST_LINE_IS_SHOWN: &str = "const box = document.querySelector('#now pre')
     return box.firstElementChild.getBoundingClientRect().bottom <= box.getBoundingClientRect().bottom";
 
 #[test]
-fn a_dot_tells_its_solution_and_opens_it() {
-    const OPENED: &str = "document.querySelector('details.beside[open] > .inside')";
+fn a_point_tells_its_solution_and_opens_it() {
+    const OPENED: &str = "document.querySelector('details.beside[open]')";
     needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = recorded::copied();
     let page = Served::of(&sealed, "--runs-dir recorded");
     let browser = Browser::start();
     browser.open(&page.at("/runs/flight-delays"));
     let score = recorded::score_of(&sealed, "phase1/candidate-0/run");
-    let dot = |number: u32| format!("#scores figure:first-of-type .spot:nth-of-type({number})");
-    let named = |name: &str| format!("{OPENED}?.getAttribute('aria-label') === '{name}'");
+    // The first two points are baselines.
+    let point =
+        |width: u32, number: u32| format!("#picture svg:nth-of-type({width}) a.spot:nth-of-type({number})");
+    let opened = |name: &str| format!("{OPENED}?.id === 'at-phase1_{name}'");
+    let left = format!("{OPENED}?.querySelector('.inside').getBoundingClientRect().left");
 
-    // Beside the list if there is room, by mouse and by keyboard. The first dot is that of the baseline.
+    // Beside the page if there is room, by mouse and by keyboard.
     browser.resize(WIDE, 900);
-    browser.click(&format!("{} circle", dot(2)));
-    browser.until(&named("candidate 1"));
-    browser.until(&format!(
-        "{OPENED}?.getBoundingClientRect().left >= innerWidth / 2 && {OPENED}?.innerText.includes('import')"
-    ));
-    browser.until_shown("#scores .pointed", &format!("candidate 1: {score} ["));
-    browser.until_shown("#scores .pointed", "\nscored, ");
+    browser.click(&format!("{} .mark", point(1, 3)));
+    browser.until(&opened("candidate-0"));
+    browser.until(&format!("{left} >= innerWidth / 2 && {OPENED}.innerText.includes('import')"));
     browser.audit_as("run-beside", &[("light", WIDE), ("dark", WIDE)]);
     browser.resize(WIDE, 900);
     browser.press(Key::Escape);
     browser.until("!document.querySelector('details.beside') && document.activeElement.matches('.spot')");
+    browser.until_shown("#picture .card", &format!("{score}\n95 % interval\n["));
     browser.press(Key::Right);
-    browser.until_shown("#scores .pointed", "candidate 2");
+    browser.until_shown("#picture .card", "CatBoost");
     browser.press(Key::Enter);
-    browser.until(&named("candidate 2"));
+    browser.until(&opened("candidate-1"));
     browser.click("details.beside [data-close]");
     browser.until("!document.querySelector('details.node[open]')");
     // In its row if there is none.
+    browser.resize(PHONE, 900);
+    browser.click(&format!("{} .mark", point(3, 5)));
+    browser.until(&format!("{left} < 100"));
     browser.resize(DESK, 900);
-    browser.click(&format!("{} circle", dot(4)));
-    browser.until(&format!("{OPENED}?.getBoundingClientRect().left < 100"));
 
     // The list shows what is asked for.
     let shown = "return Array.from(document.querySelectorAll('#tree details.node')).filter(one => one.checkVisibility()).length";
@@ -89,6 +90,7 @@ fn a_run_is_watched_stopped_and_resumed() {
     browser.run("window.same = true");
     browser.until_shown("#now", "<b>step 2</b>");
     browser.until_shown("#now", "merge 1: script, since ");
+    browser.click("#tree > details > summary");
     browser.click("#tree details.node > summary");
     let step =
         browser.run("return document.querySelectorAll('#now pre')[0].textContent.match(/step/g).length");
