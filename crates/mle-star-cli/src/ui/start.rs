@@ -139,7 +139,8 @@ fn told(Trouble { message, hint, mut questions, .. }: Trouble) -> Value {
 
 /// A text with the names of fields instead of options, which have dashes before and in them.
 fn in_fields(text: &str) -> String {
-    text.replace(" --", " ").replace("`--", "`")
+    let plain = format!(" {text}").replace(" --", " ").replace("`--", "`").replace("(--", "(");
+    plain.trim_start().to_owned()
 }
 
 /// The inferred task, with the reasons.

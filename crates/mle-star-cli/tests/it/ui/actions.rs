@@ -100,9 +100,9 @@ fn a_failed_start_is_reported_and_leaves_nothing() {
     };
     check("folder=nowhere", "No such folder");
     check("folder=data&target=nothing", "nothing");
-    check("folder=data&settings=a%3D1", "unknown config key");
+    check("folder=data&settings=a%3D1", "nknown config key");
     check("folder=data&settings=nothing", "has no value");
-    check("folder=data&time_limit=soon", "--time-limit");
+    check("folder=data&time_limit=soon", "<strong>Time-limit: ");
     // Detected by the started process.
     check("folder=data&settings=python%3D%2Fno%2Fpython", "/no/python");
 }
