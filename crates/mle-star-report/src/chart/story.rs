@@ -197,7 +197,7 @@ impl Story {
         canvas.descent();
         canvas.solutions(alone.is_none());
         canvas.labels(if is_roomy { 40 } else { 24 });
-        let (height, about, svg) = (bottom + 4.0, escaped(&self.description), canvas.svg);
+        let (height, about, svg) = (bottom + 8.0, escaped(&self.description), canvas.svg);
         let attributes = format!("class=\"chart story\" role=\"group\" aria-label=\"{about}\"");
         Some(match alone {
             None => format!("<svg {attributes} viewBox=\"0 0 {width} {height:.0}\">{svg}</svg>"),
