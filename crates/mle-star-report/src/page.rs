@@ -18,8 +18,9 @@ pub const STYLE: &str = include_str!("../templates/style.css");
 pub const SCRIPT: &str = include_str!("../templates/page.js");
 
 /// Templates beside those of the parts.
-const OTHERS: [(&str, &str); 2] = [
+const OTHERS: [(&str, &str); 3] = [
     ("parts/pieces.html", include_str!("../templates/parts/pieces.html")),
+    ("parts/plots.html", include_str!("../templates/parts/plots.html")),
     ("show.txt", include_str!("../templates/show.txt")),
 ];
 

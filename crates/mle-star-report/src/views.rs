@@ -8,6 +8,7 @@ mod ablation;
 pub mod code;
 mod context;
 mod costs;
+pub mod data;
 mod descent;
 mod diagnostics;
 mod diff;
@@ -64,12 +65,13 @@ macro_rules! parts {
 }
 
 /// The parts in the order of the page.
-pub static PARTS: [Part; 15] = parts! {
+pub static PARTS: [Part; 16] = parts! {
     overview "Overview"
     now "Now"
     trust "How far to trust this score"
     importance "What matters"
     diagnostics "Diagnostics"
+    data "The data"
     scores "Scores"
     tree "Solutions"
     ledger "Accepted changes"

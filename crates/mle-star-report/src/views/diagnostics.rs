@@ -18,10 +18,15 @@ const MAX_FILE_BYTES: u64 = 4 << 20;
 /// What was found in the predictions, with its pictures; `None` without a result, or without predictions that the program can
 /// read.
 pub fn diagnostics(context: &Context<'_>) -> Option<Value> {
+    Some(charts(&found(context)?))
+}
+
+/// What was found in the predictions.
+pub fn found(context: &Context<'_>) -> Option<Diagnostics> {
     context.result()?;
     let file = format!("{}/{}", layout::HOLDOUT, layout::DIAGNOSTICS);
     let text = files::read(&context.run.folder, &file, MAX_FILE_BYTES).ok()?;
-    Some(charts(&serde_json::from_str(&text).ok()?))
+    serde_json::from_str(&text).ok()
 }
 
 fn charts(found: &Diagnostics) -> Value {
@@ -122,7 +127,7 @@ mod tests {
             score: Some(-0.5),
             parts: Vec::new(),
             targets: vec![target],
-            targets_left_out: 0,
+            ..Diagnostics::default()
         };
         let mut report = report(&json!({}));
         report.summary.run.metric = "rmse".to_owned();

@@ -24,7 +24,6 @@ pub fn overview(context: &Context<'_>) -> Option<Value> {
     let first = steps.of_kind(StepKind::Candidate).find_map(Step::score);
     Some(json!({
         "description": snapshot.frozen.task.description,
-        "columns": snapshot.frozen.task.columns,
         "notes": report.notes(),
         "forked_from": snapshot.forked_from,
         "of_user": snapshot.notes,
