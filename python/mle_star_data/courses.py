@@ -42,8 +42,8 @@ def courses(parts: Sequence[Part], time: str, series: Sequence[str]) -> dict[str
         return {}
     sizes = (
         known.group_by("series")
-        .agg(pl.col("predicted").count())
-        .sort(["predicted", "series"], descending=[True, False])
+        .agg(pl.col("predicted").count(), pl.col("actual").mean())
+        .sort(["predicted", "actual"], descending=True)
     )
     names = sizes["series"].head(MAX_SERIES).sort().to_list()
     first, last = float(known["time"].min()), float(known["time"].max())  # type: ignore[arg-type]

@@ -60,9 +60,12 @@ pub struct Span {
 pub struct Course {
     /// Its name; empty if there is only one.
     pub name: String,
-    /// Time, actual and predicted number.
-    pub points: Vec<(f64, Option<f64>, Option<f64>)>,
+    /// The numbers.
+    pub points: Vec<CoursePoint>,
 }
+
+/// A time with the actual and the predicted number.
+pub type CoursePoint = (f64, Option<f64>, Option<f64>);
 
 /// Which rows are predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

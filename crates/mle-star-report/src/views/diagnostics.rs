@@ -1,7 +1,8 @@
 //! Diagnostics of the final solution: where its predictions are right and where they are wrong.
 
 use mle_star_domain::diagnostics::{
-    ClassCurves, ClassErrors, Diagnostics, NumberErrors, PartScore, Parts, TargetErrors,
+    ClassCurves, ClassErrors, Course, CoursePoint, Courses, Diagnostics, NumberErrors, PartScore, Parts,
+    Span, TargetErrors,
 };
 use mle_star_domain::layout;
 use serde_json::{Value, json};
@@ -11,6 +12,7 @@ use crate::chart::{self, About, Bar, Line, Mood};
 use crate::cut::line_of;
 use crate::figures::number;
 use crate::files;
+use crate::plot::{levels, line, share, texts};
 
 /// The largest file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
@@ -35,7 +37,28 @@ fn charts(found: &Diagnostics) -> Value {
     json!({
         "found": found,
         "parts": parts.map(|(at, parts)| parts_chart(at, parts)).collect::<Vec<_>>(),
+        "courses": courses(&found.courses),
         "targets": targets.map(|(at, target)| target_charts(at, target)).collect::<Vec<_>>(),
+    })
+}
+
+/// Lines of actual and predicted numbers, one pair a series.
+fn courses(found: &Courses) -> Value {
+    let at = |time: f64| share(time, &found.ends);
+    let span = |one: &Span| json!({"name": one.name, "x": at(one.from), "width": (at(one.to) - at(one.from)).max(0.004)});
+    let course = |one: &Course| {
+        let levels =
+            levels(one.points.iter().flat_map(|(_, actual, predicted)| [*actual, *predicted]).flatten())?;
+        let drawn = |of: fn(&CoursePoint) -> Option<f64>| {
+            line(one.points.iter().map(|point| Some((at(point.0), share(of(point)?, &levels)))))
+        };
+        Some(
+            json!({"name": one.name, "levels": texts(&levels), "actual": drawn(|point| point.1), "predicted": drawn(|point| point.2)}),
+        )
+    };
+    json!({
+        "spans": found.spans.iter().map(span).collect::<Vec<_>>(),
+        "series": found.series.iter().filter_map(course).collect::<Vec<_>>(),
     })
 }
 
@@ -192,5 +215,39 @@ mod tests {
             ],
             3,
         );
+    }
+
+    #[test]
+    fn courses_are_drawn_over_folds_and_held_out_rows() {
+        let course = |name: &str| Course {
+            name: name.to_owned(),
+            points: vec![(0.0, Some(2.0), None), (5.0, Some(4.0), Some(3.0)), (10.0, None, Some(4.0))],
+        };
+        let span = |name: &str, from, to| Span { name: name.to_owned(), from, to };
+        let found = Courses {
+            ends: vec![0.0, 10.0],
+            spans: vec![span("fold 1", 5.0, 7.5), span("held out", 10.0, 10.0)],
+            series: vec![course("a"), course("b")],
+            ..Courses::default()
+        };
+        let drawn = courses(&found);
+        assert_eq!(drawn["spans"][0], json!({"name": "fold 1", "x": 0.5, "width": 0.25}));
+        assert_eq!(drawn["spans"][1]["width"], 0.004);
+        let one = &drawn["series"][0];
+        assert_eq!(one["levels"], json!(["2.0", "2.5", "3.0", "3.5", "4.0"]));
+        assert_eq!(one["actual"], "M0.0000 1.0000h0L0.5000 0.0000");
+        assert_eq!(one["predicted"], "M0.5000 0.5000h0L1.0000 0.0000");
+        let found = Diagnostics { courses: found, targets: vec![], ..Diagnostics::default() };
+        let more = minijinja::context! { report => minijinja::value::Serde(report(&json!({}))) };
+        let page =
+            section(&environment().unwrap(), part("diagnostics").unwrap(), &charts(&found), more).unwrap();
+        assert_eq!(
+            (page.matches("type=\"radio\"").count(), page.matches(" checked>").count()),
+            (2, 1),
+            "{page}"
+        );
+        for words in ["validated: fold 1<", ">held out</span>", "<title>held out</title>"] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
     }
 }
