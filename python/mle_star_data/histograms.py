@@ -17,7 +17,8 @@ from .frames import Column, Table
 Parts = Sequence[tuple[str, pl.Series]]
 """Groups of rows with their names: texts, or numbers with NaN for none."""
 
-MAX_COLUMNS = 60
+MAX_COLUMNS, MAX_TYPICAL = 60, 1_000
+"""The most columns that are drawn, and the most whose typical value is told."""
 SAMPLE = 20_000
 """The most rows of a table that are counted."""
 BINS, VALUES = 20, 8
@@ -30,12 +31,13 @@ TAIL = 0.005
 
 def of_columns(train: Table, test: Table | None, first: Sequence[str], but: Collection[str]) -> list[dict[str, Any]]:
     """The histograms of the columns of a training table, `first` those of the targets."""
-    names = [
-        *(name for name in first if name in train),
-        *(name for name in train.names if name not in first and name not in but),
-    ][:MAX_COLUMNS]
+    names = sorted((name for name in train.names if name not in but), key=lambda name: name not in first)
     tables = [(name, table, _sampled(table)) for name, table in (("train", train), ("test", test)) if table is not None]
-    return [_of_column(name, tables) for name in names]
+    others = [
+        {"column": name, "typical": _typical(train.column(name), tables[0][2][name])}
+        for name in names[MAX_COLUMNS:MAX_TYPICAL]
+    ]
+    return [_of_column(name, tables) for name in names[:MAX_COLUMNS]] + others
 
 
 def _sampled(table: Table) -> pl.DataFrame:
@@ -51,16 +53,16 @@ def _of_column(name: str, tables: Sequence[tuple[str, Table, pl.DataFrame]]) -> 
     train = own[0][1]
     values = [(part, column, column.cleaned(cells)) for part, column, cells in own]
     if train.kind in ("number", "date") or (train.kind == "integer" and train.distinct > FEW):
-        values = [(part, column, _numbers(train, cells)) for part, column, cells in values]
+        values = [(part, column, numbers(train, cells)) for part, column, cells in values]
     elif train.kind == "text":
         values = [(part, column, cells[:0]) for part, column, cells in values]
     found = histogram([(part, cells) for part, _, cells in values], _day if train.kind == "date" else None)
     for part, (_, column, _) in zip(found["parts"], own, strict=True):
         part["missing"] = column.missing / max(min(column.table.rows, INSPECTED_ROWS), 1)
-    return {"column": name, "typical": _typical(train, train.cleaned(own[0][2]))} | found
+    return {"column": name, "typical": _typical(train, own[0][2])} | found
 
 
-def _numbers(like: Column, cells: pl.Series) -> pl.Series:
+def numbers(like: Column, cells: pl.Series) -> pl.Series:
     """The numbers in cells, or the days since the beginning of 1970."""
     if like.kind == "date":
         return pl.Series(dates.seconds(cells, bool(like.facts["day_first"])) / dates.DAY)
@@ -69,9 +71,10 @@ def _numbers(like: Column, cells: pl.Series) -> pl.Series:
 
 def _typical(column: Column, cells: pl.Series) -> str | None:
     """The median of numbers and dates, the most frequent of other values, as the table has it."""
+    cells = column.cleaned(cells)
     if column.kind not in (*NUMBERS, "date"):
         return next((value for value, _ in column.facts["top_values"]), None)
-    order = _numbers(column, cells).fill_nan(None).arg_sort(nulls_last=True)
+    order = numbers(column, cells).fill_nan(None).arg_sort(nulls_last=True)
     known = len(cells) - cells.null_count()
     return cells[int(order[(known - 1) // 2])] if known else None
 

@@ -573,6 +573,7 @@ LAZY_QUESTIONS = {
     "roles": "inspect",
     "relations": "relations",
     "intake": "take_in read_rows",
+    "dependence": "dependence_rows dependence",
     "plan": "plan same_rows materialise last_fold draw make_sample trim permuted shuffle_targets replace_test_rows",
     "new_rows": "rows_to_predict shared_rows name_predictions sample_for other_order same_predictions",
 }

@@ -19,6 +19,7 @@ mod run;
 mod server;
 mod site;
 mod start;
+mod try_row;
 
 pub use server::{BoundServer, bind, serve};
 pub use site::Site;

@@ -17,6 +17,7 @@ mod family;
 pub(crate) mod importance;
 mod leakage;
 mod ledger;
+mod model;
 mod models;
 pub mod now;
 mod outcome;
@@ -65,13 +66,14 @@ macro_rules! parts {
 }
 
 /// The parts in the order of the page.
-pub static PARTS: [Part; 16] = parts! {
+pub static PARTS: [Part; 17] = parts! {
     overview "Overview"
     now "Now"
     trust "How far to trust this score"
     importance "What matters"
     diagnostics "Diagnostics"
     data "The data"
+    model "The model"
     scores "Scores"
     tree "Solutions"
     ledger "Accepted changes"

@@ -43,8 +43,8 @@ macro_rules! files {
         [$(($name, include_str!(concat!("../../python/mle_star_data/", $name)))),*]
     };
 }
-const FILES: [(&str, &str); 57] = files! {
-    "__init__.py" "__main__.py" "aliases.py" "bootstrap.py" "column_kinds.py" "courses.py" "dates.py" "describe.py"
+const FILES: [(&str, &str); 58] = files! {
+    "__init__.py" "__main__.py" "aliases.py" "bootstrap.py" "column_kinds.py" "courses.py" "dates.py" "dependence.py" "describe.py"
     "described_columns.py" "description.py" "diagnose.py" "error_correlation.py" "facts.py" "files.py"
     "folders.py" "formats.py" "formulas.py" "frames.py" "histograms.py" "holdout.py" "importances.py" "intake.py"
     "intervals.py" "kaggle_metric_utilities.py" "labels.py" "links.py" "markdown.py" "measure.py"

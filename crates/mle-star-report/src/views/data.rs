@@ -28,7 +28,9 @@ struct Facts {
 pub fn data(context: &Context<'_>) -> Option<Value> {
     let known = &context.run.snapshot.frozen.task.columns;
     let facts = histograms(context);
-    let drawn: HashMap<&str, &Histogram> = facts.iter().map(|one| (one.column.as_str(), one)).collect();
+    let is_counted = |one: &&Histogram| !one.parts.is_empty();
+    let drawn: HashMap<&str, &Histogram> =
+        facts.iter().filter(is_counted).map(|one| (one.column.as_str(), one)).collect();
     let strongest = context.result().and_then(|result| result.importance.as_deref()).unwrap_or_default();
     let rank = |name: &str| strongest.iter().position(|one| one.column == name).unwrap_or(usize::MAX);
     let mut columns: Vec<_> = known.iter().collect();
