@@ -207,27 +207,14 @@ pub struct CalibrationBin {
 pub struct NumberErrors {
     /// Actual and predicted number of some rows.
     pub points: Vec<[f64; 2]>,
-    /// The number of rows by the error, predicted minus actual.
-    pub errors: Vec<Bin>,
-    /// The number of rows beyond the first and the last bin.
-    pub beyond: u64,
+    /// The number of rows by the error, predicted minus actual; `None` in files of earlier versions.
+    pub spread: Option<Histogram>,
     /// The mean of the error.
     pub mean: f64,
     /// The median of its size.
     pub median_size: f64,
     /// The size that nine of ten rows do not exceed.
     pub most: f64,
-}
-
-/// The rows between two bounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Bin {
-    /// From here,
-    pub from: f64,
-    /// to here.
-    pub to: f64,
-    /// The number of rows.
-    pub rows: u64,
 }
 
 /// A row that is predicted badly.

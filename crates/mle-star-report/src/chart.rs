@@ -21,7 +21,7 @@ use crate::figures::{duration, number};
 use crate::markup::escaped;
 
 pub use bars::{Bar, Mood, bars};
-pub use diagnostics::{Line, histogram, scatter, shares};
+pub use diagnostics::{Line, scatter, shares};
 pub use intervals::{Band, ScoreRow, intervals, outside};
 pub use split::{Part, PartKind, split};
 

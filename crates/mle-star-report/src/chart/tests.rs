@@ -30,7 +30,6 @@ fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
     };
     let of_scripts: Vec<ScoreRow> = points.iter().map(measured).collect();
     let pairs: Vec<[f64; 2]> = values.iter().map(|value| [*value, -*value]).collect();
-    let bins: Vec<[f64; 3]> = values.windows(2).map(|ends| [ends[0], ends[1], ends[1].abs()]).collect();
     let intervals_of_pairs: Vec<[f64; 2]> = pairs.iter().map(|_| [0.0, 1.0]).collect();
     let band = values.first().map(|score| Band { score: *score, interval: [-score, *score] });
     vec![
@@ -39,7 +38,6 @@ fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
         scores(&ABOUT, &points, Axis::Time, &[]),
         bars(&ABOUT, &of_bars),
         scatter(&ABOUT, &pairs),
-        histogram(&ABOUT, &bins),
         shares(
             &ABOUT,
             ["x", "y"],

@@ -1,13 +1,14 @@
 //! Diagnostics of the final solution: where its predictions are right and where they are wrong.
 
 use mle_star_domain::diagnostics::{
-    ClassCurves, ClassErrors, Course, CoursePoint, Courses, Diagnostics, NumberErrors, PartScore, Parts,
-    Span, TargetErrors,
+    ClassCurves, ClassErrors, Course, CoursePoint, Courses, Diagnostics, Histogram, NumberErrors, PartScore,
+    Parts, Span, TargetErrors,
 };
 use mle_star_domain::layout;
 use serde_json::{Value, json};
 
 use super::context::Context;
+use super::data::bars;
 use crate::chart::{self, About, Bar, Line, Mood};
 use crate::cut::line_of;
 use crate::figures::number;
@@ -82,7 +83,7 @@ fn target_charts(at: usize, found: &TargetErrors) -> Value {
         "precision": classes.and_then(|classes| precision(&id("precision"), classes)),
         "calibration": classes.and_then(|classes| calibration(&id("calibration"), classes)),
         "scatter": numbers.and_then(|numbers| scatter(&id("actual"), numbers)),
-        "histogram": numbers.and_then(|numbers| histogram(&id("errors"), numbers)),
+        "spread": numbers.and_then(|numbers| numbers.spread.as_ref()).filter(|one| !one.labels.is_empty()).map(spread),
     })
 }
 
@@ -127,10 +128,10 @@ fn scatter(id: &str, numbers: &NumberErrors) -> Option<String> {
     chart::scatter(&about, &numbers.points)
 }
 
-fn histogram(id: &str, numbers: &NumberErrors) -> Option<String> {
-    let bins: Vec<[f64; 3]> = numbers.errors.iter().map(|bin| [bin.from, bin.to, bin.rows as f64]).collect();
-    let description = format!("How many rows have errors of each size, in {} bins.", bins.len());
-    chart::histogram(&About { id, title: "Errors", description: &description }, &bins)
+/// The bars of the errors, and where no error is.
+fn spread(of: &Histogram) -> Value {
+    let zero = of.ends.first() < Some(&0.0) && of.ends.last() > Some(&0.0);
+    json!({"bars": bars(of), "zero": zero.then(|| share(0.0, &of.ends))})
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ pub fn model(context: &Context<'_>) -> Option<Value> {
         "failure": found.failure,
         "run": context.run.summary.run.run_id,
         "id": record.id,
-        "fields": fields(context, record, &known),
+        "fields": fields(record, &found.curves, &known),
     }))
 }
 
@@ -103,11 +103,10 @@ fn drawn(one: &Curve, known: Option<&Histogram>, heights: &[f64]) -> Value {
 }
 
 /// The columns of a row to try but for its ID, with their typical values, the strongest first, and frequent values to choose from.
-fn fields(context: &Context<'_>, of: Columns, known: &[Histogram]) -> Vec<Value> {
+fn fields(of: Columns, curves: &[Curve], known: &[Histogram]) -> Vec<Value> {
     let Columns { mut columns, id } = of;
-    let strongest = context.result().and_then(|result| result.importance.as_deref()).unwrap_or_default();
     columns.retain(|name| id.as_ref() != Some(name));
-    columns.sort_by_key(|name| strongest.iter().position(|one| one.column == *name).unwrap_or(usize::MAX));
+    columns.sort_by_key(|name| curves.iter().position(|one| one.column == *name).unwrap_or(usize::MAX));
     let field = |(at, name): (usize, &String)| {
         let own = known.iter().find(|known| known.column == *name);
         let typical = own.and_then(|own| own.typical.clone()).unwrap_or_default();
