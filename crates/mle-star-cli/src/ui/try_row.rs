@@ -28,18 +28,18 @@ pub async fn predict(
     Form(row): Form<HashMap<String, String>>,
 ) -> PageResponse {
     let of = id.clone();
-    let (fields, (predicted, notes)) = in_background(move || {
+    let values = in_background(move || {
         let folder = site.find(&of)?;
         let (mut fields, name) = fields(&folder)?;
         for field in &mut fields {
-            let given = field["column"].as_str().and_then(|column| row.get(column));
-            given.map(|given| field["value"] = given.as_str().into());
+            if let Some(given) = field["column"].as_str().and_then(|column| row.get(column)) {
+                field["value"] = given.as_str().into();
+            }
         }
-        let predicted = predicted(&folder, name.as_deref(), &fields)?;
-        Ok((fields, predicted))
+        let (predicted, notes) = predicted(&folder, name.as_deref(), &fields)?;
+        Ok(json!({"id": id, "fields": fields, "predicted": predicted, "notes": notes}))
     })
     .await?;
-    let values = json!({"id": id, "fields": fields, "predicted": predicted, "notes": notes});
     Page::rendered("ui/try.html", &values)
 }
 
@@ -60,11 +60,7 @@ fn fields(folder: &FilePath) -> Result<(Vec<Value>, Option<String>), Failure> {
 }
 
 /// The predicted columns of this row, and what was odd about it.
-fn predicted(
-    folder: &FilePath,
-    id: Option<&str>,
-    fields: &[Value],
-) -> Result<(Vec<(String, String)>, Vec<String>), Failure> {
+fn predicted(folder: &FilePath, id: Option<&str>, fields: &[Value]) -> Result<(Value, Vec<String>), Failure> {
     let cannot = |error: csv::Error| Trouble::new(format!("cannot predict the row: {error}"), "try again");
     let made = tempfile::tempdir().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
     let [rows, into] = ["row.csv", "predicted.csv"].map(|name| made.path().join(name));
@@ -78,5 +74,5 @@ fn predicted(
     let names = reader.headers().map_err(cannot)?.clone();
     let cells = reader.records().next().transpose().map_err(cannot)?.unwrap_or_default();
     let both = names.iter().zip(&cells).filter(|(name, _)| Some(*name) != id);
-    Ok((both.map(|(name, cell)| (name.to_owned(), cell.to_owned())).collect(), done.notes))
+    Ok((both.map(|(name, cell)| json!([name, cell])).collect(), done.notes))
 }
