@@ -184,15 +184,15 @@ fn the_page_shows_what_the_model_predicts_and_asks_it_for_a_row() {
         let means = curve["lines"][0]["means"].as_array().unwrap().iter().map(|mean| mean.as_f64().unwrap());
         (curve.clone(), means.collect::<Vec<f64>>())
     };
-    // The model adds the size to a number that depends on the row alone.
+    // The model adds the size to 3.5 and to a number from 0 to 10 that depends on the ID alone.
     let (curve_of_size, means) = curve("size");
     let sizes = curve_of_size["at"].as_array().unwrap().iter().map(|at| at.as_f64().unwrap());
     let rest: Vec<f64> = means.iter().zip(sizes).map(|(mean, size)| mean - size).collect();
     assert_eq!(rest.len(), 20);
-    assert!(rest.iter().all(|one| (one - rest[0]).abs() < 1e-9 && (3.5..14.5).contains(one)), "{rest:?}");
+    assert!(rest.iter().all(|one| (one - 8.5).abs() < 0.1), "{rest:?}");
     let (towns, means) = curve("town");
     assert_eq!((&towns["values"], &towns["at"]), (&json!(["b", "a", "c"]), &Value::Null));
-    assert!(means.iter().all(|mean| (mean - means[0]).abs() < 1e-9), "{means:?}");
+    assert!(means.iter().all(|mean| (mean - means[0]).abs() < 0.1), "{means:?}");
 
     let served = Served::of(&sealed, "");
     let page = served.get("/runs/r").body;
