@@ -12,6 +12,7 @@ import polars as pl
 
 from . import tables
 from .aliases import Array
+from .histograms import histogram
 from .labels import Labels, positive_of
 from .measure import Scoring, score_at
 from .partitions import Partition, even_parts
@@ -26,9 +27,6 @@ WORST = 10
 """The most rows that are told."""
 MAX_POINTS = 500
 """The most rows that are drawn one by one."""
-ERROR_BINS = 24
-MIN_CLIPPED_ROWS = 200
-"""Of so many rows, the ends of the errors are left out of the bins."""
 MAX_CLASSES = 12
 """The most classes in a table of true and predicted classes."""
 THRESHOLD = 0.5
@@ -118,33 +116,19 @@ def _numbers(own: Predictions, ids: Text) -> dict[str, Any]:
     sizes = np.sort(np.abs(errors))
     # Keys are hashes in ascending order, so every nth of them is a draw.
     drawn = slice(None, None, max(-(-len(truth) // MAX_POINTS), 1))
-    bins, beyond = _binned(np.sort(errors))
 
     def words(row: int) -> tuple[str, str]:
         return number_text(float(truth[row])), " to ".join(number_text(float(one)) for one in own.values[row])
 
     numbers = {
         "points": np.stack([truth, middle], axis=1)[drawn].tolist(),
-        "errors": bins,
-        "beyond": beyond,
+        "spread": histogram([("rows", pl.Series(errors))]),
         "mean": float(errors.mean()),
         "median_size": float(sizes[(len(sizes) - 1) // 2]),
         "most": float(sizes[-(-len(sizes) * 9 // 10) - 1]),
     }
     loss = "the distance between prediction and truth"
     return {"numbers": numbers, "loss": loss, "worst": _worst(np.abs(errors), ids, words)}
-
-
-def _binned(errors: Array) -> tuple[list[dict[str, Any]], int]:
-    """Sorted errors in bins of the same width, and how many are beyond them."""
-    cut = len(errors) // 200 if len(errors) >= MIN_CLIPPED_ROWS else 0
-    low, high = errors[cut], errors[len(errors) - 1 - cut]
-    width = (high - low) / ERROR_BINS
-    if not (np.isfinite(width) and width > 1e-12 * max(abs(low), abs(high))):
-        return [], 0
-    counts, edges = np.histogram(errors, bins=ERROR_BINS, range=(low, high))
-    pairs = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
-    return [{"from": start, "to": end, "rows": rows} for start, end, rows in pairs], int(len(errors) - counts.sum())
 
 
 class _Scores:

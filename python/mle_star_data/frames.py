@@ -271,7 +271,7 @@ class Column:
     @property
     def inspected(self) -> pl.Series:
         """The values of the rows that are looked at."""
-        return self._values(self.table.source.inspected[self.name])
+        return self.cleaned(self.table.source.inspected[self.name])
 
     def cell(self, row: Any) -> str:
         """A cell for people: 1950 for the number 1950.0."""
@@ -285,9 +285,10 @@ class Column:
     @cached_property
     def values(self) -> pl.Series:
         """The cells without blanks around them; null where missing."""
-        return self._values(self.text)
+        return self.cleaned(self.text)
 
-    def _values(self, cells: pl.Series) -> pl.Series:
+    def cleaned(self, cells: pl.Series) -> pl.Series:
+        """Cells of this column without blanks around them; null where missing."""
         text = cells.str.strip_chars()
         missing = MISSING.difference(self.table.words.get(self.name, ()))
         return text.set(text.is_in(list(missing)), None)

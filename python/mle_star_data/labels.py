@@ -50,6 +50,11 @@ class Truth:
     def at(self, places: Array) -> Truth:
         return replace(self, values=self.values[places])
 
+    def cells(self) -> pl.Series:
+        """Numbers, or the names of classes."""
+        named = None if self.names is None else pl.Series(self.names, dtype=pl.String)
+        return pl.Series(self.values).cast(pl.Float64) if named is None else named[self.values]
+
     def among(self, names: Sequence[str]) -> Truth:
         """The labels among the classes of other rows, too, so that a class which these rows lack keeps its place."""
         if self.names is None or set(names) <= set(self.names):

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from . import tables
+from .aliases import Numbers
 from .facts import table_of
 from .frames import Table, read
 
@@ -85,16 +86,22 @@ class PartitionedRows:
     def _by_time(self, name: str | None) -> Iterator[Partition]:
         """Parts with about the same number of rows, the earliest first. Rows of the same time are in one part."""
         ids, values = self._known(name)
-        column = self.table.column(str(name)) if ids else None
-        both = (column.numbers, column.times) if column else ()
-        times = next((one[~np.isnan(one)] for one in both if np.isfinite(one).sum() == len(ids)), None)
+        times = self.times(name)
         if times is None:
             return
+        times = times[~np.isnan(times)]
         _, first, part, counts = np.unique(times, return_index=True, return_inverse=True, return_counts=True)
         of_moment = even_parts(counts, -(-len(ids) // TIMES))
         own = (np.flatnonzero(of_moment == one) for one in range(of_moment[-1] + 1))
         said = [_range(values[int(first[at[0]])], values[int(first[at[-1]])]) for at in own]
         yield Partition(str(name), ids, of_moment[part].tolist(), said, True)
+
+    def times(self, name: str | None) -> Numbers | None:
+        """The times in a column, not a number where it has none; `None` if it holds others than times."""
+        ids, _ = self._known(name)
+        column = self.table.column(str(name)) if ids else None
+        both = (column.numbers, column.times) if column else ()
+        return next((one for one in both if np.isfinite(one).sum() == len(ids)), None)
 
     def cells(self, wanted: Sequence[str], but: Sequence[str]) -> list[list[tuple[str, str]]]:
         """A few cells of rows, each with its column, so that people recognize them."""

@@ -433,9 +433,46 @@ def diagnose(
     but = [run.columns.target, *run.columns.further, *([run.columns.weight] if run.columns.weight else [])]
     for row, cells in zip(worst, divided.cells([row["id"] for row in worst], but), strict=True):
         row["cells"] = cells
+    for at, target in enumerate(found["targets"]):
+        target["split"] = _by_split(run, at)
     found["of"] = of
     # Only the file can compute the metric of a metric file.
     return found if run.by_file is None else found | {"score": None, "parts": []}
+
+
+def courses(run: Run, files: Sequence[str | None], folder: str, split: dict[str, Any] | None) -> Answer:
+    """Actual and predicted numbers over time, of validation and of held-out rows."""
+    from . import courses as over_time
+    from .partitions import PartitionedRows
+
+    validation, held_out = files
+    split = split or {}
+    if split.get("kind") != "time" or run.search.targets[0].names is not None or validation is None:
+        return {}
+    own = predictions.read(validation, run.search, run.layout, "reject")[0]
+    rows = PartitionedRows(folder, "train", run.columns.id)
+    parts = [over_time.Part(rows, run.search, own, run.folds.of(own.keys))]
+    if held_out is not None:
+        own = predictions.read(held_out, run.held_out, run.layout, "ignore")[0]
+        rows = PartitionedRows(folder, "test", run.setup.id_column)
+        parts.append(over_time.Part(rows, run.held_out, own, np.full(len(own), over_time.HELD_OUT)))
+    facts = Path(run.setup.folder, "facts.json")
+    known = json.loads(facts.read_text(encoding="utf-8")) if facts.exists() else {}
+    series = split.get("series") or known.get("relations", {}).get("series") or []
+    return over_time.courses(parts, split["column"], series)
+
+
+def _by_split(run: Run, at: int) -> Answer:
+    """The histogram of a target in each part of the labelled rows."""
+    from .histograms import histogram
+
+    folds = run.folds.of(run.search.keys)
+    parts = [("training", run.search)]
+    if (folds >= 0).any() and (folds < 0).any():
+        parts.append(("validation", run.search.at(np.flatnonzero(folds >= 0))))
+    if run.setup.labels is not None:
+        parts.append(("held out", run.held_out))
+    return histogram([(name, rows.targets[at].cells()) for name, rows in parts])
 
 
 def score(
@@ -527,6 +564,7 @@ RUN_QUESTIONS: dict[str, Callable[..., Answer]] = {
     "fits": compare_fits,
     "importance": importance,
     "diagnose": diagnose,
+    "courses": courses,
 }
 ANSWER_NAMES = {"compare": "comparison", "select": "selection", "fits": "refit"}
 ANSWER_NAMES |= {name: name for name in ("look", "agreement", "importance")}
@@ -543,6 +581,7 @@ LAZY_QUESTIONS = {
     "roles": "inspect",
     "relations": "relations",
     "intake": "take_in read_rows",
+    "dependence": "dependence_rows dependence",
     "plan": "plan same_rows materialise last_fold draw make_sample trim permuted shuffle_targets replace_test_rows",
     "new_rows": "rows_to_predict shared_rows name_predictions sample_for other_order same_predictions",
 }

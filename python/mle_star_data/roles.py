@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from . import dates, described_columns, description, facts, labels, metrics, naming, readings
+from . import dates, described_columns, description, facts, histograms, labels, metrics, naming, readings
 from .aliases import Facts
 from .column_kinds import HUGE, INSPECTED_ROWS, NUMBERS
 from .facts import Folder
@@ -145,7 +146,14 @@ class Task:
             "data_modality": self.modality,
             "guesses": self.guesses,
             "questions": [asdict(question) for question in self.questions],
+            "histograms": self._histograms(),
         }
+
+    def _histograms(self) -> list[dict[str, Any]]:
+        """What people see of the columns, and nobody else. A run does without it."""
+        with suppress(Exception):
+            return histograms.of_columns(self.folder.train, self.folder.test, self.targets, [self.id or ""])
+        return []
 
     def _class_columns(self) -> list[dict[str, Any]] | None:
         """The class that each column of the sample is about."""

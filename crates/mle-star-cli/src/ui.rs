@@ -22,6 +22,7 @@ mod server;
 mod site;
 mod sources;
 mod start;
+mod try_row;
 
 pub use server::{BoundServer, bind, serve};
 pub use site::Site;

@@ -17,7 +17,55 @@ pub struct Diagnostics {
     pub targets: Vec<TargetErrors>,
     /// The number of further targets.
     pub targets_left_out: u64,
+    /// Actual and predicted numbers over time, of validation and of held-out rows; without series where the rows have no time.
+    #[serde(default)]
+    pub courses: Courses,
 }
+
+/// Actual and predicted numbers over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Courses {
+    /// The column of the time.
+    pub time: String,
+    /// The target.
+    pub target: String,
+    /// The first and the last time.
+    pub ends: Vec<f64>,
+    /// Times at even distances between the ends, for people.
+    pub labels: Vec<String>,
+    /// The time that each fold and the held-out rows take.
+    pub spans: Vec<Span>,
+    /// The series with most predicted rows.
+    pub series: Vec<Course>,
+    /// The number of further series.
+    pub left_out: u64,
+    /// Whether points stand for several times.
+    pub averages: bool,
+}
+
+/// A span of time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// What lies there.
+    pub name: String,
+    /// From here,
+    pub from: f64,
+    /// to here.
+    pub to: f64,
+}
+
+/// A series of numbers over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Course {
+    /// Its name; empty if there is only one.
+    pub name: String,
+    /// The numbers.
+    pub points: Vec<CoursePoint>,
+}
+
+/// A time with the actual and the predicted number.
+pub type CoursePoint = (f64, Option<f64>, Option<f64>);
 
 /// Which rows are predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +115,39 @@ pub struct TargetErrors {
     pub worst: Vec<WorstRow>,
     /// What the loss is, in words.
     pub loss: String,
+    /// Its values in each part of the labelled rows.
+    #[serde(default)]
+    pub split: Option<Histogram>,
+}
+
+/// The number of rows of several groups, by bars that they share.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Histogram {
+    /// The column; empty for a target.
+    pub column: String,
+    /// The median of numbers, the most frequent of other values, as the table has it.
+    pub typical: Option<String>,
+    /// The value that each bar stands for, the empty one for all rarer values; empty for bins of numbers.
+    pub values: Vec<String>,
+    /// The ends of the bins, which have the same width; empty for values.
+    pub ends: Vec<f64>,
+    /// The ends for people.
+    pub labels: Vec<String>,
+    /// The groups.
+    pub parts: Vec<HistogramPart>,
+}
+
+/// A group of rows in a [`Histogram`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HistogramPart {
+    /// Its name.
+    pub name: String,
+    /// The number of rows by bar, of a sample of large tables; empty for texts.
+    pub rows: Vec<u64>,
+    /// The share of rows without a value.
+    #[serde(default)]
+    pub missing: f64,
 }
 
 /// How classes are predicted.
@@ -126,27 +207,14 @@ pub struct CalibrationBin {
 pub struct NumberErrors {
     /// Actual and predicted number of some rows.
     pub points: Vec<[f64; 2]>,
-    /// The number of rows by the error, predicted minus actual.
-    pub errors: Vec<Bin>,
-    /// The number of rows beyond the first and the last bin.
-    pub beyond: u64,
+    /// The number of rows by the error, predicted minus actual; `None` in files of earlier versions.
+    pub spread: Option<Histogram>,
     /// The mean of the error.
     pub mean: f64,
     /// The median of its size.
     pub median_size: f64,
     /// The size that nine of ten rows do not exceed.
     pub most: f64,
-}
-
-/// The rows between two bounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Bin {
-    /// From here,
-    pub from: f64,
-    /// to here.
-    pub to: f64,
-    /// The number of rows.
-    pub rows: u64,
 }
 
 /// A row that is predicted badly.

@@ -86,6 +86,8 @@ pub const ALL_ROWS: &str = "all_rows";
 pub const LABELS: &str = "labels.csv";
 /// Where the predictions of the final solution are right and where they are wrong, in [`HOLDOUT`], since it has labels.
 pub const DIAGNOSTICS: &str = "diagnostics.json";
+/// How the predictions of the kept model depend on columns, in [`HOLDOUT`].
+pub const DEPENDENCE: &str = "dependence.json";
 /// The tables that are compared before the search, a folder in [`HOLDOUT`].
 pub const COMPARED: &str = "compared";
 /// Submissions with predictions for held-out rows, a folder in [`HOLDOUT`].

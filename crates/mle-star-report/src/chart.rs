@@ -16,7 +16,7 @@ use plotters::prelude::*;
 
 use crate::markup::escaped;
 
-pub use diagnostics::{Line, histogram, scatter, shares};
+pub use diagnostics::{Line, scatter, shares};
 pub use scale::{Scale, strips};
 pub use split::{Part, PartKind, split};
 pub use story::{Fate, Solution, Story, WIDTHS};

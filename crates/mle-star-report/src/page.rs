@@ -21,9 +21,10 @@ pub const SCRIPT: &str = include_str!("../templates/page.js");
 /// The template of what stands around a part.
 const PART: &str = "parts/part.html";
 /// Templates beside those of the parts.
-const OTHERS: [(&str, &str); 3] = [
+const OTHERS: [(&str, &str); 4] = [
     (PART, include_str!("../templates/parts/part.html")),
     ("parts/pieces.html", include_str!("../templates/parts/pieces.html")),
+    ("parts/plots.html", include_str!("../templates/parts/plots.html")),
     ("show.txt", include_str!("../templates/show.txt")),
 ];
 

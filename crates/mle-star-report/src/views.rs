@@ -8,6 +8,7 @@ mod ablation;
 pub mod code;
 mod context;
 mod costs;
+pub mod data;
 mod descent;
 mod diagnostics;
 mod diff;
@@ -16,6 +17,7 @@ mod helped;
 pub(crate) mod importance;
 mod leaderboard;
 mod leakage;
+mod model;
 mod models;
 pub mod now;
 mod outcome;
@@ -94,6 +96,8 @@ pub static PARTS: &[Part] = &parts! {
     Open helped "What helped"
     Open importance "What matters"
     Open diagnostics "Where it is wrong"
+    Open data "The data"
+    Open model "The model"
     Fold trust "How far to trust this score"
     Fold tree "Solutions with plan and code"
     Fold ablation "Ablation studies"

@@ -4,6 +4,7 @@
 
 mod backends;
 pub(crate) mod delivery;
+mod dependence;
 mod held_out;
 mod model;
 mod provisional;

@@ -98,13 +98,16 @@ def test_errors_of_numbers_are_binned_and_sampled(tmp_path: Path) -> None:
     target = diagnosed(tmp_path, "RMSE", truth, predicted)["targets"][0]
     numbers, worst = target["numbers"], target["worst"]
     assert 300 <= len(numbers["points"]) <= 500
-    assert sum(one["rows"] for one in numbers["errors"]) + numbers["beyond"] == 3000
-    assert (numbers["beyond"], numbers["median_size"], numbers["most"]) == (1, 5, 9)
+    (spread,) = numbers["spread"]["parts"]
+    assert sum(spread["rows"]) == 3000
+    # The outlier is in the last bin.
+    assert numbers["spread"]["labels"] == ["-10", "11"]
+    assert (numbers["median_size"], numbers["most"]) == (5, 9)
     assert worst[0] == {"id": "7", "truth": "7", "predicted": "1007", "loss": 1000, "cells": []}
     assert len(worst) == 10
     # All errors are the same.
     found = diagnosed(tmp_path, "MAE", "id,y\n1,1\n2,2\n", "id,y\n1,2\n2,3\n")
-    assert found["targets"][0]["numbers"]["errors"] == []
+    assert found["targets"][0]["numbers"]["spread"]["parts"][0]["rows"] == [2]
 
 
 def test_the_middle_of_intervals_is_compared(tmp_path: Path) -> None:

@@ -43,10 +43,10 @@ macro_rules! files {
         [$(($name, include_str!(concat!("../../python/mle_star_data/", $name)))),*]
     };
 }
-const FILES: [(&str, &str); 55] = files! {
-    "__init__.py" "__main__.py" "aliases.py" "bootstrap.py" "column_kinds.py" "dates.py" "describe.py"
+const FILES: [(&str, &str); 58] = files! {
+    "__init__.py" "__main__.py" "aliases.py" "bootstrap.py" "column_kinds.py" "courses.py" "dates.py" "dependence.py" "describe.py"
     "described_columns.py" "description.py" "diagnose.py" "error_correlation.py" "facts.py" "files.py"
-    "folders.py" "formats.py" "formulas.py" "frames.py" "holdout.py" "importances.py" "intake.py"
+    "folders.py" "formats.py" "formulas.py" "frames.py" "histograms.py" "holdout.py" "importances.py" "intake.py"
     "intervals.py" "kaggle_metric_utilities.py" "labels.py" "links.py" "markdown.py" "measure.py"
     "metric_child.py" "metric_file.py" "metric_tables.py" "metrics.py" "naming.py" "new_rows.py"
     "number_notation.py" "other_files.py" "packing.py" "partitions.py" "periods.py" "plan.py" "predictions.py"

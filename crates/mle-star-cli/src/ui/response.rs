@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::exit::Failure;
 
 /// The templates of the pages and their frame.
-const TEMPLATES: [(&str, &str); 15] = [
+const TEMPLATES: [(&str, &str); 16] = [
     ("ui/layout.html", include_str!("../../templates/ui/layout.html")),
     ("ui/list.html", include_str!("../../templates/ui/list.html")),
     ("ui/row.html", include_str!("../../templates/ui/row.html")),
@@ -29,6 +29,7 @@ const TEMPLATES: [(&str, &str); 15] = [
     ("ui/steer.html", include_str!("../../templates/ui/steer.html")),
     ("ui/delete.html", include_str!("../../templates/ui/delete.html")),
     ("ui/start.html", include_str!("../../templates/ui/start.html")),
+    ("ui/try.html", include_str!("../../templates/ui/try.html")),
     ("ui/trouble.html", include_str!("../../templates/ui/trouble.html")),
 ];
 

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use super::access::{self, Access};
 use super::response::{ErrorResponse, Page};
 use super::site::Site;
-use super::{actions, compare, delete, pages, sources, start};
+use super::{actions, compare, delete, pages, sources, start, try_row};
 
 /// A bound address, before requests are answered.
 pub struct BoundServer {
@@ -85,6 +85,7 @@ fn routes(site: Arc<Site>) -> Router {
         .route("/runs/{run}/note", get(actions::note_page).post(actions::note))
         .route("/runs/{run}/fork", get(actions::fork_page).post(actions::fork))
         .route("/runs/{run}/resume", get(actions::resume_page).post(actions::resume))
+        .route("/runs/{run}/try", post(try_row::predict))
         .route("/delete", get(delete::page).post(delete::delete))
         .fallback(nowhere);
     for (path, kind, text) in FILES {

@@ -4,10 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::{Value, json};
+
 use crate::by_files;
 use crate::delivered::{SCRIPT, bare_interpreter, result, run_by_files, script, two_halves};
 use crate::held_out::task;
 use crate::sealed::Sealed;
+use crate::ui::served::Served;
 
 /// What a script adds to keep its model.
 pub const KEEPS: &str = r#"
@@ -169,6 +172,46 @@ fn kept() -> Sealed {
     run(&sealed, SCRIPT, &(SCRIPT.to_owned() + KEEPS));
     fs::copy(sealed.path("data/test.csv"), sealed.path("new.csv")).unwrap();
     sealed
+}
+
+#[test]
+fn the_page_shows_what_the_model_predicts_and_asks_it_for_a_row() {
+    let sealed = kept();
+    let found: Value = serde_json::from_str(&sealed.read("runs/r/holdout/dependence.json")).unwrap();
+    let curve = |column: &str| {
+        let curves = found["curves"].as_array().unwrap_or_else(|| panic!("{found}"));
+        let curve = curves.iter().find(|curve| curve["column"] == column).unwrap();
+        let means = curve["lines"][0]["means"].as_array().unwrap().iter().map(|mean| mean.as_f64().unwrap());
+        (curve.clone(), means.collect::<Vec<f64>>())
+    };
+    // The model adds the size to 3.5 and to a number from 0 to 10 that depends on the ID alone.
+    let (curve_of_size, means) = curve("size");
+    let sizes = curve_of_size["at"].as_array().unwrap().iter().map(|at| at.as_f64().unwrap());
+    let rest: Vec<f64> = means.iter().zip(sizes).map(|(mean, size)| mean - size).collect();
+    assert_eq!(rest.len(), 20);
+    assert!(rest.iter().all(|one| (one - 8.5).abs() < 0.1), "{rest:?}");
+    let (towns, means) = curve("town");
+    assert_eq!((&towns["values"], &towns["at"]), (&json!(["b", "a", "c"]), &Value::Null));
+    assert!(means.iter().all(|mean| (mean - means[0]).abs() < 0.1), "{means:?}");
+
+    let served = Served::of(&sealed, "");
+    let page = served.get("/runs/r").body;
+    for words in ["What it predicts on average", "action=\"/runs/r/try\"", "name=\"size\" value=\"50\""] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(!sealed.read("runs/r/report.html").contains("<form"));
+    let answer = served.post("/runs/r/try", "size=70&town=b&id=22");
+    assert!(answer.status == 200 && answer.body.contains("<dd><bdi>73.5</bdi></dd>"), "{answer:?}");
+    assert!(answer.body.contains("name=\"size\" value=\"70\""), "{answer:?}");
+    // What is no number is said, and what is not told is typical.
+    let answer = served.post("/runs/r/try", "size=large");
+    assert!(answer.status == 409 && answer.body.contains("large"), "{answer:?}");
+    let answer = served.post("/runs/r/try", "town=c");
+    assert_eq!(answer.status, 200, "{answer:?}");
+    fs::remove_file(sealed.path("runs/r/final/model.json")).unwrap();
+    let answer = served.post("/runs/r/try", "size=70");
+    let words = "this run kept no fitted model that could predict a row";
+    assert!(answer.status == 409 && answer.body.contains(words), "{answer:?}");
 }
 
 #[test]

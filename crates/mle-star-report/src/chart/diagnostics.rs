@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{About, Plane, draw, ink, label};
-use crate::figures::{grouped, number};
+use crate::figures::number;
 use crate::sanitize::{escape, shortened};
 
 const HEIGHT: u32 = 360;
@@ -81,37 +81,6 @@ pub fn scatter(about: &About<'_>, points: &[[f64; 2]]) -> Option<String> {
     })
 }
 
-/// Draws how many rows have an error in each of these bins, as `[from, to, rows]`; `None` if there is nothing to draw.
-pub fn histogram(about: &About<'_>, bins: &[[f64; 3]]) -> Option<String> {
-    let ([low, ..], [_, high, _]) = (bins.first()?, bins.last()?);
-    let most = bins.iter().map(|bin| bin[2]).fold(0.0, f64::max);
-    if !(low.abs() <= FAR && high.abs() <= FAR && high > low && most > 0.0) {
-        return None;
-    }
-    draw(about, 260, |area| {
-        let plane = Plane {
-            ranges: [*low..*high, 0.0..most * 1.05],
-            titles: ["error: predicted less actual", "rows"],
-            labels: [7, 5],
-            shown: [&|x| brief(*x), &|y| rows(*y)],
-        };
-        let mut chart = plane.draw(area)?;
-        let bar = |[from, to, rows]: &[f64; 3]| {
-            let mut bar = Rectangle::new([(*from, 0.0), (*to, *rows)], ink::LINE.filled());
-            bar.set_margin(0, 0, 1, 1);
-            bar
-        };
-        chart.draw_series(bins.iter().map(bar))?;
-        if (*low..*high).contains(&0.0) {
-            chart.draw_series([PathElement::new(
-                vec![(0.0, 0.0), (0.0, most * 1.05)],
-                ink::TEXT.stroke_width(1),
-            )])?;
-        }
-        Ok(())
-    })
-}
-
 /// A number at an axis.
 fn brief(value: f64) -> String {
     let shown = match value.abs() {
@@ -124,10 +93,4 @@ fn brief(value: f64) -> String {
         _ => number(value),
     };
     shown.replacen('-', "−", usize::from(value < 0.0))
-}
-
-fn rows(value: f64) -> String {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of rows")]
-    let count = value.round().max(0.0) as u64;
-    if (value - value.round()).abs() < 1e-6 { grouped(count) } else { String::new() }
 }

@@ -42,13 +42,11 @@ fn on_scales(values: &[f64]) {
 /// Every chart that shows the values.
 fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
     let pairs: Vec<[f64; 2]> = values.iter().map(|value| [*value, -*value]).collect();
-    let bins: Vec<[f64; 3]> = values.windows(2).map(|ends| [ends[0], ends[1], ends[1].abs()]).collect();
     let intervals_of_pairs: Vec<[f64; 2]> = pairs.iter().map(|_| [0.0, 1.0]).collect();
     vec![
         story(values, x).draw(WIDTHS[0], None),
         Story { is_up: true, ..story(values, x) }.draw(WIDTHS[2], Some("")),
         scatter(&ABOUT, &pairs),
-        histogram(&ABOUT, &bins),
         shares(
             &ABOUT,
             ["x", "y"],

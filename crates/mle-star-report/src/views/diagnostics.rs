@@ -1,15 +1,18 @@
 //! Diagnostics of the final solution: where its predictions are right and where they are wrong.
 
 use mle_star_domain::diagnostics::{
-    ClassCurves, ClassErrors, Diagnostics, NumberErrors, Parts, TargetErrors,
+    ClassCurves, ClassErrors, Course, CoursePoint, Courses, Diagnostics, Histogram, NumberErrors, Parts,
+    Span, TargetErrors,
 };
 use mle_star_domain::layout;
 use serde_json::{Value, json};
 
 use super::context::Context;
+use super::data::bars;
 use crate::chart::{self, About, Line, strips};
 use crate::cut::line_of;
 use crate::files;
+use crate::plot::{levels, line, share, texts};
 
 /// The largest file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
@@ -17,10 +20,15 @@ const MAX_FILE_BYTES: u64 = 4 << 20;
 /// What was found in the predictions, with its pictures; `None` without a result, or without predictions that the program can
 /// read.
 pub fn diagnostics(context: &Context<'_>) -> Option<Value> {
+    Some(charts(&found(context)?))
+}
+
+/// What was found in the predictions.
+pub fn found(context: &Context<'_>) -> Option<Diagnostics> {
     context.result()?;
     let file = format!("{}/{}", layout::HOLDOUT, layout::DIAGNOSTICS);
     let text = files::read(&context.run.folder, &file, MAX_FILE_BYTES).ok()?;
-    Some(charts(&serde_json::from_str(&text).ok()?))
+    serde_json::from_str(&text).ok()
 }
 
 fn charts(found: &Diagnostics) -> Value {
@@ -28,6 +36,7 @@ fn charts(found: &Diagnostics) -> Value {
     json!({
         "found": found,
         "parts": found.parts.iter().map(parts_bars).collect::<Vec<_>>(),
+        "courses": courses(&found.courses),
         "targets": targets.map(|(at, target)| target_charts(at, target)).collect::<Vec<_>>(),
     })
 }
@@ -36,6 +45,26 @@ fn charts(found: &Diagnostics) -> Value {
 fn parts_bars(parts: &Parts) -> Value {
     let scores: Vec<_> = parts.parts.iter().map(|part| (part.score.unwrap_or_default(), None)).collect();
     json!(strips(&scores))
+}
+
+/// Lines of actual and predicted numbers, one pair a series.
+fn courses(found: &Courses) -> Value {
+    let at = |time: f64| share(time, &found.ends);
+    let span = |one: &Span| json!({"name": one.name, "x": at(one.from), "width": (at(one.to) - at(one.from)).max(0.004)});
+    let course = |one: &Course| {
+        let levels =
+            levels(one.points.iter().flat_map(|(_, actual, predicted)| [*actual, *predicted]).flatten())?;
+        let drawn = |of: fn(&CoursePoint) -> Option<f64>| {
+            line(one.points.iter().map(|point| Some((at(point.0), share(of(point)?, &levels)))))
+        };
+        Some(
+            json!({"name": one.name, "levels": texts(&levels), "actual": drawn(|point| point.1), "predicted": drawn(|point| point.2)}),
+        )
+    };
+    json!({
+        "spans": found.spans.iter().map(span).collect::<Vec<_>>(),
+        "series": found.series.iter().filter_map(course).collect::<Vec<_>>(),
+    })
 }
 
 /// The pictures of a target.
@@ -47,7 +76,7 @@ fn target_charts(at: usize, found: &TargetErrors) -> Value {
         "precision": classes.and_then(|classes| precision(&id("precision"), classes)),
         "calibration": classes.and_then(|classes| calibration(&id("calibration"), classes)),
         "scatter": numbers.and_then(|numbers| scatter(&id("actual"), numbers)),
-        "histogram": numbers.and_then(|numbers| histogram(&id("errors"), numbers)),
+        "spread": numbers.and_then(|numbers| numbers.spread.as_ref()).filter(|one| !one.labels.is_empty()).map(spread),
     })
 }
 
@@ -92,10 +121,10 @@ fn scatter(id: &str, numbers: &NumberErrors) -> Option<String> {
     chart::scatter(&about, &numbers.points)
 }
 
-fn histogram(id: &str, numbers: &NumberErrors) -> Option<String> {
-    let bins: Vec<[f64; 3]> = numbers.errors.iter().map(|bin| [bin.from, bin.to, bin.rows as f64]).collect();
-    let description = format!("How many rows have errors of each size, in {} bins.", bins.len());
-    chart::histogram(&About { id, title: "Errors", description: &description }, &bins)
+/// The bars of the errors, and where no error is.
+fn spread(of: &Histogram) -> Value {
+    let zero = of.ends.first() < Some(&0.0) && of.ends.last() > Some(&0.0);
+    json!({"bars": bars(of), "zero": zero.then(|| share(0.0, &of.ends))})
 }
 
 #[cfg(test)]
@@ -115,7 +144,7 @@ mod tests {
             score: Some(-0.5),
             parts: Vec::new(),
             targets: vec![target],
-            targets_left_out: 0,
+            ..Diagnostics::default()
         };
         let mut report = report(&json!({}));
         report.summary.run.metric = "rmse".to_owned();
@@ -180,5 +209,39 @@ mod tests {
             ],
             3,
         );
+    }
+
+    #[test]
+    fn courses_are_drawn_over_folds_and_held_out_rows() {
+        let course = |name: &str| Course {
+            name: name.to_owned(),
+            points: vec![(0.0, Some(2.0), None), (5.0, Some(4.0), Some(3.0)), (10.0, None, Some(4.0))],
+        };
+        let span = |name: &str, from, to| Span { name: name.to_owned(), from, to };
+        let found = Courses {
+            ends: vec![0.0, 10.0],
+            spans: vec![span("fold 1", 5.0, 7.5), span("held out", 10.0, 10.0)],
+            series: vec![course("a"), course("b")],
+            ..Courses::default()
+        };
+        let drawn = courses(&found);
+        assert_eq!(drawn["spans"][0], json!({"name": "fold 1", "x": 0.5, "width": 0.25}));
+        assert_eq!(drawn["spans"][1]["width"], 0.004);
+        let one = &drawn["series"][0];
+        assert_eq!(one["levels"], json!(["2.0", "2.5", "3.0", "3.5", "4.0"]));
+        assert_eq!(one["actual"], "M0.0000 1.0000h0L0.5000 0.0000");
+        assert_eq!(one["predicted"], "M0.5000 0.5000h0L1.0000 0.0000");
+        let found = Diagnostics { courses: found, targets: vec![], ..Diagnostics::default() };
+        let more = minijinja::context! { report => minijinja::value::Serde(report(&json!({}))) };
+        let page =
+            section(&environment().unwrap(), part("diagnostics").unwrap(), &charts(&found), more).unwrap();
+        assert_eq!(
+            (page.matches("type=\"radio\"").count(), page.matches(" checked>").count()),
+            (2, 1),
+            "{page}"
+        );
+        for words in ["validated: fold 1<", ">held out</span>", "<title>held out</title>"] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Views of runs in a scripted world: finished, failed, running, hostile and large ones.
 
+mod data;
 mod hostile;
 mod large;
 mod markup;

@@ -8,8 +8,10 @@ use mle_star::result::{FinalResult, KeptModel, ModelKind, ModelRecord, SearchMod
 use mle_star_backends::backend::KEEPS_MODEL;
 use mle_star_domain::config::Preset;
 use mle_star_domain::layout;
+use tokio::sync::watch;
 
 use super::backends::Backends;
+use super::{cancelled, dependence};
 use crate::data_plane::{PlaneClient, readable};
 use crate::error::RunError;
 use crate::isolated::IsolatedScripts;
@@ -36,7 +38,9 @@ pub async fn keep_model(
     backends: &Backends,
     (result, submission): (&FinalResult, Option<&Path>),
     (found, search): (Result<KeptModel, String>, &SearchModels),
+    cancel: &watch::Receiver<bool>,
 ) -> ModelRecord {
+    let _ = fs::remove_file(dependence::file(&run.folder));
     if result.submission_path.is_empty() {
         let why = "there is no submission".to_owned();
         return ModelRecord { kind: ModelKind::None, why, ..ModelRecord::default() };
@@ -55,10 +59,16 @@ pub async fn keep_model(
         let id = run.frozen.task.roles.id.as_deref();
         let tables = RunTables::open(&plane, &backends.all_rows, id).await.map_err(in_words)?;
         let keeper = ModelKeeper { run, backends, tables, plane, folder: folder.path() };
-        match keeper.keep_submitted(result, submission, found, search).await {
-            Ok(kept) => Ok(kept),
-            Err(why) => keeper.keep_of_search(search, why).await,
+        let kept = match keeper.keep_submitted(result, submission, found, search).await {
+            Ok(kept) => kept,
+            Err(why) => keeper.keep_of_search(search, why).await?,
+        };
+        // The model is kept whatever becomes of this.
+        tokio::select! {
+            () = dependence::keep(&keeper, result, kept.milliseconds_per_row) => {}
+            () = cancelled(cancel) => {}
         }
+        Ok(kept)
     };
     kept.await.unwrap_or_else(|why| remove_model(run, why))
 }
@@ -72,13 +82,16 @@ pub fn remove_model(run: &OpenRun, why: impl Into<String>) -> ModelRecord {
 }
 
 /// The tools to check and keep a model of a run.
-struct ModelKeeper<'run> {
-    run: &'run OpenRun,
+pub struct ModelKeeper<'run> {
+    /// The run.
+    pub run: &'run OpenRun,
     backends: &'run Backends,
-    tables: RunTables,
-    plane: PlaneClient,
+    /// Its tables, with all rows.
+    pub tables: RunTables,
+    /// The data plane.
+    pub plane: PlaneClient,
     /// The folder in which models are tried.
-    folder: &'run Path,
+    pub folder: &'run Path,
 }
 
 impl ModelKeeper<'_> {
@@ -133,7 +146,10 @@ impl ModelKeeper<'_> {
     }
 
     /// Scripts that cannot read the `closed` folders.
-    async fn isolated(&self, folder: &Path, closed: &[PathBuf]) -> Result<IsolatedScripts, String> {
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub async fn isolated(&self, folder: &Path, closed: &[PathBuf]) -> Result<IsolatedScripts, String> {
         let (config, environment) = (&self.run.frozen.config, self.backends.environment.clone());
         let isolated = IsolatedScripts::new(folder, config, closed, environment).await;
         isolated.map_err(|error| error.trouble.message)

@@ -41,7 +41,8 @@ pub async fn write(
     }
     let mut result = delivered(folder, backends, finished).map_err(|error| unwritable(folder, &error))?;
     if is_new {
-        let keeping = model::keep_model(run, backends, (&result, submission.as_deref()), (kept, &search));
+        let keeping =
+            model::keep_model(run, backends, (&result, submission.as_deref()), (kept, &search), cancel);
         result.model = tokio::select! {
             biased;
             model = keeping => model,

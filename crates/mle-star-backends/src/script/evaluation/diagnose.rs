@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mle_star_domain::diagnostics::{DiagnosedRows, Diagnostics};
+use mle_star_domain::diagnostics::{Courses, DiagnosedRows, Diagnostics};
 use serde_json::json;
 
 use super::Evaluator;
@@ -26,6 +26,10 @@ pub(crate) struct PredictionFiles {
     pub(crate) validation: [PathBuf; 2],
 }
 
+fn is_small(file: &&PathBuf) -> bool {
+    fs::metadata(file).is_ok_and(|file| file.len() <= MAX_FILE_BYTES)
+}
+
 impl Evaluator {
     /// What is found in the predictions. Score and worst rows are those of held-out rows or, without any, of validation rows;
     /// parts are of both. `None` without predictions.
@@ -35,9 +39,23 @@ impl Evaluator {
             Some(paths) => self.diagnose_files(paths, &files.data_dir, DiagnosedRows::HeldOut).await,
             None => None,
         };
-        let Some(found) = held_out else { return other };
+        let courses = self.courses(files).await;
+        let Some(found) = held_out else { return other.map(|found| Diagnostics { courses, ..found }) };
         let further = other.into_iter().flat_map(|found| found.parts);
-        Some(Diagnostics { parts: found.parts.into_iter().chain(further).collect(), ..found })
+        Some(Diagnostics { parts: found.parts.into_iter().chain(further).collect(), courses, ..found })
+    }
+
+    /// Actual and predicted numbers over time, if there are any.
+    async fn courses(&self, files: &PredictionFiles) -> Courses {
+        let [validation, held_out] = [Some(&files.validation), files.held_out.as_ref()]
+            .map(|both| both.map(|[predictions, _]| predictions).filter(is_small));
+        let question = json!({
+            "question": "courses",
+            "files": [validation, held_out],
+            "folder": absolute(&files.data_dir),
+            "split": self.setup.split,
+        });
+        self.ask(question, Instant::now() + DIAGNOSIS_TIMEOUT).await.unwrap_or_default()
     }
 
     async fn diagnose_files(
@@ -46,7 +64,6 @@ impl Evaluator {
         folder: &Path,
         rows: DiagnosedRows,
     ) -> Option<Diagnostics> {
-        let is_small = |file: &&PathBuf| fs::metadata(file).is_ok_and(|file| file.len() <= MAX_FILE_BYTES);
         let files = [Some(predictions).filter(is_small)?, probabilities];
         let files = files.map(|file| Some(file).filter(is_small));
         let question = json!({
