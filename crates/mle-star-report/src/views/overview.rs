@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::context::Context;
 use super::leaderboard::{LeaderboardRow, answer, leaderboard_rows, models};
 use super::picture::references;
-use super::steps::ScriptRun;
+use super::steps::{ScriptRun, Step};
 use crate::chart::Scale;
 use crate::figures::count;
 
@@ -66,7 +66,7 @@ fn solution(context: &Context<'_>, best: place::Step) -> String {
     let way = context.descent.way_to(Some(best));
     let is_accepted = |step: &&place::Step| {
         let is_change = matches!(step, place::Step::Attempt { .. });
-        is_change && context.steps.at(**step).is_some_and(|step| step.is_kept())
+        is_change && context.steps.at(**step).is_some_and(Step::is_kept)
     };
     let changes = way.iter().filter(is_accepted).count() as u64;
     let combined = match best {
