@@ -36,7 +36,7 @@ async fn columns_are_drawn_where_the_facts_have_histograms() {
     assert_eq!(of(0, "/histogram/parts/1/outline"), json!("M0 1V0.333H0.500V0.333H1.000V1"));
     // Rarer values together have no bar.
     assert_eq!(of(1, "/histogram/parts/0/heights"), json!([1.0, 1.0]));
-    let page = html::render(&made.view).unwrap();
+    let page = html::render(&made.view, html::Extent::Full).unwrap();
     let words = [
         "feature, integer; 20 % missing in train</p>",
         "values of a, from 0 to 1",
