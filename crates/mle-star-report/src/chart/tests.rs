@@ -35,7 +35,7 @@ fn on_scales(values: &[f64]) {
     let bars: Vec<_> = values.iter().map(|value| (*value, Some([-value, *value]))).collect();
     let bars = strips(&bars).into_iter().flat_map(|bar| [bar.from, bar.width, bar.zero]);
     for at in marks.chain(bars) {
-        assert!(!(at < 0.0 || at > 100.3), "{at}: {values:?}");
+        assert!((0.0..=100.3).contains(&at), "{at}: {values:?}");
     }
 }
 
