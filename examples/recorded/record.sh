@@ -19,7 +19,9 @@ cd "$folder"
 # Scripts are in the journal; what they predicted is most of a run folder.
 rm -rf "${recorded:?}/$name"
 mkdir -p "$recorded/$name/final"
-for file in config.json data.md journal.db result.json task.json final/{requirements.txt,solution.py,submission.csv}; do
+mkdir -p "$recorded/$name/holdout"
+for file in config.json data.md facts.json journal.db result.json task.json final/{requirements.txt,solution.py,submission.csv} \
+    holdout/{dependence,diagnostics}.json; do
     cp "runs/$name/$file" "$recorded/$name/$file"
 done
 python=$("$program" doctor --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["environment"]["path"])')

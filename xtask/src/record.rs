@@ -6,7 +6,7 @@ use crate::command::{cargo, root, say, script, succeeds, target};
 use crate::tools;
 
 /// The pictures in `docs/`.
-const PICTURES: [&str; 2] = ["page", "page-code"];
+const PICTURES: [&str; 3] = ["page", "page-code", "page-data"];
 
 /// Runs the example and replaces recording and pictures; `true` if all went well.
 pub fn record() -> bool {

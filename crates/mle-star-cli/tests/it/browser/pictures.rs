@@ -17,25 +17,16 @@ fn pictures_are_taken_of_the_recorded_run() {
     let page = Served::of(&sealed, "");
     let browser = Browser::start();
     browser.open(&page.at("/runs/flight-delays"));
-    browser.resize(1100, 620);
-    // A path that a reader would have.
-    let (here, home) = (sealed.path("").display().to_string(), "/home/me/");
-    browser.run(&format!(
-        "document.querySelectorAll('.path').forEach(path => path.textContent = path.textContent.replace('{here}', '{home}'))"
-    ));
-    browser.run("document.querySelector('#overview').scrollIntoView()");
+    browser.resize(1400, 900);
     browser.capture("page");
 
-    // The last refinement that was kept, if there is one on the way to the best solution: its plan and its change.
-    browser.resize(1440, 600);
-    let kept = |nodes: &str| {
-        format!(
-            "[...document.querySelectorAll('{nodes}')].filter(node => /\\/k\\d/.test(node.innerText)).at(-1)"
-        )
-    };
-    let node = format!("({} ?? {})", kept("#tree details.kept:has(.way)"), kept("#tree details.kept"));
-    browser.run(&format!("location.hash = {node}.id"));
+    browser.run("document.querySelector('#data').scrollIntoView()");
+    browser.capture("page-data");
+
+    // The last refinement that was kept: its plan and its change, beside the picture.
+    let kept = "[...document.querySelectorAll('#tree details.kept')].filter(node => /\\/k\\d/.test(node.textContent)).at(-1)";
+    browser.run(&format!("location.hash = ({kept}).id"));
     browser.until("document.querySelector('details.beside[open] .inside')");
-    browser.run("document.querySelector('details.beside').scrollIntoView({block: 'center'})");
+    browser.run("document.querySelector('#picture').scrollIntoView()");
     browser.capture("page-code");
 }
