@@ -66,7 +66,7 @@ fn init_estimate_page_and_run_say_the_same_about_the_evaluation() {
     let page = Served::of(&sealed, "").get("/start?folder=data").body;
     assert!([SPLIT, HOLDOUT].iter().all(|line| page.contains(&format!("<li>{line}</li>"))), "{page}");
     let asked = Served::of(&sealed, "").get("/start?folder=data&metric=energy+score").body;
-    assert!(asked.contains("<code>--direction</code> <input name=\"direction\""), "{asked}");
+    assert!(asked.contains("<input type=\"radio\" name=\"direction\" value=\"maximize\">"), "{asked}");
     let init = sealed.run("init data");
     assert_eq!(init.code, 0, "{init:?}");
     assert!(init.stderr.contains(&format!("\n{SPLIT}\n{HOLDOUT}\n")), "{init:?}");

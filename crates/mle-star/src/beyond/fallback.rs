@@ -9,10 +9,12 @@ use super::model;
 use crate::ctx::Ctx;
 use crate::evaluate::Execution;
 use crate::evaluation::Failure;
+use crate::event::Event;
 use crate::lessons::number;
 use crate::result::{KeptModel, SolutionScript};
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
+use crate::verdict::Best;
 use mle_star_domain::answers::Contamination;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Place, Step};
@@ -119,6 +121,13 @@ fn not_best(best: &Scored, submitted: &Scored, why: &str) -> String {
 }
 
 impl Candidate {
+    /// The candidate as the run's answer so far, if it has a submission.
+    pub(super) fn answer(&self) -> Option<Event> {
+        let run = self.submission.clone()?;
+        let solution = Best { step: self.step, run, score: self.solution.score().value() };
+        Some(Event::Answer { submission: Some(solution.clone()), solution })
+    }
+
     /// A script that ran on the original files in finalization, or why it did not.
     pub(super) fn from_run(ctx: &Ctx<'_>, best: &Scored, execution: Execution) -> Result<Self, Failure> {
         let Execution { solution: script, leaks, result, .. } = execution;

@@ -37,6 +37,8 @@ pub(crate) async fn finalize(
     let ctx = &ctx.at(Step::Finalization, []);
     let work = async {
         let mut made = submit(ctx, chosen, before).await?;
+        // It is published now: what follows tells more about it, and may take as long again.
+        made.last.candidate.answer().into_iter().for_each(|answer| ctx.emit(answer));
         made.last.importance = importance(ctx, &made.last).await?;
         if let (Ok(kept), false) = (&made.last.candidate.model, made.asked || made.last.is_fallback) {
             let (solution, holdout) = (&made.last.candidate.solution, &made.last.holdout_run);

@@ -42,7 +42,9 @@ fn on_original_files(world: &World) -> Vec<String> {
 /// The submissions that the run would leave if it stopped, in the order in which they were announced.
 fn announced(world: &World) -> Vec<Option<String>> {
     let events = world.events().into_iter().filter_map(|event| match event {
-        Event::Answer { submission, .. } => Some(submission.map(|best| best.run.to_string())),
+        Event::Answer { solution, submission } if solution.step != Step::Finalization => {
+            Some(submission.map(|best| best.run.to_string()))
+        }
         _ => None,
     });
     let mut announced: Vec<_> = events.collect();

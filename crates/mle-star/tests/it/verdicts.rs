@@ -97,9 +97,16 @@ async fn the_answer_is_what_would_be_submitted_and_what_is() {
         .collect();
     // None before the end of Phase 1, then the best so far with the one submission that a script wrote.
     assert!(matches!(answers[0].0, Step::Candidate(1)), "{answers:?}");
-    assert_eq!(answers.last().unwrap().0, Step::Round(0));
+    let (last, before) = answers.split_last().unwrap();
+    assert_eq!(before.last().unwrap().0, Step::Round(0));
     let submission = Some("phase1/candidate-1/run".to_owned());
-    assert!(answers.iter().all(|(_, one)| *one == submission), "{answers:?}");
+    assert!(before.iter().all(|(_, one)| *one == submission), "{answers:?}");
+    // What finalization submits is announced as soon as it is made, before importance and model.
+    assert_eq!(*last, (Step::Finalization, Some("finalization/run".to_owned())));
+    let is_last = |event: &Event| matches!(event, Event::Answer { solution, .. } if solution.step == last.0);
+    let has_ended = |event: &Event| matches!(event, Event::StepEnded { place, .. } if *place == last.0);
+    let at = |is: &dyn Fn(&Event) -> bool| world.events().iter().position(is).unwrap();
+    assert!(at(&is_last) < at(&has_ended));
 }
 
 proptest! {
