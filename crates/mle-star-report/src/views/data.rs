@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::diagnostics::found;
+use crate::chart::stairs;
 use crate::files;
-use crate::plot::stairs;
 
 /// The largest file of facts that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::data::{bars, histograms};
+use crate::chart::{levels, line, share, texts};
 use crate::files;
 use crate::model::words;
-use crate::plot::{levels, line, share, texts};
 
 /// The largest file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
