@@ -1,20 +1,16 @@
 //! Diagnostics of the final solution: where its predictions are right and where they are wrong.
 
 use mle_star_domain::diagnostics::{
-    CalibrationBin, ClassCurves, ClassErrors, Course, CoursePoint, Courses, Diagnostics, Histogram, Parts,
-    Span, TargetErrors,
+    CalibrationBin, ClassCurves, ClassErrors, Course, CoursePoint, Courses, Diagnostics, Histogram, Span,
+    TargetErrors,
 };
 use mle_star_domain::layout;
 use serde_json::{Value, json};
 
 use super::context::Context;
 use super::data::bars;
-use crate::chart::{FAR, dots, levels, line, share, strips, texts};
+use crate::chart::{FAR, dots, levels, line, share, texts};
 use crate::cut::line_of;
-use crate::files;
-
-/// The largest file that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// What was found in the predictions, with its pictures; `None` without a result, or without predictions that the program can
 /// read.
@@ -25,24 +21,15 @@ pub fn diagnostics(context: &Context<'_>) -> Option<Value> {
 /// What was found in the predictions.
 pub fn found(context: &Context<'_>) -> Option<Diagnostics> {
     context.result()?;
-    let file = format!("{}/{}", layout::HOLDOUT, layout::DIAGNOSTICS);
-    let text = files::read(&context.run.folder, &file, MAX_FILE_BYTES).ok()?;
-    serde_json::from_str(&text).ok()
+    context.file(&[layout::HOLDOUT, layout::DIAGNOSTICS])
 }
 
 fn charts(found: &Diagnostics) -> Value {
     json!({
         "found": found,
-        "parts": found.parts.iter().map(parts_bars).collect::<Vec<_>>(),
         "courses": courses(&found.courses),
         "targets": found.targets.iter().map(target_charts).collect::<Vec<_>>(),
     })
-}
-
-/// The bars of the parts that have a score; of the others, of length 0.
-fn parts_bars(parts: &Parts) -> Value {
-    let scores: Vec<_> = parts.parts.iter().map(|part| (part.score.unwrap_or_default(), None)).collect();
-    json!(strips(&scores))
 }
 
 /// Lines of actual and predicted numbers, one pair a series.

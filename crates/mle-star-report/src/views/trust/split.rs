@@ -1,6 +1,6 @@
 //! The split of the rows into training, validation, held out and test, in one picture with the score of each period.
 
-use mle_star_domain::protocol::{Holdout, NewSeries, Periods, Protocol, Split};
+use mle_star_domain::protocol::{Holdout, NewSeries, Period, Periods, Protocol, Split};
 use mle_star_domain::trust::{PeriodScore, Trust};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,8 +17,8 @@ const MAX_SHARE: f64 = 0.3;
 const TICKS: [f64; 2] = [12.0, 20.0];
 
 /// A part of the rows, from left to right.
-#[derive(Serialize)]
-struct Part {
+#[derive(Default, Serialize)]
+struct Part<'a> {
     /// What the search does with its rows, which its class tells.
     kind: &'static str,
     /// The name, of a word or two.
@@ -29,14 +29,16 @@ struct Part {
     width: f64,
     /// The score of its rows.
     score: Option<f64>,
+    /// Its period with the number of its rows.
+    table: Option<(&'a Period, u64)>,
 }
 
 /// The split of a run as a picture, with its periods, the earliest first; `None` if nothing is known about it.
 pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Value> {
     let protocol = context.run.snapshot.frozen.protocol.as_ref()?;
-    let (parts, rows) = match &protocol.periods {
+    let parts = match &protocol.periods {
         Some(periods) => period_parts(periods, &trust.periods),
-        None => (row_parts(protocol)?, Vec::new()),
+        None => row_parts(protocol)?,
     };
     let interval = trust.holdout_interval.or(trust.validation_interval);
     let shown = interval.filter(|_| protocol.periods.is_some());
@@ -48,7 +50,6 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Value> {
     let split = protocol.split.as_ref().or(trust.split.as_ref());
     Some(json!({
         "drawn": drawn(&parts, shown)?,
-        "rows": rows,
         "periods": periods,
         "new_series": periods.and_then(|periods| periods.new_series.as_ref()).map(NewSeries::words),
         "is_test": matches!(protocol.holdout, Holdout::Test { .. }),
@@ -62,9 +63,9 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Value> {
 }
 
 /// The parts with their places from 0 to 1, their scores as dots, and the interval for the rows to predict.
-fn drawn(parts: &[Part], interval: Option<[f64; 2]>) -> Option<Value> {
+fn drawn(parts: &[Part<'_>], interval: Option<[f64; 2]>) -> Option<Value> {
     let all: f64 = parts.iter().map(|part| part.width).sum();
-    let width = |part: &Part| part.width.min(MAX_SHARE * all).max(0.0);
+    let width = |part: &Part<'_>| part.width.min(MAX_SHARE * all).max(0.0);
     let sum = Some(parts.iter().map(width).sum()).filter(|sum: &f64| *sum > 0.0 && sum.is_finite())?;
     let (mut keys, mut ticks, mut points) = (Vec::<(&str, &str, &str)>::new(), Vec::new(), Vec::new());
     let known = || parts.iter().filter_map(|part| part.score);
@@ -97,13 +98,13 @@ fn drawn(parts: &[Part], interval: Option<[f64; 2]>) -> Option<Value> {
 }
 
 /// The parts of a split by time.
-fn period_parts(periods: &Periods, scores: &[PeriodScore]) -> (Vec<Part>, Vec<Value>) {
+fn period_parts<'a>(periods: &'a Periods, scores: &[PeriodScore]) -> Vec<Part<'a>> {
     let held_out = periods.held_out.iter().map(|period| ("held-out", "held out".to_owned(), period));
     let folds = (0..).zip(&periods.folds);
     let folds = folds.map(|(fold, period)| ("validated", format!("fold {fold}"), period));
     let test = [("test", "test".to_owned(), &periods.test)];
     let all: Vec<_> = folds.chain(held_out).chain(test).collect();
-    let (mut parts, mut rows, mut scores) = (Vec::new(), Vec::new(), scores.iter().peekable());
+    let (mut parts, mut scores) = (Vec::new(), scores.iter().peekable());
     let ([mut end, _], mut begin) = (periods.train.at, periods.train.from.clone());
     let nexts = all.iter().skip(1).map(|(_, _, next)| Some(next.at[0])).chain([None]);
     for ((kind, name, period), next) in all.iter().zip(nexts) {
@@ -113,7 +114,7 @@ fn period_parts(periods: &Periods, scores: &[PeriodScore]) -> (Vec<Part>, Vec<Va
             name: name.to_owned(),
             begin: begin.clone(),
             width: from - end,
-            score: None,
+            ..Part::default()
         };
         if parts.is_empty() {
             parts.push(before("training", "earlier"));
@@ -122,21 +123,19 @@ fn period_parts(periods: &Periods, scores: &[PeriodScore]) -> (Vec<Part>, Vec<Va
         }
         // Without a gap, a period goes on until the next one begins.
         let until = next.filter(|_| periods.gap_size <= 0.0).unwrap_or(to);
-        let of_same_length = || parts.last().map_or(1.0, |part: &Part| part.width);
+        let of_same_length = || parts.last().map_or(1.0, |part: &Part<'_>| part.width);
         let width = if until > from { until - from } else { of_same_length() };
         let score = scores.next_if(|one| (&one.from, &one.to) == (&period.from, &period.to));
-        let count = score.map_or(period.rows, |score| score.rows);
-        let known = score.map(|score| score.score);
-        rows.push(json!({"name": name, "period": period, "rows": count, "score": known}));
-        let (kind, name, score) = (*kind, name.clone(), score.map(|one| one.score));
-        parts.push(Part { kind, name, begin: period.from.clone(), width, score });
+        let table = Some((*period, score.map_or(period.rows, |score| score.rows)));
+        let (kind, name, score) = (*kind, name.clone(), score.map(|score| score.score));
+        parts.push(Part { kind, name, begin: period.from.clone(), width, score, table });
         (end, begin) = (to, String::new());
     }
-    (parts, rows)
+    parts
 }
 
 /// The parts of any other split.
-fn row_parts(protocol: &Protocol) -> Option<Vec<Part>> {
+fn row_parts(protocol: &Protocol) -> Option<Vec<Part<'static>>> {
     let (held, of, is_test) = match &protocol.holdout {
         Holdout::On { rows, of, .. } => (*rows, *of, false),
         Holdout::Test { rows, of, .. } => (*rows, *of, true),
@@ -147,9 +146,8 @@ fn row_parts(protocol: &Protocol) -> Option<Vec<Part>> {
     let part = |kind, name: &str, rows: u64| Part {
         kind,
         name: format!("{name} {}", grouped(rows)),
-        begin: String::new(),
         width: rows as f64,
-        score: None,
+        ..Part::default()
     };
     let mut parts = vec![part("validated", "training and validation", remaining)];
     if held > 0 && !is_test {
@@ -160,7 +158,7 @@ fn row_parts(protocol: &Protocol) -> Option<Vec<Part>> {
     Some(parts)
 }
 
-fn described(part: &Part) -> String {
+fn described(part: &Part<'_>) -> String {
     let score = part.score.map(|score| format!(", score {}", number(score)));
     let from = if part.begin.is_empty() { String::new() } else { format!(" from {}", line_of(&part.begin)) };
     format!("{}{from}{}", part.name, score.unwrap_or_default())
