@@ -103,23 +103,35 @@ pub fn with_interval(score: f64, bounds: Option<[f64; 2]>) -> String {
     measured(score, bounds) + &words.unwrap_or_default()
 }
 
+/// The smallest round step that is at least this: 1, 2 or 5 times a power of ten.
+pub fn round_step(least: f64) -> f64 {
+    let unit = 10_f64.powi(exponent(least));
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|part| part * unit);
+    steps.into_iter().find(|step| *step >= least).unwrap_or(least)
+}
+
+/// A number with the decimals that tell it from others at this distance.
+pub fn at_step(value: f64, step: f64) -> String {
+    // Steps are computed, so they may be a little too small.
+    let decimals = usize::try_from(-exponent(step * 1.000_001)).unwrap_or_default();
+    let is_plain = value.abs() < 1e9 && decimals <= 9;
+    (if is_plain { fixed(value, decimals) } else { number(value) }).replacen(
+        '-',
+        "−",
+        usize::from(value < 0.0),
+    )
+}
+
 /// About this many round values within bounds, and how they are written.
 pub fn round_ticks(low: f64, high: f64, about: f64) -> Vec<(f64, String)> {
     let rough = (high - low) / about;
     if !(rough > 0.0 && rough.is_finite()) {
         return Vec::new();
     }
-    let unit = 10_f64.powi(exponent(rough));
-    let step = [1.0, 2.0, 5.0, 10.0].map(|part| part * unit).into_iter().find(|step| *step >= rough);
-    let step = step.unwrap_or(rough);
-    let decimals = usize::try_from(-exponent(step * 1.000_001)).unwrap_or_default();
-    let shown = |value: f64| {
-        let is_plain = step < LARGE && decimals <= 9;
-        if is_plain { fixed(value, decimals) } else { number(value) }
-    };
+    let step = round_step(rough);
     let ticks = std::iter::successors(Some((low / step).ceil()), |count| Some(count + 1.0)).take(20);
     let ticks = ticks.map(|count| count * step).take_while(|value| *value <= high);
-    ticks.map(|value| (value, shown(value))).collect()
+    ticks.map(|value| (value, at_step(value, step))).collect()
 }
 
 /// A size with two significant digits: `0.011`, `350`.
@@ -233,7 +245,7 @@ mod tests {
         };
         check(0.48, 0.72, &["0.5", "0.6", "0.7"]);
         check(0.651, 0.704, &["0.66", "0.68", "0.70"]);
-        check(-1.0, 1.0, &["-1.0", "-0.5", "0.0", "0.5", "1.0"]);
+        check(-1.0, 1.0, &["−1.0", "−0.5", "0.0", "0.5", "1.0"]);
         check(0.0, 30_000.0, &["0", "10000", "20000", "30000"]);
         check(1.0, 1.0, &[]);
         check(0.0, f64::INFINITY, &[]);

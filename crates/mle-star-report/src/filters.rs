@@ -5,6 +5,7 @@ use minijinja::value::{Serde, Value};
 use minijinja::{Environment, Error};
 use mle_star_domain::search::is_link;
 
+use crate::chart::strips;
 use crate::cut::{OUTPUT, PROSE, cut, line_of, sentence};
 use crate::figures::{
     brief, count, duration, grouped, interval, measured, number, rounded, shown_time, signed,
@@ -35,6 +36,10 @@ pub fn add(environment: &mut Environment<'_>) {
     environment.add_filter("duration", |seconds: Option<f64>| seconds.map(duration));
     environment.add_filter("brief", brief);
     environment.add_filter("times", times);
+    environment.add_filter("bars", |values: Serde<Vec<Option<f64>>>| {
+        let values = values.0.into_iter().map(|value| (value.unwrap_or_default(), None));
+        Serde(strips(&values.collect::<Vec<_>>()))
+    });
     environment.add_filter("time", |rfc_3339: &str| shown_time(rfc_3339));
     environment.add_filter("tokens", money::tokens);
     environment.add_filter("money", |usd: Option<f64>| money::cost(usd, 0.0));

@@ -30,8 +30,6 @@ pub mod money;
 pub mod pace;
 #[cfg(feature = "html")]
 mod page;
-#[cfg(feature = "html")]
-mod plot;
 pub mod progress;
 pub mod run_report;
 pub mod run_view;

@@ -38,7 +38,7 @@ use serde_json::Value;
 pub use context::Context;
 pub use leaderboard::{LeaderboardRow, leaderboard_rows};
 pub use runners::{RunnerRow, runner_rows};
-pub use scores::scored;
+pub use scores::{ScoredScript, scored};
 
 /// A part of a page.
 pub struct Part {

@@ -89,13 +89,21 @@ pub async fn resume_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Pag
 /// A run that was interrupted, or used its limit.
 fn resumable(folder: &FilePath) -> Result<RunView, Trouble> {
     let view = run_view::read(folder).map_err(|error| error.trouble())?;
-    let why = match view.summary.run.state {
-        State::Unfinished => return Ok(view),
-        State::Finished if view.result.as_ref().is_some_and(FinalResult::was_cut) => return Ok(view),
-        State::Running => "this run is already running",
-        State::Finished => "this run has finished",
-    };
-    Err(Trouble::new(why, "look at its result so far"))
+    match why_not_resumed(&view) {
+        Some(why) => Err(Trouble::new(why, "look at its result so far")),
+        None => Ok(view),
+    }
+}
+
+/// Why a run cannot be resumed; `None` if it can.
+pub fn why_not_resumed(view: &RunView) -> Option<&'static str> {
+    match view.summary.run.state {
+        State::Running => Some("this run is already running"),
+        State::Finished if !view.result.as_ref().is_some_and(FinalResult::was_cut) => {
+            Some("this run has finished")
+        }
+        State::Unfinished | State::Finished => None,
+    }
 }
 
 /// Resumes a run in a separate process.

@@ -1,15 +1,15 @@
 //! Some runs side by side: scores on one axis, the best score over time in one picture, the settings that differ.
 
 use std::collections::BTreeSet;
+use std::iter::successors;
 use std::sync::Arc;
 
 use axum::extract::{Query, State as Of};
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::figures::number;
+use mle_star_report::chart::{Scale, time_step};
 use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::{self, RunView};
-use mle_star_report::views::scored;
-use serde::Serialize;
+use mle_star_report::views::{ScoredScript, scored};
 use serde_json::{Value, json};
 
 use super::delete::selected_runs;
@@ -19,9 +19,6 @@ use crate::listing::scale;
 
 /// More lines are not told apart. Each has a colour and a dash in the style sheet, and a marker in the template.
 const MAX_RUNS: usize = 6;
-/// Round times, in seconds.
-const TIMES: [f64; 14] =
-    [1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0, 7200.0, 18e3, 864e2];
 
 /// Compares the runs in the address, each given as `run=ID`.
 ///
@@ -55,63 +52,43 @@ fn compared(site: &Site, ids: &[String]) -> Result<Value, ErrorResponse> {
         ids.iter().skip(MAX_RUNS).map(|id| format!("{id} is left out: {MAX_RUNS} runs can be told apart."));
     let refused: Vec<String> = others.chain(many).collect();
     let reports: Vec<RunReport> = runs.iter().map(RunReport::of).collect();
-    let expected = reports.iter().filter_map(|report| report.score.expected.as_ref());
-    let ends = expected.flat_map(|one| one.interval.into_iter().flatten().chain([one.score]));
-    let axis = Axis::of(ends.chain(reports.iter().filter_map(|report| report.score.validation_score)));
+    let score = |report: &RunReport| match &report.score.expected {
+        Some(expected) => Some((expected.score, expected.interval)),
+        None => Some((report.score.validation_score?, None)),
+    };
+    let scores: Vec<_> = reports.iter().map(score).collect();
+    let ends =
+        || scores.iter().flatten().flat_map(|(score, ends)| ends.iter().flatten().copied().chain([*score]));
+    let axis = Scale::of(ends(), ends());
+    let mark =
+        |one: &Option<(f64, _)>| one.zip(axis.as_ref()).map(|((score, ends), axis)| axis.mark(score, ends));
     Ok(json!({
-        "metric": metric.0, "direction": metric.1, "refused": refused, "reports": reports, "axis": axis,
+        "metric": metric.0, "direction": metric.1, "refused": refused, "reports": reports,
+        "ticks": axis.as_ref().map(|axis| &axis.ticks), "marks": scores.iter().map(mark).collect::<Vec<_>>(),
         "other_data": runs.iter().any(|run| scale(&run.summary) != scale(&runs[0].summary)),
         "curves": curves(&runs), "settings": differing(&runs, settings), "origins": differing(&runs, origins),
     }))
 }
 
-/// The best score over time of each run, as times and scores; `None` if no run has a score.
+/// The best score over time of each run; `None` if no run has a score.
 fn curves(runs: &[RunView]) -> Option<Value> {
-    let steps = |run: &RunView| -> Vec<[f64; 2]> {
-        let better = scored(run).into_iter().filter(|one| one.improved);
-        better.map(|one| [one.ended, one.best]).collect()
-    };
-    let all: Vec<_> = runs.iter().map(steps).collect();
+    let better = |run: &RunView| scored(run).into_iter().filter(|one| one.improved).collect::<Vec<_>>();
+    let all: Vec<_> = runs.iter().map(better).collect();
     // A constant comes first, and would hide how the others differ.
-    let shown = all.iter().flat_map(|steps| steps.iter().skip(steps.len() / 2));
-    let axis = Axis::of(shown.map(|[_, best]| *best))?;
+    let shown = || all.iter().flat_map(|line| line.iter().skip(line.len() / 2)).map(|one| one.best);
+    let axis = Scale::of(shown(), shown())?;
     let last = runs.iter().map(|run| run.summary.spent.elapsed_seconds).fold(1.0, f64::max);
-    let step = TIMES.into_iter().find(|step| last / step <= 6.0).unwrap_or(last);
-    let times = std::iter::successors(Some(0.0), |time| Some(time + step)).take_while(|time| *time <= last);
-    Some(json!({"lines": all, "axis": axis, "last": last, "times": times.collect::<Vec<_>>()}))
-}
-
-/// An axis of values, with a margin.
-#[derive(Serialize)]
-struct Axis {
-    low: f64,
-    high: f64,
-    /// Round values, with their labels.
-    ticks: Vec<(f64, String)>,
-}
-
-impl Axis {
-    /// An axis of these values; `None` without any.
-    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
-        let values: Vec<f64> = values.filter(|value| value.abs() < 1e300).collect();
-        let (low, high) =
-            (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
-        let size = low.abs().max(high.abs());
-        let margin = if high - low > 1e-9 * size { 0.06 * (high - low) } else { (0.01 * size).max(1e-6) };
-        let (low, high) = (low - margin, high + margin);
-        let power = 10_f64.powf(((high - low) / 5.0).log10().floor());
-        let steps = [1.0, 2.0, 5.0, 10.0].map(|part| part * power);
-        let step = steps.into_iter().find(|step| (high - low) / step <= 5.01).unwrap_or(steps[3]);
-        let decimals = (0..9).find(|decimals| (step * 10_f64.powi(*decimals)).fract().abs() < 1e-6);
-        let label = |value: f64| match decimals.and_then(|decimals| usize::try_from(decimals).ok()) {
-            Some(decimals) if value.abs() < 1e6 => format!("{value:.decimals$}"),
-            _ => number(value),
-        };
-        let ticks =
-            std::iter::successors(Some((low / step).ceil() * step), |value| Some(value + step)).take(7);
-        let ticks = ticks.take_while(|value| *value <= high).map(|value| (value, label(value))).collect();
-        Some(Self { low, high, ticks })
-    }
+    let (step, at) = (time_step(last, 6.0), |seconds: f64| (10_000.0 * seconds / last).round() / 100.0);
+    let times = successors(Some(0.0), |time| Some(time + step)).take_while(|time| *time <= last);
+    let point = |one: &ScoredScript| json!({"x": at(one.ended), "mark": axis.mark(one.best, None), "best": one.best, "ended": one.ended});
+    let line = |(run, line): (&RunView, &Vec<ScoredScript>)| {
+        let points: Vec<Value> = line.iter().map(point).collect();
+        json!({"points": points, "end": at(run.summary.spent.elapsed_seconds)})
+    };
+    Some(json!({
+        "lines": runs.iter().zip(&all).map(line).collect::<Vec<_>>(), "ticks": axis.ticks,
+        "times": times.map(|time| (at(time), time)).collect::<Vec<_>>(),
+    }))
 }
 
 /// The names under which one run has another value than the first, with the values of all.

@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 use mle_star_domain::layout;
 use mle_star_report::{files, run_view};
 use mle_star_run::runs;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The address of a run's page.
 pub fn page_of(id: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    let encoded = id
-        .bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
-    format!("/runs/{}", encoded.collect::<String>())
+    const ENCODED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+    format!("/runs/{}", utf8_percent_encode(id, &ENCODED))
 }
 
 /// The run folder with this ID, which must be a plain name of a folder directly in the runs directory.

@@ -9,7 +9,7 @@ use axum::extract::{Path, Query, State as Of};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream::unfold;
+use futures_util::stream::try_unfold;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::export::NOTEBOOK;
 use mle_star_report::figures::count;
@@ -140,21 +140,13 @@ fn no_file(name: &str) -> ErrorResponse {
     ErrorResponse::missing(Trouble::new(format!("no file called {name}"), "look at the run's page"))
 }
 
-/// A file in pieces, so that a large one needs no memory.
+/// A file in pieces, so that a large one needs no memory. An error is passed on, so that a partial file is not taken for a
+/// whole one.
 fn stream(file: Opened) -> Body {
-    Body::from_stream(unfold(Some(File::from_std(file)), next_piece))
-}
-
-/// The next piece and the rest of the file. An error is passed on, so that a partial file is not taken for a whole one.
-async fn next_piece(file: Option<File>) -> Option<(io::Result<Vec<u8>>, Option<File>)> {
-    let mut file = file?;
-    let mut piece = vec![0; CHUNK_BYTES];
-    match file.read(&mut piece).await {
-        Ok(0) => None,
-        Ok(length) => {
-            piece.truncate(length);
-            Some((Ok(piece), Some(file)))
-        }
-        Err(error) => Some((Err(error), None)),
-    }
+    Body::from_stream(try_unfold(File::from_std(file), async |mut file| {
+        let mut piece = vec![0; CHUNK_BYTES];
+        let length = file.read(&mut piece).await?;
+        piece.truncate(length);
+        Ok::<_, io::Error>((length > 0).then_some((piece, file)))
+    }))
 }

@@ -14,24 +14,17 @@ use serde::Serialize;
 use crate::exit::Failure;
 
 /// The templates of the pages and their frame.
-const TEMPLATES: [(&str, &str); 16] = [
-    ("ui/layout.html", include_str!("../../templates/ui/layout.html")),
-    ("ui/list.html", include_str!("../../templates/ui/list.html")),
-    ("ui/row.html", include_str!("../../templates/ui/row.html")),
-    ("ui/compare.html", include_str!("../../templates/ui/compare.html")),
-    ("ui/run.html", include_str!("../../templates/ui/run.html")),
-    ("ui/doing.html", include_str!("../../templates/ui/doing.html")),
-    ("ui/logs.html", include_str!("../../templates/ui/logs.html")),
-    ("ui/note.html", include_str!("../../templates/ui/note.html")),
-    ("ui/stop.html", include_str!("../../templates/ui/stop.html")),
-    ("ui/resume.html", include_str!("../../templates/ui/resume.html")),
-    ("ui/fork.html", include_str!("../../templates/ui/fork.html")),
-    ("ui/steer.html", include_str!("../../templates/ui/steer.html")),
-    ("ui/delete.html", include_str!("../../templates/ui/delete.html")),
-    ("ui/start.html", include_str!("../../templates/ui/start.html")),
-    ("ui/try.html", include_str!("../../templates/ui/try.html")),
-    ("ui/trouble.html", include_str!("../../templates/ui/trouble.html")),
+const TEMPLATES: [(&str, &str); 16] = templates![
+    "layout" "list" "row" "compare" "run" "doing" "logs" "note" "stop" "resume" "fork" "steer" "delete" "start" "try" "trouble"
 ];
+
+/// Templates below `ui/` by their names.
+macro_rules! templates {
+    ($($name:literal)*) => {
+        [$((concat!("ui/", $name, ".html"), include_str!(concat!("../../templates/ui/", $name, ".html")))),*]
+    };
+}
+use templates;
 
 static PAGES: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(environment);
 

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use mle_star::result::FinalResult;
 use mle_star_domain::layout;
 use mle_star_report::at_work::AtWork;
 use mle_star_report::export::NOTEBOOK;
@@ -13,6 +12,7 @@ use mle_star_report::run_view::{self, RunView, State};
 use mle_star_report::views::{Context, PARTS, Part, now};
 use serde_json::json;
 
+use super::actions::why_not_resumed;
 use super::folder::{page_of, stamp};
 use super::live::Source;
 use super::response::{ErrorResponse, pages, render};
@@ -60,11 +60,9 @@ impl RunSections {
     /// What can be done with the run.
     fn actions(&self, view: &RunView) -> Result<String, ErrorResponse> {
         let (summary, state) = (&view.summary, view.summary.run.state);
-        let is_cut_short = view.result.as_ref().is_some_and(FinalResult::was_cut);
-        let can_resume = state == State::Unfinished || state == State::Finished && is_cut_short;
         let values = json!({
             "id": self.id, "address": page_of(&self.id), "task": summary.task, "state": state.name(),
-            "can_note": state != State::Finished, "can_stop": state == State::Running, "can_resume": can_resume,
+            "can_note": state != State::Finished, "can_stop": state == State::Running, "can_resume": why_not_resumed(view).is_none(),
             "files": downloads(view),
         });
         render("ui/doing.html", &values)

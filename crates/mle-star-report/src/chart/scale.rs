@@ -2,13 +2,18 @@
 
 use serde::Serialize;
 
-use super::{range, with};
-use crate::figures::round_ticks;
+use super::FAR;
+use crate::figures::{round_step, round_ticks};
 
 /// The room at both ends, in per cent.
 const ROOM: f64 = 3.0;
 /// About how many ticks an axis has.
-const TICKS: f64 = 4.0;
+const TICKS: f64 = 4.5;
+/// Round steps of axes of time, in seconds.
+const TIMES: [f64; 18] = [
+    1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 18_000.0,
+    36_000.0, 86_400.0, 172_800.0,
+];
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,4 +98,34 @@ pub fn strips(values: &[(f64, Option<[f64; 2]>)]) -> Vec<Bar> {
         Bar { from, width: (to - from).max(0.3), zero: at(0.0), ends: ends.map(|ends| ends.map(at)) }
     };
     values.iter().map(bar).collect()
+}
+
+/// Bounds of an axis. Outliers are left out, so that the other scores stay distinguishable.
+/// Their distance is finite and large enough for the precision of the numbers.
+pub fn range(scores: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    let mut scores: Vec<f64> = scores.into_iter().filter(|score| score.abs() <= FAR).collect();
+    scores.sort_by(f64::total_cmp);
+    let at = |part: usize| scores.get((scores.len().checked_sub(1)?) * part / 4).copied();
+    let (first, third) = (at(1)?, at(3)?);
+    let reach = 3.0 * (third - first);
+    let near = |score: &&f64| reach <= 0.0 || (first - reach..=third + reach).contains(*score);
+    let shown: Vec<f64> = scores.iter().filter(near).copied().collect();
+    let low = shown.iter().copied().reduce(f64::min)?;
+    let high = shown.iter().copied().reduce(f64::max)?;
+    let margin = if high > low { 0.06 * (high - low) } else { (0.01 * high.abs()).max(1e-6) };
+    let margin = margin.max(1e-12).max(1e-10 * low.abs().max(high.abs()));
+    Some((low - margin, high + margin))
+}
+
+/// These bounds, so far apart that these values are inside with a margin.
+pub fn with((low, high): (f64, f64), values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let drawable = values.into_iter().filter(|value| value.abs() <= FAR);
+    let (from, to) = drawable.fold((low, high), |(from, to), value| (from.min(value), to.max(value)));
+    let margin = 0.03 * (to - from);
+    (if from < low { from - margin } else { low }, if to > high { to + margin } else { high })
+}
+
+/// A round step of an axis of so many seconds with at most so many steps.
+pub fn time_step(seconds: f64, most: f64) -> f64 {
+    TIMES.into_iter().find(|step| seconds / step <= most).unwrap_or_else(|| round_step(seconds / most))
 }

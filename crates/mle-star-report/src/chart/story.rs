@@ -7,8 +7,9 @@
 use mle_star_domain::place::Place;
 use serde::Serialize;
 
-use super::{MAX_POSITION, MAX_SCORE, range, with};
-use crate::figures::{brief, number, rounded, with_interval};
+use super::FAR;
+use super::scale::{range, time_step, with};
+use crate::figures::{at_step, brief, round_step, round_ticks, rounded, with_interval};
 use crate::markup::escaped;
 use crate::sanitize::{escape, first_line, shortened, width};
 use crate::views::steps::node_id;
@@ -23,11 +24,8 @@ const LINE: f64 = 16.0;
 const ROW: f64 = 20.0;
 /// The most rows of a lane; more solutions at one time overlap.
 const MAX_ROWS: usize = 9;
-/// Round steps of the horizontal axis, in seconds.
-const TIMES: [f64; 18] = [
-    1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 18_000.0,
-    36_000.0, 86_400.0, 172_800.0,
-];
+/// Moments beyond this are not drawn.
+const MAX_POSITION: f64 = 1e12;
 
 /// A run's solutions over time.
 #[derive(Clone, Debug, Default)]
@@ -165,8 +163,8 @@ struct Canvas<'a> {
     field: [f64; 2],
     /// The scores at the bottom and the top of that part.
     scores: [f64; 2],
-    /// The decimals of scores at the axis.
-    decimals: Option<usize>,
+    /// The distance of scores at the axis.
+    step: f64,
     /// The points of the solutions in the lower panel.
     points: Vec<[f64; 2]>,
     taken: Vec<Area>,
@@ -179,15 +177,14 @@ impl Story {
     pub fn draw(&self, width: f64, alone: Option<&str>) -> Option<String> {
         let scores = self.range()?;
         let is_roomy = width > ROOMY;
-        let decimals = decimals_of(step_of((scores[1] - scores[0]) / 5.0));
-        let figures = scores.map(|score| figure(score, decimals));
+        let step = round_step((scores[1] - scores[0]) / 5.0);
+        let figures = scores.map(|score| at_step(score, step));
         let names = self.lanes.iter().copied().filter(|_| is_roomy);
         let margin = figures.iter().map(String::as_str).chain(names).map(text_width).fold(0.0, f64::max);
         let sides = [margin + 10.0, width - 10.0];
         let (taken, points, svg) = (Vec::new(), Vec::new(), String::new());
         let [panel, field] = [[0.0; 2]; 2];
-        let mut canvas =
-            Canvas { story: self, width, sides, panel, field, scores, decimals, points, taken, svg };
+        let mut canvas = Canvas { story: self, width, sides, panel, field, scores, step, points, taken, svg };
         let top = canvas.legend() + 12.0;
         canvas.axis(top, if is_roomy { 310.0 } else { 250.0 });
         let bottom = canvas.lanes(is_roomy);
@@ -222,7 +219,7 @@ impl Story {
     fn range(&self) -> Option<[f64; 2]> {
         let scores = |of: fn(&Solution) -> bool| -> Vec<f64> {
             let scores = self.solutions.iter().filter(|one| of(one)).filter_map(|one| one.score);
-            scores.filter(|score| score.abs() <= MAX_SCORE).collect()
+            scores.filter(|score| score.abs() <= FAR).collect()
         };
         let stairs = scores(|one| one.improved && !one.is_reference);
         let own = scores(|one| !one.is_reference);
@@ -263,7 +260,7 @@ impl Canvas<'_> {
 
     /// A score with more digits than those at the axis.
     fn precise(&self, score: f64) -> String {
-        figure(score, self.decimals.map(|decimals| decimals + 2))
+        at_step(score, self.step / 100.0)
     }
 
     fn path(&mut self, class: &str, course: &str) {
@@ -323,12 +320,10 @@ impl Canvas<'_> {
             10.0 + if story.references.iter().all(|one| self.is_inside(one.1)) { 0.0 } else { LINE };
         let [above, below] = if story.is_up { [for_labels, for_others] } else { [for_others, for_labels] };
         (self.panel, self.field) = ([top, bottom], [top + above, bottom - below]);
-        let step = step_of((high - low) / 5.0);
-        let ticks = (0..12).map(|number| ((low / step).ceil() + count(number)) * step);
-        for score in ticks.filter(|score| *score <= high) {
+        for (score, words) in round_ticks(low, high, 5.0) {
             let y = self.y(score);
             self.path("grid", &format!("M{left:.1} {y:.1}H{right:.1}"));
-            self.text("figure", [left - 8.0, y + 4.5], &figure(score, self.decimals));
+            self.text("figure", [left - 8.0, y + 4.5], &words);
         }
         self.path("edge", &format!("M{left:.1} {bottom:.1}H{right:.1}"));
     }
@@ -383,8 +378,7 @@ impl Canvas<'_> {
     /// Round times between the panels, with lines down to the bottom of the lower one.
     fn times(&mut self, bottom: f64) {
         let ([left, right], top, end) = (self.sides, self.panel[1], self.story.seconds());
-        let most = (right - left) / 70.0;
-        let step = TIMES.into_iter().find(|step| end / step <= most).unwrap_or_else(|| step_of(end / most));
+        let step = time_step(end, (right - left) / 70.0);
         for time in (0..40).map(|number| count(number) * step).take_while(|time| *time <= end) {
             let x = self.x(time);
             self.path("grid", &format!("M{x:.1} {top:.1}V{bottom:.1}"));
@@ -463,7 +457,7 @@ impl Canvas<'_> {
             let (tag, link) = if are_links { ("a", link.as_str()) } else { ("g", "") };
             let line = escaped(&one.line());
             self.svg += &format!("<{tag} class=\"spot {class}\"{link}><title>{line}</title>");
-            if let Some(score) = one.score.filter(|score| score.abs() <= MAX_SCORE) {
+            if let Some(score) = one.score.filter(|score| score.abs() <= FAR) {
                 let at = self.y(score);
                 let (class, shape) = match self.is_inside(score) {
                     true if one.improved => ("score best", Shape::Disc(5)),
@@ -593,25 +587,4 @@ fn text_width(words: &str) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "a small count")]
 fn count(number: usize) -> f64 {
     number as f64
-}
-
-/// A round step that is not smaller than this: 1, 2 or 5 times a power of ten.
-fn step_of(least: f64) -> f64 {
-    let power = 10_f64.powf(least.log10().floor());
-    power * [1.0, 2.0, 5.0].into_iter().find(|step| step * power >= least).unwrap_or(10.0)
-}
-
-/// The decimals of a step of an axis; `None` for steps that are written with exponents.
-fn decimals_of(step: f64) -> Option<usize> {
-    #[expect(clippy::cast_possible_truncation, reason = "the exponent of a finite number is small")]
-    let decimals = (-step.log10().floor()).max(0.0) as i32;
-    usize::try_from(decimals).ok().filter(|decimals| *decimals <= 6 && step < 1e6)
-}
-
-/// A score at an axis with these decimals.
-fn figure(score: f64, decimals: Option<usize>) -> String {
-    match decimals.filter(|_| score.abs() < 1e7) {
-        Some(decimals) => format!("{score:.decimals$}").replace('-', "−"),
-        None => number(score),
-    }
 }

@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use super::*;
 
-const ABOUT: About<'static> = About { id: "c", title: "t", description: "d" };
-
 /// A run whose solutions have these scores, each better than all before it.
 fn story(scores: &[f64], ended: fn(usize) -> f64) -> Story {
     let solution = |(index, score): (usize, &f64)| Solution {
@@ -39,20 +37,19 @@ fn on_scales(values: &[f64]) {
     }
 }
 
+/// Levels around the values, with a dot for each.
+fn on_levels(values: &[f64]) -> Option<String> {
+    let levels = levels(values.iter().copied())?;
+    assert!(levels.len() < 9 && levels.windows(2).all(|both| both[0] <= both[1]), "{levels:?}: {values:?}");
+    Some(texts(&levels).join(" ") + &dots(values.iter().map(|value| (0.5, share(*value, &levels)))))
+}
+
 /// Every chart that shows the values.
 fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
-    let pairs: Vec<[f64; 2]> = values.iter().map(|value| [*value, -*value]).collect();
-    let intervals_of_pairs: Vec<[f64; 2]> = pairs.iter().map(|_| [0.0, 1.0]).collect();
     vec![
         story(values, x).draw(WIDTHS[0], None),
         Story { is_up: true, ..story(values, x) }.draw(WIDTHS[2], Some("")),
-        scatter(&ABOUT, &pairs),
-        shares(
-            &ABOUT,
-            ["x", "y"],
-            &[Line { name: "n".to_owned(), points: pairs, intervals: intervals_of_pairs }],
-            true,
-        ),
+        on_levels(values),
     ]
 }
 

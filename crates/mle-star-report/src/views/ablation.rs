@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::steps::{Step, StepKind};
-use crate::chart::strips;
 use crate::sanitize::first_line;
 
 /// A measurement.
@@ -60,13 +59,10 @@ fn study(context: &Context<'_>, step: &Step<'_>) -> Value {
     let output = output.map(|outcome| outcome.stdout.text());
     let effects = output.as_deref().map(measured).unwrap_or_default();
     let summary = context.steps.reply(&step.place.named(Name::Agent(AgentType::Summarize)));
-    let gains: Vec<f64> = effects.iter().map(|effect| gain(effect, direction)).collect();
-    let bars = strips(&gains.iter().map(|gain| (*gain, None)).collect::<Vec<_>>());
-    let row =
-        |(at, effect): (usize, &AttemptEffect)| json!({"of": effect, "gain": gains[at], "bar": bars.get(at)});
+    let row = |effect: &AttemptEffect| json!({"of": effect, "gain": gain(effect, direction)});
     json!({
         "place": step.place,
-        "effects": effects.iter().enumerate().map(row).collect::<Vec<_>>(),
+        "effects": effects.iter().map(row).collect::<Vec<_>>(),
         "output": output,
         "summary": summary.as_ref().and_then(read::prose),
         "target": target(context, step.step),

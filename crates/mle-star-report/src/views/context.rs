@@ -1,12 +1,17 @@
 //! A run as the parts of its page read it.
 
 use mle_star::result::FinalResult;
+use serde::de::DeserializeOwned;
 
 use super::descent::Descent;
-use super::steps::Steps;
+use super::steps::{Step, Steps};
 use crate::at_work::AtWork;
+use crate::files;
 use crate::run_report::RunReport;
 use crate::run_view::RunView;
+
+/// The largest JSON file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// A run with its records grouped by step, the descent of its solutions and its work in progress.
 pub struct Context<'a> {
@@ -31,6 +36,18 @@ impl<'a> Context<'a> {
         descent.best = run.result.as_ref().and_then(FinalResult::final_step).or(descent.best);
         let steps = Steps::of(&run.snapshot, &verdicts);
         Self { run, report: RunReport::of(run), steps, descent, at_work }
+    }
+
+    /// Whether the score of a step counts: one with a leak does not.
+    pub fn counts(&self, step: &Step<'_>) -> bool {
+        let scored = step.scored().map(|run| run.place.as_str());
+        self.run.steps.iter().any(|row| row.counts && scored == Some(row.place.as_str()))
+    }
+
+    /// The content of a JSON file of the run; `None` if it cannot be read.
+    pub fn file<T: DeserializeOwned>(&self, path: &[&str]) -> Option<T> {
+        let text = files::read(&self.run.folder, &path.join("/"), MAX_FILE_BYTES).ok()?;
+        serde_json::from_str(&text).ok()
     }
 
     /// The run's result, if any.

@@ -18,10 +18,7 @@ type Times = BTreeMap<(usize, String), [f64; 2]>;
 /// What the run cost, and how long its parts took.
 pub fn costs(context: &Context<'_>) -> Option<Value> {
     let spending = &context.run.spending;
-    let table = |table: &CostTable| {
-        let bars = strips(&table.rows.iter().map(|row| (row.share, None)).collect::<Vec<_>>());
-        json!({"by": table.title, "rows": table.rows, "bars": bars})
-    };
+    let table = |table: &CostTable| json!({"by": table.title, "rows": table.rows});
     Some(json!({
         "line": usage::line(spending),
         "is_free": usage::is_free(context.run.snapshot.frozen.config.agents),

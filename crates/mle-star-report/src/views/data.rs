@@ -9,11 +9,8 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use super::diagnostics::found;
-use crate::files;
-use crate::plot::stairs;
+use crate::chart::stairs;
 
-/// The largest file of facts that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 64 << 20;
 /// The most columns that are drawn outside of a fold.
 const MAX_SHOWN: usize = 12;
 
@@ -57,8 +54,7 @@ pub fn data(context: &Context<'_>) -> Option<Value> {
 
 /// The histograms of the columns; none in folders of earlier versions.
 pub fn histograms(context: &Context<'_>) -> Vec<Histogram> {
-    let text = files::read(&context.run.folder, layout::FACTS, MAX_FILE_BYTES).unwrap_or_default();
-    serde_json::from_str::<Facts>(&text).unwrap_or_default().histograms
+    context.file::<Facts>(&[layout::FACTS]).unwrap_or_default().histograms
 }
 
 /// The share of rows without a value in each table.

@@ -1,21 +1,16 @@
 //! Diagnostics of the final solution: where its predictions are right and where they are wrong.
 
 use mle_star_domain::diagnostics::{
-    ClassCurves, ClassErrors, Course, CoursePoint, Courses, Diagnostics, Histogram, NumberErrors, Parts,
-    Span, TargetErrors,
+    CalibrationBin, ClassCurves, ClassErrors, Course, CoursePoint, Courses, Diagnostics, Histogram, Span,
+    TargetErrors,
 };
 use mle_star_domain::layout;
 use serde_json::{Value, json};
 
 use super::context::Context;
 use super::data::bars;
-use crate::chart::{self, About, Line, strips};
+use crate::chart::{FAR, dots, levels, line, share, texts};
 use crate::cut::line_of;
-use crate::files;
-use crate::plot::{levels, line, share, texts};
-
-/// The largest file that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// What was found in the predictions, with its pictures; `None` without a result, or without predictions that the program can
 /// read.
@@ -26,25 +21,15 @@ pub fn diagnostics(context: &Context<'_>) -> Option<Value> {
 /// What was found in the predictions.
 pub fn found(context: &Context<'_>) -> Option<Diagnostics> {
     context.result()?;
-    let file = format!("{}/{}", layout::HOLDOUT, layout::DIAGNOSTICS);
-    let text = files::read(&context.run.folder, &file, MAX_FILE_BYTES).ok()?;
-    serde_json::from_str(&text).ok()
+    context.file(&[layout::HOLDOUT, layout::DIAGNOSTICS])
 }
 
 fn charts(found: &Diagnostics) -> Value {
-    let targets = found.targets.iter().enumerate();
     json!({
         "found": found,
-        "parts": found.parts.iter().map(parts_bars).collect::<Vec<_>>(),
         "courses": courses(&found.courses),
-        "targets": targets.map(|(at, target)| target_charts(at, target)).collect::<Vec<_>>(),
+        "targets": found.targets.iter().map(target_charts).collect::<Vec<_>>(),
     })
-}
-
-/// The bars of the parts that have a score; of the others, of length 0.
-fn parts_bars(parts: &Parts) -> Value {
-    let scores: Vec<_> = parts.parts.iter().map(|part| (part.score.unwrap_or_default(), None)).collect();
-    json!(strips(&scores))
 }
 
 /// Lines of actual and predicted numbers, one pair a series.
@@ -68,57 +53,45 @@ fn courses(found: &Courses) -> Value {
 }
 
 /// The pictures of a target.
-fn target_charts(at: usize, found: &TargetErrors) -> Value {
-    let id = |what: &str| format!("diagnostics-{what}-{at}");
+fn target_charts(found: &TargetErrors) -> Value {
     let (classes, numbers) = (found.classes.as_ref(), found.numbers.as_ref());
     json!({
-        "roc": classes.and_then(|classes| roc(&id("roc"), classes)),
-        "precision": classes.and_then(|classes| precision(&id("precision"), classes)),
-        "calibration": classes.and_then(|classes| calibration(&id("calibration"), classes)),
-        "scatter": numbers.and_then(|numbers| scatter(&id("actual"), numbers)),
+        "roc": classes.map(|classes| curves(classes, |one| (one.area, &one.roc))),
+        "precision": classes.map(|classes| curves(classes, |one| (one.average_precision, &one.precision))),
+        "calibration": classes.map(|classes| classes.calibration.as_slice()).filter(|bins| !bins.is_empty()).map(calibration),
+        "scatter": numbers.and_then(|numbers| scatter(&numbers.points)),
         "spread": numbers.and_then(|numbers| numbers.spread.as_ref()).filter(|one| !one.labels.is_empty()).map(spread),
     })
 }
 
-fn roc(id: &str, classes: &ClassErrors) -> Option<String> {
-    let description = "One line a class; the table has the area of each.";
-    let lines = lines(classes, |one| (one.area, &one.roc));
-    let axes = ["rate of false positives", "rate of true positives"];
-    chart::shares(&About { id, title: "ROC curve", description }, axes, &lines, true)
-}
-
-fn precision(id: &str, classes: &ClassErrors) -> Option<String> {
-    let description = "One line a class; the table has the average precision of each.";
-    let lines = lines(classes, |one| (one.average_precision, &one.precision));
-    let about = About { id, title: "Precision and recall", description };
-    chart::shares(&about, ["recall", "precision"], &lines, false)
-}
-
-fn lines(classes: &ClassErrors, curve: fn(&ClassCurves) -> (f64, &Vec<[f64; 2]>)) -> Vec<Line> {
-    let line = |one: &ClassCurves| {
-        let (value, points) = curve(one);
-        let name = format!("{} ({value:.3})", line_of(&one.class));
-        Line { name, points: points.clone(), intervals: Vec::new() }
+/// The curve of each class, with its name.
+fn curves(classes: &ClassErrors, curve: fn(&ClassCurves) -> (f64, &Vec<[f64; 2]>)) -> Vec<(String, String)> {
+    let one = |class: &ClassCurves| {
+        let (value, points) = curve(class);
+        let points = points.iter().map(|[x, y]| Some((x.clamp(0.0, 1.0), y.clamp(0.0, 1.0))));
+        (format!("{} ({value:.3})", line_of(&class.class)), line(points))
     };
-    classes.curves.iter().map(line).collect()
+    classes.curves.iter().map(one).collect()
 }
 
-fn calibration(id: &str, classes: &ClassErrors) -> Option<String> {
-    let bins = &classes.calibration;
-    let line = Line {
-        name: String::new(),
-        points: bins.iter().map(|bin| [bin.predicted, bin.observed]).collect(),
-        intervals: bins.iter().map(|bin| bin.interval).collect(),
+fn calibration(bins: &[CalibrationBin]) -> Value {
+    let points = || bins.iter().map(|bin| (bin.predicted, bin.observed));
+    let whisker = |bin: &CalibrationBin| {
+        let [low, high] = bin.interval.map(|end| 1.0 - end);
+        format!("M{:.4} {low:.4}V{high:.4}", bin.predicted)
     };
-    let description = format!("How often a probability came true, in {} bins of rows.", bins.len());
-    let about = About { id, title: "Calibration", description: &description };
-    chart::shares(&about, ["mean probability", "share that came true"], &[line], true)
+    json!({
+        "line": line(points().map(Some)),
+        "dots": dots(points()),
+        "whiskers": bins.iter().map(whisker).collect::<String>(),
+    })
 }
 
-fn scatter(id: &str, numbers: &NumberErrors) -> Option<String> {
-    let description = format!("{} rows. Right predictions are on the diagonal.", numbers.points.len());
-    let about = About { id, title: "Predicted against actual", description: &description };
-    chart::scatter(&about, &numbers.points)
+fn scatter(points: &[[f64; 2]]) -> Option<Value> {
+    let near = || points.iter().filter(|point| point.iter().all(|value| value.abs() <= FAR));
+    let levels = levels(near().flatten().copied())?;
+    let dots = dots(near().map(|[x, y]| (share(*x, &levels), share(*y, &levels))));
+    Some(json!({"levels": texts(&levels), "dots": dots}))
 }
 
 /// The bars of the errors, and where no error is.
@@ -129,7 +102,7 @@ fn spread(of: &Histogram) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use mle_star_domain::diagnostics::{CalibrationBin, DiagnosedRows, WorstRow};
+    use mle_star_domain::diagnostics::{DiagnosedRows, WorstRow};
 
     use super::*;
     use crate::page::{environment, section};

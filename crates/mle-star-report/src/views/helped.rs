@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use mle_star_domain::metric::Score;
 use mle_star_domain::place;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -12,7 +11,6 @@ use super::context::Context;
 use super::plans::did;
 use super::scores::scored;
 use super::steps::{Step, StepKind};
-use crate::chart::strips;
 
 /// A kind of change.
 #[derive(Debug, Default, Serialize)]
@@ -43,25 +41,20 @@ pub fn helped(context: &Context<'_>) -> Option<Value> {
         kinds[at].take(context, step, gains.get(&step.step).copied());
     }
     kinds.sort_by(|one, other| other.gain.total_cmp(&one.gain));
-    let bars = strips(&kinds.iter().map(|kind| (kind.gain, None)).collect::<Vec<_>>());
-    let rows: Vec<Value> =
-        kinds.iter().zip(bars).map(|(kind, bar)| json!({"of": kind, "bar": bar})).collect();
-    (!rows.is_empty()).then(|| json!({"rows": rows, "from": from, "to": to}))
+    let has_gain = kinds.first().is_some_and(|kind| kind.gain > 0.0);
+    has_gain.then(|| json!({"rows": kinds, "from": from, "to": to}))
 }
 
 /// How much each step raised the best score, from that of the baselines or else the first, and that and the last best score.
 fn gains(context: &Context<'_>) -> (BTreeMap<place::Step, f64>, [f64; 2]) {
-    let direction = context.run.snapshot.frozen.task.metric_direction;
-    let (mut gains, mut ends, mut best) = (BTreeMap::new(), [0.0; 2], None::<Score>);
+    let (mut gains, mut ends) = (BTreeMap::new(), [0.0; 2]);
     for one in scored(context.run).into_iter().filter(|one| one.improved) {
-        let (Some(score), Some(step)) = (Score::new(one.score, direction), one.place.step()) else {
-            continue;
-        };
-        match best.filter(|_| !matches!(step, place::Step::Baseline(_))) {
-            Some(best) => _ = gains.insert(step, score.gain_over(best)),
+        let Some(step) = one.place.step() else { continue };
+        match one.gain.filter(|_| !matches!(step, place::Step::Baseline(_))) {
+            Some(gain) => _ = gains.insert(step, gain),
             None => ends[0] = one.score,
         }
-        (ends[1], best) = (one.score, Some(score));
+        ends[1] = one.score;
     }
     (gains, ends)
 }

@@ -49,10 +49,7 @@ impl LeaderboardRow {
 /// The scored solutions, the best first; of equal ones the earlier.
 pub fn leaderboard_rows(context: &Context<'_>) -> Vec<LeaderboardRow> {
     let way = context.descent.way_to_best();
-    let counted = context.run.steps.iter().filter(|row| row.counts).map(|row| row.place.as_str());
-    let counted: BTreeSet<&str> = counted.collect();
-    let scored = |step: &&Step<'_>| step.scored().is_some_and(|run| counted.contains(run.place.as_str()));
-    let rows = context.steps.iter().filter(scored);
+    let rows = context.steps.iter().filter(|step| context.counts(step));
     let mut rows: Vec<(Score, LeaderboardRow)> =
         rows.filter_map(|step| row(context, step, way.contains(&step.step))).collect();
     rows.sort_by(|(one, _), (other, _)| match (one.beats(*other), other.beats(*one)) {
@@ -113,7 +110,7 @@ fn row(context: &Context<'_>, step: &Step<'_>, led: bool) -> Option<(Score, Lead
 }
 
 /// The interval of a score. The result knows that of the answer, also where the answer's script wrote no predictions.
-fn interval(context: &Context<'_>, step: &Step<'_>, run: &ScriptRun<'_>) -> Option<[f64; 2]> {
+pub fn interval(context: &Context<'_>, step: &Step<'_>, run: &ScriptRun<'_>) -> Option<[f64; 2]> {
     let of_run = run.outcome.as_ref().and_then(|outcome| outcome.measured.as_ref()?.interval);
     let of_answer = || context.report.score.trust.as_ref()?.validation_interval;
     of_run.or_else(|| of_answer().filter(|_| context.descent.best == Some(step.step)))

@@ -3,17 +3,13 @@
 use mle_star_domain::diagnostics::Histogram;
 use mle_star_domain::layout;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::context::Context;
 use super::data::{bars, histograms};
-use crate::files;
+use crate::chart::{levels, line, share, texts};
 use crate::model::words;
-use crate::plot::{levels, line, share, texts};
 
-/// The largest file that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 4 << 20;
 /// The most fields of a row to try. The other columns have their typical value.
 const MAX_FIELDS: usize = 24;
 
@@ -53,8 +49,8 @@ struct Columns {
 /// The model with its curves; `None` without a result that says what predicts other rows.
 pub fn model(context: &Context<'_>) -> Option<Value> {
     let kept = &context.result()?.model;
-    let found: Dependence = read(context, layout::HOLDOUT, layout::DEPENDENCE);
-    let record: Columns = read(context, layout::FINAL, layout::MODEL_RECORD);
+    let found: Dependence = context.file(&[layout::HOLDOUT, layout::DEPENDENCE]).unwrap_or_default();
+    let record: Columns = context.file(&[layout::FINAL, layout::MODEL_RECORD]).unwrap_or_default();
     let known = histograms(context);
     let means = || found.curves.iter().flat_map(|one| &one.lines).flat_map(|one| one.means.iter().copied());
     let heights = levels(means()).unwrap_or_default();
@@ -69,12 +65,6 @@ pub fn model(context: &Context<'_>) -> Option<Value> {
         "id": record.id,
         "fields": fields(record, &found.curves, &known),
     }))
-}
-
-/// The content of a file; nothing if it cannot be read.
-fn read<T: DeserializeOwned + Default>(context: &Context<'_>, folder: &str, name: &str) -> T {
-    let text = files::read(&context.run.folder, &format!("{folder}/{name}"), MAX_FILE_BYTES);
-    text.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 /// A curve with the training rows below it, as its template reads it.

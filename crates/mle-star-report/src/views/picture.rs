@@ -1,6 +1,6 @@
 //! The story of a run in one picture: how its best score grew, and which solution was made from which.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use mle_star::journal::EffectState;
 use mle_star_domain::metric::{Direction, Score};
@@ -8,7 +8,7 @@ use mle_star_domain::place::Step as At;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::leaderboard::models;
+use super::leaderboard::{interval, models};
 use super::outcome::status;
 use super::plans::{did, first_sentence, plan};
 use super::steps::{ScriptRun, Step, StepKind};
@@ -69,7 +69,6 @@ fn direction(context: &Context<'_>) -> Direction {
 fn solution(context: &Context<'_>, step: &Step<'_>, ended: f64, index: &BTreeMap<At, usize>) -> Solution {
     let (status, outcome) = status(context, step);
     let from = context.descent.from(step.step);
-    let measured = step.scored().and_then(|run| run.outcome.as_ref()?.measured.as_ref());
     let name = context.report.tried.step(step.step);
     Solution {
         place: step.place.clone(),
@@ -79,7 +78,7 @@ fn solution(context: &Context<'_>, step: &Step<'_>, ended: f64, index: &BTreeMap
         name,
         outcome,
         score: score(step, direction(context)).map(Score::value),
-        interval: measured.and_then(|measured| measured.interval),
+        interval: step.scored().and_then(|run| interval(context, step, run)),
         seconds: step.seconds(),
         ended,
         lane: lane(step.step),
@@ -92,8 +91,6 @@ fn solution(context: &Context<'_>, step: &Step<'_>, ended: f64, index: &BTreeMap
 
 /// Compares each solution with what it was made from, or with the best before it. Scores with a leak are no best ones.
 fn rank(context: &Context<'_>, steps: &[(f64, &Step<'_>)], solutions: &mut [Solution]) {
-    let counted: BTreeSet<&str> =
-        context.run.steps.iter().filter(|row| row.counts).map(|row| row.place.as_str()).collect();
     let mut best: Option<Score> = None;
     let way = context.descent.way_to_best();
     for ((_, step), one) in steps.iter().zip(solutions) {
@@ -103,8 +100,8 @@ fn rank(context: &Context<'_>, steps: &[(f64, &Step<'_>)], solutions: &mut [Solu
         let before = parent.and_then(Step::score);
         one.against = before.and(parent).map(|parent| context.report.tried.step(parent.step));
         one.gain = before.or(best).map(|before| score.gain_over(before));
-        let counts = step.scored().is_none_or(|run| counted.contains(run.place.as_str()));
-        one.improved = counts && best.is_none_or(|best| score.beats(best));
+        one.improved =
+            (step.scored().is_none() || context.counts(step)) && best.is_none_or(|best| score.beats(best));
         best = if one.improved { Some(score) } else { best };
     }
 }

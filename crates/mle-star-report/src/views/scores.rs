@@ -16,6 +16,8 @@ pub struct ScoredScript {
     pub score: f64,
     /// The best score up to here.
     pub best: f64,
+    /// How much better it is than the best before it; `None` for the first.
+    pub gain: Option<f64>,
     /// Whether it is better than all before it.
     pub improved: bool,
 }
@@ -30,6 +32,7 @@ pub fn scored(run: &RunView) -> Vec<ScoredScript> {
     for row in rows {
         let Some(score) = row.score.and_then(|value| Score::new(value, direction)) else { continue };
         let improved = best.is_none_or(|best| score.beats(best));
+        let gain = best.map(|best| score.gain_over(best));
         let now = best.filter(|_| !improved).unwrap_or(score);
         best = Some(now);
         scored.push(ScoredScript {
@@ -37,6 +40,7 @@ pub fn scored(run: &RunView) -> Vec<ScoredScript> {
             ended: row.ended.unwrap_or_default(),
             score: score.value(),
             best: now.value(),
+            gain,
             improved,
         });
     }

@@ -1,9 +1,10 @@
-//! Lines of small charts in a square from 0 to 1, which templates stretch to the width of the page. Their text is HTML, so that it
+//! Lines of charts in a square from 0 to 1, which templates stretch to the width of the page. Their text is HTML, so that it
 //! keeps its size.
 
 use std::fmt::Write as _;
 
-use crate::figures::number;
+use super::FAR;
+use crate::figures::{at_step, round_step};
 
 /// The outline of bars, from the left end of the square to its right end.
 pub fn stairs(heights: &[f64]) -> String {
@@ -34,14 +35,18 @@ pub fn line(points: impl IntoIterator<Item = Option<(f64, f64)>>) -> String {
     line
 }
 
+/// Points from 0 to 1, as dots.
+pub fn dots(points: impl IntoIterator<Item = (f64, f64)>) -> String {
+    line(points.into_iter().flat_map(|point| [Some(point), None]))
+}
+
 /// Round numbers at even distances, the first below and the last above all of these; `None` without numbers that can be drawn.
 pub fn levels(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     let (low, high) = values
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-    let size = Some(low.abs().max(high.abs())).filter(|size| *size < 1e300)?;
+    let size = Some(low.abs().max(high.abs())).filter(|size| *size <= FAR)?;
     let range = if high - low > 1e-9 * size { high - low } else { size.max(1.0) };
-    let size = 10_f64.powf((range / 4.0).log10().floor());
-    let step = size * [1.0, 2.0, 5.0, 10.0].into_iter().find(|step| range / 4.0 <= size * step)?;
+    let step = round_step(range / 4.0);
     let (first, last) = ((low / step).floor(), (high / step).ceil());
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few levels")]
     let count = (last - first).max(1.0) as u32;
@@ -51,10 +56,7 @@ pub fn levels(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
 /// These numbers with the decimals that tell them apart.
 pub fn texts(levels: &[f64]) -> Vec<String> {
     let step = levels.windows(2).map(|both| both[1] - both[0]).next().unwrap_or(1.0);
-    let size = levels.iter().fold(0.0, |size: f64, level| size.max(level.abs()));
-    let decimals = (0..12_usize).find(|decimals| step * 10_f64.powi(*decimals as i32) > 0.99).unwrap_or(12);
-    let text = |level: &f64| if size < 1e9 { format!("{level:.decimals$}") } else { number(*level) };
-    levels.iter().map(|level| text(level).replacen('-', "−", 1)).collect()
+    levels.iter().map(|level| at_step(*level, step)).collect()
 }
 
 /// Where a value lies between the first and the last of these.
