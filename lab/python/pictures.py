@@ -88,7 +88,7 @@ def run(program: str) -> str:
             f'<text class="typed" x="0" y="{top - 14}">$ mle-star run examples/flight-delays --agents offline</text>',
             f'<g class="played">{body}</g>',
             f'<path class="edge clock" d="M0 {top + 40}V{top + height}"><animateTransform attributeName="transform" '
-            f'type="translate" {clock}/></path>',
+            f'type="translate" {clock}/><animate attributeName="opacity" values="0;0;1;1" {loop}/></path>',
             f'<text class="typed" x="0" y="{top + height + 18}">{end}<animate attributeName="opacity" {late}/></text>',
             "</svg>",
             "",

@@ -80,8 +80,9 @@ document.addEventListener("click", (event) => {
   }
   if (!link.closest(".inside")) opener = spot ?? link;
   unpoint();
-  if (spot && isWide.matches) {
-    // The picture stays where it is.
+  const opens = document.getElementById(link.hash.slice(1))?.matches("details.node");
+  if (opens && isWide.matches) {
+    // What the reader came from stays where it is.
     event.preventDefault();
     history.pushState(null, "", link.getAttribute("href"));
   }

@@ -67,6 +67,8 @@ pub struct Solution {
     pub interval: Option<[f64; 2]>,
     /// The difference of the score to what it was made from, or to the best score before it.
     pub gain: Option<f64>,
+    /// How much it raised the best score of the run; `None` if it did not.
+    pub rise: Option<f64>,
     /// What it was made from and is compared with.
     pub against: Option<String>,
     /// How long the step took, in seconds.
@@ -90,7 +92,8 @@ pub struct Solution {
 impl Solution {
     /// The difference with two digits, if it says something: `+0.0021`.
     fn short_gain(&self) -> String {
-        let gain = self.gain.filter(|gain| *gain > 0.0 || *gain < 0.0 && self.against.is_some());
+        let gain =
+            self.rise.or(self.gain).filter(|gain| *gain > 0.0 || *gain < 0.0 && self.against.is_some());
         let sign = |gain| if gain < 0.0 { "−" } else { "+" };
         gain.map_or_else(String::new, |gain| format!("{}{}", sign(gain), rounded(gain.abs())))
     }

@@ -102,6 +102,7 @@ fn rank(context: &Context<'_>, steps: &[(f64, &Step<'_>)], solutions: &mut [Solu
         one.gain = before.or(best).map(|before| score.gain_over(before));
         one.improved =
             (step.scored().is_none() || context.counts(step)) && best.is_none_or(|best| score.beats(best));
+        one.rise = best.filter(|_| one.improved).map(|best| score.gain_over(best));
         best = if one.improved { Some(score) } else { best };
     }
 }

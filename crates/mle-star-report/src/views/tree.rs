@@ -17,7 +17,7 @@ use super::plans;
 use super::steps::{ScriptRun, Step, StepKind};
 use crate::cut::{CODE, cut};
 use crate::run_view::argument;
-use crate::words::{phase_title, place_name};
+use crate::words::phase_title;
 
 /// The most bytes of whole scripts. Those without a parent and those that led to the best solution take room, too, but
 /// are shown even if there is none.
@@ -91,16 +91,17 @@ fn node(context: &Context<'_>, step: &Step<'_>, whole: &mut WholeScripts) -> Val
     runners.dedup();
     json!({
         "place": step.place,
+        "name": context.report.tried.step(step.step),
         "kind": kind(step),
         "is_attempt": step.kind == StepKind::Attempt,
-        "from": from,
+        "from": from.iter().map(|from| (from, context.report.tried.step(*from))).collect::<Vec<_>>(),
         "on_way": whole.way.contains(&step.step),
         "score": step.score().map(Score::value),
         "gain": change.map(|(score, parent)| score.gain_over(parent)),
         "seconds": step.seconds(),
         "plan": plans::plan(context, step),
         "runners": runners,
-        "runs": runs(step, parent, whole),
+        "runs": runs(context, step, parent, whole),
     })
 }
 
@@ -122,8 +123,14 @@ fn kind(step: &Step<'_>) -> &'static str {
 }
 
 /// The runs of a step's script, each with the diff against the script before it.
-fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, whole: &mut WholeScripts) -> Vec<Value> {
-    let mut before = parent.and_then(|parent| Some((json!(place_name(&parent.place)), parent.text()?)));
+fn runs(
+    context: &Context<'_>,
+    step: &Step<'_>,
+    parent: Option<&Step<'_>>,
+    whole: &mut WholeScripts,
+) -> Vec<Value> {
+    let name = |parent: &Step<'_>| json!(context.report.tried.step(parent.step));
+    let mut before = parent.and_then(|parent| Some((name(parent), parent.text()?)));
     let mut shown = Vec::new();
     for run in &step.runs {
         let mut value = run_values(run);
