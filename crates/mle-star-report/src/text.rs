@@ -1,6 +1,6 @@
 //! `show`: a run as lines of text, from the template `show.txt`.
 
-use minijinja::value::Serde;
+use minijinja::value::{Serde, Value};
 use minijinja::{Error, context};
 use mle_star_domain::trouble::Trouble;
 
@@ -19,16 +19,8 @@ pub fn lines(run: &Context<'_>) -> Result<Vec<String>, Trouble> {
 }
 
 fn rendered(run: &Context<'_>) -> Result<String, Error> {
-    let part = |name: &str| Serde(views::part(name).and_then(|part| (part.values)(run)));
-    environment()?.get_template("show.txt")?.render(context! {
-        report => Serde(&run.report),
-        overview => part("overview"),
-        importance => part("importance"),
-        leaderboard => part("leaderboard"),
-        tree => part("tree"),
-        runners => part("runners"),
-        script => part("script"),
-        costs => part("costs"),
-        now => part("now"),
-    })
+    let parts = ["overview", "importance", "leaderboard", "tree", "runners", "script", "costs", "now"]
+        .map(|name| (name, Serde(views::part(name).and_then(|part| (part.values)(run)))));
+    let values = context! { report => Serde(&run.report), ..Value::from_pairs(parts) };
+    environment()?.get_template("show.txt")?.render(values)
 }

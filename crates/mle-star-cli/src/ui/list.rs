@@ -127,11 +127,13 @@ fn values(entry: &Entry, best: &BTreeSet<String>) -> Value {
 /// Ascending by this column; runs that were not read are equal.
 fn compare(one: &Entry, other: &Entry, column: &str) -> Ordering {
     let (Ok(a), Ok(b)) = (&one.run, &other.run) else { return Ordering::Equal };
+    // An unknown cost is the largest.
+    let cost = |of: &RunSummary| of.spent.cost_usd.unwrap_or(f64::INFINITY);
     match column {
         "state" => a.run.state.name().cmp(b.run.state.name()),
         "best" => scale(a).cmp(&scale(b)).then_with(|| best_first(a, b)),
         "progress" => a.done.percent.cmp(&b.done.percent),
-        "cost" => cost_of(a).total_cmp(&cost_of(b)),
+        "cost" => cost(a).total_cmp(&cost(b)),
         "begun" => a.created_at.cmp(&b.created_at),
         "time" => a.spent.elapsed_seconds.total_cmp(&b.spent.elapsed_seconds),
         _ => Ordering::Equal,
@@ -146,11 +148,6 @@ fn best_first(a: &RunSummary, b: &RunSummary) -> Ordering {
         (Some(a), Some(b)) if b.beats(a) => Ordering::Greater,
         (a, b) => b.is_some().cmp(&a.is_some()),
     }
-}
-
-/// The cost of a run, for sorting: an unknown one is the largest.
-fn cost_of(summary: &RunSummary) -> f64 {
-    summary.spent.cost_usd.unwrap_or(f64::INFINITY)
 }
 
 /// A moment in this machine's time, to the minute.

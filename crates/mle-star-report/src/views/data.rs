@@ -34,7 +34,9 @@ pub fn data(context: &Context<'_>) -> Option<Value> {
     columns.sort_by_key(|one| if one.role == "feature" { (1, rank(&one.column)) } else { (0, 0) });
     let told = columns.iter().map(|one| {
         let histogram = drawn.get(one.column.as_str());
-        json!({"about": one, "missing": histogram.map(|one| missing(one)), "histogram": histogram.map(|one| bars(one))})
+        let missing =
+            histogram.map(|one| one.parts.iter().map(|part| (&part.name, part.missing)).collect::<Vec<_>>());
+        json!({"about": one, "missing": missing, "histogram": histogram.map(|one| bars(one))})
     });
     let told: Vec<Value> = told.collect();
     let splits = found(context).map(|found| found.targets).unwrap_or_default();
@@ -55,11 +57,6 @@ pub fn data(context: &Context<'_>) -> Option<Value> {
 /// The histograms of the columns; none in folders of earlier versions.
 pub fn histograms(context: &Context<'_>) -> Vec<Histogram> {
     context.file::<Facts>(&[layout::FACTS]).unwrap_or_default().histograms
-}
-
-/// The share of rows without a value in each table.
-fn missing(of: &Histogram) -> Vec<(&str, f64)> {
-    of.parts.iter().map(|part| (part.name.as_str(), part.missing)).collect()
 }
 
 /// The bars of each group of rows, from 0 to 1, the highest of all groups being 1.

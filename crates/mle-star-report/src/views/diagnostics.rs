@@ -208,11 +208,8 @@ mod tests {
         let more = minijinja::context! { report => minijinja::value::Serde(report(&json!({}))) };
         let page =
             section(&environment().unwrap(), part("diagnostics").unwrap(), &charts(&found), more).unwrap();
-        assert_eq!(
-            (page.matches("type=\"radio\"").count(), page.matches(" checked>").count()),
-            (2, 1),
-            "{page}"
-        );
+        let count = |words: &str| page.matches(words).count();
+        assert_eq!((count("type=\"radio\""), count(" checked>")), (2, 1), "{page}");
         for words in ["validated: fold 1<", ">held out</span>", "<title>held out</title>"] {
             assert!(page.contains(words), "{words}: {page}");
         }

@@ -92,12 +92,15 @@ fn section(name: &str, made: &Made) -> String {
 }
 
 async fn check(name: &str, changes: &Value, expected: &[&str], absent: &[&str]) {
-    let section = section(name, &with(changes).await);
+    holds(&section(name, &with(changes).await), expected, absent);
+}
+
+fn holds(section: &str, expected: &[&str], absent: &[&str]) {
     for text in expected {
-        assert!(section.contains(text), "{name}: {text} is not in {section}");
+        assert!(section.contains(text), "{text} is not in {section}");
     }
     for text in absent {
-        assert!(!section.contains(text), "{name}: {text} is in {section}");
+        assert!(!section.contains(text), "{text} is in {section}");
     }
 }
 
@@ -219,14 +222,6 @@ async fn the_split_is_a_picture() {
         made.view.snapshot.frozen.protocol = Some(protocol);
         section(&format!("split-{name}"), &made)
     };
-    let check = |section: &str, expected: &[&str], absent: &[&str]| {
-        for text in expected {
-            assert!(section.contains(text), "{text} is not in {section}");
-        }
-        for text in absent {
-            assert!(!section.contains(text), "{text} is in {section}");
-        }
-    };
     let scored =
         |from: &str, to: &str, score: f64| json!({"from": from, "to": to, "rows": 280, "score": score});
     let scores = json!({"periods": [
@@ -240,13 +235,13 @@ async fn the_split_is_a_picture() {
         "interval for the score of one more period",
     ];
     let section = shown("time", in_periods(0), scores).await;
-    check(&section, &[&parts[..], &with_scores].concat(), &["gap"]);
+    holds(&section, &[&parts[..], &with_scores].concat(), &["gap"]);
     let unknown = json!({
         "periods": [], "holdout_interval": null, "validation_interval": null,
         "no_interval": "two periods are too few to tell how much their scores differ",
     });
     let words = ["There is no interval: two periods are too few", "each after a gap of 7 days"];
-    check(&shown("gap", in_periods(7), unknown).await, &words, &[]);
+    holds(&shown("gap", in_periods(7), unknown).await, &words, &[]);
     let by_group = Protocol {
         periods: None,
         holdout: serde_json::from_value(
@@ -259,8 +254,8 @@ async fn the_split_is_a_picture() {
     let split = json!({"kind": "groups", "column": "customer", "why": "No customer is in both"});
     let split: Option<Split> = serde_json::from_value(split).unwrap();
     let by_group = Protocol { split, ..by_group };
-    check(&shown("groups", by_group.clone(), json!({})).await, &words, &["fold 0"]);
+    holds(&shown("groups", by_group.clone(), json!({})).await, &words, &["fold 0"]);
     let own_folds = Some(GivenFolds { from: "mine".to_owned(), count: 3 });
     let section = shown("own-folds", Protocol { own_folds, ..by_group }, json!({})).await;
-    check(&section, &["The folds are those of &quot;mine&quot;."], &["belong to other values"]);
+    holds(&section, &["The folds are those of &quot;mine&quot;."], &["belong to other values"]);
 }
