@@ -80,7 +80,7 @@ document.addEventListener("click", (event) => {
   }
   if (!link.closest(".inside")) opener = spot ?? link;
   unpoint();
-  const opens = document.getElementById(link.hash.slice(1))?.matches("details.node");
+  const opens = document.getElementById(link.getAttribute("href").slice(1))?.matches("details.node");
   if (opens && isWide.matches) {
     // What the reader came from stays where it is.
     event.preventDefault();

@@ -89,7 +89,6 @@ fn the_pages_show_the_scores_of_the_recorded_run() {
     let picture = anstyle_svg::Term::new().palette(anstyle_svg::WIN10_CONSOLE).render_svg(&text);
     mle_star_needs::assert_file(pages("docs/terminal.svg").as_ref(), &picture);
     let trust = &json("result.json")["trust"];
-    let score = |name: &str| format!("{:.5}", trust[name].as_f64().unwrap());
     let shown = |name: &str| format!("{:.4}", trust[name].as_f64().unwrap());
     let line = format!("ROC-AUC: {} validated [", shown("validation_score"));
     for page in ["docs/start.md", "docs/trust.md"] {
