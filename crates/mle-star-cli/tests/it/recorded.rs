@@ -121,7 +121,7 @@ fn the_recorded_run_has_a_report_and_a_page() {
     let picture = sealed.run("show recorded/flight-delays --svg");
     assert_eq!(picture.code, 0, "{picture:?}");
     let is_alone = picture.stdout.starts_with("<svg xmlns=") && !picture.stdout.contains("href");
-    assert!(is_alone && picture.stdout.contains("+0.0047</tspan> target encoding"), "{}", picture.stdout);
+    assert!(is_alone && picture.stdout.contains("+0.0038</tspan> target encoding"), "{}", picture.stdout);
 }
 
 #[test]
