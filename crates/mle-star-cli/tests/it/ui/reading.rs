@@ -107,7 +107,10 @@ fn runs_are_read_without_write_access_and_reading_writes_nothing() {
     assert!(!page.get("/").body.contains("cannot be read"));
     for id in ["finished", "killed", "live"] {
         let body = page.get(&format!("/runs/{id}")).body;
-        assert!(body.contains("phase1/candidate-1") && !body.contains("not a readable journal"), "{id}: {body}");
+        assert!(
+            body.contains("phase1/candidate-1") && !body.contains("not a readable journal"),
+            "{id}: {body}"
+        );
     }
 
     assert_eq!(still.each_ref().map(|run| listing(run)), before);
