@@ -34,7 +34,7 @@ use crate::script::evaluation::{EvaluationSetup, Evaluator, PredictionFiles};
 use crate::script::executor::{Execution, Executor, ExecutorSetup, Job};
 use crate::script::plane::Plane;
 use crate::script::{in_background, watch};
-use finish::Outputs;
+use outputs::Outputs;
 use script_data::{FoldData, ScriptData};
 
 /// A script with this line keeps its fitted model where it finds an empty folder for it. Others may make the folder themselves, and
@@ -47,6 +47,7 @@ const MAX_SEARCH_MODEL_BYTES: u64 = 32 << 20;
 
 mod combine;
 mod finish;
+mod outputs;
 mod script_data;
 mod variants;
 

@@ -18,11 +18,10 @@ use tempfile::NamedTempFile;
 use tokio::runtime::Handle;
 
 use super::ScriptBackend;
+use super::outputs::{Outputs, open_output};
 use super::script_data::ScriptData;
 use super::variants::variants;
-use crate::runners::Received;
 use crate::script::evaluation::{Evaluator, MAX_PREDICTIONS_BYTES, Shuffle, ValidationCheck};
-use crate::script::executor::Workplace;
 use crate::script::in_background;
 use crate::script::plane::{Plane, absolute};
 use crate::script::submission::{check_submission, largest, too_large};
@@ -30,14 +29,6 @@ use crate::script::watch;
 
 /// The most bytes of a file with class scores that are kept. A longer file is not kept.
 const MAX_SCORES_BYTES: u64 = 256 << 20;
-
-/// The files that a script wrote.
-pub(super) enum Outputs {
-    /// In the folder that it ran in.
-    Here(Workplace),
-    /// Received from a runner.
-    There(Received),
-}
 
 /// What remains of a script after its folder was removed.
 pub(super) struct StoredFiles {
@@ -248,23 +239,6 @@ impl StoredPaths {
 /// Whether a run on this data measures how important columns are. Its validation predictions are not used.
 fn measures_importance(data: DataView) -> bool {
     matches!(data, DataView::PermutedColumns | DataView::LastFold | DataView::PermutedLastFold)
-}
-
-/// A file that the script wrote. Why it is not accepted is a note.
-pub(super) fn open_output(
-    outputs: &Outputs,
-    name: &str,
-    notes: &mut Vec<String>,
-) -> Result<Option<File>, Trouble> {
-    let (opened, folder) = match outputs {
-        Outputs::Here(workplace) => (workplace.output(name), workplace.folder()),
-        Outputs::There(received) => (received.output(name), received.folder()),
-    };
-    let opened = opened.map_err(|error| Trouble::io("read", folder, &error))?;
-    Ok(opened.unwrap_or_else(|refused| {
-        notes.push(refused);
-        None
-    }))
 }
 
 /// Copies a submission to `kept`. A copy has neither the mode nor the hard links of the script's file. A submission that is too

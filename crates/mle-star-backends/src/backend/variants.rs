@@ -12,7 +12,7 @@ use mle_star_domain::trouble::Trouble;
 use serde_json::json;
 use tokio::runtime::Handle;
 
-use super::finish::{Outputs, open_output};
+use super::outputs::{Outputs, open_output};
 use crate::script::evaluation::{Evaluator, MAX_PREDICTIONS_BYTES};
 
 /// The scores of the variants that left predictions, each beside the unchanged solution. Predictions without a score are a note.
@@ -24,6 +24,21 @@ pub(super) fn variants(
     study: &FileStem,
     (evaluation, ends): (&Evaluator, Instant),
     kept: impl Fn(&FileStem) -> PathBuf,
+    notes: &mut Vec<String>,
+) -> Result<Vec<VariantScore>, Trouble> {
+    let scored = scored(outputs, study, (evaluation, ends), &kept, notes);
+    // Nothing asks for their predictions later.
+    for number in 0..layout::VARIANTS.len() {
+        let _ = fs::remove_file(kept(&study.of_variant(number)));
+    }
+    scored
+}
+
+fn scored(
+    outputs: &Outputs,
+    study: &FileStem,
+    (evaluation, ends): (&Evaluator, Instant),
+    kept: &dyn Fn(&FileStem) -> PathBuf,
     notes: &mut Vec<String>,
 ) -> Result<Vec<VariantScore>, Trouble> {
     let mut variants: Vec<VariantScore> = Vec::new();
@@ -40,19 +55,15 @@ pub(super) fn variants(
                 .extend(verified.mismatch.or(verified.note).map(|why| format!("{name} has no score: {why}")));
             continue;
         };
-        let compared = match variants.first().filter(|first| first.number == 0) {
-            Some(_) => {
-                let question = json!({ "question": "compare", "one": stem, "other": study.of_variant(0) });
-                Handle::current().block_on(evaluation.ask::<Comparison>(question, ends)).ok()
+        let mut difference = None;
+        if variants.first().is_some_and(|first| first.number == 0) {
+            let question = json!({ "question": "compare", "one": stem, "other": study.of_variant(0) });
+            match Handle::current().block_on(evaluation.ask::<Comparison>(question, ends)) {
+                Ok(compared) => difference = compared.difference,
+                Err(unanswered) => notes.push(format!("{name} is not compared: {}", unanswered.reason()?)),
             }
-            None => None,
-        };
-        let difference = compared.and_then(|compared| compared.difference);
+        }
         variants.push(VariantScore { number, score: measured.score, difference });
-    }
-    // Nothing asks for them later.
-    for number in 0..layout::VARIANTS.len() {
-        let _ = fs::remove_file(kept(&study.of_variant(number)));
     }
     Ok(variants)
 }

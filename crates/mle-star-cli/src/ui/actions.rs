@@ -6,7 +6,6 @@ use std::sync::{Arc, PoisonError};
 use axum::extract::{Form, Path, Query, State as Of};
 use axum::response::Redirect;
 use mle_star::journal::MAX_NOTE_CHARS;
-use mle_star::result::FinalResult;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view::{self, RunView, State};
 use mle_star_run::note as notes;
@@ -15,6 +14,7 @@ use serde_json::json;
 
 use super::folder::page_of;
 use super::response::{Page, PageResponse, in_background, redirected};
+use super::run::why_not_resumed;
 use super::site::Site;
 use crate::args::{ForkArgs, ResumeArgs};
 use crate::processes::{detached, working};
@@ -92,17 +92,6 @@ fn resumable(folder: &FilePath) -> Result<RunView, Trouble> {
     match why_not_resumed(&view) {
         Some(why) => Err(Trouble::new(why, "look at its result so far")),
         None => Ok(view),
-    }
-}
-
-/// Why a run cannot be resumed; `None` if it can.
-pub fn why_not_resumed(view: &RunView) -> Option<&'static str> {
-    match view.summary.run.state {
-        State::Running => Some("this run is already running"),
-        State::Finished if !view.result.as_ref().is_some_and(FinalResult::was_cut) => {
-            Some("this run has finished")
-        }
-        State::Unfinished | State::Finished => None,
     }
 }
 

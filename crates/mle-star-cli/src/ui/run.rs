@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use mle_star::result::FinalResult;
 use mle_star_domain::layout;
 use mle_star_report::at_work::AtWork;
 use mle_star_report::export::NOTEBOOK;
@@ -12,7 +13,6 @@ use mle_star_report::run_view::{self, RunView, State};
 use mle_star_report::views::{Context, PARTS, Part, now};
 use serde_json::json;
 
-use super::actions::why_not_resumed;
 use super::folder::{page_of, stamp};
 use super::live::Source;
 use super::response::{ErrorResponse, pages, render};
@@ -122,4 +122,15 @@ fn trouble(name: &str, why: &str) -> String {
 /// An empty section for a part that may follow.
 pub fn nothing(name: &str) -> String {
     format!("<section id=\"{name}\" hidden></section>")
+}
+
+/// Why a run cannot be resumed; `None` if it can.
+pub fn why_not_resumed(view: &RunView) -> Option<&'static str> {
+    match view.summary.run.state {
+        State::Running => Some("this run is already running"),
+        State::Finished if !view.result.as_ref().is_some_and(FinalResult::was_cut) => {
+            Some("this run has finished")
+        }
+        State::Unfinished | State::Finished => None,
+    }
 }

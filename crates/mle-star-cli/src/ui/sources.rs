@@ -129,7 +129,7 @@ async fn received(uploads: &Path, form: &mut Multipart) -> Result<PathBuf, Troub
     let numbers = std::iter::once(String::new()).chain((2..).map(|number| format!("-{number}")));
     let mut folders = numbers.map(|number| uploads.join(format!("{}{number}", stem(first))));
     let folder = folders.find(|folder| !folder.exists()).unwrap_or_default();
-    fs::rename(arriving.keep(), &folder).map_err(cannot)?;
+    fs::rename(arriving.path(), &folder).map_err(cannot)?;
     Ok(if names.len() == 1 { folder.join(first) } else { folder })
 }
 
