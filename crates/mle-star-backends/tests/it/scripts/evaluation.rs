@@ -190,6 +190,8 @@ async fn variants_of_a_study_are_scored_beside_the_unchanged_solution() {
     assert_eq!((better.number, better.score, better.difference.unwrap().by), (2, 0.5, -1.5));
     assert!(outcome.notes[0].starts_with("variant_1.csv has no score: "), "{outcome:?}");
     assert!(outcome.measured.is_none() && !outcome.is_error(), "{outcome:?}");
+    let left = fs::read_dir(world.setup.run_folder.join("validation")).unwrap().count();
+    assert_eq!(left, 0, "their predictions are not kept");
 }
 
 #[tokio::test]
