@@ -15,7 +15,7 @@ ONLY_OPTIONS = ("config", "jobs", "learn_from")
 class Settings(TypedDict, total=False):
     """What a run can be told beside its data: keys of the configuration, and options of `mle-star run`."""
 
-    acceptance: Literal["paper", "one_sigma"]
+    acceptance: Literal["auto", "paper", "one_sigma"]
     """When a solution replaces the best one."""
     agent_models: dict[str, Any]
     """Models of single agents, such as `agent_models.coder`."""

@@ -183,7 +183,7 @@ crate::keys! {
         /// The most rows that are held out.
         holdout_rows: u32 = 20_000, at_least(1);
         /// When a solution replaces the best one.
-        acceptance: Acceptance = Acceptance::Paper, paper("paper");
+        acceptance: Acceptance = Acceptance::Auto, paper("paper");
         /// What chooses the final solution.
         final_choice: FinalChoice = FinalChoice::Auto, paper("validation");
         /// What the agents are told.

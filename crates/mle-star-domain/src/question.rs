@@ -185,7 +185,7 @@ pub struct Selection {
     pub by: CombinedBy,
     /// The score of the combination on validation rows. The weights for each part of the rows come from the others.
     pub measured: Option<Measurement>,
-    /// Whether it takes the place of the best run, if that is chosen like the weights, by the other parts of the rows.
+    /// Whether it scores better than the best run, if that is chosen like the weights, by the other parts of the rows.
     #[serde(default)]
     pub is_better: bool,
     /// How much larger its score is than that of the best run, if that is chosen so, too.

@@ -29,7 +29,7 @@ use crate::record::Kind;
 use crate::reply::text as reply_text;
 use crate::slots::{Exclusivity, Lease, Slots};
 use crate::stop::Stop;
-use mle_star_domain::config::{Config, Context};
+use mle_star_domain::config::{Acceptance, Config, Context};
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, Answer, DataView, Limit, OutOfMemory, Purpose, ScriptEnd, ScriptOutcome,
     ScriptRequest, Usage,
@@ -132,6 +132,16 @@ impl<'a> Ctx<'a> {
     /// The configuration.
     pub fn config(&self) -> &'a Config {
         &self.run.frozen.config
+    }
+
+    /// When a solution replaces the best one at this place. `auto` prefers the simpler one of two where a model writes the next
+    /// solution from the best one; a merge averages models in any case.
+    pub fn acceptance(&self) -> Acceptance {
+        let refines = matches!(self.place.step(), Some(Step::Attempt { .. } | Step::Round(_)));
+        match self.config().acceptance {
+            Acceptance::Auto if !refines || abilities::are_rules(self.config()) => Acceptance::Paper,
+            rule => rule,
+        }
     }
 
     /// A score on the task's metric; `None` if the number is not finite.

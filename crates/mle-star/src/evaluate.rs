@@ -40,7 +40,7 @@ pub(crate) async fn evaluate(
         Ok(solution) => solution,
         Err(failure) => return Ok(Evaluation::unwritten(failure)),
     };
-    let rule = ctx.config().acceptance;
+    let rule = ctx.acceptance();
     // A check that costs nothing is made of every text.
     if are_rules(ctx.config()) || ctx.config().leakage_check == LeakageCheck::Each {
         let checked = without_leakage(ctx, solution).await?;

@@ -50,7 +50,7 @@ fn no_candidate(ctx: &Ctx<'_>, models: &[RetrievedModel], count: usize) -> Resul
 /// build on it.
 pub(crate) fn judged(ctx: &Ctx<'_>, merged: Evaluation, best: &Scored) -> Result<Judged, Stop> {
     let accepted = match &merged.scored {
-        Ok(merged) => merged.replaces(best, ctx.config().acceptance) && may_build_on(ctx, merged)?,
+        Ok(merged) => merged.replaces(best, ctx.acceptance()) && may_build_on(ctx, merged)?,
         Err(_) => false,
     };
     Ok(Judged { evaluation: merged, accepted })

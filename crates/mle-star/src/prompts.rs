@@ -35,7 +35,7 @@ const FULL: &[(&str, &str)] = templates!["full":
     "ablation", "attention", "attempts", "best_ensemble", "block", "coder", "data", "debugger", "ens_planner", "ensembler",
     "extractor", "init", "leakage_correction", "leakage_detection", "learned", "lessons", "merger", "noise", "planner",
     "retriever", "solution", "solutions", "summarize", "system", "test", "test_subsampling_extract",
-    "test_subsampling_remove", "time", "validation",
+    "test_subsampling_remove", "tie", "time", "validation",
 ];
 
 /// The built-in templates of a set by file name. The full one has its own in place of most of the paper's.

@@ -150,21 +150,28 @@ impl Scored {
     /// other rows, those that both predicted decide; if they are too few, the solution stays that validated on the folds of
     /// the program, and of two that did not, the one with more rows.
     pub fn replaces(&self, incumbent: &Self, rule: Acceptance) -> bool {
-        if let Some(comparison) = self.comparison_with(incumbent) {
-            let Some(difference) = comparison.difference else {
-                return self.standing() > incumbent.standing();
-            };
-            let (gain, none) = (self.score.of_value(difference.by), self.score.of_value(0.0));
-            return match rule {
-                Acceptance::OneSigma => gain.gain_over(none) > difference.standard_error,
-                Acceptance::Paper => gain.beats_or_ties(none),
-            };
-        }
-        match (rule, self.difference(incumbent)) {
-            (Acceptance::OneSigma, Some(difference)) => {
-                self.score.gain_over(incumbent.score) > difference.standard_error
+        let (own, other, error) = match self.comparison_with(incumbent) {
+            Some(comparison) => {
+                let Some(difference) = comparison.difference else {
+                    return self.standing() > incumbent.standing();
+                };
+                let (own, none) = (self.score.of_value(difference.by), self.score.of_value(0.0));
+                (own, none, Some(difference.standard_error))
             }
-            _ => self.score.beats_or_ties(incumbent.score),
+            None => {
+                let error = self.difference(incumbent).map(|difference| difference.standard_error);
+                (self.score, incumbent.score, error)
+            }
+        };
+        let gain = own.gain_over(other);
+        match (rule, error) {
+            (Acceptance::Paper, _) | (_, None) => own.beats_or_ties(other),
+            (Acceptance::OneSigma, Some(error)) => gain > error,
+            (Acceptance::Auto, Some(error)) if gain.abs() > error => gain > 0.0,
+            (Acceptance::Auto, Some(_)) => {
+                let simpler = self.solution.simplicity().cmp(&incumbent.solution.simplicity());
+                simpler.is_gt() || simpler.is_eq() && own.beats_or_ties(other)
+            }
         }
     }
 

@@ -35,11 +35,11 @@ pub(crate) async fn ablation(
     Ok(Solution::new(reply::code(&answer).unwrap_or_default(), SolutionPhase::Refined))
 }
 
-/// Where this step looks first, of all that the paths can look at: a path stays where it is until a step finds nothing there;
-/// `None` if there is only one path.
+/// Where this step looks first, of all that the paths can look at: a path stays where it is until a step gains no
+/// more there than chance explains; `None` if there is only one path.
 pub(super) fn search_number(ctx: &Ctx<'_>, steps: &[StepRecord]) -> Option<u32> {
     let paths = ctx.config().num_parallel_solutions;
-    let found_nothing = |step: &&StepRecord| !step.inner_loop_attempts.iter().any(|one| one.was_improvement);
+    let found_nothing = |step: &&StepRecord| !step.helped();
     let moves: u32 = steps.iter().filter(found_nothing).map(|_| 1).sum();
     match ctx.place().step() {
         Some(Step::Outer { path, .. }) if paths > 1 => Some(path + moves * paths),

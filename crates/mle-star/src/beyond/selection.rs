@@ -3,7 +3,7 @@
 //! Why: every solution of the run left predictions for the same validation rows, so a combination of them needs no training,
 //! and agents only to check its members for leaks. Weights are chosen greedily (Caruana et al., *Ensemble selection from
 //! libraries of models*, 2004). What it may change: the answer, if the combination is ahead of the best solution on rows
-//! that chose neither.
+//! that chose neither, or behind by at most one standard error: the errors of several solutions balance out.
 
 use std::sync::Arc;
 
@@ -63,13 +63,14 @@ struct Combination {
 async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<Combination, String>, Stop> {
     let seconds = ctx.run.limits.max_ensemble_seconds(ctx.run.journal.elapsed());
     let mut selection = weights(ctx, &members, seconds).await?;
-    if selection.is_better && !are_clean(ctx, &mut members, &selection.weights).await? {
+    if replaces(&selection) && !are_clean(ctx, &mut members, &selection.weights).await? {
         if members.len() < 2 {
             return Ok(Err("fewer than two solutions without a leak".to_owned()));
         }
         selection = weights(&ctx.below(Place::corrected), &members, seconds).await?;
     }
-    let Selection { weights, by, measured, is_better, lead, failure, note: why } = selection;
+    let is_better = replaces(&selection);
+    let Selection { weights, by, measured, lead, failure, note: why, .. } = selection;
     let Some(measured) = measured else { return Ok(Err(failure)) };
     let members: Vec<(Scored, f64)> =
         members.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
@@ -80,6 +81,12 @@ async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<C
     let lead = lead.map(|lead| Lead { score: measured.score, lead });
     let made = combine(ctx, Arc::new(composition), &members, by, measured).await?;
     Ok(Ok(Combination { members, note, made, is_better, lead }))
+}
+
+/// Whether the combination takes the place of the best solution.
+fn replaces(selection: &Selection) -> bool {
+    let is_tie = |lead: Difference| lead.by.abs() <= lead.standard_error;
+    selection.is_better || selection.lead.is_some_and(is_tie)
 }
 
 /// Weights for the predictions of these solutions, which may run this many seconds together.

@@ -11,7 +11,7 @@ use crate::journal::Frozen;
 use crate::lessons::{EarlierRun, mention_attempts, rounded};
 use crate::prompts;
 use crate::stop::Stop;
-use mle_star_domain::config::{Acceptance, Context, Switch};
+use mle_star_domain::config::{Context, Switch};
 use mle_star_domain::effects::Purpose;
 use mle_star_domain::protocol::{Detail, Protocol, Shift};
 use mle_star_domain::role::{self, AgentType, Variant};
@@ -98,7 +98,7 @@ impl Ctx<'_> {
             ("predicts", json!(full && self.verifies() && self.config().ensemble_selection == Switch::On)),
             ("validation", json!(rules.unwrap_or_default())),
             ("columns", json!(self.task().column_rules())),
-            ("strict", json!(self.config().acceptance == Acceptance::OneSigma)),
+            ("acceptance", json!(self.acceptance())),
             ("verifies", json!(self.verifies())),
             ("class_scores", json!(self.protocol().is_some_and(|protocol| protocol.class_scores))),
             ("later", json!(self.protocol().is_some_and(Protocol::tests_later))),

@@ -35,7 +35,7 @@ pub(crate) async fn ensemble(
             let plan = agents::ens_planner(ctx, solutions, tried, best).await?; // 1, 5
             attempt(ctx, solutions, plan, best).await // 2-3, 6-7
         };
-        let (rule, best) = (ctx.config().acceptance, rounds.best.as_ref());
+        let (rule, best) = (ctx.acceptance(), rounds.best.as_ref());
         let round = ctx.step(combining, |end| Round::end(end, solutions, best, rule)).await?;
         round.scored.iter().for_each(|scored| rounds.library.add(scored));
         let better = round.accepted().cloned();

@@ -44,6 +44,11 @@ pub(crate) async fn refine(ctx: &Ctx<'_>, path: &mut Refinement) -> Result<(), S
             Ok((record, path.best.clone()))
         };
         let step = ctx.step(refining, |end| StepRecord::end(end, outer, &current)).await?;
+        if !step.helped() && outer + 1 < ctx.config().outer_loop_steps {
+            ctx.info(
+                "no attempt of this step gained more than chance explains, so the next study looks elsewhere",
+            );
+        }
         path.steps.push(step); // 26-27
     }
     Ok(()) // 29
@@ -73,7 +78,7 @@ async fn refine_block(
             };
             attempt(ctx, &focus, plan, &attempts, &path.best).await // 9-11, 18-20
         };
-        let rule = ctx.config().acceptance;
+        let rule = ctx.acceptance();
         let attempt =
             ctx.step(attempting, |end| Attempt::end(end, (&current, &block), &path.best, rule)).await?;
         attempt.scored.iter().for_each(|scored| path.library.add(scored));

@@ -98,7 +98,7 @@ pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Sear
         search.library.extend(std::mem::take(&mut path.library));
     }
     ctx.isolated(best_on_like_rows(ctx, &search.refined())).await?.ok();
-    let best = search.solution_of(ctx.history().answer(), ctx.config().acceptance);
+    let best = search.solution_of(ctx.history().answer(), ctx.acceptance());
     search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(Some(&best))?;
     Ok(search)
@@ -153,7 +153,7 @@ pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Searc
     let made = compared.or_else(|| last_best(made, Scored::score));
     let rounds = all_rounds(ctx, rounds.attempts);
     search.ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
-    let best = search.solution_of(ctx.history().answer(), ctx.config().acceptance);
+    let best = search.solution_of(ctx.history().answer(), ctx.acceptance());
     search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(search.ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(search)
@@ -197,7 +197,7 @@ fn all_rounds(ctx: &Ctx<'_>, mut rounds: Vec<EnsembleAttempt>) -> Vec<EnsembleAt
 
 /// Finalization: chooses, probes and finalizes the answer.
 pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<FinalAnswer, Stop> {
-    let best = &search.solution_of(ctx.history().answer(), ctx.config().acceptance);
+    let best = &search.solution_of(ctx.history().answer(), ctx.acceptance());
     let before = search.provisional.as_ref();
     let mut stands = choice::Chosen::by_validation(best, std::slice::from_ref(best));
     let last = Box::pin(async {

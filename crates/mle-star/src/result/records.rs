@@ -57,6 +57,14 @@ impl StepRecord {
         Self { ablation_summary, code_block, category, plan, inner_loop_attempts, ..Self::default() }
     }
 
+    /// Whether an attempt was kept that gained more than one standard error, as far as that is known.
+    pub(crate) fn helped(&self) -> bool {
+        let is_visible = |effect: &AttemptEffect| {
+            effect.gain.zip(effect.standard_error).is_none_or(|(gain, error)| gain > error)
+        };
+        self.inner_loop_attempts.iter().any(|one| one.was_improvement && is_visible(&one.effect))
+    }
+
     /// T_abl of the MLE-STAR paper: the summaries of the studies in these steps.
     pub(crate) fn summaries(steps: &[Self]) -> Vec<String> {
         let summaries = steps.iter().map(|step| step.ablation_summary.clone());

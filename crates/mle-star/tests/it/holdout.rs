@@ -429,7 +429,7 @@ async fn an_attempt_replaces_the_best_if_it_is_better_by_one_standard_error() {
         let attempt = &result.phase2_results[0].step_history[0].inner_loop_attempts[0];
         assert_eq!(attempt.was_improvement, kept, "{rule:?} {:?}", attempt.score);
     };
-    use Acceptance::{OneSigma, Paper};
+    use Acceptance::{Auto, OneSigma, Paper};
     // Standard error of the difference: 0.0283.
     let by = |gain: f64| measured(&[0.5 + gain, 0.51 + gain, 0.49 + gain]);
     check(Paper, by(0.0), true).await;
@@ -441,6 +441,40 @@ async fn an_attempt_replaces_the_best_if_it_is_better_by_one_standard_error() {
     check(OneSigma, measured(&[0.5, 0.49, 0.51]), false).await;
     // Without known rows, the rule is the paper's.
     check(OneSigma, ran(Some(0.5)), true).await;
+    // Of scripts with as many lines, the better score wins a tie.
+    check(Auto, by(0.01), true).await;
+    check(Auto, by(-0.01), false).await;
+    check(Auto, ran(Some(0.5)), true).await;
+}
+
+#[tokio::test]
+async fn a_tie_goes_to_the_script_that_averages_more_models_then_to_the_shorter_one() {
+    let check = async |block: &str, gain: f64, kept: bool| {
+        let mut inputs = held_out();
+        (inputs.config.num_retrieved_models, inputs.config.num_parallel_solutions) = (1, 1);
+        inputs.config.inner_loop_steps = 1;
+        let attempt = measured(&[0.5 + gain, 0.51 + gain, 0.49 + gain]);
+        let world = World::new()
+            .script("phase1/candidate-0/run", measured(&[0.5, 0.49, 0.51]))
+            .script("phase1/data/run", measured(&[0.5, 0.49, 0.51]))
+            .agent("phase2/path-0/t0/k0/coder", &format!("```python\n{block}\n```"))
+            .script("phase2/path-0/t0/k0/run", attempt);
+        let result = finish(&world, &inputs).await.result;
+        let attempt = &result.phase2_results[0].step_history[0].inner_loop_attempts[0];
+        assert_eq!(attempt.was_improvement, kept, "{block} {gain}");
+    };
+    let (longer, mean, shorter) = ("fit()\nfit()", "fit()\nfit() # mean of 5", "# One line\n");
+    // Standard error of the difference: 0.0283.
+    for (gain, of_longer, of_mean, of_shorter) in [
+        (0.03, true, true, true),
+        (0.02, false, true, true),
+        (-0.02, false, true, true),
+        (-0.03, false, false, false),
+    ] {
+        check(longer, gain, of_longer).await;
+        check(mean, gain, of_mean).await;
+        check(shorter, gain, of_shorter).await;
+    }
 }
 
 #[tokio::test]

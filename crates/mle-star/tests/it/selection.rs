@@ -116,6 +116,19 @@ async fn a_combination_that_takes_the_place_of_the_best_solution_is_told() {
 }
 
 #[tokio::test]
+async fn a_combination_replaces_the_best_solution_at_a_tie() {
+    let check = async |by: f64, replaces: bool| {
+        let lead = Some(Difference { by, standard_error: 0.01 });
+        let selection = Selection { lead, is_better: false, ..weights(&[0.75, 0.25], 0.8) };
+        let world = two_candidates().answers("phase3/selection/weights", selection);
+        let result = run(&world, &held_out()).await.unwrap().result;
+        assert_eq!(result.final_solution.content.contains("MEMBERS"), replaces, "{by}");
+    };
+    check(-0.009, true).await;
+    check(-0.011, false).await;
+}
+
+#[tokio::test]
 async fn the_first_ensemble_plan_is_told_how_alike_errors_are() {
     let agreement = Agreement {
         rows: 800,
