@@ -37,7 +37,7 @@ pub(crate) use self::{
     ensembler::ensembler,
     extractor::{Target, extractor},
     init::init,
-    leakage::{ScoreComparison, correct_leakage, detect_leakage},
+    leakage::{Excerpt, ScoreComparison, correct_leakage, detect_leakage},
     merger::merger,
     planner::{Focus, planner},
     retriever::{Retrieved, retrieve},

@@ -1,5 +1,6 @@
 //! Evaluates a solution (h(s) in the paper): leakage check, run, and repair on failure. Only this module creates a [`Scored`] solution.
 
+mod changes;
 mod execute;
 mod gate;
 mod leakage;
@@ -7,7 +8,7 @@ mod leakage;
 use std::sync::Arc;
 
 use crate::abilities::are_rules;
-use crate::agents::{self, ScoreComparison};
+use crate::agents::{self, Excerpt, ScoreComparison};
 use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluation::{Evaluation, Failure, Script};
@@ -36,6 +37,16 @@ pub(crate) async fn evaluate(
     solution: impl Into<Result<Solution, Failure>>,
     rival: Option<&Scored>,
 ) -> Result<Evaluation, Stop> {
+    evaluate_change(ctx, solution, rival, None).await
+}
+
+/// h(s) of a solution that was made from `before` by a change. Agents look for leaks where the change can leak.
+pub(crate) async fn evaluate_change(
+    ctx: &Ctx<'_>,
+    solution: impl Into<Result<Solution, Failure>>,
+    rival: Option<&Scored>,
+    before: Option<&Scored>,
+) -> Result<Evaluation, Stop> {
     let solution = match solution.into() {
         Ok(solution) => solution,
         Err(failure) => return Ok(Evaluation::unwritten(failure)),
@@ -54,7 +65,7 @@ pub(crate) async fn evaluate(
         announce(ctx, &evaluation);
         return Ok(evaluation);
     };
-    let gain = ScoreComparison { scored, rival };
+    let gain = ScoreComparison { scored, rival, before };
     let checked = check(ctx, scored.solution().clone(), Some(&gain)).await?;
     if let Some(limit) = checked.refused {
         let refused = Evaluation::refused(checked.solution, limit);
@@ -201,7 +212,7 @@ pub(crate) async fn leaks(ctx: &Ctx<'_>, scored: &Scored) -> Result<Option<bool>
     if scored.is_checked() {
         return Ok(Some(scored.leaks()));
     }
-    let leaks = agents::detect_leakage(ctx, scored.solution(), None).await?;
+    let leaks = agents::detect_leakage(ctx, &Excerpt::whole(scored.text()), None).await?;
     Ok(leaks.ok().map(|leaks| !leaks.is_empty()))
 }
 

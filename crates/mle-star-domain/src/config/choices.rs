@@ -75,7 +75,8 @@ pub enum Context {
 pub enum LeakageCheck {
     /// Every script, before it runs, as in the paper.
     Each,
-    /// Scripts whose score would be accepted, and those that a combination uses. A corrected script runs again.
+    /// Scripts whose score would be accepted, unless nothing changed that can leak, and those that a combination uses. A corrected
+    /// script runs again.
     Accepted,
 }
 

@@ -20,6 +20,25 @@ use mle_star_domain::role::{AgentType, Variant};
 pub(crate) struct ScoreComparison<'a> {
     pub scored: &'a Scored,
     pub rival: Option<&'a Scored>,
+    /// The checked solution that it was made from by a change; `None` if it is new.
+    pub before: Option<&'a Scored>,
+}
+
+/// What the agent is shown of a script.
+pub(crate) struct Excerpt {
+    /// The code, whole or in parts.
+    pub code: String,
+    /// Whether it is in parts: what changed and can leak, with what surrounds and uses it.
+    pub is_part: bool,
+    /// What the program's own checker doubts, one line each.
+    pub notes: Vec<String>,
+}
+
+impl Excerpt {
+    /// All of a script.
+    pub(crate) fn whole(script: &str) -> Self {
+        Self { code: script.to_owned(), is_part: false, notes: Vec::new() }
+    }
 }
 
 impl ScoreComparison<'_> {
@@ -33,14 +52,17 @@ impl ScoreComparison<'_> {
 /// failed.
 pub(crate) async fn detect_leakage(
     ctx: &Ctx<'_>,
-    solution: &Solution,
+    shown: &Excerpt,
     gain: Option<&ScoreComparison<'_>>,
 ) -> Result<Result<Vec<String>, Failure>, Stop> {
-    let inputs = json!({"code": solution.text()});
+    let inputs = json!({"code": shown.code});
     let question = inputs.to_string();
     let call = Call::new(AgentType::Leakage, "leakage_detection.md", inputs);
     let call = call.variant(Variant::Detection).reading_back();
-    let call = call.telling("run", gain.map_or(Value::Null, ScoreComparison::to_prompt_json));
+    let call = call
+        .telling("run", gain.map_or(Value::Null, ScoreComparison::to_prompt_json))
+        .telling("is_part", shown.is_part)
+        .telling("notes", shown.notes.clone());
     let answer = ctx.ask(call).await?;
     if let Some(failure) = Failure::of_agent(&answer) {
         return Ok(Err(failure));

@@ -92,6 +92,18 @@ async fn findings(ctx: &Ctx<'_>, round: u32, solution: &Solution) -> Result<Find
     Ok(findings.value)
 }
 
+/// What the checker doubts in a script, one line each, for the agent that looks for leaks.
+pub(super) fn doubts(ctx: &Ctx<'_>, solution: &Solution) -> Vec<String> {
+    if ctx.config().leakage_gate == LeakageGate::Off {
+        return Vec::new();
+    }
+    let told = |finding: CodeFinding| {
+        let line = finding.block.lines().next().unwrap_or_default().trim().to_owned();
+        format!("`{line}`: {}", finding.text)
+    };
+    examine(ctx, solution.text()).found.into_iter().map(told).collect()
+}
+
 /// What the checker finds in a script; nothing in a script that it cannot read. One that is no Python will fail.
 fn examine(ctx: &Ctx<'_>, script: &str) -> Findings {
     let found = mle_star_leakage::check(script, &facts(ctx)).unwrap_or_else(|error| {

@@ -1,6 +1,8 @@
 //! The leakage check of a script: the agent finds leaks and corrects them block by block.
 
-use crate::agents::{self, ScoreComparison};
+use super::changes::excerpt;
+use super::gate::doubts;
+use crate::agents::{self, Excerpt, ScoreComparison};
 use crate::ctx::Ctx;
 use crate::evaluation::{Failure, Script};
 use crate::solution::{BlockError, Solution};
@@ -23,7 +25,19 @@ pub(super) async fn check(
         return Ok(checked);
     }
     let before = checked.solution.clone();
-    let leaks = match agents::detect_leakage(ctx, &checked.solution, gain).await? {
+    let made_from = gain.and_then(|gain| gain.before).filter(|_| ctx.tells_more());
+    let shown = match made_from.filter(|before| before.is_checked() && !before.leaks()) {
+        Some(before) => excerpt(before.text(), checked.solution.text()),
+        None => Some(Excerpt::whole(checked.solution.text())),
+    };
+    let Some(shown) = shown else {
+        ctx.info(
+            "leakage check: no agent is asked, since no changed line fits, encodes, selects, joins or scores",
+        );
+        return Ok(checked);
+    };
+    let shown = Excerpt { notes: doubts(ctx, &checked.solution), ..shown };
+    let leaks = match agents::detect_leakage(ctx, &shown, gain).await? {
         Ok(leaks) => leaks,
         Err(Failure { limit: None, error, .. }) => {
             ctx.warn(format!("the script is not checked for leakage: {error}"));

@@ -6,7 +6,7 @@ use mle_star_domain::place::Step;
 use crate::agents::{self, Focus, Target};
 use crate::closing::Attempt;
 use crate::ctx::Ctx;
-use crate::evaluate::{evaluate, execute};
+use crate::evaluate::{evaluate_change, execute};
 use crate::evaluation::Script;
 use crate::library::Library;
 use crate::result::{RefinementAttempt, StepRecord};
@@ -107,7 +107,7 @@ async fn attempt(
         Ok(solution) if solution != *current => solution.in_phase(SolutionPhase::Refined), // 10, 19
         unusable => return Ok(Attempt::unusable(plan, code, unusable.err())),
     };
-    let evaluation = evaluate(ctx, solution, Some(best)).await?; // 11, 20
+    let evaluation = evaluate_change(ctx, solution, Some(best), Some(focus.current)).await?; // 11, 20
     Ok(Attempt::evaluated(plan, code, evaluation, focus.current))
 }
 

@@ -28,9 +28,15 @@ fn contains_all(text: &str, phrases: &[&str]) {
     }
 }
 
+/// A block that can leak.
+const FITS: &str = "```python\nblock = model.fit(rows)\n```";
+
 #[tokio::test]
 async fn only_attempts_that_would_be_accepted_are_checked_for_leakage() {
-    let world = World::new().scores("phase2/path-0/t0/k0/run", 0.4).scores("phase2/path-0/t0/k1/run", 0.6);
+    let world = World::new()
+        .scores("phase2/path-0/t0/k0/run", 0.4)
+        .agent("phase2/path-0/t0/k1/coder", FITS)
+        .scores("phase2/path-0/t0/k1/run", 0.6);
     let result = run(&world, &told()).await.unwrap().result;
     let trace = world.trace();
     assert!(!trace.contains(&"phase2/path-0/t0/k0/leakage".to_owned()), "{trace:?}");
@@ -40,10 +46,20 @@ async fn only_attempts_that_would_be_accepted_are_checked_for_leakage() {
 }
 
 #[tokio::test]
+async fn no_agent_is_asked_about_a_change_that_cannot_leak() {
+    // Its block is a constant.
+    let world = World::new().scores("phase2/path-0/t0/k0/run", 0.6);
+    let result = run(&world, &told()).await.unwrap().result;
+    assert!(world.request("phase2/path-0/t0/k0/leakage").is_none());
+    assert_eq!(result.phase2_results[0].best_score, 0.6);
+}
+
+#[tokio::test]
 async fn a_leak_that_is_found_after_the_run_is_corrected_and_the_script_runs_again() {
     let check = async |corrected: ScriptOutcome, best: f64| {
         let world = World::new()
             .scores("phase2/path-0/t0/k0/run", 0.9)
+            .agent("phase2/path-0/t0/k0/coder", FITS)
             .agent("phase2/path-0/t0/k0/leakage", LEAK)
             .agent("phase2/path-0/t0/k0/leakage-fix-1", "```python\nprint('begin')\n```")
             .script("phase2/path-0/t0/k0/corrected/run", corrected)
@@ -138,6 +154,7 @@ async fn prompts_begin_with_what_the_one_before_them_shares() {
     (inputs.config.inner_loop_steps, inputs.config.num_parallel_solutions) = (4, 2);
     inputs.config.ensemble_rounds = 3;
     let world = World::new()
+        .agent("phase2/path-0/t0/k0/coder", FITS)
         .scores("phase2/path-1/t0/k1/run", 0.9)
         .script("phase3/r0/run", ran(Some(0.95)))
         .script("phase3/r1/run", ran(Some(0.1)))

@@ -1,0 +1,182 @@
+//! What the leakage agent is shown of a script that was made from a checked one: the changes that can leak.
+
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+
+use similar::{DiffOp, TextDiff};
+
+use crate::agents::Excerpt;
+use mle_star_leakage::where_leaks_can_start;
+
+/// Of a script, the largest share of the lines that is shown in parts.
+const MOST: f64 = 0.7;
+
+/// The changes that can leak, with what surrounds, defines and uses them; the whole script if that is most of it, or if a
+/// statement of this kind is gone; `None` if no change can leak.
+pub(super) fn excerpt(before: &str, after: &str) -> Option<Excerpt> {
+    let diff = TextDiff::from_lines(before, after);
+    let (mut added, mut gone, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
+    for op in diff.ops().iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
+        let lines = |range: std::ops::Range<usize>| (!range.is_empty()).then(|| range.start + 1..=range.end);
+        let (old, new) = (lines(op.old_range()), lines(op.new_range()));
+        (if new.is_some() { &mut replaced } else { &mut gone }).extend(old);
+        added.extend(new);
+    }
+    let places = where_leaks_can_start(after, &added);
+    // What stands elsewhere may run more or less often.
+    let texts = |of: &str, lines: &[RangeInclusive<usize>]| -> HashSet<String> {
+        let is_there = |number: usize| lines.iter().any(|range| range.contains(&number));
+        let found =
+            (1..).zip(of.lines()).filter(|(number, line)| is_there(*number) && !line.trim().is_empty());
+        found.map(|(_, line)| line.trim().to_owned()).collect()
+    };
+    let taken = [gone.as_slice(), &replaced].concat();
+    let moves = !texts(after, &added).is_disjoint(&texts(before, &taken));
+    let is_cut = !where_leaks_can_start(before, &gone).is_empty();
+    if places.is_empty() && !is_cut && where_leaks_can_start(before, &replaced).is_empty() && !moves {
+        return None;
+    }
+    let whole = || Excerpt::whole(after);
+    Some(if places.is_empty() || is_cut { whole() } else { parts(after, &places).unwrap_or_else(whole) })
+}
+
+/// These lines of a script (from 1), the headers of the blocks that they stand in, and the lines that define their names; `None`
+/// if that is most of it.
+fn parts(script: &str, places: &[RangeInclusive<usize>]) -> Option<Excerpt> {
+    let lines: Vec<&str> = script.lines().collect();
+    let is_place = |index: usize| places.iter().any(|place| place.contains(&(index + 1)));
+    let mut shown: Vec<bool> = (0..lines.len()).map(is_place).collect();
+    let names: HashSet<&str> =
+        (0..lines.len()).filter(|at| shown[*at]).flat_map(|at| words(lines[at])).collect();
+    for (at, line) in lines.iter().enumerate() {
+        shown[at] |= defines(line, &names);
+    }
+    for at in (0..lines.len()).rev().filter(|at| shown[*at]).collect::<Vec<_>>() {
+        let mut depth = indent(lines[at]);
+        for above in (0..at).rev() {
+            if !lines[above].trim().is_empty() && indent(lines[above]) < depth {
+                (shown[above], depth) = (true, indent(lines[above]));
+            }
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "lines of a script")]
+    let share = shown.iter().filter(|shown| **shown).count() as f64 / lines.len().max(1) as f64;
+    if share > MOST {
+        return None;
+    }
+    let mut code = String::new();
+    for part in (0..lines.len()).collect::<Vec<_>>().chunk_by(|one, two| shown[*one] == shown[*two]) {
+        match part {
+            [first, ..] if shown[*first] => part.iter().for_each(|at| code.extend([lines[*at], "\n"])),
+            [.., last] if lines[part[0]..=*last].iter().all(|line| line.trim().is_empty()) => code.push('\n'),
+            [_] => code += "# … 1 line\n",
+            _ => code += &format!("# … {} lines\n", part.len()),
+        }
+    }
+    Some(Excerpt { code, is_part: true, notes: Vec::new() })
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let parts = line.split(|next: char| !next.is_alphanumeric() && next != '_');
+    parts.filter(|word| word.starts_with(|first: char| first.is_alphabetic() || first == '_'))
+}
+
+/// Whether a line assigns one of these names, defines a function of this name, or loops over its values.
+fn defines(line: &str, names: &HashSet<&str>) -> bool {
+    let line = line.trim_start();
+    let targets = match line.split_once(' ').unwrap_or_default() {
+        ("def" | "class", rest) => rest.split(['(', ':']).next(),
+        ("for", rest) => rest.split(" in ").next(),
+        _ => line.split_once(" = ").map(|(targets, _)| targets),
+    };
+    let roots = targets.into_iter().flat_map(|targets| targets.split(','));
+    roots.filter_map(|target| words(target).next()).any(|root| names.contains(root))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCRIPT: &str = "\
+import pandas as pd
+from sklearn.linear_model import Ridge
+train = pd.read_csv('input/train.csv')
+rate = 0.1
+
+
+def encoded(rows):
+    means = rows.groupby('city')['y'].mean()
+    return rows['city'].map(means)
+
+
+size = 3
+depth = 4
+leaves = 5
+for fit, held in folds.split(train):
+    x = encoded(train)
+    model = Ridge(alpha=rate)
+    model.fit(x.iloc[fit], y[fit])
+    print(size, depth)
+    print(leaves, size)
+    print(depth)
+";
+
+    #[test]
+    fn a_constant_cannot_leak() {
+        assert!(excerpt(SCRIPT, &SCRIPT.replace("rate = 0.1", "rate = 0.2")).is_none());
+    }
+
+    #[test]
+    fn a_change_stands_with_its_block_its_names_and_its_calls() {
+        let before = SCRIPT.replace("rows.groupby('city')['y'].mean()", "rows.groupby('city')['x'].mean()");
+        let shown = excerpt(&before, SCRIPT).unwrap();
+        assert!(shown.is_part);
+        for line in ["def encoded(rows):", "['y'].mean()", "    x = encoded(train)", "for fit, held in"] {
+            assert!(shown.code.contains(line), "{}", shown.code);
+        }
+        assert!(!shown.code.contains("leaves = 5") && shown.code.contains("# … "), "{}", shown.code);
+    }
+
+    #[test]
+    fn a_split_that_is_gone_shows_the_whole_script() {
+        let before = SCRIPT.replace("rate = 0.1", "rate = 0.1\ntrain = train[train['fold'] != 0]");
+        let shown = excerpt(&before, SCRIPT).unwrap();
+        assert!(!shown.is_part && shown.code == SCRIPT);
+    }
+
+    /// What a pair of the corpus adds in its leaking script is shown, with the lines that its findings name.
+    #[test]
+    fn no_leak_of_the_corpus_is_left_out() {
+        let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../mle-star-leakage/corpus");
+        let files = std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
+        let (mut pairs, mut parts, mut missed) = (0, 0, Vec::new());
+        for file in files.filter(|file| file.extension().is_some_and(|name| name == "pair")) {
+            let pair = std::fs::read_to_string(&file).unwrap();
+            let without = |mark: char, other: char| {
+                let lines = pair.lines().filter(|line| !line.starts_with(other));
+                lines
+                    .map(|line| line.strip_prefix(mark).unwrap_or(line))
+                    .fold(String::new(), |text, line| text + line + "\n")
+            };
+            let (leaking, mended) = (without('-', '+'), without('+', '-'));
+            let named = leaking
+                .lines()
+                .filter_map(|line| line.strip_prefix("# expect: ")?.split(' ').next_back()?.parse().ok());
+            let named: Vec<&str> = named.filter_map(|line: usize| leaking.lines().nth(line - 1)).collect();
+            pairs += 1;
+            match excerpt(&mended, &leaking) {
+                Some(shown) if named.iter().all(|line| shown.code.contains(line)) => {
+                    parts += usize::from(shown.is_part)
+                }
+                Some(shown) => missed.push(format!("{}: {named:?} in\n{}", file.display(), shown.code)),
+                None => missed.push(format!("{}: nothing", file.display())),
+            }
+        }
+        assert!(pairs > 200 && parts > 20, "{parts} of {pairs}");
+        assert!(missed.is_empty(), "{} of {pairs}\n{}", missed.len(), missed.join("\n"));
+    }
+}
