@@ -69,6 +69,7 @@ mod answers;
 mod assignments;
 mod builtins;
 mod calls;
+mod changes;
 mod choices;
 mod columns;
 mod comparisons;
@@ -113,6 +114,7 @@ mod unreadable;
 mod uses;
 mod value;
 mod windows;
+mod work;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -122,6 +124,7 @@ use ruff_python_ast::Stmt;
 use targets::Targets;
 
 pub use allow::{Allowed, Reviewed};
+pub use changes::where_leaks_can_start;
 pub use facts::{Facts, Split};
 pub use finding::Finding;
 pub use rules::Rule;
@@ -170,6 +173,13 @@ fn caught<T>(work: impl FnOnce() -> Result<T, Unreadable>) -> Result<T, Unreadab
 
 /// The findings, and whether a score was seen.
 fn found(source: &str, script: &[Stmt], facts: &Facts, comments: &[Comment<'_>]) -> (Vec<Finding>, bool) {
+    let mut machine = executed(source, script, facts);
+    let has_score = !machine.seen.finals.is_empty() || machine.infos.all_scores().next().is_some();
+    (report::findings(&mut machine, comments), has_score)
+}
+
+/// The machine after the script.
+fn executed<'a>(source: &'a str, script: &'a [Stmt], facts: &'a Facts) -> Machine<'a> {
     // What models get as their target is the target, before that place as well.
     let targets = Targets::named(&facts.targets);
     let mut first = Machine::new(source, facts, targets.clone());
@@ -177,8 +187,7 @@ fn found(source: &str, script: &[Stmt], facts: &Facts, comments: &[Comment<'_>])
     let targets = targets.after(first.seen.targets);
     let mut machine = Machine::new(source, facts, targets);
     run(&mut machine, script);
-    let has_score = !machine.seen.finals.is_empty() || machine.infos.all_scores().next().is_some();
-    (report::findings(&mut machine, comments), has_score)
+    machine
 }
 
 /// Runs the script. An exception ends a cell of a notebook, but not those below it.

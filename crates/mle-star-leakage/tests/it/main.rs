@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod allow;
 #[cfg(test)]
+mod changes;
+#[cfg(test)]
 mod composed;
 #[cfg(test)]
 mod corpus;
