@@ -70,8 +70,7 @@ pub(crate) fn comments<'a>(source: &'a str, tokens: &Tokens) -> Vec<Comment<'a>>
     comments
 }
 
-/// Whether something in a line is neither a comment nor space.
-pub(crate) fn is_code(kind: TokenKind) -> bool {
+fn is_code(kind: TokenKind) -> bool {
     use TokenKind::{Comment, Dedent, Indent, Newline, NonLogicalNewline};
     !matches!(kind, Comment | Dedent | Indent | Newline | NonLogicalNewline)
 }

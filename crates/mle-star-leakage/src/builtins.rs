@@ -167,7 +167,7 @@ impl Machine<'_> {
                 let items = items.map(|(at, item)| Value::Tuple([number(at), item].into())).collect();
                 self.list(items)
             }
-            Items::Any(item) => Value::each(Value::Tuple([Value::some_number(), item].into())),
+            Items::Any(item) => Value::each(Value::Tuple([Value::Unknown, item].into())),
         }
     }
 

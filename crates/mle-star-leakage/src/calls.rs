@@ -93,7 +93,6 @@ impl<'a> Machine<'a> {
             self.context = outer;
         }
         let value = self.call_value(&function, &arguments);
-        let value = self.note_call(&function, &arguments, value);
         if let (Some(Value::Names(_)), Value::Names(_), Expr::Attribute(attribute)) =
             (&base, &value, &*call.func)
             && let Some(Effect::Items(Items::Added | Items::Extended | Items::Removed)) =

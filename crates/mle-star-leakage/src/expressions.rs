@@ -25,7 +25,6 @@ impl<'a> Machine<'a> {
         self.limits.steps -= 1;
         self.limits.depth += 1;
         let value = self.eval_here(expression);
-        self.note_value(expression, &value);
         self.limits.depth -= 1;
         value
     }

@@ -310,7 +310,6 @@ impl Machine<'_> {
             _ => None,
         });
         let further = network || further || estimator.warm;
-        self.done.goes_on |= further || previous.is_some();
         let Some(Object::Estimator(Estimator { fitted: Some(fitted), .. })) = self.state.object(*number)
         else {
             return;

@@ -69,7 +69,6 @@ mod answers;
 mod assignments;
 mod builtins;
 mod calls;
-mod changes;
 mod choices;
 mod columns;
 mod comparisons;
@@ -114,7 +113,6 @@ mod unreadable;
 mod uses;
 mod value;
 mod windows;
-mod work;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -124,7 +122,6 @@ use ruff_python_ast::Stmt;
 use targets::Targets;
 
 pub use allow::{Allowed, Reviewed};
-pub use changes::where_leaks_can_start;
 pub use facts::{Facts, Split};
 pub use finding::Finding;
 pub use rules::Rule;
@@ -173,13 +170,6 @@ fn caught<T>(work: impl FnOnce() -> Result<T, Unreadable>) -> Result<T, Unreadab
 
 /// The findings, and whether a score was seen.
 fn found(source: &str, script: &[Stmt], facts: &Facts, comments: &[Comment<'_>]) -> (Vec<Finding>, bool) {
-    let mut machine = executed(source, script, facts);
-    let has_score = !machine.seen.finals.is_empty() || machine.infos.all_scores().next().is_some();
-    (report::findings(&mut machine, comments), has_score)
-}
-
-/// The machine after the script.
-fn executed<'a>(source: &'a str, script: &'a [Stmt], facts: &'a Facts) -> Machine<'a> {
     // What models get as their target is the target, before that place as well.
     let targets = Targets::named(&facts.targets);
     let mut first = Machine::new(source, facts, targets.clone());
@@ -187,7 +177,8 @@ fn executed<'a>(source: &'a str, script: &'a [Stmt], facts: &'a Facts) -> Machin
     let targets = targets.after(first.seen.targets);
     let mut machine = Machine::new(source, facts, targets);
     run(&mut machine, script);
-    machine
+    let has_score = !machine.seen.finals.is_empty() || machine.infos.all_scores().next().is_some();
+    (report::findings(&mut machine, comments), has_score)
 }
 
 /// Runs the script. An exception ends a cell of a notebook, but not those below it.

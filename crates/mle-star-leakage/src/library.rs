@@ -11,7 +11,7 @@ use crate::table::UNKNOWN_PART;
 use crate::value::{Bound, Number, Text, Value};
 
 /// What the line with the score begins with.
-pub(crate) const FINAL: &str = "Final Validation Performance";
+const FINAL: &str = "Final Validation Performance";
 
 impl Machine<'_> {
     /// Calls a function of a library, or one that is built in.

@@ -16,7 +16,6 @@ use crate::table::{Group, Table};
 use crate::targets::{SeenTargets, Targets};
 use crate::uses::Uses;
 use crate::value::{Bound, Fitted, Names, Number, Object, Row, Value};
-use crate::work::Done;
 
 /// How many steps a script may take.
 const STEPS: usize = 40_000;
@@ -53,8 +52,6 @@ pub(crate) struct Machine<'a> {
     pub(crate) seen: Seen,
     /// Which rows are read.
     pub(crate) uses: Uses,
-    /// What statements do with data.
-    pub(crate) done: Done,
 }
 
 /// How much work is left, and how deep the interpreter is in expressions and calls.
@@ -227,7 +224,6 @@ impl<'a> Machine<'a> {
             choices: Dependencies::default(),
             seen: Seen::default(),
             uses: Uses::default(),
-            done: Done::default(),
         }
     }
 
@@ -379,7 +375,7 @@ impl<'a> Machine<'a> {
             (Value::Tuple(items), _) => items.to_vec(),
             (_, Some(Object::List(list))) if !list.open => list.items.clone(),
             (_, Some(Object::List(list))) => vec![self.join_all(&list.items.clone()); targets.len()],
-            (Value::Number(_) | Value::None, _) => vec![value.clone(); targets.len()],
+            (Value::Number(_), _) => vec![value.clone(); targets.len()],
             _ => Vec::new(),
         };
         let star = targets.iter().position(Expr::is_starred_expr);

@@ -1,12 +1,10 @@
 //! The source of a script: limits, parsing, and positions.
 
-use std::ops::RangeInclusive;
-
 use ruff_python_ast::ModModule;
 use ruff_python_ast::token::{TokenKind, Tokens};
 use ruff_python_parser::lexer::lex;
 use ruff_python_parser::{Mode, ParseError, ParseOptions, Parsed};
-use ruff_text_size::{Ranged, TextRange, TextSize};
+use ruff_text_size::{Ranged, TextRange};
 
 use crate::caught;
 use crate::unreadable::Unreadable;
@@ -107,12 +105,6 @@ impl<'a> Lines<'a> {
     /// The line of the start of a range.
     pub(crate) fn line(&self, range: TextRange) -> u32 {
         self.position(range.start().to_usize()).0
-    }
-
-    /// The lines of a range.
-    pub(crate) fn of(&self, range: TextRange) -> RangeInclusive<usize> {
-        let line = |offset: TextSize| self.position(offset.to_usize()).0 as usize;
-        line(range.start())..=line(range.end())
     }
 }
 

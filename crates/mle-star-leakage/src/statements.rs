@@ -10,16 +10,14 @@ use ruff_text_size::{Ranged, TextRange};
 impl<'a> Machine<'a> {
     /// Follows statements one after the other.
     pub(crate) fn run(&mut self, body: &'a [Stmt]) -> Flow {
-        let used = self.uses_before();
+        let before = self.uses_before();
         for statement in body {
             if self.limits.steps == 0 {
                 return Flow::Leaves;
             }
-            self.forget_uses(used);
+            self.forget_uses(before);
             self.limits.steps -= 1;
-            let before = self.begin_work();
             let flow = self.follow(statement);
-            self.end_work(statement.range(), before);
             if flow != Flow::Next {
                 return flow;
             }
@@ -259,7 +257,6 @@ impl<'a> Machine<'a> {
     fn follow_for(&mut self, statement: &'a StmtFor) -> Flow {
         self.statement = statement.iter.range();
         let iterable = self.eval(&statement.iter);
-        self.note_work(statement.iter.range());
         let outer = self.nesting.search.replace(statement.range);
         let items = self.items(&iterable, statement.range);
         self.enter(statement.range, &items);

@@ -57,8 +57,6 @@ pub(crate) enum Receiver {
     Setting,
     /// What trains a network: the network itself, its optimiser or its loss.
     Trainer,
-    /// Functions of libraries that draw plots by their full names, and methods of what these make.
-    Plot,
     /// Functions and classes of any library.
     Any,
 }

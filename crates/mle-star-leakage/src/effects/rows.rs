@@ -371,11 +371,6 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Split::Drawn] "resample";
         [Learn::Scaled] "scale minmax_scale robust_scale quantile_transform";
     }
-    Receiver::Plot => {
-        [Unknown] "seaborn.load_dataset plotly.express.data.*";
-        [Nothing] "matplotlib.* seaborn.* plotly.* plot scatter hist bar barh boxplot set set_* legend grid text
-            annotate axhline axvline fill_between tick_params savefig suptitle tight_layout";
-    }
     Receiver::Library("sklearn.datasets") => {
         [Make::Example { parts: true }] "make_*";
         [Make::Example { parts: false }] "fetch_* load_*";
@@ -405,8 +400,6 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
     }
     // Which categories there are says nothing of a row's target, so encoders of categories learn nothing.
     Receiver::Class => {
-        [Role::Model] "*Regressor *Classifier *Ranker *Ridge Ridge* *Lasso* ElasticNet* *SVC *SVR *NB
-            LinearRegression LogisticRegression* CatBoost";
         [Role::Nothing] "FunctionTransformer Normalizer HashingVectorizer PolynomialFeatures Binarizer
             MultiLabelBinarizer FeatureHasher LabelBinarizer LabelEncoder OrdinalEncoder OneHotEncoder
             BinaryEncoder CountEncoder";
@@ -450,7 +443,7 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Python::Partial] "partial";
         [Python::Dict] "OrderedDict Counter SimpleNamespace";
         [Python::DefaultDict] "defaultdict";
-        [Nothing] "filterwarnings simplefilter set_option basicConfig seed manual_seed manual_seed_all set_seed set_random_seed seed_everything";
+        [Nothing] "seed manual_seed manual_seed_all set_seed set_random_seed seed_everything";
         [Text::Folder] "dirname";
         [File::Printed] "info write echo success";
         [File::Table] "read_* scan_*";

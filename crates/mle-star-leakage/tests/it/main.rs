@@ -3,8 +3,6 @@
 #[cfg(test)]
 mod allow;
 #[cfg(test)]
-mod changes;
-#[cfg(test)]
 mod composed;
 #[cfg(test)]
 mod corpus;
