@@ -4,6 +4,7 @@ mod changes;
 mod execute;
 mod gate;
 mod leakage;
+mod settings;
 
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use similar::{DiffOp, TextDiff};
 
+use super::settings::may_leak;
 use crate::agents::Excerpt;
-use mle_star_leakage::where_leaks_can_start;
 
 /// Of a script, the largest share of the lines that is shown in parts.
 const MOST: f64 = 0.7;
@@ -24,7 +24,7 @@ pub(super) fn excerpt(before: &str, after: &str) -> Option<Excerpt> {
         (if new.is_some() { &mut replaced } else { &mut gone }).extend(old);
         added.extend(new);
     }
-    let places = where_leaks_can_start(after, &added);
+    let places = may_leak(after, &added);
     // What stands elsewhere may run more or less often.
     let texts = |of: &str, lines: &[RangeInclusive<usize>]| -> HashSet<String> {
         let is_there = |number: usize| lines.iter().any(|range| range.contains(&number));
@@ -34,8 +34,8 @@ pub(super) fn excerpt(before: &str, after: &str) -> Option<Excerpt> {
     };
     let taken = [gone.as_slice(), &replaced].concat();
     let moves = !texts(after, &added).is_disjoint(&texts(before, &taken));
-    let is_cut = !where_leaks_can_start(before, &gone).is_empty();
-    if places.is_empty() && !is_cut && where_leaks_can_start(before, &replaced).is_empty() && !moves {
+    let is_cut = !may_leak(before, &gone).is_empty();
+    if places.is_empty() && !is_cut && may_leak(before, &replaced).is_empty() && !moves {
         return None;
     }
     let whole = || Excerpt::whole(after);
@@ -47,19 +47,18 @@ pub(super) fn excerpt(before: &str, after: &str) -> Option<Excerpt> {
 fn parts(script: &str, places: &[RangeInclusive<usize>]) -> Option<Excerpt> {
     let lines: Vec<&str> = script.lines().collect();
     let is_place = |index: usize| places.iter().any(|place| place.contains(&(index + 1)));
-    let mut shown: Vec<bool> = (0..lines.len()).map(is_place).collect();
+    let mut shown = vec![false; lines.len()];
     let defined: HashSet<&str> = lines.iter().flat_map(|line| targets(line)).collect();
-    let named = (0..lines.len()).filter(|at| shown[*at]).flat_map(|at| words(lines[at]));
-    let names: HashSet<&str> = named.filter(|word| defined.contains(word)).collect();
-    for (at, line) in lines.iter().enumerate() {
-        shown[at] |= words(line).any(|word| names.contains(word));
+    let mut names: HashSet<&str> = HashSet::new();
+    for at in (0..lines.len()).filter(|at| is_place(*at)) {
+        names.extend(words(lines[at]).filter(|word| defined.contains(word)));
+        let around = headers(&lines, at).filter(|at| lines[*at].trim_start().starts_with("def "));
+        names.extend(around.flat_map(|at| targets(lines[at])));
     }
-    for at in (0..lines.len()).rev().filter(|at| shown[*at]).collect::<Vec<_>>() {
-        let mut depth = indent(lines[at]);
-        for above in (0..at).rev() {
-            if !lines[above].trim().is_empty() && indent(lines[above]) < depth {
-                (shown[above], depth) = (true, indent(lines[above]));
-            }
+    for (at, line) in lines.iter().enumerate() {
+        if is_place(at) || words(line).any(|word| names.contains(word)) {
+            shown[at] = true;
+            headers(&lines, at).for_each(|above| shown[above] = true);
         }
     }
     #[expect(clippy::cast_precision_loss, reason = "lines of a script")]
@@ -77,6 +76,18 @@ fn parts(script: &str, places: &[RangeInclusive<usize>]) -> Option<Excerpt> {
         }
     }
     Some(Excerpt { code, is_part: true, notes: Vec::new() })
+}
+
+/// The numbers of the lines that begin the blocks around a line, innermost first.
+fn headers<'a>(lines: &'a [&str], at: usize) -> impl Iterator<Item = usize> + 'a {
+    let mut depth = indent(lines[at]);
+    (0..at).rev().filter(move |above| {
+        let is_header = !lines[*above].trim().is_empty() && indent(lines[*above]) < depth;
+        if is_header {
+            depth = indent(lines[*above]);
+        }
+        is_header
+    })
 }
 
 fn indent(line: &str) -> usize {

@@ -31,9 +31,7 @@ pub(super) async fn check(
         None => Some(Excerpt::whole(checked.solution.text())),
     };
     let Some(shown) = shown else {
-        ctx.info(
-            "leakage check: no agent is asked, since no changed line fits, encodes, selects, joins or scores",
-        );
+        ctx.info("leakage check: no agent is asked, since only settings of models changed");
         return Ok(checked);
     };
     let shown = Excerpt { notes: doubts(ctx, &checked.solution), ..shown };
