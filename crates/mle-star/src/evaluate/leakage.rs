@@ -31,7 +31,6 @@ pub(super) async fn check(
         None => Some(Excerpt::whole(checked.solution.text())),
     };
     let Some(shown) = shown else {
-        ctx.info("leakage check: no agent is asked, since only settings of models changed");
         return Ok(checked);
     };
     let shown = Excerpt { notes: doubts(ctx, &checked.solution), ..shown };
