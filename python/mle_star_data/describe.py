@@ -247,20 +247,20 @@ class _Description:
         """The pairs of columns that tell more together; none of series over time, or if there are several targets."""
         if len(self.targets) > 1 or self.data.series:
             return []
+        names = [name for name in names if rows.kind(name) != "text"][: pairs.COLUMNS]
         outcomes = min(len(labels.classes) or 1, pairs.CLASSES)
-        rows = relations.table_of_frame(rows, rows.source.inspected.gather_every(outcomes), rows.facts)
+        every = math.ceil(rows.rows * len(names) * outcomes / pairs.CELLS) or 1
+        rows = relations.table_of_frame(rows, rows.source.inspected.gather_every(every), rows.facts)
         by, units = self.data.dependent, np.arange(rows.rows)
         if by is not None and by == self.data.later_in:
             column = rows.column(by)
             units[np.argsort(column.times if column.kind == "date" else column.numbers)] = units * BLOCKS // len(units)
         elif by is not None and by in rows:
             units = relations.codes(rows.column(by).text)
-        names = [name for name in names if rows.kind(name) != "text"]
-        columns = [rows.column(name) for name in names[: pairs.COLUMNS]]
         try:
             target = rows.column(labels.column.name)
             values = [target.numbers] if labels.is_amount else labels.of_each_class(target.values)[:outcomes]
-            return pairs.find(columns, values, not labels.is_amount, units)
+            return pairs.find([rows.column(name) for name in names], values, not labels.is_amount, units)
         except Exception:  # The other facts do not depend on it.
             return []
 

@@ -73,7 +73,7 @@ def find(columns: Sequence[Column], values: Sequence[Numbers], are_classes: bool
         rows = chosen.ravel()[cells]
         number = max(int(rows.sum()), 1)
         away, of_rows = outcome.difference(rows / number, half, units)
-        if size >= sure * error and abs(away) >= 2.0 * of_rows:
+        if size >= sure * error and abs(away) >= of_rows:
             mean = float(outcome.values[half] @ rows) / number
             pair = Pair((one.name, other.name), where, table.outcome, number, mean, of_rows, mean - away)
             found.append((size / error, pair, by_row / np.sqrt(by_row @ by_row)))
@@ -99,11 +99,12 @@ class _Table:
     def likely_effects(self) -> Array:
         """The less certain an effect is, the nearer to none."""
         certain = self.weights * max(self.surplus, 1.0) / self.weights.sum()
-        return self.effects * certain / (certain + 1.0)
+        found: Array = self.effects * certain / (certain + 1.0)
+        return found
 
 
 def _search(codes: Sequence[Codes], outcomes: Sequence[_Outcome], half: Array) -> list[_Table]:
-    """The pairs in which an additive model leaves most in one half, whose codes are given; none if it takes too long."""
+    """The pairs in which most is left in one half, of which the codes are given; none if it takes too long."""
     places, ends, shape = list(combinations(range(len(codes)), 2)), monotonic() + SECONDS, (LEVELS, LEVELS)
     left, weights = np.zeros((2, len(outcomes), len(places), *shape))
     parts = [(one.left[half], one.weights[half]) for one in outcomes]
