@@ -221,9 +221,8 @@ class _Description:
         most = max(EFFECT_ROWS, pairs.CELLS // len(looked))
         rows = np.sort(np.random.default_rng(0).permutation(len(outcomes[0]))[:most])
         kept = [name for name in train.names if name in {*looked, target, self.data.dependent}]
-        sampled = relations.table_of_frame(
-            train, train.source.inspected.select(kept).filter(is_known)[rows], train.facts
-        )
+        labelled = train.source.inspected.select(kept).filter(is_known)
+        sampled = relations.table_of_frame(train, labelled[rows], train.facts)
         for name in looked:
             groups = relations.group_codes(sampled.column(name), train.facts[name])
             found[name] = relations.explained_variance([one[rows] for one in outcomes], groups, len(names))
@@ -233,9 +232,8 @@ class _Description:
         told = ", ".join(f"{md.name(name)} {md.percent(found[name])}" for name in best[:TOLD])
         told = told or f"none of {len(names):,} tells more than chance"
         more = f", and {len(best) - TOLD:,} more, each weaker" if len(best) > TOLD else ""
-        lines = [
-            f"The part of the variance of {md.name(target)} that each explains alone, beyond chance: {told}{more}."
-        ]
+        what = f"The part of the variance of {md.name(target)} that each explains alone, beyond chance"
+        lines = [f"{what}: {told}{more}."]
         silent = {name for name in looked if name not in best}
         paired = {name for pair in together for name in pair.columns}
         if best and (without := [md.name(name) for name in names if name in silent - paired]):
@@ -528,8 +526,8 @@ class _Labels:
         what = f"mean of {md.name(self.column.name)}" if self.is_amount else "share of a class"
         lines = [
             "",
-            f"Pairs of columns that tell more together than each alone: rows found in one half of the table; of the "
-            f"other half, the {what} in them ± standard error, and what the effects of single columns let expect.",
+            f"Pairs of columns that tell more together than each alone, found in one half of the rows. In the other half: "
+            f"the {what} where both hold ± standard error, and what the effects of single columns let expect.",
             "",
         ]
         for pair in found:

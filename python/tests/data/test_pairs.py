@@ -125,7 +125,5 @@ def test_columns_without_an_effect_are_named(tmp_path: Path) -> None:
 
 def test_nothing_is_told_where_pairs_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     columns = either(np.random.default_rng(0))
-    monkeypatch.setattr(pairs, "SECONDS", -1.0)
-    assert shown(told(tmp_path, columns)) == []
     monkeypatch.setattr(pairs, "find", None)
     assert shown(told(tmp_path, columns)) == []
