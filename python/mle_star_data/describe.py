@@ -526,8 +526,8 @@ class _Labels:
         what = f"mean of {md.name(self.column.name)}" if self.is_amount else "share of a class"
         lines = [
             "",
-            "Pairs of columns that tell more together than each alone, found in one half of the rows. In the other half: "
-            f"the {what} where both hold ± standard error, and what the effects of single columns let expect.",
+            "Pairs of columns that tell more together than each alone, found in half of the rows. In the other half: "
+            f"the {what} there ± standard error, and what the effects of single columns let expect.",
             "",
         ]
         for pair in found:
