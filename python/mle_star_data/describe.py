@@ -3,8 +3,9 @@ of a folder as scripts see it, in which held-out rows are rows of the test table
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from . import links, other_files, relations, time_section
+from . import links, other_files, pairs, relations, time_section
 from . import markdown as md
 from .aliases import Facts, Numbers
 from .column_kinds import INSPECTED_ROWS, NUMBERS
@@ -25,7 +26,7 @@ from .tables import Refused
 
 MAX_CHARS = 7_500
 """The greatest number of characters. The section of the columns gets what the others leave of it."""
-TABLES, TARGETS, STRONGEST, TIMES = 900, 1_200, 1_700, 1_400
+TABLES, TARGETS, STRONGEST, TIMES = 900, 1_200, 2_400, 1_400
 FIRST_ROWS, AUXILIARY, FILES, ONLY_FILES = 1_100, 900, 1_000, 4_000
 NAMES, OF_TABLE, IN_DETAIL, OTHERS, ROWS_SHOWN = 8, 12, 40, 500, 5
 NOTABLE, SELDOM, SHOWN_LEVELS, ALL_LEVELS, SHORT_LEVELS = 0.02, 100, 4, 12, 160
@@ -53,7 +54,11 @@ COUNTED, SMALL, FREQUENT, MAX_CLASSES, COMPARED, WHOLE = 1_000, 10, 20, 30, 50, 
 are no classes; classes whose shares are compared; more whole numbers are
 compared by their mean."""
 EFFECT_ROWS, EFFECT_COLUMNS, TOLD, NOTABLE_SHARE = 10_000, 500, 8, 0.001
-"""Rows and columns in which it is looked for what tells the target; the columns that are told, and the least share."""
+"""The fewest rows and the most columns in which it is looked for what tells the target; the columns that are told, and
+the least share."""
+NAMED, WITHOUT, BLOCKS = 30, 600, 100
+"""Columns without an effect that are named, and the characters for them; stretches of time with rows that may depend on
+each other."""
 
 
 def describe(folder: str, told: Mapping[str, Any] | None, instead: Mapping[str, str] | None = None) -> str:
@@ -118,9 +123,7 @@ class _Description:
         def part(table: Table) -> Table:
             if table.rows <= INSPECTED_ROWS:
                 return table
-            found = relations.table_of_frame(table, table.source.inspected)
-            found.facts = table.facts
-            return found
+            return relations.table_of_frame(table, table.source.inspected, table.facts)
 
         return part(self.train), self.test and part(self.test)
 
@@ -205,25 +208,59 @@ class _Description:
         return md.section("Target", lines, TARGETS)
 
     def strongest(self, labels: _Labels) -> str:
-        """The columns that tell most of the target, each alone."""
-        train, test = self.inspected[0], self.test
-        values = labels.outcomes(train.column(labels.column.name))
+        """The columns that tell most of the target, each alone, those without an effect, and the pairs of columns that
+        tell more together."""
+        train, test, target = self.inspected[0], self.test, labels.column.name
+        values = labels.outcomes(train.column(target))
         names = [name for name in train.names if name not in self.targets and (test is None or name in test)]
         names = [name for name in names if self.data.role(name) == "feature" and train.facts[name]["kind"] != "empty"]
         if values is None or not names:
             return ""
         is_known, outcomes = values
-        rows = train.source.inspected.select(names[:EFFECT_COLUMNS]).filter(is_known).head(EFFECT_ROWS)
-        sampled, found = relations.table_of_frame(train, rows), {}
-        for name in rows.columns:
+        looked, found = names[:EFFECT_COLUMNS], {}
+        most = max(EFFECT_ROWS, pairs.CELLS // len(looked))
+        rows = np.sort(np.random.default_rng(0).permutation(len(outcomes[0]))[:most])
+        kept = [name for name in train.names if name in {*looked, target, self.data.dependent}]
+        labelled = train.source.inspected.select(kept).filter(is_known)
+        sampled = relations.table_of_frame(train, labelled[rows], train.facts)
+        for name in looked:
             groups = relations.group_codes(sampled.column(name), train.facts[name])
-            found[name] = relations.explained_variance([one[: rows.height] for one in outcomes], groups, len(names))
-        best = [name for name in sorted(found, key=lambda name: -found[name]) if found[name] >= NOTABLE_SHARE]
+            found[name] = relations.explained_variance([one[rows] for one in outcomes], groups, len(names))
+        looked.sort(key=lambda name: -found[name])
+        best = [name for name in looked if found[name] >= NOTABLE_SHARE]
+        together = self.pairs(labels, sampled, looked)
         told = ", ".join(f"{md.name(name)} {md.percent(found[name])}" for name in best[:TOLD])
         told = told or f"none of {len(names):,} tells more than chance"
         more = f", and {len(best) - TOLD:,} more, each weaker" if len(best) > TOLD else ""
-        what = f"The part of the variance of {md.name(labels.column.name)} that each explains alone, beyond chance"
-        return md.section("Target by column", [f"{what}: {told}{more}."], STRONGEST)
+        what = f"The part of the variance of {md.name(target)} that each explains alone, beyond chance"
+        lines = [f"{what}: {told}{more}."]
+        silent = {name for name in looked if name not in best}
+        paired = {name for pair in together for name in pair.columns}
+        if best and (without := [md.name(name) for name in names if name in silent - paired]):
+            few = int(np.searchsorted(np.cumsum([len(name) for name in without[:NAMED]]), WITHOUT))
+            lines.append(f"No effect is visible of {md.listed(without, few)}.")
+        return md.section("Target by column", [*lines, *labels.of_pairs(together, silent)], STRONGEST)
+
+    def pairs(self, labels: _Labels, rows: Table, names: Sequence[str]) -> list[pairs.Pair]:
+        """The pairs of columns that tell more together; none of series over time, or if there are several targets."""
+        if len(self.targets) > 1 or self.data.series:
+            return []
+        names = [name for name in names if rows.kind(name) != "text"][: pairs.COLUMNS]
+        outcomes = min(len(labels.classes) or 1, pairs.CLASSES)
+        every = math.ceil(rows.rows * len(names) * outcomes / pairs.CELLS) or 1
+        rows = relations.table_of_frame(rows, rows.source.inspected.gather_every(every), rows.facts)
+        by, units = self.data.dependent, np.arange(rows.rows)
+        if by is not None and by == self.data.later_in:
+            column = rows.column(by)
+            units[np.argsort(column.times if column.kind == "date" else column.numbers)] = units * BLOCKS // len(units)
+        elif by is not None and by in rows:
+            units = relations.codes(rows.column(by).text)
+        try:
+            target = rows.column(labels.column.name)
+            values = [target.numbers] if labels.is_amount else labels.of_each_class(target.values)[:outcomes]
+            return pairs.find([rows.column(name) for name in names], values, not labels.is_amount, units)
+        except Exception:  # The other facts do not depend on it.
+            return []
 
     def first_rows(self, rows: pl.DataFrame) -> str:
         """With as many columns as fit; the targets are among them."""
@@ -462,13 +499,47 @@ class _Labels:
         """Which of the rows that are looked at have a label; the ranks of their numbers, or what is 1 in the rows of a
         class and 0 elsewhere. None for texts, too many classes, or one label."""
         values = looked.values
-        if self.is_measured or (self.known["kind"] == "integer" and self.distinct > WHOLE):
+        if self.is_amount:
             values = values.cast(pl.Float64, strict=False)
             return values.is_not_null(), [values.drop_nulls().rank().to_numpy()]
         if self.known["kind"] == "text" or not 2 <= self.distinct <= COMPARED:
             return None
-        classes = [value for value, _ in self.counts][self.distinct == 2 :]
-        return values.is_not_null(), [(values.drop_nulls() == one).cast(pl.Float64).to_numpy() for one in classes]
+        return values.is_not_null(), self.of_each_class(values.drop_nulls())
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether labels are compared by their mean."""
+        return self.is_measured or bool(self.known["kind"] == "integer" and self.distinct > WHOLE)
+
+    @property
+    def classes(self) -> list[str]:
+        """The most frequent ones first; of two, the seldom one; none of numbers."""
+        return [] if self.is_amount else [value for value, _ in self.counts][self.distinct == 2 :]
+
+    def of_each_class(self, values: pl.Series) -> list[Numbers]:
+        return [(values == one).cast(pl.Float64).to_numpy() for one in self.classes]
+
+    def of_pairs(self, found: Sequence[pairs.Pair], silent: Collection[str]) -> list[str]:
+        """The pairs of columns that tell more together; what `silent` columns tell alone is not visible."""
+        if not found:
+            return []
+        what = f"mean of {md.name(self.column.name)}" if self.is_amount else "share of a class"
+        lines = [
+            "",
+            "Pairs of columns that tell more together than each alone, found in half of the rows. In the other half: "
+            f"the {what} there ± standard error, and what the effects of single columns let expect.",
+            "",
+        ]
+        for pair in found:
+            of = "" if self.is_amount else f"{md.name(self.column.name)} = {md.value(self.classes[pair.outcome])} "
+            times, end = (1.0, "") if self.is_amount else (100.0, "%")
+            digits = max(0, 1 - math.ceil(math.log10(times * pair.error)))
+            mean, error, expected = (f"{times * one:.{digits}f}" for one in (pair.mean, pair.error, pair.expected))
+            alone = [md.name(name) for name in pair.columns if name in silent]
+            told = f"; no effect of {' or '.join(alone)} alone is visible" if alone else ""
+            rows = md.counted(pair.rows, "row")
+            lines.append(f"- {pair.where} ({rows}): {of}{mean}{end} ±{error}, expected {expected}{end}{told}")
+        return lines
 
     def line(self) -> str:
         """The distribution."""

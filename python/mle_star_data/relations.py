@@ -107,6 +107,20 @@ class Data:
         return "others" if any(group["column"] == name for group in self.folder.groups) else "feature"
 
     @property
+    def dependent(self) -> str | None:
+        """The column of groups or times by which rows may depend on each other."""
+        of_kind = self.split.get("column") if self.split.get("kind") in ("time", "groups") else None
+        return self.split.get("groups") or of_kind
+
+    @cached_property
+    def series(self) -> list[str]:
+        """The columns that name series of rows at different times, if the rows to predict are later."""
+        time = self.later_in
+        if time is None or time not in self.folder.train:
+            return []
+        return split.series(self.tables, time, {*self.targets, self.facts.get("id")}.__contains__)
+
+    @property
     def later_in(self) -> str | None:
         """The column by which the rows to predict are later, if they are."""
         return self.split.get("column") if self.split.get("kind") == "time" else None
@@ -169,10 +183,13 @@ def determinants(train: Table, target: str, but: Sequence[str]) -> list[str]:
     return [name for name in train.names if name != target and name not in but and follows(name)]
 
 
-def table_of_frame(table: Table, frame: pl.DataFrame) -> Table:
-    """Some rows and columns of a table."""
+def table_of_frame(table: Table, frame: pl.DataFrame, facts: dict[str, Facts] | None = None) -> Table:
+    """Some rows and columns of a table, with what is known of its columns if it holds for these rows."""
     loaded = dict(zip(frame.columns, frame.get_columns(), strict=True))
-    return Table(table.file, Source(frame, frame.lazy(), frame.height, loaded), table.words)
+    found = Table(table.file, Source(frame, frame.lazy(), frame.height, loaded), table.words)
+    if facts is not None:
+        found.facts = facts
+    return found
 
 
 def codes(values: pl.Series) -> Codes:
@@ -197,16 +214,16 @@ def explained_variance(values: Sequence[Numbers], groups: Codes, columns: int) -
         return 0.0
     by_chance, part, kinds = free / (rows - 1.0), between / every, max(len(values) - 1.0, 1.0)
     # Kruskal and Wallis's H, and Light and Margolin's C for several classes.
-    beyond = _normal((rows - 1.0) * kinds * part, free * kinds)
+    beyond = normal((rows - 1.0) * kinds * part, free * kinds)
     is_sure = beyond >= (2.0 * np.log(100.0 * columns)) ** 0.5
     return max((part - by_chance) / (1.0 - by_chance), 0.0) if is_sure else 0.0
 
 
-def _normal(value: float, free: float) -> float:
-    """The distance of a value from what is expected of a chi-squared distribution, in standard errors of a normal one
+def normal(value: Any, free: Any) -> Any:
+    """The distance of values from what is expected of a chi-squared distribution, in standard errors of a normal one
     (Wilson and Hilferty)."""
     spread = 2.0 / (9.0 * free)
-    return float((np.cbrt(value / free) - (1.0 - spread)) / np.sqrt(spread))
+    return (np.cbrt(value / free) - (1.0 - spread)) / np.sqrt(spread)
 
 
 def group_codes(column: Column, known: Facts) -> Codes:

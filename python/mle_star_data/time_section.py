@@ -23,7 +23,7 @@ def section(data: Data, room: int) -> str:
     found = None if name is None or name not in train else split.clock(data.tables, name)
     if name is None or found is None:
         return ""
-    by = split.series(data.tables, name, {*data.targets, data.facts.get("id")}.__contains__)
+    by = data.series
     columns = [Column(train, one).values.alias(one) for one in by]
     frame = pl.DataFrame([pl.Series(AT, found.train), *columns]).filter(pl.col(AT).is_not_nan()).sort(*by, AT)
     apart = pl.col(AT).diff().over(by) if by else pl.col(AT).diff()
