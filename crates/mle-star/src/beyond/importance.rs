@@ -32,10 +32,7 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &FinalAnswer) -> Result<Opti
         let why = protocol.unverified.as_deref();
         return unknown(why.unwrap_or("the program does not compute scores from predictions in this run"));
     }
-    let known = last
-        .predicted_held_out(ctx)
-        .filter(|_| !last.is_fallback)
-        .map(|(run, script)| FileStem::new(&run, &script));
+    let known = last.predicted_held_out(ctx).filter(|_| !last.is_fallback);
     let on = match &known {
         Some(_) => ImportanceRows::HeldOut,
         None if ctx.holdout().rows().is_some() => {
@@ -61,8 +58,10 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &FinalAnswer) -> Result<Opti
         let why = format!("the final script has no time to run {times} more: {refusal}");
         return Ok(Some(Importance::unknown(why)));
     }
-    let script = &last.candidate.script.content;
-    let found = measured(ctx, &at, (script, on), known).await?.unwrap_or_else(Importance::unknown);
+    // The script that predicted the rows as they are: what is submitted may be a copy that keeps its model.
+    let script = known.as_ref().map_or(&last.candidate.script.content, |(_, script)| script);
+    let stem = known.as_ref().map(|(run, script)| FileStem::new(run, script));
+    let found = measured(ctx, &at, (script, on), stem).await?.unwrap_or_else(Importance::unknown);
     if !found.failure.is_empty() {
         at.info(format!("the importance of columns is not known: {}", found.failure));
     }
