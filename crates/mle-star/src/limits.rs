@@ -31,7 +31,7 @@ const ENSEMBLE_FULL_FACTOR: f64 = 1.3;
 /// for more would cost the search too much.
 const MAX_ROWS_FACTOR: f64 = 3.0;
 /// What the submission script takes when it runs again with the held-out rows, relative to its run without them.
-const RERUN_FACTOR: f64 = 1.2;
+pub(crate) const RERUN_FACTOR: f64 = 1.2;
 /// The number of scripts that an ensemble should have time for.
 const ENSEMBLE_SCRIPTS: f64 = 3.0;
 /// The largest share of the time that is reserved for an ensemble.

@@ -258,7 +258,7 @@ with open(sys.argv[2], "w", newline="") as file:
             let folder = tempfile::tempdir().unwrap();
             fitted(folder.path(), "");
             let [run, work, data] = ["kept", "work", "data"].map(|name| folder.path().join(name));
-            [&run, &work].map(|folder| fs::create_dir(folder).unwrap());
+            [&run, &work].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
             let (config, longest) = (Config::default(), Duration::from_secs(60));
             let script = KEEPER.replace("LOADS", loads);
             let keeps = IsolatedScripts::new(&run, &config, &[], environment.clone()).await.unwrap();

@@ -16,7 +16,7 @@ use crate::ctx::Ctx;
 use crate::stop::Stop;
 use crate::time_plan::TimePlan;
 use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome};
-use mle_star_domain::place::{Name, Place};
+use mle_star_domain::place::{Name, Place, Step};
 use mle_star_domain::question::{Copies, FileStem, Importance, ImportanceRows, Question};
 
 /// How much longer than before the script is expected to take: its test table is larger.
@@ -66,6 +66,16 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &FinalAnswer) -> Result<Opti
         at.info(format!("the importance of columns is not known: {}", found.failure));
     }
     Ok(Some(found))
+}
+
+/// How long the runs of a script that takes so many seconds are expected to take; `None` if there are none, or no time for them now.
+pub(super) fn expected(ctx: &Ctx<'_>, seconds: f64) -> Option<f64> {
+    let protocol = ctx.protocol().filter(|protocol| protocol.verifies)?;
+    let longer = if ctx.holdout().rows().is_some() { Some(LONGER) } else { None };
+    let longer = longer.or_else(|| protocol.has_folds_file.then_some(AS_LONG + LONGER))?;
+    let place = Step::Finalization.place().importance();
+    let allowed = ctx.run.limits.probe_time(&place, ctx.run.journal.elapsed());
+    Some(seconds * longer).filter(|expected| *expected <= allowed)
 }
 
 /// The importance by runs of the script at this place, or why it is not known. The rows as they are were predicted by `known`, if

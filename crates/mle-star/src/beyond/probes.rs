@@ -20,12 +20,15 @@ use crate::time_plan::TimePlan;
 use futures_util::future::try_join;
 use mle_star_domain::config::{LeakageGate, Probes};
 use mle_star_domain::effects::{DataView, Fits, Fitted, Purpose, ScriptEnd, ScriptOutcome};
+use mle_star_domain::place::Step;
 use mle_star_domain::trust::{Probe, ProbeVerdict};
 
 /// A score that is better than chance by more than this many standard deviations is suspect.
 const MAX_Z_SCORE: f64 = 3.0;
 /// A margin: a probe is expected to take this many times as long as the script before.
 const LONGER: f64 = 1.5;
+/// How many times a solution runs for its probes.
+pub(crate) const RUNS: u64 = 2;
 /// The names of the probes. The run of the second also tells the third.
 const SHUFFLED: &str = "shuffled-target";
 const REPLACED: &str = "replaced-test-rows";
@@ -84,10 +87,7 @@ async fn probes_of(
         let skipped = |name| new_probe(name, (ProbeVerdict::Skipped, why.to_owned()));
         return Ok([SHUFFLED, REPLACED, FITS].map(skipped).into());
     }
-    let member = fastest_member(solution, library);
-    let whole = [Some(solution), member];
-    // The script of a combination has its final weights. Its score is from weights that were fitted on other rows.
-    let one = [Some(member.unwrap_or(solution)), None];
+    let [whole, one] = scripts(solution, library);
     let at = |name, data| ctx.below(|place| place.probe(index, name)).seeing(data);
     let shuffled = at(SHUFFLED, DataView::ShuffledTarget);
     let replaced = at(REPLACED, DataView::ReplacedTestRows);
@@ -101,6 +101,26 @@ async fn probes_of(
         told(REPLACED, &replaced, "on changed data", replaced_test_rows),
         told(FITS, &replaced, "while it was watched", |_, _, outcome| fits_of(outcome)),
     ])
+}
+
+/// The scripts for the two runs, the preferred one first.
+fn scripts<'a>(solution: &'a Scored, library: &'a Library) -> [[Option<&'a Scored>; 2]; 2] {
+    let member = fastest_member(solution, library);
+    // The script of a combination has its final weights. Its score is from weights that were fitted on other rows.
+    [[Some(solution), member], [Some(member.unwrap_or(solution)), None]]
+}
+
+/// How long the runs of the probes are expected to take, in seconds, without those that there is no time for now.
+pub(super) fn expected(ctx: &Ctx<'_>, solution: &Scored, library: &Library) -> Vec<f64> {
+    if ctx.config().probes == Probes::Off || leaks(ctx, solution) || !ctx.verifies() {
+        return Vec::new();
+    }
+    let allowed = ctx.run.limits.probe_time(&Step::Finalization.place(), ctx.run.journal.elapsed());
+    let seconds = |scripts: [Option<&Scored>; 2]| {
+        let mut seconds = scripts.into_iter().flatten().map(|one| one.facts().seconds);
+        seconds.find(|seconds| seconds * LONGER <= allowed)
+    };
+    scripts(solution, library).into_iter().filter_map(seconds).collect()
 }
 
 /// The member of a combination that ran in the shortest time.

@@ -8,14 +8,17 @@ use super::choice::{Chosen, Predictions};
 use super::fallback::{Candidate, FinalAnswer};
 use super::held_out::{compare_fits, has_looked, holdout_score};
 use super::holdout_run::{HoldoutRun, run_on_holdout, warn_if_worse};
-use super::importance::importance;
+use super::importance::{self, importance};
 use super::model::{self, WithModel};
-use super::probes::leaks;
+use super::probes::{self, leaks};
+use crate::abilities::asks_for_model;
 use crate::agents::test_agent;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluate::{attempt, execute, without_leakage};
 use crate::evaluation::Script;
+use crate::library::Library;
+use crate::limits::RERUN_FACTOR;
 use crate::paper::finalize::without_subsampling;
 use crate::result::SolutionScript;
 use crate::scored::Scored;
@@ -54,6 +57,36 @@ pub(crate) async fn finalize(
     last.contamination = test_agent::check_contamination(ctx, &last.candidate.script).await?;
     last.candidate.leaks |= leaks(ctx, &last.candidate.solution);
     Ok(last)
+}
+
+/// Says what finalization is expected to run, and for about how long.
+pub(crate) fn announce(ctx: &Ctx<'_>, best: &Scored, library: &Library, before: Option<&Candidate>) {
+    let seconds = best.facts().seconds;
+    let probed = probes::expected(ctx, best, library);
+    let at_once = ctx.run.outside.script_slots.most() > 1;
+    let probing = probed.iter().copied().reduce(if at_once { f64::max } else { |one, other| one + other });
+    let importance = importance::expected(ctx, seconds);
+    let (combines, holds_out) = (best.composition().is_some(), ctx.holdout().is_on());
+    let is_complete = (combines || ctx.tells_more()) && best.wrote_submission();
+    // Another script is scored without the labels of the held-out rows first.
+    let rehearses = holds_out && !is_complete;
+    let is_alone = is_complete && !combines && !holds_out;
+    let has_run = is_alone || before.is_some_and(|known| known.script.content == best.text());
+    let runs = u32::from(!has_run || asks_for_model(ctx.config()));
+    let parts = [
+        (!probed.is_empty()).then(|| format!("{} probes", probed.len())),
+        rehearses.then(|| "1 run without the held-out rows".to_owned()),
+        (runs > 0).then(|| "1 run on all rows".to_owned()),
+        importance.map(|_| "importance".to_owned()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        return;
+    }
+    let searched = f64::from(u32::from(rehearses)) + RERUN_FACTOR * f64::from(runs);
+    let all = probing.unwrap_or_default() + searched * seconds + importance.unwrap_or_default();
+    let about = if all < 60.0 { format!("{:.0} s", all.ceil()) } else { format!("{:.0} min", all / 60.0) };
+    ctx.info(format!("finalization: {}; about {about}", parts.join(", ")));
 }
 
 /// Scores what is submitted on rows whose labels are known to the program alone, if that has not been done. Nothing is decided by
