@@ -159,6 +159,11 @@ impl Place {
         self.join(WITH_MODEL)
     }
 
+    /// Whether it belongs to such a copy.
+    pub fn is_with_model(&self) -> bool {
+        self.is_within(&Step::Finalization.place().with_model())
+    }
+
     /// Whether it belongs to the script that keeps the submission's model.
     pub fn is_model(&self) -> bool {
         self.is_within(&Step::Finalization.place().model())

@@ -260,6 +260,8 @@ impl Limits {
             Purpose::Submission if matches!(place.step(), Some(Step::Provisional(_))) => {
                 self.provisional_time(place, now)
             }
+            // The script itself may have to run after its copy.
+            Purpose::Submission if place.is_with_model() => (self.total - now) / 2.0,
             Purpose::Score if self.must_repeat => (self.total - now) / (1.0 + FULL_FACTOR),
             Purpose::Score | Purpose::Submission => f64::INFINITY,
         };

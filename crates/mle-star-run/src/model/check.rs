@@ -197,7 +197,8 @@ with open(out, "w", newline="") as file:
 
     /// A script that keeps a function with all that it uses, by whatever name: its own functions, a class, a lambda, parts of
     /// functions, and functions of libraries that it imported at its top.
-    const KEEPER: &str = r#"
+    fn keeper(loads: &str) -> String {
+        r#"
 import csv, functools, os
 import cloudpickle
 import numpy as np
@@ -247,7 +248,9 @@ found = answers(np.array([float(row["x"]) for row in rows]))
 with open(sys.argv[2], "w", newline="") as file:
     csv.writer(file).writerows([["id", "y"], *zip([row["id"] for row in rows], found)])
 ''')
-"#;
+"#
+        .replace("LOADS", loads)
+    }
 
     #[tokio::test]
     async fn a_model_finds_what_its_script_imported() {
@@ -260,7 +263,7 @@ with open(sys.argv[2], "w", newline="") as file:
             let [run, work, data] = ["kept", "work", "data"].map(|name| folder.path().join(name));
             [&run, &work].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
             let (config, longest) = (Config::default(), Duration::from_secs(60));
-            let script = KEEPER.replace("LOADS", loads);
+            let script = keeper(loads);
             let keeps = IsolatedScripts::new(&run, &config, &[], environment.clone()).await.unwrap();
             let (submission, _) = keeps.submission(&script, &data, longest, false).await.unwrap();
             keeps.model(&script, &data, longest).await.unwrap();

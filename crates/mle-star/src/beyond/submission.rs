@@ -141,9 +141,7 @@ struct SubmissionRuns {
 impl SubmissionRuns {
     /// Whether an agent was asked to keep the model, with the script or in a copy of it.
     fn was_asked(&self) -> bool {
-        let copy = Step::Finalization.place().with_model();
-        let model = self.last.candidate.model.as_ref();
-        self.asked || model.is_ok_and(|kept| kept.run.is_within(&copy))
+        self.asked || self.last.candidate.model.as_ref().is_ok_and(|kept| kept.run.is_with_model())
     }
 }
 
