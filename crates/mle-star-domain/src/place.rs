@@ -71,6 +71,8 @@ const ORIGINAL: &str = "original";
 const FALLBACK: &str = "fallback";
 /// The name of a second evaluation or selection in a step, without the leak.
 const CORRECTED: &str = "corrected";
+/// The name of a submission script that also keeps its model.
+const WITH_MODEL: &str = "with-model";
 /// The prefixes of the names with a counter.
 const PATH: &str = "path-";
 const MEMBER: &str = "member-";
@@ -149,6 +151,17 @@ impl Place {
     #[must_use]
     pub fn model(&self) -> Self {
         self.join(MODEL)
+    }
+
+    /// The place of a copy of the submission script that keeps its model, and runs in its stead.
+    #[must_use]
+    pub fn with_model(&self) -> Self {
+        self.join(WITH_MODEL)
+    }
+
+    /// Whether it belongs to such a copy.
+    pub fn is_with_model(&self) -> bool {
+        self.is_within(&Step::Finalization.place().with_model())
     }
 
     /// Whether it belongs to the script that keeps the submission's model.

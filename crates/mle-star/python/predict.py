@@ -10,6 +10,7 @@ with their number.
 import csv
 import functools
 import hashlib
+import importlib
 import io
 import itertools
 import json
@@ -17,10 +18,10 @@ import math
 import os
 import pickle
 import re
-import runpy
 import sys
 import tempfile
 import time
+import types
 
 # Cells may hold whole texts.
 csv.field_size_limit(2**31 - 1)
@@ -111,6 +112,34 @@ def answers_of(member, new):
         yield as_table(table), None if scores is None else as_table(scores)
 
 
+def ufunc(name):
+    """A function of numpy or scipy that a script imported. Objects of its kind do not know their module, so pickle stores them as
+    names of the main module (`__mp_main__`) if it finds them there first."""
+    for library in ("numpy", "scipy.special"):
+        try:
+            found = getattr(importlib.import_module(library), name)
+        except (ImportError, AttributeError):
+            continue
+        if type(found).__name__ == "ufunc":
+            return found
+    raise AttributeError(f"module '__main__' has no attribute {name!r}")
+
+
+def run_script(script):
+    """Runs a script as if by hand, but for the names of `ufunc`, which its main module has, too."""
+    main, names = types.ModuleType("__main__"), ("__main__", "__mp_main__")
+    main.__file__, main.__getattr__ = script, ufunc
+    own = {name: sys.modules[name] for name in names if name in sys.modules}
+    sys.modules.update(dict.fromkeys(names, main))
+    try:
+        with open(script, "rb") as file:
+            exec(compile(file.read(), script, "exec"), main.__dict__)
+    finally:
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(own)
+
+
 def by_script(record, folder, new):
     """The answers of the script that was written with the model in this folder, as those of other members."""
     script = os.path.join(folder, "predict.py")
@@ -127,7 +156,7 @@ def by_script(record, folder, new):
             sys.argv, sys.path[:0] = [script, given, found], [folder]
             os.chdir(folder)
             try:
-                runpy.run_path(script, run_name="__main__")
+                run_script(script)
             except SystemExit as end:
                 if end.code:
                     stop(f"the model's own predict.py ended with exit code {end.code}", "look at what it prints")

@@ -11,7 +11,9 @@ use std::ops::{AddAssign, Mul};
 use serde::Serialize;
 
 use crate::abilities::are_rules;
-use mle_star_domain::config::{Config, Context, LeakageCheck, MAX_KEPT_MODELS, Switch};
+use crate::beyond::choice::MAX_FINALISTS;
+use crate::beyond::probes::RUNS as PROBE_RUNS;
+use mle_star_domain::config::{Config, Context, LeakageCheck, MAX_KEPT_MODELS, Preset, Probes, Switch};
 use mle_star_domain::place::{Call, Calls, Phase, Script, Step};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
@@ -82,10 +84,18 @@ fn ensemble(config: &Config, task: &Task) -> PhaseEstimate {
     tally.phase
 }
 
-/// The submission, and a comparison with each reference.
+/// The probes, the submission, the importance of columns, and a comparison with each reference.
 fn finalization(config: &Config, task: &Task) -> PhaseEstimate {
     let mut tally = Tally::new(Phase::Finalization, config);
+    if config.probes == Probes::Final {
+        let solutions = MAX_FINALISTS as u64;
+        tally.phase.scripts += Count { fewest: PROBE_RUNS, most: PROBE_RUNS * solutions };
+    }
     tally.take(Step::Finalization, 1, 1, task);
+    if config.preset != Preset::Paper {
+        // Without held-out rows, two; none where they would take too long.
+        tally.phase.scripts += Count { fewest: 0, most: 2 };
+    }
     tally.phase
 }
 
@@ -128,7 +138,8 @@ impl Tally {
                 Calls::UnlessSpared
                     if self.model_calls > 0 && *agent == AgentType::Test && variant.is_none() =>
                 {
-                    self.phase.scripts += Count { fewest: 0, most: 1 };
+                    // If the copy with the model does not predict alike, the script itself runs, too.
+                    self.phase.scripts += Count { fewest: 1, most: 2 };
                     Count { fewest: 1, most: self.model_calls }
                 }
                 Calls::UnlessSpared => unless_spared,

@@ -31,7 +31,7 @@ const ENSEMBLE_FULL_FACTOR: f64 = 1.3;
 /// for more would cost the search too much.
 const MAX_ROWS_FACTOR: f64 = 3.0;
 /// What the submission script takes when it runs again with the held-out rows, relative to its run without them.
-const RERUN_FACTOR: f64 = 1.2;
+pub(crate) const RERUN_FACTOR: f64 = 1.2;
 /// The number of scripts that an ensemble should have time for.
 const ENSEMBLE_SCRIPTS: f64 = 3.0;
 /// The largest share of the time that is reserved for an ensemble.
@@ -48,10 +48,12 @@ const ABLATION_FACTOR: f64 = 3.0;
 const COMPARISON_SECONDS: f64 = 20.0;
 /// The largest share of the time that the linear model of the baseline takes.
 const LINEAR_SHARE: f64 = 0.25;
-/// The largest share of the remaining time that a probe of the final solution takes.
-const PROBE_SHARE: f64 = 0.1;
-/// The same of the run that tells the importance of columns: little comes after it.
-const IMPORTANCE_SHARE: f64 = 0.5;
+/// The largest shares of the remaining time and of the time used so far that a probe of the final solution takes.
+const PROBE_SHARES: [f64; 2] = [0.1, 0.075];
+/// The same of the run that tells the importance of columns: little comes after it, and nothing depends on it.
+const IMPORTANCE_SHARES: [f64; 2] = [0.5, 0.05];
+/// Seconds that such a run may take however little time was used.
+const CHECK_SECONDS: f64 = 60.0;
 /// The largest share of the remaining time that predictions for the test rows take at the end of a phase.
 const PROVISIONAL_SHARE: f64 = 0.1;
 /// The same for the first such predictions, without which a run may end with nothing to submit.
@@ -258,6 +260,8 @@ impl Limits {
             Purpose::Submission if matches!(place.step(), Some(Step::Provisional(_))) => {
                 self.provisional_time(place, now)
             }
+            // The script itself may have to run after its copy.
+            Purpose::Submission if place.is_with_model() => (self.total - now) / 2.0,
             Purpose::Score if self.must_repeat => (self.total - now) / (1.0 + FULL_FACTOR),
             Purpose::Score | Purpose::Submission => f64::INFINITY,
         };
@@ -270,8 +274,8 @@ impl Limits {
 
     /// How long the probe of the final solution at this place may take, in seconds.
     pub fn probe_time(&self, place: &Place, now: f64) -> f64 {
-        let share = if place.is_importance() { IMPORTANCE_SHARE } else { PROBE_SHARE };
-        (self.total - now).max(0.0) * share
+        let [of_left, of_used] = if place.is_importance() { IMPORTANCE_SHARES } else { PROBE_SHARES };
+        ((self.total - now).max(0.0) * of_left).min((now * of_used).max(CHECK_SECONDS))
     }
 
     /// How long the script of an answer at the end of a phase may take, in seconds.

@@ -65,11 +65,6 @@ impl TimePlan {
         Ok(ctx.run.journal.once(entry, async { Ok::<_, Stop>(self) }).await?.value)
     }
 
-    /// Whether it says how much longer a probe takes.
-    pub fn knows_longer(&self) -> bool {
-        self.longer.is_some()
-    }
-
     /// Whether a script that took this many seconds before may run.
     pub fn has_room_for(&self, seconds: f64) -> bool {
         seconds * self.longer.unwrap_or(1.0) <= self.allowed
@@ -78,10 +73,7 @@ impl TimePlan {
     /// Why a probe does not run with a script that took this many seconds before.
     pub fn refusal(&self, seconds: f64) -> String {
         let expected = seconds * self.longer.unwrap_or(1.0);
-        format!(
-            "it would take about {expected:.1} s, and its share of the time that is left is {:.1} s",
-            self.allowed
-        )
+        format!("it would take about {expected:.1} s, and its share of the time is {:.1} s", self.allowed)
     }
 }
 

@@ -101,7 +101,8 @@ impl ScriptBackend {
             let (mut chance, mut fits) = (None, None);
             if is_watched {
                 fits = Some(watch::fits(open_output(&outputs, watch::REPORT, &mut notes)?));
-            } else if let Some(evaluation) = evaluation.filter(|_| probes)
+            }
+            if let Some(evaluation) = evaluation.filter(|_| probes)
                 && let Some(written) = open_output(&outputs, layout::VALIDATION_PREDICTIONS, &mut notes)?
             {
                 let file = kept_for_a_while(written, plane.folder())?;

@@ -24,9 +24,9 @@ pub(crate) const MAX_REPORT_BYTES: u64 = 16 << 10;
 /// The longest name of a class or reason, in characters.
 const MAX_CHARS: usize = 200;
 
-/// Whether the fits of this script are watched: as a probe that changes no data.
+/// Whether the fits of this script are watched: as a probe whose training rows are unchanged.
 pub(crate) fn is_watched(request: &ScriptRequest) -> bool {
-    request.purpose == Purpose::Probe && request.data == DataView::Search
+    request.purpose == Purpose::Probe && request.data == DataView::ReplacedTestRows
 }
 
 /// The modules, with their settings. Paths are those in the script's folder.

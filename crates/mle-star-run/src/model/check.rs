@@ -113,6 +113,7 @@ struct OrderComparison {
 mod tests {
     use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
     use mle_star_domain::config::Config;
+    use mle_star_needs::needs;
 
     use super::*;
     use crate::model::ModelManifest;
@@ -192,5 +193,88 @@ with open(out, "w", newline="") as file:
         let data = "open(os.path.join(here, '..', '..', '..', 'data', 'train.csv'))";
         check(data, Err("Error")).await;
         check("time.sleep(600)", Err("time limit")).await;
+    }
+
+    /// A script that keeps a function with all that it uses, by whatever name: its own functions, a class, a lambda, parts of
+    /// functions, and functions of libraries that it imported at its top.
+    fn keeper(loads: &str) -> String {
+        r#"
+import csv, functools, os
+import cloudpickle
+import numpy as np
+import sklearn.linear_model
+from numpy import abs as size, log1p as shrink, maximum
+from scipy.special import expit, logit as back
+
+class Scale:
+    def __init__(self, factor):
+        self.factor = factor
+    def __call__(self, values):
+        return self.factor * values
+
+scale = Scale(2.0)
+twice = lambda values: 2 * values
+power = functools.partial(np.power, 2.0)
+either = functools.partial(maximum, 0.5)
+
+def helper(values):
+    return shrink(size(values)) + other(values)
+
+def other(values):
+    return maximum(values, 3) + back(expit(values / 100))
+
+def answers(values):
+    return expit(values) + helper(values) + scale(values) + twice(values) + power(values / 10) + either(values)
+
+with open("input/test.csv", newline="") as file:
+    rows = list(csv.DictReader(file))
+found = answers(np.array([float(row["x"]) for row in rows]))
+with open("final/submission.csv", "w", newline="") as file:
+    csv.writer(file).writerows([["id", "y"], *zip([row["id"] for row in rows], found)])
+os.makedirs("final/model")
+with open("final/model/answers.pickle", "wb") as file:
+    cloudpickle.dump(answers, file)
+with open("final/predict.py", "w") as file:
+    file.write('''import csv, os, sys
+import cloudpickle
+import numpy as np
+LOADS
+here = os.path.dirname(os.path.abspath(__file__))
+with open(os.path.join(here, "model", "answers.pickle"), "rb") as file:
+    answers = cloudpickle.load(file)
+with open(sys.argv[1], newline="") as file:
+    rows = list(csv.DictReader(file))
+found = answers(np.array([float(row["x"]) for row in rows]))
+with open(sys.argv[2], "w", newline="") as file:
+    csv.writer(file).writerows([["id", "y"], *zip([row["id"] for row in rows], found)])
+''')
+"#
+        .replace("LOADS", loads)
+    }
+
+    #[tokio::test]
+    async fn a_model_finds_what_its_script_imported() {
+        needs!(Libraries);
+        let choice = EnvironmentChoice::Given(mle_star_needs::python_with_libraries());
+        let environment = python_environment(choice, &|_| {}).await.unwrap();
+        for loads in ["", "import multiprocessing", "import sklearn.linear_model"] {
+            let folder = tempfile::tempdir().unwrap();
+            fitted(folder.path(), "");
+            let [run, work, data] = ["kept", "work", "data"].map(|name| folder.path().join(name));
+            [&run, &work].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+            let (config, longest) = (Config::default(), Duration::from_secs(60));
+            let script = keeper(loads);
+            let keeps = IsolatedScripts::new(&run, &config, &[], environment.clone()).await.unwrap();
+            let (submission, _) = keeps.submission(&script, &data, longest, false).await.unwrap();
+            keeps.model(&script, &data, longest).await.unwrap();
+            let readable = [data.clone(), submission.clone()];
+            let plane = PlaneClient::open(&config, &work, readable, &|_| ()).await.unwrap();
+            let tables = RunTables::open(&plane, &data, Some("id")).await.unwrap();
+            ModelManifest::of(&run.join("model"), &tables, &environment).unwrap().write(&run).unwrap();
+            let isolated = IsolatedScripts::new(&work, &config, &[data], environment.clone()).await.unwrap();
+            let (of_run, tables) = ((run.as_path(), submission.as_path()), (&tables, &plane));
+            let checked = super::check(&isolated, of_run, tables, &work, longest).await;
+            assert_eq!(checked.map(|checked| checked.rows), Ok(36), "{loads}");
+        }
     }
 }

@@ -27,7 +27,7 @@ use mle_star_domain::protocol::{Holdout, HoldoutPart};
 use mle_star_domain::trust::{Choice, ChoiceCandidate, MAX_Z_SCORE, Probe};
 
 /// The maximum number of solutions that are compared.
-const MAX_FINALISTS: usize = 4;
+pub(crate) const MAX_FINALISTS: usize = 4;
 /// The maximum number if the best validation score is contradicted.
 const MAX_COMPARED: usize = 40;
 /// What chooses among solutions, in words.

@@ -16,7 +16,7 @@ use crate::ctx::Ctx;
 use crate::stop::Stop;
 use crate::time_plan::TimePlan;
 use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome};
-use mle_star_domain::place::{Name, Place};
+use mle_star_domain::place::{Name, Place, Step};
 use mle_star_domain::question::{Copies, FileStem, Importance, ImportanceRows, Question};
 
 /// How much longer than before the script is expected to take: its test table is larger.
@@ -32,10 +32,7 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &FinalAnswer) -> Result<Opti
         let why = protocol.unverified.as_deref();
         return unknown(why.unwrap_or("the program does not compute scores from predictions in this run"));
     }
-    let known = last
-        .predicted_held_out(ctx)
-        .filter(|_| !last.is_fallback)
-        .map(|(run, script)| FileStem::new(&run, &script));
+    let known = last.predicted_held_out(ctx).filter(|_| !last.is_fallback);
     let on = match &known {
         Some(_) => ImportanceRows::HeldOut,
         None if ctx.holdout().rows().is_some() => {
@@ -61,12 +58,24 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &FinalAnswer) -> Result<Opti
         let why = format!("the final script has no time to run {times} more: {refusal}");
         return Ok(Some(Importance::unknown(why)));
     }
-    let script = &last.candidate.script.content;
-    let found = measured(ctx, &at, (script, on), known).await?.unwrap_or_else(Importance::unknown);
+    // The script that predicted the rows as they are: what is submitted may be a copy that keeps its model.
+    let script = known.as_ref().map_or(&last.candidate.script.content, |(_, script)| script);
+    let stem = known.as_ref().map(|(run, script)| FileStem::new(run, script));
+    let found = measured(ctx, &at, (script, on), stem).await?.unwrap_or_else(Importance::unknown);
     if !found.failure.is_empty() {
         at.info(format!("the importance of columns is not known: {}", found.failure));
     }
     Ok(Some(found))
+}
+
+/// How long the runs of a script that takes so many seconds are expected to take; `None` if there are none, or no time for them now.
+pub(super) fn expected(ctx: &Ctx<'_>, seconds: f64) -> Option<f64> {
+    let protocol = ctx.protocol().filter(|protocol| protocol.verifies)?;
+    let longer = if ctx.holdout().rows().is_some() { Some(LONGER) } else { None };
+    let longer = longer.or_else(|| protocol.has_folds_file.then_some(AS_LONG + LONGER))?;
+    let place = Step::Finalization.place().importance();
+    let allowed = ctx.run.limits.probe_time(&place, ctx.run.journal.elapsed());
+    Some(seconds * longer).filter(|expected| *expected <= allowed)
 }
 
 /// The importance by runs of the script at this place, or why it is not known. The rows as they are were predicted by `known`, if

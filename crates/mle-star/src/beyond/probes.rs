@@ -4,11 +4,11 @@
 //! suspect solution gives way to the next best.
 //!
 //! With a permuted target, nothing can be learnt: a script that scores better than chance has seen the answers. With
-//! other test rows, a validation score stays what it was. While the fits of a script are watched, no model may predict
+//! other test rows, a validation score stays what it was; in the same run, its fits are watched: no model may predict
 //! validation rows that it was fitted on. A leak that the leakage agent found and did not correct needs no run.
 //!
 //! A probe repeats a run, so what runs took before tells whether it fits its share of the time. Of a combination that
-//! does not, the fastest member is probed.
+//! does not, the fastest member is probed. Both runs begin at once, each as soon as a script slot is free.
 
 use super::choice::{Chosen, Predictions};
 use crate::ctx::Ctx;
@@ -17,20 +17,22 @@ use crate::library::Library;
 use crate::scored::Scored;
 use crate::stop::Stop;
 use crate::time_plan::TimePlan;
+use futures_util::future::try_join;
 use mle_star_domain::config::{LeakageGate, Probes};
 use mle_star_domain::effects::{DataView, Fits, Fitted, Purpose, ScriptEnd, ScriptOutcome};
+use mle_star_domain::place::Step;
 use mle_star_domain::trust::{Probe, ProbeVerdict};
 
 /// A score that is better than chance by more than this many standard deviations is suspect.
 const MAX_Z_SCORE: f64 = 3.0;
 /// A margin: a probe is expected to take this many times as long as the script before.
 const LONGER: f64 = 1.5;
-/// The probes, and the data that their scripts see.
-const PROBES: [(&str, DataView); 3] = [
-    ("shuffled-target", DataView::ShuffledTarget),
-    ("replaced-test-rows", DataView::ReplacedTestRows),
-    ("fits", DataView::Search),
-];
+/// How many times a solution runs for its probes.
+pub(crate) const RUNS: u64 = 2;
+/// The names of the probes. The run of the second also tells the third.
+const SHUFFLED: &str = "shuffled-target";
+const REPLACED: &str = "replaced-test-rows";
+const FITS: &str = "fits";
 
 /// The chosen solution. If it is suspect: the first other one that is not. If all are: the chosen one nevertheless.
 pub(crate) async fn probe(ctx: &Ctx<'_>, chosen: Chosen, library: &Library) -> Result<Chosen, Stop> {
@@ -82,17 +84,43 @@ async fn probes_of(
     }
     if !ctx.verifies() {
         let why = "the program does not compute scores from predictions in this run";
-        let probes = PROBES.map(|(name, _)| new_probe(name, (ProbeVerdict::Skipped, why.to_owned())));
-        return Ok(probes.into());
+        let skipped = |name| new_probe(name, (ProbeVerdict::Skipped, why.to_owned()));
+        return Ok([SHUFFLED, REPLACED, FITS].map(skipped).into());
     }
-    let mut probing =
-        ProbeSeries { solution, member: fastest_member(solution, library), longer: LONGER, late: None };
-    let mut probes = Vec::new();
-    for (name, data) in PROBES {
-        let ctx = &ctx.below(|place| place.probe(index, name)).seeing(data);
-        probes.push(new_probe(name, probing.probe(ctx, name, data).await?));
+    let [whole, one] = scripts(solution, library);
+    let at = |name, data| ctx.below(|place| place.probe(index, name)).seeing(data);
+    let shuffled = at(SHUFFLED, DataView::ShuffledTarget);
+    let replaced = at(REPLACED, DataView::ReplacedTestRows);
+    let runs = try_join(run(&shuffled, solution, whole), run(&replaced, solution, one));
+    let (shuffled, replaced) = Box::pin(runs).await?;
+    let told = |name, ran: &Ran<'_>, when, judge: fn(&Ctx<'_>, &Scored, &ScriptOutcome) -> _| {
+        new_probe(name, told(ctx, solution, ran, when, judge))
+    };
+    Ok(vec![
+        told(SHUFFLED, &shuffled, "on changed data", shuffled_target),
+        told(REPLACED, &replaced, "on changed data", replaced_test_rows),
+        told(FITS, &replaced, "while it was watched", |_, _, outcome| fits_of(outcome)),
+    ])
+}
+
+/// The scripts for the two runs, the preferred one first.
+fn scripts<'a>(solution: &'a Scored, library: &'a Library) -> [[Option<&'a Scored>; 2]; 2] {
+    let member = fastest_member(solution, library);
+    // The script of a combination has its final weights. Its score is from weights that were fitted on other rows.
+    [[Some(solution), member], [Some(member.unwrap_or(solution)), None]]
+}
+
+/// How long the runs of the probes are expected to take, in seconds, without those that there is no time for now.
+pub(super) fn expected(ctx: &Ctx<'_>, solution: &Scored, library: &Library) -> Vec<f64> {
+    if ctx.config().probes == Probes::Off || leaks(ctx, solution) || !ctx.verifies() {
+        return Vec::new();
     }
-    Ok(probes)
+    let allowed = ctx.run.limits.probe_time(&Step::Finalization.place(), ctx.run.journal.elapsed());
+    let seconds = |scripts: [Option<&Scored>; 2]| {
+        let mut seconds = scripts.into_iter().flatten().map(|one| one.facts().seconds);
+        seconds.find(|seconds| seconds * LONGER <= allowed)
+    };
+    scripts(solution, library).into_iter().filter_map(seconds).collect()
 }
 
 /// The member of a combination that ran in the shortest time.
@@ -104,70 +132,58 @@ fn fastest_member<'a>(solution: &Scored, library: &'a Library) -> Option<&'a Sco
     members.min_by(|one, two| seconds(one).total_cmp(&seconds(two)).then(one.step().cmp(&two.step())))
 }
 
-/// The probes of a solution, one after another.
-struct ProbeSeries<'a> {
-    solution: &'a Scored,
-    /// The fastest member of the solution, if it is a combination.
-    member: Option<&'a Scored>,
-    /// The next probe is expected to take this many times as long as the script before.
-    longer: f64,
-    /// The probe that took longer than its share.
-    late: Option<&'static str>,
+/// The script that ran for a probe with its outcome, or why none did.
+type Ran<'a> = Result<(&'a Scored, ScriptOutcome), String>;
+
+/// Runs the first of these scripts that there is time for.
+async fn run<'a>(
+    ctx: &Ctx<'_>,
+    solution: &Scored,
+    scripts: [Option<&'a Scored>; 2],
+) -> Result<Ran<'a>, Stop> {
+    let time = TimePlan::for_probe(ctx, solution.facts().seconds, LONGER).await?;
+    let seconds = |one: &Scored| one.facts().seconds;
+    let mut scripts = scripts.into_iter().flatten();
+    let least = scripts.clone().map(seconds).fold(f64::INFINITY, f64::min);
+    match scripts.find(|one| time.has_room_for(seconds(one))) {
+        Some(probed) => Ok(Ok((probed, ctx.run(probed.text(), Purpose::Probe).await?.value))),
+        None => Ok(Err(time.refusal(least))),
+    }
 }
 
-impl ProbeSeries<'_> {
-    async fn probe(
-        &mut self,
-        ctx: &Ctx<'_>,
-        name: &'static str,
-        data: DataView,
-    ) -> Result<(ProbeVerdict, String), Stop> {
-        let seconds = self.solution.facts().seconds;
-        let time = TimePlan::for_probe(ctx, seconds, self.longer).await?;
-        let skipped = |why: String| Ok((ProbeVerdict::Skipped, why));
-        if let Some(late) = self.late.filter(|_| time.knows_longer()) {
-            return skipped(format!("the probe `{late}` took longer than its share of the time"));
-        }
-        // The script of a combination has its final weights. Its score is from weights that were fitted on other rows.
-        let needs_member = data == DataView::ReplacedTestRows && time.knows_longer();
-        let whole = Some(self.solution).filter(|_| self.member.is_none() || !needs_member);
-        let member = self.member.filter(|_| time.knows_longer());
-        let fits = |one: &&Scored| time.has_room_for(one.facts().seconds);
-        let Some(probed) = whole.filter(fits).or_else(|| member.filter(fits)) else {
-            let least = member.map_or(seconds, |member| member.facts().seconds);
-            return skipped(time.refusal(least));
-        };
-        let outcome = ctx.run(probed.text(), Purpose::Probe).await?.value;
-        self.longer = self.longer.max(LONGER * outcome.duration_seconds / probed.facts().seconds.max(1.0));
-        if outcome.end == ScriptEnd::TimedOut {
-            self.late = Some(name);
-        }
-        let (verdict, detail) = match data {
-            _ if outcome.is_error() => (ProbeVerdict::Skipped, failure_text(data, &outcome)),
-            DataView::ShuffledTarget => shuffled_target(ctx, probed, &outcome),
-            DataView::ReplacedTestRows => replaced_test_rows(ctx, probed, &outcome),
-            _ => fits_of(&outcome),
-        };
-        let is_member = probed.place() != self.solution.place();
-        let of = if is_member {
-            format!(" (the member of {}, the fastest of the combination)", probed.step())
-        } else {
-            String::new()
-        };
-        Ok((verdict, format!("{detail}{of}")))
-    }
+/// What the run of a probe tells of the solution. `when` says in which way the run was unusual.
+fn told(
+    ctx: &Ctx<'_>,
+    solution: &Scored,
+    ran: &Ran<'_>,
+    when: &str,
+    judge: fn(&Ctx<'_>, &Scored, &ScriptOutcome) -> (ProbeVerdict, String),
+) -> (ProbeVerdict, String) {
+    let (probed, outcome) = match ran {
+        Ok(ran) => ran,
+        Err(why) => return (ProbeVerdict::Skipped, why.clone()),
+    };
+    let (verdict, detail) = match outcome.is_error() {
+        true => (ProbeVerdict::Skipped, failure_text(when, outcome)),
+        false => judge(ctx, probed, outcome),
+    };
+    let of = if probed.place() == solution.place() {
+        String::new()
+    } else {
+        format!(" (the member of {}, the fastest of the combination)", probed.step())
+    };
+    (verdict, format!("{detail}{of}"))
 }
 
 fn new_probe(name: &str, (verdict, detail): (ProbeVerdict, String)) -> Probe {
     Probe { name: name.to_owned(), verdict, detail }
 }
 
-fn failure_text(data: DataView, outcome: &ScriptOutcome) -> String {
+fn failure_text(when: &str, outcome: &ScriptOutcome) -> String {
     if outcome.end == ScriptEnd::TimedOut {
         let seconds = outcome.duration_seconds;
         return format!("it took longer than its share of the time, and was stopped after {seconds:.0} s");
     }
-    let when = if data == DataView::Search { "while it was watched" } else { "on changed data" };
     format!("the script failed {when}: {}", outcome.headline())
 }
 

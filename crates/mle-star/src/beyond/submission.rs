@@ -4,18 +4,21 @@
 //! back, and a submission script that fails must not cost the answer. What it may change: which script is submitted,
 //! from the paper's (`paper::finalize`) to the chosen solution as it is.
 
-use super::choice::Chosen;
+use super::choice::{Chosen, Predictions};
 use super::fallback::{Candidate, FinalAnswer};
 use super::held_out::{compare_fits, has_looked, holdout_score};
 use super::holdout_run::{HoldoutRun, run_on_holdout, warn_if_worse};
-use super::importance::importance;
-use super::model;
-use super::probes::leaks;
+use super::importance::{self, importance};
+use super::model::{self, WithModel};
+use super::probes::{self, leaks};
+use crate::abilities::asks_for_model;
 use crate::agents::test_agent;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluate::{attempt, execute, without_leakage};
 use crate::evaluation::Script;
+use crate::library::Library;
+use crate::limits::RERUN_FACTOR;
 use crate::paper::finalize::without_subsampling;
 use crate::result::SolutionScript;
 use crate::scored::Scored;
@@ -25,6 +28,7 @@ use crate::verdict::{Best, Verdict};
 use mle_star_domain::effects::{Limit, Purpose};
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::protocol::HoldoutPart;
+use mle_star_domain::question::Refit;
 
 /// Section 3.4 and Figures 25 to 28 of the MLE-STAR paper: turns the chosen solution into a submission.
 ///
@@ -40,7 +44,7 @@ pub(crate) async fn finalize(
         // It is published now: what follows tells more about it, and may take as long again.
         made.last.candidate.answer().into_iter().for_each(|answer| ctx.emit(answer));
         made.last.importance = importance(ctx, &made.last).await?;
-        if let (Ok(kept), false) = (&made.last.candidate.model, made.asked || made.last.is_fallback) {
+        if let (Ok(kept), false) = (&made.last.candidate.model, made.was_asked() || made.last.is_fallback) {
             let (solution, holdout) = (&made.last.candidate.solution, &made.last.holdout_run);
             let seconds = holdout.as_ref().map_or(solution.facts().seconds, |run| run.seconds);
             made.last.candidate.model = model::model(ctx, solution, kept.clone(), seconds).await?;
@@ -53,6 +57,36 @@ pub(crate) async fn finalize(
     last.contamination = test_agent::check_contamination(ctx, &last.candidate.script).await?;
     last.candidate.leaks |= leaks(ctx, &last.candidate.solution);
     Ok(last)
+}
+
+/// Says what finalization is expected to run, and for about how long.
+pub(crate) fn announce(ctx: &Ctx<'_>, best: &Scored, library: &Library, before: Option<&Candidate>) {
+    let seconds = best.facts().seconds;
+    let probed = probes::expected(ctx, best, library);
+    let at_once = ctx.run.outside.script_slots.most() > 1;
+    let probing = probed.iter().copied().reduce(if at_once { f64::max } else { |one, other| one + other });
+    let importance = importance::expected(ctx, seconds);
+    let (combines, holds_out) = (best.composition().is_some(), ctx.holdout().is_on());
+    let is_complete = (combines || ctx.tells_more()) && best.wrote_submission();
+    // Another script is scored without the labels of the held-out rows first.
+    let rehearses = holds_out && !is_complete;
+    let is_alone = is_complete && !combines && !holds_out;
+    let has_run = is_alone || before.is_some_and(|known| known.script.content == best.text());
+    let runs = u32::from(!has_run || asks_for_model(ctx.config()));
+    let parts = [
+        (!probed.is_empty()).then(|| format!("{} probes", probed.len())),
+        rehearses.then(|| "1 run without the held-out rows".to_owned()),
+        (runs > 0).then(|| "1 run on all rows".to_owned()),
+        importance.map(|_| "importance".to_owned()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        return;
+    }
+    let searched = f64::from(u32::from(rehearses)) + RERUN_FACTOR * f64::from(runs);
+    let all = probing.unwrap_or_default() + searched * seconds + importance.unwrap_or_default();
+    let about = if all < 60.0 { format!("{:.0} s", all.ceil()) } else { format!("{:.0} min", all / 60.0) };
+    ctx.info(format!("finalization: {}; about {about}", parts.join(", ")));
 }
 
 /// Scores what is submitted on rows whose labels are known to the program alone, if that has not been done. Nothing is decided by
@@ -104,6 +138,13 @@ struct SubmissionRuns {
     asked: bool,
 }
 
+impl SubmissionRuns {
+    /// Whether an agent was asked to keep the model, with the script or in a copy of it.
+    fn was_asked(&self) -> bool {
+        self.asked || self.last.candidate.model.as_ref().is_ok_and(|kept| kept.run.is_with_model())
+    }
+}
+
 /// Writes and runs the submission script.
 async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> Result<SubmissionRuns, Stop> {
     let best = &chosen.best;
@@ -134,7 +175,10 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Candidate>) -> R
         let script = SolutionScript { phase: SolutionPhase::Final, ..SolutionScript::from(best) };
         Ok(Candidate::finalized(best, script, best.place().clone(), best.leaks()))
     } else {
-        on_all_rows(ctx, script, best, &mut held_out, before, &mut limit).await?
+        let own = held_out.as_ref().map(|run| run.predictions.clone()).or_else(|| Predictions::of(best));
+        let is_known = |own: &Predictions| !asked && own.script == script.solution.text();
+        let own = own.filter(|own| is_known(own) && !ctx.holdout().is_period());
+        on_all_rows(ctx, (script, own), best, &mut held_out, before, &mut limit).await?
     };
     let last = FinalAnswer::new(ctx, on_original_files, held_out, chosen, before);
     Ok(SubmissionRuns { last, limit, subsampled: solution != *best.solution(), asked })
@@ -158,10 +202,11 @@ fn verdict(ctx: &Ctx<'_>, made: &SubmissionRuns, best: &Scored) -> Verdict {
 }
 
 /// Runs the submission script on the original files, or the chosen solution as it is if that one predicts better; the error says
-/// why that is no answer.
+/// why that is no answer. If `own` is what the script predicted for the test rows before, a copy that keeps its model may run
+/// instead.
 async fn on_all_rows(
     ctx: &Ctx<'_>,
-    checked: Script,
+    (checked, own): (Script, Option<Predictions>),
     best: &Scored,
     holdout: &mut Option<HoldoutRun>,
     before: Option<&Candidate>,
@@ -173,6 +218,19 @@ async fn on_all_rows(
         ctx.info(format!("the script ran on the original files at {run}, so it does not run again"));
         return Ok(Ok(Candidate::finalized(best, known.script.clone(), run, checked.leaks)));
     }
+    let seconds = holdout.as_ref().map_or(best.facts().seconds, |holdout| holdout.seconds);
+    let copied = match &own {
+        Some(own) => Box::pin(model::with_model(ctx, (best, &checked), own, seconds)).await?,
+        None => None,
+    };
+    let model = match copied {
+        Some(WithModel::Submits(made, refit)) => {
+            holdout.iter_mut().for_each(|holdout| holdout.notes.push(like_before(&refit)));
+            return Ok(Ok(*made));
+        }
+        Some(WithModel::Leaves(model)) => Some(model),
+        None => None,
+    };
     let execution = match holdout {
         Some(HoldoutRun { falls_back: true, .. }) => {
             attempt(&on_all_rows, checked, Purpose::Submission).await?
@@ -180,7 +238,10 @@ async fn on_all_rows(
         _ => execute(&on_all_rows, checked, Purpose::Submission).await?,
     };
     match Candidate::from_run(ctx, best, execution) {
-        Ok(made) => unless_it_jumps(ctx, made, holdout.as_mut()).await,
+        Ok(mut made) => {
+            made.model = model.unwrap_or(made.model);
+            unless_it_jumps(ctx, made, holdout.as_mut()).await
+        }
         Err(failure) => {
             *limit = failure.limit;
             let headline = failure.headline();
@@ -204,14 +265,20 @@ async fn unless_it_jumps(
     let predicted = &holdout.predictions;
     let (first, second) = ((&predicted.run, predicted.script.as_str()), (run, made.script.content.as_str()));
     let Some(refit) = compare_fits(ctx, first, second).await? else { return Ok(Ok(made)) };
-    let words = format!("With the held-out rows, its predictions for {} test rows", refit.rows);
     if !refit.is_jump {
-        holdout.notes.push(format!("{words} are like those without ({}).", refit.words));
+        holdout.notes.push(like_before(&refit));
         return Ok(Ok(made));
     }
     let differ = format!("differ from those without by more than fits do ({})", refit.words);
+    let words = format!("With the held-out rows, its predictions for {} test rows", refit.rows);
     holdout.notes.push(format!("{words} {differ}, so those without are submitted."));
     Ok(Err(format!("the submission script's predictions on the original files {differ}")))
+}
+
+/// That the predictions of a script with the held-out rows are like those without, in a sentence.
+fn like_before(refit: &Refit) -> String {
+    let Refit { rows, words, .. } = refit;
+    format!("With the held-out rows, its predictions for {rows} test rows are like those without ({words}).")
 }
 
 /// The combination of members without subsampling. Also returns whether all members are known to use all rows that fit.

@@ -112,6 +112,7 @@ fn targets(line: &str) -> impl Iterator<Item = &str> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the corpus is in files")]
 mod tests {
     use super::*;
 

@@ -222,6 +222,25 @@ fn the_importance_of_columns_may_take_half_of_what_is_left() {
 }
 
 #[test]
+fn a_copy_with_the_model_leaves_time_for_the_script_itself() {
+    let (limits, _) = limits(1000, Config::default());
+    let place = Step::Finalization.place();
+    let seconds = |place: Place| limits.script_timeout(&place, Purpose::Submission, 900.0).as_secs_f64();
+    assert!((seconds(place.with_model().named(Name::Run)) - 50.0).abs() < 1e-9);
+    assert!((seconds(place.named(Name::Run)) - 100.0).abs() < 1e-9);
+}
+
+#[test]
+fn checks_of_the_answer_take_a_small_share_of_the_time_that_the_search_took() {
+    let (limits, _) = limits(86_400, Config::default());
+    let (probe, importance) = (Step::Finalization.place(), Step::Finalization.place().importance());
+    for (used, of_probe, of_importance) in [(100.0, 60.0, 60.0), (6000.0, 450.0, 300.0)] {
+        let found = [&probe, &importance].map(|place| limits.probe_time(place, used));
+        assert!((found[0] - of_probe).abs() < 1e-9 && (found[1] - of_importance).abs() < 1e-9, "{found:?}");
+    }
+}
+
+#[test]
 fn an_agent_is_asked_only_if_its_answer_leaves_time_for_the_script() {
     let (limits, config) = limits(1000, Config::default());
     limits.begin_phase(Phase::Phase3, &config, 100.0);

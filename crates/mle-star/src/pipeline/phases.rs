@@ -202,6 +202,7 @@ pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Final
     let mut stands = choice::Chosen::by_validation(best, std::slice::from_ref(best));
     let last = Box::pin(async {
         let chosen = choice::choose(ctx, best, &search.answers(), &search.library).await?;
+        submission::announce(ctx, &chosen.best, &search.library, before);
         let chosen = probes::probe(ctx, chosen, &search.library).await?;
         stands = chosen;
         submission::finalize(ctx, &stands, before).await

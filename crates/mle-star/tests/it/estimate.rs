@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mle_star::estimate::{Count, estimate};
 use mle_star::journal::Frozen;
 use mle_star::testing::{World, frozen, protocol, scored_with_submission};
-use mle_star_domain::config::{AgentsChoice, Context, LeakageCheck};
+use mle_star_domain::config::{AgentsChoice, Context, LeakageCheck, Preset, Probes};
 use mle_star_domain::place::{Phase, Place};
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::role::AgentType;
@@ -43,7 +43,7 @@ fn sized([models, outer, inner, paths, rounds]: [u32; 5]) -> Frozen {
     (config.num_retrieved_models, config.outer_loop_steps) = (models, outer);
     (config.inner_loop_steps, config.num_parallel_solutions) = (inner, paths);
     (config.ensemble_rounds, config.max_debug_attempts) = (rounds, 2);
-    config.agents = AgentsChoice::Claude;
+    (config.agents, config.preset) = (AgentsChoice::Claude, Preset::Paper);
     inputs
 }
 
@@ -66,6 +66,7 @@ async fn the_fewest_of_the_defaults_are_those_of_a_run_without_accepted_attempts
     for [models, outer, inner, paths, rounds] in SIZES {
         let mut inputs = sized([models, outer, inner, paths, rounds]);
         (inputs.config.context, inputs.config.leakage_check) = (Context::Full, LeakageCheck::Accepted);
+        inputs.config.preset = Preset::Default;
         // Nobody samples so few rows.
         inputs.protocol = Some(Protocol { verifies: false, ..protocol() });
         let attempts =
@@ -78,7 +79,9 @@ async fn the_fewest_of_the_defaults_are_those_of_a_run_without_accepted_attempts
             (1, models) => format!("phase1/merge-{}/run", models - 1),
             _ => "phase3/r0/run".to_owned(),
         };
-        let world = world.script(&last, scored_with_submission(0.5));
+        let world = world
+            .script(&last, scored_with_submission(0.5))
+            .agent("finalization/model/test", "```python\nopen('./final/predict.py', 'w')\n```");
         assert_eq!(done(&world, &inputs).await, estimated(&inputs, |count| count.fewest));
     }
 }
@@ -120,6 +123,21 @@ async fn the_most_are_those_of_a_run_in_which_everything_goes_wrong_that_can() {
         let world = eventful(&inputs).await;
         assert_eq!(done(&world, &inputs).await, estimated(&inputs, |count| count.most), "{size:?}");
     }
+}
+
+#[tokio::test]
+async fn the_runs_of_finalization_are_counted() {
+    let mut inputs = sized([1, 1, 1, 1, 1]);
+    let scripts = |inputs: &Frozen| {
+        let of = estimate(&inputs.config, &inputs.task, None);
+        of.into_iter().find(|of| of.phase == Phase::Finalization).unwrap().scripts
+    };
+    let before = scripts(&inputs);
+    inputs.config.probes = Probes::Final;
+    let probed = scripts(&inputs);
+    assert_eq!((probed.fewest - before.fewest, probed.most - before.most), (2, 8));
+    inputs.config.preset = Preset::Default;
+    assert_eq!(scripts(&inputs), Count { fewest: probed.fewest, most: probed.most + 2 });
 }
 
 #[tokio::test]

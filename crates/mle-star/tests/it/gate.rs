@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
-use mle_star::testing::{World, measured, ran, submitted};
+use mle_star::slots::Slots;
+use mle_star::testing::{World, failed, measured, ran, submitted};
 use mle_star_domain::config::{LeakageGate, Probes};
 use mle_star_domain::effects::{DataView, Fits, Fitted, ScriptOutcome};
 use mle_star_domain::measure::Chance;
@@ -186,9 +187,8 @@ fn with_rounds() -> World {
     World::new()
         .script("phase2/path-0/t0/k0/run", with_round(0.8))
         .script("phase3/r0/run", with_round(0.9))
-        .script("finalization/probe-0/replaced-test-rows/run", with_round(0.9))
+        .script("finalization/probe-0/replaced-test-rows/run", with_fits(Fits::Clean { rows: 90, of: 100 }))
         .script("finalization/probe-1/replaced-test-rows/run", with_round(0.8))
-        .script("finalization/probe-0/fits/run", with_fits(Fits::Clean { rows: 90, of: 100 }))
 }
 
 fn with_round(score: f64) -> ScriptOutcome {
@@ -218,7 +218,8 @@ async fn a_suspect_solution_gives_way_to_the_next_best() {
     let view = |place: &str| world.script_run(place).unwrap().data;
     assert_eq!(view("finalization/probe-0/shuffled-target/run"), DataView::ShuffledTarget);
     assert_eq!(view("finalization/probe-0/replaced-test-rows/run"), DataView::ReplacedTestRows);
-    assert_eq!(view("finalization/probe-0/fits/run"), DataView::Search);
+    let probes = world.trace().into_iter().filter(|place| place.contains("/probe-"));
+    assert_eq!(probes.count(), 2, "the fits are watched while the test rows are replaced");
 
     let replaced = trust(&probed(4.0, -1.0), &inputs).await;
     assert_eq!(replaced.validation_score, Some(0.8), "{replaced:?}");
@@ -264,7 +265,7 @@ async fn a_leak_that_the_agent_cannot_correct_gives_way_to_the_next_best() {
         assert_eq!(warnings(&world, "finalization", &format!("{why}; the next best solution is tried")), 1);
         let probes = world.trace().into_iter().filter(|place| place.contains("/probe-"));
         assert!(probes.clone().all(|place| place.starts_with("finalization/probe-1/")), "{verifies}");
-        assert_eq!(probes.count(), if verifies { 3 } else { 0 });
+        assert_eq!(probes.count(), if verifies { 2 } else { 0 });
     }
 }
 
@@ -334,8 +335,7 @@ async fn skipped_probes_say_why() {
     };
     let slow = ScriptOutcome { duration_seconds: 1e6, ..with_round(0.9) };
     let slow = with_rounds().script("phase3/r0/run", slow);
-    check(&slow, &inputs, "it would take about 1500000.0 s, and its share of the time that is left is ")
-        .await;
+    check(&slow, &inputs, "it would take about 1500000.0 s, and its share of the time is ").await;
 
     inputs.protocol.as_mut().unwrap().verifies = false;
     let expected = "the program does not compute scores from predictions in this run";
@@ -350,7 +350,8 @@ async fn what_a_probe_suspects_gives_way_to_the_next_best() {
         inputs.config.probes = Probes::Final;
         let [first, second] = [0, 1].map(|n| format!("finalization/probe-{n}/shuffled-target/run"));
         let world = with_rounds().script(&first, by_chance(0.0)).script(&second, by_chance(0.0));
-        let world = world.script(&format!("finalization/probe-0/{probe}/run"), outcome);
+        let run = if probe == "fits" { "replaced-test-rows" } else { probe };
+        let world = world.script(&format!("finalization/probe-0/{run}/run"), outcome);
         let trust = trust(&world, &inputs).await;
         let score = if verdict == Suspect { 0.8 } else { 0.9 };
         assert_eq!(trust.validation_score, Some(score), "{expected}: {:?}", trust.probes);
@@ -379,6 +380,38 @@ async fn what_a_probe_suspects_gives_way_to_the_next_best() {
     check("fits", clean, Pass, "90 of 100 validation predictions are by").await;
     let unknown = with_fits(Fits::Unknown { why: "no fit was seen".to_owned() });
     check("fits", unknown, Skipped, "no fit was seen").await;
+    let failed = || failed("ValueError: broken");
+    check(rows, failed(), Skipped, "the script failed on changed data: ValueError: broken").await;
+    check("fits", failed(), Skipped, "the script failed while it was watched: ValueError: broken").await;
+}
+
+/// Two slots are as fast as the slower of both probes; one slot is enough.
+#[tokio::test(start_paused = true)]
+async fn both_runs_of_a_probed_solution_begin_at_once() {
+    let mut inputs = held_out();
+    inputs.config.probes = Probes::Final;
+    let is_begun = |event: &Event| matches!(event, Event::ScriptStarted { place, .. } if place.is_probe());
+    let is_over = |event: &Event| matches!(event, Event::ScriptEnded { place, .. } if place.is_probe());
+    for (slots, expected) in [(1, vec![true, false, true, false]), (2, vec![true, true, false, false])] {
+        let (folder, world) = (Folder::fresh(), with_rounds().takes(0, 10));
+        let world = world.script("finalization/probe-0/shuffled-target/run", by_chance(0.0));
+        let journal = Journal::create(folder.path(), &inputs).unwrap();
+        let result = world.solve(&inputs, &journal, &Slots::new(slots)).await.unwrap().result;
+        let events = world.events();
+        let told = events.iter().find_map(|event| match event {
+            Event::Info { text, .. } => text.strip_prefix("finalization: "),
+            _ => None,
+        });
+        let seconds = if slots == 1 { 57 } else { 47 };
+        let runs = "2 probes, 1 run without the held-out rows, 1 run on all rows, importance";
+        let words = format!("{runs}; about {seconds} s");
+        assert_eq!(told, Some(words.as_str()));
+        let order: Vec<bool> =
+            events.iter().filter(|event| is_begun(event) || is_over(event)).map(is_begun).collect();
+        assert_eq!(order, expected, "{slots}");
+        let verdicts = result.trust.unwrap().probes.into_iter().map(|probe| probe.verdict);
+        assert_eq!(verdicts.collect::<Vec<_>>(), [ProbeVerdict::Pass; 3], "{slots}");
+    }
 }
 
 #[tokio::test]

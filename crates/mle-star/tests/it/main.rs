@@ -17,6 +17,7 @@ mod gate;
 mod holdout;
 mod initial;
 mod journal;
+mod kept_model;
 mod like_rows;
 mod limits;
 mod logging;

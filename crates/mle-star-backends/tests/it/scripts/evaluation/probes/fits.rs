@@ -34,7 +34,7 @@ const FIRST: u64 = 16;
 async fn watched(world: &World, script: &str) -> ScriptOutcome {
     let request = ScriptRequest {
         purpose: Purpose::Probe,
-        data: DataView::Search,
+        data: DataView::ReplacedTestRows,
         ..request(script, Duration::from_secs(100))
     };
     world.runner().run(&request).await.unwrap()
@@ -158,10 +158,12 @@ async fn what_is_not_certain_is_not_reported() {
 #[tokio::test]
 async fn a_script_without_models_runs_as_ever() {
     let world = super::super::world("id,y\n1,1\n2,3\n", Metric::Mae, Some("id")).await;
+    fs::write(world.setup.data_dir.join("test.csv"), "id\n3\n4\n").unwrap();
     let script = "import sys, os\nprint(__name__, sys.argv, 'numpy' in sys.modules)\nopen('final/validation_predictions.csv', 'w').write('id,y\\n1,1\\n2,2\\n')";
     let outcome = watched(&world, script).await;
     assert_eq!(outcome.stdout.head, "__main__ ['solution.py'] False\n", "{outcome:?}");
     assert_eq!(outcome.fits, Some(Fits::Unknown { why: "no fit of a known library was seen".to_owned() }));
+    assert!((outcome.measured.unwrap().score - 0.5).abs() < 1e-12, "its score is told, too");
     let stopped = watched(&world, "import os\nos._exit(0)").await;
     assert_eq!(stopped.fits, Some(Fits::Unknown { why: "the script left no report of its fits".to_owned() }));
     let ordinary = world.run("import sys\nprint('mle_star_watch' in sys.modules)").await;
