@@ -107,7 +107,10 @@ fn submitted(outcome: &ScriptOutcome, rows: &str) -> Result<(), String> {
     match findings {
         _ if outcome.is_error() => {
             let headline = outcome.headline();
-            Err(format!("the final script failed on {rows}: {}", headline.trim_end_matches('.')))
+            Err(format!(
+                "not asked, since the final script fails on {rows}: {}",
+                headline.trim_end_matches('.')
+            ))
         }
         Some([]) => Ok(()),
         Some([first, ..]) => Err(format!("the final script does not predict {rows}: {first}")),
