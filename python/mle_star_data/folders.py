@@ -36,6 +36,7 @@ OWN_TIMES = 0.9
 EARLIER = 3
 """Seasons before the latest known one that are looked for, where values are missing."""
 REPETITIONS, MAX_COPIED, MAX_CELLS, MIN_COPIED = 5, 200_000, 20_000_000, 100
+NEW = "\0new"
 MIN_OF_BLOCK, BLOCKS_OF_TIMES = 50, 10
 Fill = Callable[[Path], Any]
 
@@ -321,12 +322,21 @@ def permuted(folder: Path, ids: Path, id: str, kept: Sequence[str], into: Path |
     if own.null_count().sum_horizontal().item():
         raise Refused("the sample lacks rows of the test table")
     made, answers = pl.concat(copies), pl.concat([own] * len(copies))
-    if first := _new_ids(folder, train, test, sample, id):
-        fresh = pl.Series(id, np.arange(first, first + len(made))).cast(pl.String)
-        made, answers = made.with_columns(fresh), answers.with_columns(fresh)
-    link(folder, into, [test, sample])
-    made.write_csv(into / test)
-    answers.write_csv(into / sample)
+    further, fresh = _further_tables(folder, [train, test, sample], made[id].str.strip_chars()), None
+    if further is not None:
+        tables = [table for table in (_whole(folder / train), frames[0], *further.values()) if id in table.columns]
+        fresh = _new_ids(pl.concat([table[id].str.strip_chars() for table in tables]), len(made))
+    if further is None or fresh is None:
+        further = {}
+    else:
+        named = pl.DataFrame({id: made[id].str.strip_chars(), NEW: fresh})
+        made, answers = (table.with_columns(fresh.alias(id)) for table in (made, answers))
+        for name, table in further.items():
+            copied = named.join(table.with_columns(pl.col(id).str.strip_chars()), on=id)
+            further[name] = pl.concat([table, copied.drop(id).rename({NEW: id}).select(table.columns)])
+    link(folder, into, [test, sample, *further])
+    for name, table in {test: made, sample: answers, **further}.items():
+        table.write_csv(into / name)
     return found
 
 
@@ -338,21 +348,42 @@ def _shuffled(count: int, use: str) -> Array:
     return np.argsort(drawn(numbered(count), 1, use), kind="stable")
 
 
-def _new_ids(folder: Path, train: str, test: str, sample: str, id: str) -> int | None:
-    """The first new ID, if all IDs are whole numbers that no further file may refer to. Others may tell something."""
-    if {name for name in os.listdir(folder) if not name.startswith(".")} - {
-        train,
-        test,
-        sample,
-        FOLDS,
-        "description.md",
-    }:
+def _further_tables(folder: Path, but: Sequence[str], ids: pl.Series) -> dict[str, pl.DataFrame] | None:
+    """The further tables that have most of these IDs in their column of the same name. None if a file may refer to IDs
+    in another way, or has too many rows of them."""
+    found, copies = {}, len(ids) / ids.n_unique()
+    known = {*but, FOLDS, "description.md"}
+    for name in sorted(name for name in os.listdir(folder) if not name.startswith(".") and name not in known):
+        if not name.endswith(".csv"):
+            return None
+        table = _whole(folder / name)
+        texts = [table[one].str.strip_chars() for one in table.columns]
+        refers = [text.name for text in texts if np.mean(ids.is_in(text.implode()).to_numpy()) > 0.5]
+        if refers not in ([], [ids.name]) or (refers and len(table) * len(texts) * copies > MAX_CELLS):
+            return None
+        if refers:
+            found[name] = table
+    return found
+
+
+def _new_ids(known: pl.Series, count: int) -> pl.Series | None:
+    """New IDs like these: further numbers, with as many digits if these begin with zeros, between the same texts; or
+    others of as many hexadecimal digits. None if IDs may tell something."""
+    before, digits, after = known.str.extract_groups(r"^(\D*)([0-9]{1,10})(\D*)$").struct.unnest().get_columns()
+    lengths = known.str.len_chars().unique()
+    if digits.null_count() == 0 and before.n_unique() == after.n_unique() == 1:
+        is_padded = digits.str.contains("^0.").any()
+        numbers = np.arange(count) + digits.cast(pl.Int64).to_numpy().max() + 1
+        width, most = (len(digits[0]), 10 ** len(digits[0])) if is_padded else (1, 2**31)
+        if numbers[-1] >= most or (is_padded and len(lengths) > 1):
+            return None
+        return pl.Series([f"{before[0]}{number:0{width}}{after[0]}" for number in numbers])
+    if not known.str.contains("^[0-9a-f-]{16,}$").all() or len(lengths) > 1:
         return None
-    ids = pl.concat([frame[id] for frame in (_whole(folder / train), _whole(folder / test)) if id in frame.columns])
-    if not ids.str.contains(r"^(0|[1-9][0-9]{0,9})$").all():
-        return None
-    first = int(ids.cast(pl.Int64).max() or 0) + 1  # type: ignore[arg-type]
-    return first if first < 2**31 else None
+    letters, rng = np.array([list(one) for one in known.unique().sort()]), np.random.default_rng(0)
+    letters = letters[rng.integers(len(letters), size=(count, letters.shape[1])), np.arange(letters.shape[1])]
+    found = pl.Series(["".join(one) for one in letters])
+    return None if found.is_in(known.implode()).any() or found.n_unique() < count else found
 
 
 def shuffle_targets(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import stat
 import zipfile
 from collections.abc import Sequence
@@ -388,9 +389,16 @@ def test_held_out_predictions_are_taken_out_of_a_submission(tmp_path: Path, subm
 
 @pytest.mark.parametrize(
     ("id", "further", "first"),
-    [(str, False, "200"), (str, True, None), (lambda n: f"p{n}_x", False, None), (lambda n: f"{n:05}", False, None)],
+    [
+        (str, "", "200"),
+        (str, "id,n\n1,2\n", "200"),
+        (str, "order,of\n" + "".join(f"{at},{at + 10}\n" for at in range(20)), None),
+        (lambda n: f"p{n}_x", "", "p200_x"),
+        (lambda n: f"{n:05}", "", "00200"),
+        (lambda n: f"{n % 5}-{n}", "", None),
+    ],
 )
-def test_each_copy_permutes_one_column(tmp_path: Path, id: Cells, further: bool, first: str | None) -> None:
+def test_each_copy_permutes_one_column(tmp_path: Path, id: Cells, further: str, first: str | None) -> None:
     folder, into = tmp_path / "data", tmp_path / "into"
     folder.mkdir()
     (folder / "train.csv").write_text("id,a,b,g,y\n" + "".join(f"{id(n)},{n},x,1,0\n" for n in range(100, 200)))
@@ -398,7 +406,7 @@ def test_each_copy_permutes_one_column(tmp_path: Path, id: Cells, further: bool,
     (folder / "sample_submission.csv").write_text("id,y\n" + "".join(f"{id(n)},0.5\n" for n in range(30)))
     (tmp_path / "labels.csv").write_text("id,y\n" + "".join(f"{id(n)},1\n" for n in range(10, 30)))
     if further:
-        (folder / "orders.csv").write_text("id,n\n1,2\n")
+        (folder / "orders.csv").write_text(further)
     found = folders.permuted(folder, tmp_path / "labels.csv", "id", ["g"], into)
     assert found == folders.permuted(folder, tmp_path / "labels.csv", "id", ["g"], None)
     assert (found["columns"], found["repetitions"], len(found["ids"])) == (["a", "b"], 5, 20)
@@ -412,6 +420,31 @@ def test_each_copy_permutes_one_column(tmp_path: Path, id: Cells, further: bool,
         moved = [(part[name] != test[:20][name]).sum() > 10 for name in ("a", "b")]
         assert moved == [1 <= copy < 6, copy > 5]
         assert part["a"].n_unique() == 20
+
+
+def uuid(n: int) -> str:
+    return f"{hashlib.sha256(str(n).encode()).hexdigest()[:12]}-{n:04}"
+
+
+@pytest.mark.parametrize("id", [str, uuid])
+def test_copies_join_one_to_one(tmp_path: Path, id: Cells) -> None:
+    """A further table has a row for each row of the training and the test table, and for each copy."""
+    folder, into = tmp_path / "data", tmp_path / "into"
+    folder.mkdir()
+    (folder / "train.csv").write_text("id,a,y\n" + "".join(f"{id(n)},{n},0\n" for n in range(100, 200)))
+    (folder / "test.csv").write_text("id,a\n" + "".join(f"{id(n)},{n}\n" for n in range(30)))
+    (folder / "sample_submission.csv").write_text("id,y\n" + "".join(f"{id(n)},0.5\n" for n in range(30)))
+    (folder / "more.csv").write_text("w,id\n" + "".join(f"w{n},{id(n)}\n" for n in (*range(30), *range(100, 200))))
+    (tmp_path / "labels.csv").write_text("id,y\n" + "".join(f"{id(n)},1\n" for n in range(10, 30)))
+    found = folders.permuted(folder, tmp_path / "labels.csv", "id", [], into)
+    before, after = (pl.read_csv(path / "more.csv", infer_schema=False) for path in (folder, into))
+    test = pl.read_csv(into / "test.csv", infer_schema=False)
+    assert after[: len(before)].equals(before)
+    assert after["id"].n_unique() == len(after) == len(before) + len(test)
+    assert set(test["id"].str.len_chars()) <= set(before["id"].str.len_chars())
+    joined = test.join(after, on="id", how="left", maintain_order="left", validate="1:1")
+    assert joined["w"].to_list() == [f"w{n}" for n in range(10, 30)] * (len(test) // 20)
+    assert found["ids"] == [id(n) for n in range(10, 30)]
 
 
 @pytest.mark.parametrize(

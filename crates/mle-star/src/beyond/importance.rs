@@ -115,8 +115,8 @@ fn submitted(outcome: &ScriptOutcome, rows: &str) -> Result<(), String> {
     let findings = outcome.submission.as_ref().map(|submission| submission.findings.as_slice());
     match findings {
         _ if outcome.is_error() => {
-            let headline = outcome.headline();
-            Err(format!("the final script failed on {rows}: {}", headline.trim_end_matches('.')))
+            let why = outcome.headline().trim_end_matches('.').to_owned();
+            Err(format!("not asked, since the final script fails on {rows}: {why}"))
         }
         Some([]) => Ok(()),
         Some([first, ..]) => Err(format!("the final script does not predict {rows}: {first}")),

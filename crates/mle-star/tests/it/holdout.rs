@@ -141,7 +141,7 @@ async fn the_importance_of_columns_is_told_with_its_rows_or_why_it_is_not_known(
     check(&held_out(), submitted(&[]), fails("it differs"), Some("it differs")).await;
     let wrong = "the final script does not predict copies of the held-out rows: 3 rows";
     check(&held_out(), submitted(&["3 rows"]), known.clone(), Some(wrong)).await;
-    let broken = "the final script failed on copies of the held-out rows: ValueError: x";
+    let broken = "not asked, since the final script fails on copies of the held-out rows: ValueError: x";
     check(&held_out(), failed("ValueError: x"), known.clone(), Some(broken)).await;
     let mut whole = held_out();
     whole.protocol.as_mut().unwrap().holdout = Holdout::Off { why: "few rows".to_owned() };
@@ -180,7 +180,8 @@ async fn without_held_out_rows_the_importance_of_columns_is_told_on_the_last_fol
     };
     check(predicts(), 2, None).await;
     let alone = predicts().script("finalization/importance/unpermuted/run", failed("ValueError: x"));
-    let why = "the final script failed on the validation rows of the last fold: ValueError: x";
+    let why =
+        "not asked, since the final script fails on the validation rows of the last fold: ValueError: x";
     check(alone, 1, Some(why)).await;
     let copies = predicts().script("finalization/importance/run", submitted(&["3 rows"]));
     let why = "the final script does not predict copies of the validation rows of the last fold: 3 rows";
