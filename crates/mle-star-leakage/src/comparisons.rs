@@ -2,16 +2,17 @@
 
 use std::rc::Rc;
 
-use ruff_python_ast::{CmpOp, Operator};
-use ruff_text_size::TextRange;
+use ruff_python_ast::{CmpOp, Expr, Operator};
+use ruff_text_size::{Ranged, TextRange};
 
+use crate::conditions::UNKNOWN;
 use crate::info::{How, Kind};
 use crate::machine::Machine;
 use crate::rows::DRAWN;
-use crate::table::Table;
+use crate::table::{Mask, Table};
 use crate::value::{Names, Number, Value};
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
     /// The value of a comparison.
     pub(crate) fn compare_values(
         &mut self,
@@ -40,18 +41,42 @@ impl Machine<'_> {
         // Whether an error is small: the mean is a score.
         let error = one.as_ref().filter(|_| other.is_none()).and_then(|table| table.mask.compared);
         made.mask.compared = made.mask.compared.or(error);
-        let category = |value: &Value| match value {
-            Value::Number(number) => {
-                number.category
-                    || self.counts(number)
-                    || number.row.as_ref().is_some_and(|row| !row.index && !row.target)
-            }
-            _ => false,
-        };
-        made.mask.value = operation == CmpOp::Eq && (category(left) || category(right));
+        made.mask.value = operation == CmpOp::Eq && (self.is_category(left) || self.is_category(right));
         made.mask.condition =
             Some(drawn.map_or((key.clone(), negated), |drawn| drawn_key(drawn, &key, negated)));
         self.table(made)
+    }
+
+    /// A comparison with something of which nothing is known, which may be an array. The variable that holds it tells it.
+    pub(crate) fn compare_unknown(
+        &mut self,
+        operation: CmpOp,
+        left: (&'a Expr, &Value),
+        right: (&'a Expr, &Value),
+    ) -> Value {
+        let ((unknown, _), (other, value)) = match (left.1, right.1) {
+            (Value::Unknown, _) => (left, right),
+            (_, Value::Unknown) if matches!(operation, CmpOp::Eq | CmpOp::NotEq) => (right, left),
+            _ => return Value::Unknown,
+        };
+        let is_test = |operation| !matches!(operation, CmpOp::Is | CmpOp::IsNot | CmpOp::In | CmpOp::NotIn);
+        let name = match unknown {
+            Expr::Name(name) => self.state.number_of(self.scope, name.id.as_str()),
+            _ => None,
+        };
+        let (Some(number), true) = (name, is_test(operation)) else { return Value::Unknown };
+        let (key, negated) =
+            self.condition_key(operation, (unknown.range(), other.range()), value.constant().as_deref());
+        let condition = Some((format!("{UNKNOWN}{number} {key}").into(), negated));
+        let value = operation == CmpOp::Eq && self.is_category(value);
+        Value::Condition(Rc::new(Mask { condition, value, ..Mask::default() }))
+    }
+
+    /// Whether a value is one of several of a column, or counts the steps of a loop.
+    fn is_category(&self, value: &Value) -> bool {
+        let Value::Number(number) = value else { return false };
+        let is_of_row = number.row.as_ref().is_some_and(|row| !row.index && !row.target);
+        number.category || self.counts(number) || is_of_row
     }
 
     /// The values of a table, compared with something else.

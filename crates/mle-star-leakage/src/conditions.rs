@@ -39,6 +39,8 @@ const FROM: &str = " from ";
 const FROM_FIRST: &str = "at";
 const FROM_LAST: &str = "end";
 const SHARE: &str = "share";
+/// What the key of a condition on something unknown begins with.
+pub(crate) const UNKNOWN: &str = "unknown ";
 
 impl Machine<'_> {
     /// The key of a test of a column's values, if it is known what they are tested for: `["year"].isin([2018, 2019])`.
@@ -114,7 +116,13 @@ impl Machine<'_> {
         let on_the_way = on_the_way.filter_map(|above| self.rows.part_of(above));
         let requires = on_the_way.filter_map(|(_, division, side)| self.required((division, side))).flatten();
         let comparable = |scored: &[Interval]| match scored {
-            [scored] => scored.column == fits.column || !(scored.is_of_positions() && fits.is_of_positions()),
+            [scored] if scored.column == fits.column => true,
+            // Columns are independent of each other, unless one may be made of the other.
+            [scored] => {
+                let unknown = [fits, scored].iter().any(|interval| interval.column.starts_with(UNKNOWN));
+                let by_positions = scored.is_of_positions() && fits.is_of_positions();
+                !(unknown || by_positions || fits.is_computed())
+            }
             _ => false,
         };
         let only = self.direct(scored, common).is_some()
@@ -248,6 +256,11 @@ impl Interval {
     /// number of rows, nothing tells how these lie to each other.
     fn is_of_positions(&self) -> bool {
         [FROM_FIRST, FROM_LAST, SHARE].contains(&self.column.as_str())
+    }
+
+    /// Whether an end of it is computed, as the first day of rows that are held out.
+    fn is_computed(&self) -> bool {
+        self.lows.iter().chain(&self.highs).any(|bound| bound.text.contains('('))
     }
 
     fn of_positions(bounds: &str, negated: bool) -> Option<Self> {

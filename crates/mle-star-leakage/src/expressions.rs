@@ -10,7 +10,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use crate::info::{Dependencies, Kind};
 use crate::machine::{Body, Items, Machine};
-use crate::table::UNKNOWN_PART;
+use crate::table::{Mask, UNKNOWN_PART};
 use crate::value::{Dict, List, Names, Number, Object, Text, Value};
 
 /// The deepest nesting of expressions and calls that is followed.
@@ -282,7 +282,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn unary(&mut self, operation: UnaryOp, value: Value) -> Value {
+    pub(crate) fn unary(&mut self, operation: UnaryOp, value: Value) -> Value {
         match (operation, value) {
             (UnaryOp::USub, Value::Int(value)) => value.checked_neg().map_or(Value::Unknown, Value::Int),
             (UnaryOp::USub, Value::Float(value)) => Value::Float(-value),
@@ -299,6 +299,10 @@ impl<'a> Machine<'a> {
             (UnaryOp::Invert, Value::Names(names)) if names.sure && !names.only.is_empty() => {
                 let names = Names { except: names.only.clone(), only: Vec::new(), ..(*names).clone() };
                 Value::Names(Rc::new(names))
+            }
+            (UnaryOp::Invert, Value::Condition(mask)) => {
+                let condition = mask.condition.clone().map(|(key, negated)| (key, !negated));
+                Value::Condition(Rc::new(Mask { condition, ..(*mask).clone() }))
             }
             (UnaryOp::Invert, value) => match self.table_of(&value).cloned() {
                 Some(mut table) => {
@@ -421,6 +425,9 @@ impl<'a> Machine<'a> {
             let right = self.eval(comparator);
             let ranges = (compare.left.range(), comparator.range());
             value = self.compare_values(*operation, &left, &right, ranges);
+            if matches!(value, Value::Unknown) {
+                value = self.compare_unknown(*operation, (&compare.left, &left), (comparator, &right));
+            }
         }
         if compare.ops.len() == 1 { value } else { Value::Unknown }
     }

@@ -7,7 +7,7 @@ use crate::info::Kind;
 use crate::machine::Machine;
 use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
-use crate::table::{Group, Order, Table};
+use crate::table::{Group, Mask, Order, Table};
 use crate::training::is_every_row;
 use crate::value::{Bound, List, Names, Object, Value};
 use memchr::memmem;
@@ -288,7 +288,10 @@ impl<'a> Machine<'a> {
         if is_every_row(index) {
             return Some(table.rows);
         }
-        let index = self.table_of(index)?;
+        if let Value::Condition(mask) = index {
+            return self.rows_of_mask(table, mask);
+        }
+        let index = self.table_of(index)?.clone();
         if index.positions.is_some_and(|of| of != table.rows) {
             // Positions of other rows say nothing here.
             return Some(RowsId::UNKNOWN);
@@ -301,17 +304,7 @@ impl<'a> Machine<'a> {
                 among
             });
         }
-        if let Some((key, negated)) = index.mask.condition.clone() {
-            let kind = match (index.mask.random, index.mask.value) {
-                (true, _) => DivisionKind::Random,
-                (false, true) => DivisionKind::Value,
-                (false, false) => DivisionKind::Condition,
-            };
-            let by_errors = index.mask.compared.is_some();
-            let rows = self.divided(table.rows, &key, negated, kind);
-            if by_errors {
-                self.note_chosen_by_errors(rows);
-            }
+        if let Some(rows) = self.rows_of_mask(table, &index.mask) {
             return Some(rows);
         }
         if index.index {
@@ -322,6 +315,21 @@ impl<'a> Machine<'a> {
             return Some(self.divided(table.rows, &name, false, DivisionKind::Condition));
         }
         None
+    }
+
+    /// The rows that a condition chooses.
+    fn rows_of_mask(&mut self, table: &Table, mask: &Mask) -> Option<RowsId> {
+        let (key, negated) = mask.condition.clone()?;
+        let kind = match (mask.random, mask.value) {
+            (true, _) => DivisionKind::Random,
+            (false, true) => DivisionKind::Value,
+            (false, false) => DivisionKind::Condition,
+        };
+        let rows = self.divided(table.rows, &key, negated, kind);
+        if mask.compared.is_some() {
+            self.note_chosen_by_errors(rows);
+        }
+        Some(rows)
     }
 
     /// One side of a division by a condition or position.

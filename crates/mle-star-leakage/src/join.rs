@@ -62,6 +62,7 @@ fn same(left: &Value, right: &Value) -> bool {
             one == other
         }
         (Value::Length(one), Value::Length(other)) => one == other,
+        (Value::Condition(one), Value::Condition(other)) => one == other,
         _ => left.constant().is_some() && left.constant() == right.constant(),
     }
 }

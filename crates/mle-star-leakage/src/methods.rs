@@ -1,7 +1,7 @@
 //! Methods of lists, dictionaries, texts and names of columns.
 
 use crate::calls::Arguments;
-use crate::effects::{self, Effect, File, Items, Receiver, Statistic, Test, Text as Made};
+use crate::effects::{self, Effect, File, Items, Receiver, Statistic, Test, Text as Made, Values};
 use crate::info::Dependencies;
 use crate::machine::Machine;
 use crate::value::{List, Names, Number, Object, Text, Value};
@@ -29,6 +29,11 @@ impl Machine<'_> {
             (Value::Object(number), Some(Object::Dict(_))) => self.call_dict(*number, name, arguments),
             (Value::Number(_), _) => self.call_number(base, name, arguments),
             (Value::Names(names), _) => self.call_names(names, name, arguments),
+            (Value::Condition(_), _) => match effects::of(&[Receiver::Table], name) {
+                Some(Effect::Same | Effect::Values(Values::Array)) => base.clone(),
+                Some(effect @ Effect::Make(_)) => self.apply(effect, base, arguments),
+                _ => Value::Unknown,
+            },
             (Value::Bound(bound), _) => self.call_bound_value(&bound.0, &bound.1, name, arguments),
             (Value::Str(_) | Value::Text(_), _) => self.apply_of(Receiver::Text, base, name, arguments),
             (_, Some(Object::Study(_))) => self.apply_of(Receiver::Study, base, name, arguments),

@@ -27,7 +27,7 @@ impl Machine<'_> {
             Make::Candidates => Value::learnt(self.candidate_at(How::Open, arguments.range)),
             Make::Array => self.as_array(first),
             Make::Positions => self.positions_of(first),
-            Make::Where if arguments.positional.len() == 1 => {
+            Make::Where if arguments.positional.len() <= 1 => {
                 let positions = self.positions_of(first);
                 Value::Tuple([positions].into())
             }
@@ -96,6 +96,9 @@ impl Machine<'_> {
 
     /// The positions of the rows that a condition holds for.
     fn positions_of(&mut self, condition: &Value) -> Value {
+        if matches!(condition, Value::Condition(_)) {
+            return condition.clone();
+        }
         let Some(rows) = self.table_of(condition).map(|table| table.rows) else {
             return condition.if_number();
         };

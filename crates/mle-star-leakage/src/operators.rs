@@ -203,7 +203,7 @@ impl Machine<'_> {
         let deps = self.applied(&deps, table.rows);
         let mut scaled = table.clone();
         // The difference to something unknown, such as predictions that were not followed, is no target.
-        scaled.rest.target &= !matches!(number, Value::Unknown);
+        scaled.rest.target &= !matches!(number, Value::Unknown | Value::Condition(_));
         scaled.mask.condition = None;
         scaled.learn(&deps);
         self.table(scaled)

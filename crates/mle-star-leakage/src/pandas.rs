@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::conditions::key_of_query;
+use crate::conditions::{UNKNOWN, key_of_query};
 use crate::effects::{self, Receiver};
 use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
-use crate::table::{Column, Table};
+use crate::table::{Column, Table, UNKNOWN_PART};
 use crate::value::{Bound, Dict, Object, Value};
 
 impl Machine<'_> {
@@ -233,11 +233,24 @@ impl Machine<'_> {
 
     /// The rows for which a query holds.
     pub(crate) fn queried_rows(&mut self, rows: RowsId, arguments: &Arguments) -> RowsId {
-        let query = arguments.first().and_then(Value::constant).unwrap_or_default();
+        let given = arguments.first_value();
+        let query = given.constant().unwrap_or_else(|| self.query_with_values(&given));
         let key = key_of_query(&query);
         let (key, negated) = key.unwrap_or_else(|| (format!("query {query}"), false));
         let kind = if self.queries_a_value(&query) { DivisionKind::Value } else { DivisionKind::Condition };
         self.divided(rows, &key, negated, kind)
+    }
+
+    /// A query in a text with values, of which each is told by what it depends on.
+    fn query_with_values(&self, query: &Value) -> Rc<str> {
+        let Value::Text(text) = query else { return format!("{UNKNOWN}{}", self.state.count()).into() };
+        let mut values = text.values.iter().map(|value| match (value.constant(), value) {
+            (Some(known), _) => known.to_string(),
+            (None, Value::Number(number)) => format!("{:?}", number.deps),
+            (None, _) => format!("{UNKNOWN}{}", self.state.count()),
+        });
+        let parts = text.fixed.split(UNKNOWN_PART);
+        parts.flat_map(|part| [part.to_owned(), values.next().unwrap_or_default()]).collect::<String>().into()
     }
 
     /// Whether a query takes the rows with one value of a column, as in a loop over all of them: `town == @town`.

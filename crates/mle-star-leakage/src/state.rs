@@ -16,6 +16,10 @@ pub(crate) struct State<'a> {
     /// What was before, while a branch is followed.
     log: Vec<Change<'a>>,
     branches: usize,
+    /// Numbers of variables of which nothing else is known, since they were last set.
+    numbered: FxHashMap<(usize, &'a str), usize>,
+    /// How many such numbers there are.
+    numbers: usize,
 }
 
 /// The variables of a module, function or comprehension.
@@ -57,6 +61,15 @@ impl<'a> State<'a> {
             }
             scope = here.parent?;
         }
+    }
+
+    /// A number that a variable keeps until it is set again.
+    pub(crate) fn number_of(&mut self, mut scope: usize, name: &'a str) -> Option<usize> {
+        while !self.scopes.get(scope)?.variables.contains_key(name) {
+            scope = self.scopes[scope].parent?;
+        }
+        self.numbers += 1;
+        Some(*self.numbered.entry((scope, name)).or_insert(self.numbers))
     }
 
     /// The value of a variable of this scope.
@@ -244,6 +257,7 @@ impl<'a> State<'a> {
 
     fn set_here(&mut self, scope: usize, name: &'a str, value: Value) {
         let before = self.scopes[scope].variables.insert(name, value);
+        self.numbered.remove(&(scope, name));
         if self.branches > 0 {
             self.log.push(Change::Variable(scope, name, before));
         }

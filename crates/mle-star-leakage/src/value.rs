@@ -6,7 +6,7 @@ use crate::effects::Made;
 use crate::info::{Dependencies, Scores};
 use crate::rows::RowsId;
 use crate::site::Site;
-use crate::table::{Group, Table};
+use crate::table::{Group, Mask, Table};
 use ruff_text_size::TextRange;
 
 /// What is known of a value.
@@ -45,6 +45,8 @@ pub(crate) enum Value {
     Length(RowsId),
     /// Names of columns.
     Names(Rc<Names>),
+    /// A condition on values of which nothing else is known, or the positions of the rows that it holds for.
+    Condition(Rc<Mask>),
 }
 
 /// What a value is of the one that has it.

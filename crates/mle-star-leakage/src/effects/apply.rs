@@ -1,6 +1,8 @@
 //! Effects are applied: one `match` sends each kind to where its effects are known.
 
-use super::{Effect, Learn, Receiver, of};
+use ruff_python_ast::UnaryOp;
+
+use super::{Effect, Learn, Receiver, Test, of};
 use crate::calls::Arguments;
 use crate::machine::Machine;
 use crate::value::{Object, Value};
@@ -26,6 +28,7 @@ impl Machine<'_> {
             (Effect::Rows(rows), Some(table)) => self.change_rows(rows, (on, table), arguments),
             (Effect::Columns(columns), Some(table)) => self.change_columns(columns, (on, table), arguments),
             (Effect::Values(values), _) => self.compute_values(values, on, table, arguments),
+            (Effect::Test(Test::Not), _) => self.unary(UnaryOp::Invert, on.clone()),
             (Effect::Test(test), Some(table)) => self.test_values(test, (on, table), arguments),
             (Effect::Order(order), Some(table)) => self.put_in_order(order, table, arguments),
             (Effect::Statistic(statistic), _) => self.compute_statistic(statistic, on, table, arguments),

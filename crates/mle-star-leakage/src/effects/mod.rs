@@ -253,6 +253,8 @@ pub(crate) enum Test {
     Present,
     /// Whether it is a number.
     Finite,
+    /// Whether it is false.
+    Not,
 }
 
 /// In which order rows are, or which other rows a value is computed from.

@@ -65,6 +65,7 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
             swaplevel";
         [Piped] "pipe";
         [Nothing] "info hist plot";
+        [Make::Where] "nonzero";
         [Rows::Some] "dropna drop_duplicates head tail nlargest nsmallest truncate drop_nulls limit";
         [Rows::Sampled] "sample";
         [Rows::Queried] "query";
@@ -204,6 +205,9 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Draw::Generator] "default_rng RandomState";
         [Test::Among] "isin in1d";
         [Test::Finite] "isnan isfinite";
+        [Test::Not] "logical_not invert";
+        [Test::Compare(CmpOp::Eq)] "equal";
+        [Test::Compare(CmpOp::NotEq)] "not_equal";
         [Values::Product] "dot matmul";
         [Statistic::MeanOf] "mean sum average nanmean nansum gmean";
         [Statistic::Spread] "median std var nanmedian nanstd percentile quantile prod mode";
