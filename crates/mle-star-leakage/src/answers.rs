@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use ruff_python_ast::{Expr, UnaryOp};
 use ruff_text_size::TextRange;
 
 use crate::calls::Arguments;
@@ -217,11 +218,12 @@ impl Machine<'_> {
         arguments: &Arguments,
     ) -> Table {
         let mut made = table.clone();
-        let text = self.compact(arguments.range);
+        let call = self.syntax.call(arguments.range);
+        let given = call.and_then(|call| call.arguments.find_argument_value("periods", 0));
+        let is_negative = |given: &Expr| given.as_unary_op_expr().is_some_and(|of| of.op == UnaryOp::USub);
         let periods = arguments.value(0, "periods").constant();
         let is_later = periods.is_some_and(|periods| periods.starts_with('-'))
-            || text.contains("(-")
-            || text.contains("periods=-")
+            || given.is_some_and(is_negative)
             || arguments.is_true("center");
         let (Some(column), true) = (column, is_later) else { return made };
         if self.targets.contains(&column) {

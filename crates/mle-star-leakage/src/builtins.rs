@@ -1,7 +1,7 @@
 //! Functions of Python's own: of numbers, lists, dictionaries and functions.
 
 use crate::calls::Arguments;
-use crate::effects::Python;
+use crate::effects::{self, Effect, Python};
 use crate::machine::{Items, Machine};
 use crate::value::{Bound, Dict, Object, Value};
 use std::rc::Rc;
@@ -96,8 +96,8 @@ impl Machine<'_> {
             [Value::Length(rows)] => self.positions(*rows),
             [end @ Value::Number(number)] if number.share.is_some() => self.first_positions(end),
             [start, Value::Length(rows)] if matches!(start, Value::Number(_) | Value::Int(1..)) => {
-                let range = arguments.range;
-                let last = self.tail(*rows, start, Some(range));
+                let call = self.syntax.call(arguments.range);
+                let last = self.tail(*rows, start, call.and_then(|call| call.arguments.args.first()));
                 self.positions(last)
             }
             _ => Value::some_number(),
@@ -146,10 +146,11 @@ impl Machine<'_> {
     /// `defaultdict(list)` and the like.
     fn default_dict(&mut self, first: &Value) -> Value {
         let default = match first {
-            Value::Symbol(symbol) if &**symbol == "list" => self.open_list(Vec::new()),
-            Value::Symbol(symbol) if symbol.ends_with("Counter") || &**symbol == "dict" => {
-                self.state.add(Object::Dict(Dict::default()))
-            }
+            Value::Symbol(symbol) => match effects::of_function(symbol) {
+                Some(Effect::Python(Python::List)) => self.open_list(Vec::new()),
+                Some(Effect::Python(Python::Dict)) => self.state.add(Object::Dict(Dict::default())),
+                _ => Value::Unknown,
+            },
             Value::Function(..) => self.call_with(first, &[], self.statement),
             _ => Value::Unknown,
         };

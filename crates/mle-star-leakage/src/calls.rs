@@ -58,12 +58,6 @@ impl Arguments {
         self.positional.first().or_else(|| self.named.first().map(|(_, value)| value))
     }
 
-    /// The last name of the function or method that is called.
-    pub(crate) fn called_name<'s>(&self, source: &'s str) -> &'s str {
-        let called = source.get(self.called.to_std_range()).unwrap_or_default();
-        called.rsplit('.').next().unwrap_or_default()
-    }
-
     /// All arguments.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Value> {
         self.positional.iter().chain(self.named.iter().map(|(_, value)| value))

@@ -69,9 +69,7 @@ impl Machine<'_> {
         let mut common = common.filter(|range| scores.iter().all(|score| loops(score).contains(range)));
         let range = common.next()?;
         // A loop that ends early stops by the score, which is common practice.
-        let stops =
-            self.text(range).split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "break");
-        Some(if stops { Kind::Stopping } else { Kind::Choice(How::Rounds) })
+        Some(if self.syntax.breaks.are_in(range) { Kind::Stopping } else { Kind::Choice(How::Rounds) })
     }
 
     /// How the candidates differ that have these scores.

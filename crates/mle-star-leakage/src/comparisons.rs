@@ -9,6 +9,7 @@ use crate::conditions::UNKNOWN;
 use crate::info::{How, Kind};
 use crate::machine::Machine;
 use crate::rows::DRAWN;
+use crate::syntax::key;
 use crate::table::{Mask, Table};
 use crate::value::{Names, Number, Value};
 
@@ -19,7 +20,7 @@ impl<'a> Machine<'a> {
         operation: CmpOp,
         left: &Value,
         right: &Value,
-        ranges: (TextRange, TextRange),
+        sides: Sides<'_>,
     ) -> Value {
         if let Some(value) = self.compare_known(operation, left, right) {
             return value;
@@ -27,15 +28,15 @@ impl<'a> Machine<'a> {
         let (one, other) = (self.table_of(left).cloned(), self.table_of(right).cloned());
         let mut made = match (&one, &other) {
             (Some(one), Some(other)) => self.combine(Operator::Sub, one, other),
-            (Some(table), None) => self.compared_with(table, right, ranges),
-            (None, Some(table)) => self.compared_with(table, left, ranges),
+            (Some(table), None) => self.compared_with(table, right, sides.range),
+            (None, Some(table)) => self.compared_with(table, left, sides.range),
             _ => return self.compare_numbers(left, right),
         };
         let is_target = |table: &Option<Table>| table.as_ref().is_some_and(Table::is_target);
         made.by_target = is_target(&one) || is_target(&other);
         made.rest.target = false;
         let constant = if other.is_none() { right.constant() } else { None };
-        let (key, negated) = self.condition_key(operation, ranges, constant.as_deref());
+        let (key, negated) = sides.condition(operation, constant.as_deref());
         let drawn = one.as_ref().or(other.as_ref()).and_then(|table| table.drawn);
         made.mask.random = drawn.is_some();
         // Whether an error is small: the mean is a score.
@@ -65,8 +66,8 @@ impl<'a> Machine<'a> {
             _ => None,
         };
         let (Some(number), true) = (name, is_test(operation)) else { return Value::Unknown };
-        let (key, negated) =
-            self.condition_key(operation, (unknown.range(), other.range()), value.constant().as_deref());
+        let sides = Sides { left: Some(unknown), right: Some(other), range: unknown.range() };
+        let (key, negated) = sides.condition(operation, value.constant().as_deref());
         let condition = Some((format!("{UNKNOWN}{number} {key}").into(), negated));
         let value = operation == CmpOp::Eq && self.is_category(value);
         Value::Condition(Rc::new(Mask { condition, value, ..Mask::default() }))
@@ -80,11 +81,11 @@ impl<'a> Machine<'a> {
     }
 
     /// The values of a table, compared with something else.
-    fn compared_with(&mut self, table: &Table, other: &Value, ranges: (TextRange, TextRange)) -> Table {
+    fn compared_with(&mut self, table: &Table, other: &Value, range: TextRange) -> Table {
         let deps = self.deps_of(other);
         let deps = self.applied(&deps, table.rows);
         let values = table.values();
-        let answer = self.as_answer(table, ranges.0.cover(ranges.1));
+        let answer = self.as_answer(table, range);
         let deps = values.rest.deps.and(&deps).and(&answer);
         Table { source: values.source, ..Table::array(values.rows, deps) }
     }
@@ -139,14 +140,19 @@ impl<'a> Machine<'a> {
         let deps = deps.and(&answers);
         if deps.is_empty() { Value::Unknown } else { Value::learnt(deps) }
     }
+}
 
+/// What is compared, and where.
+#[derive(Clone, Copy)]
+pub(crate) struct Sides<'a> {
+    pub(crate) left: Option<&'a Expr>,
+    pub(crate) right: Option<&'a Expr>,
+    pub(crate) range: TextRange,
+}
+
+impl Sides<'_> {
     /// A key for a condition, and whether it is the negation of the condition with that key.
-    fn condition_key(
-        &self,
-        operation: CmpOp,
-        (left, right): (TextRange, TextRange),
-        constant: Option<&str>,
-    ) -> (Rc<str>, bool) {
+    fn condition(self, operation: CmpOp, constant: Option<&str>) -> (Rc<str>, bool) {
         let (sign, negated) = match operation {
             CmpOp::Eq => ("==", false),
             CmpOp::NotEq => ("==", true),
@@ -156,13 +162,18 @@ impl<'a> Machine<'a> {
             CmpOp::LtE => (">", true),
             _ => ("in", matches!(operation, CmpOp::NotIn)),
         };
-        let left = self.compact(left);
-        // The name of the table does not matter, only its rows do.
-        let column = left.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_');
+        let key = |side: Option<&Expr>| side.map_or_else(|| format!("{:?}", self.range), key);
+        let left = key(self.left);
+        let column = without_table(&left);
         let column = if column.is_empty() { &left } else { column };
-        let right = constant.map_or_else(|| self.compact(right), str::to_owned);
+        let right = constant.map_or_else(|| key(self.right), str::to_owned);
         (format!("{column}{sign}{right}").into(), negated)
     }
+}
+
+/// A key without the name of the table: only its rows matter.
+pub(crate) fn without_table(key: &str) -> &str {
+    key.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_')
 }
 
 /// The key of a condition on values that were drawn at random: the sign and what follows it.

@@ -3,13 +3,15 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use ruff_python_ast::CmpOp;
+use ruff_python_ast::{CmpOp, ExprCall};
 
 use crate::calls::Arguments;
+use crate::comparisons::without_table;
 use crate::effects::Test;
 use crate::machine::Machine;
 use crate::rows::{DivisionId, RowsId};
 use crate::site::Site;
+use crate::syntax::key;
 use crate::table::Table;
 
 /// What is required of one column, or of the position of a row.
@@ -46,14 +48,16 @@ impl Machine<'_> {
     /// The key of a test of a column's values, if it is known what they are tested for: `["year"].isin([2018, 2019])`.
     pub(crate) fn required_values(
         &self,
-        text: &str,
+        call: Option<&ExprCall>,
         test: Test,
         table: &Table,
         arguments: &Arguments,
     ) -> Option<String> {
-        let column = match text.split_once(&format!(".{}(", arguments.called_name(self.source))) {
-            Some((column, _)) if column_of(column).is_some() => column.to_owned(),
-            _ => format!("[\"{}\"]", table.label.as_ref()?),
+        let column = call.and_then(|call| call.func.as_attribute_expr()).map(|method| key(&method.value));
+        let column = column.map(|column| without_table(&column).to_owned());
+        let column = match column.filter(|column| column_of(column).is_some()) {
+            Some(column) => column,
+            None => format!("[\"{}\"]", table.label.as_ref()?),
         };
         let given = arguments.first()?;
         let sign = match test {
@@ -313,25 +317,16 @@ impl Interval {
     }
 }
 
-/// A bound without the function that makes a time of it.
+/// A bound without quotation marks.
 fn bound(text: &str) -> String {
-    let quoted = text.split(['"', '\'']).nth(1);
-    let time = ["Timestamp(", "to_datetime(", "datetime64("].iter().any(|function| text.contains(function));
-    match quoted {
-        Some(quoted) if time && text.ends_with(')') => quoted.to_owned(),
-        _ => text.trim_matches(['"', '\'']).to_owned(),
-    }
+    text.trim_matches(['"', '\'']).to_owned()
 }
 
-/// A column by its name, however it is written: `["date"]`, `.date`, `.col("date")`, `["date"].dt.year`.
+/// A column by its name, however it is written: `["date"]`, `.date`, `["date"].dt.year`.
 fn column_of(text: &str) -> Option<String> {
-    let text = match text.strip_prefix(".col(").and_then(|rest| rest.strip_suffix(')')) {
-        Some(name) => format!("[{name}]"),
-        None => text.replace('\'', "\""),
-    };
     let plain = |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
     let attribute = text.strip_prefix('.').filter(|name| plain(name) && *name != "index");
-    let text = attribute.map_or_else(|| text.clone(), |name| format!("[\"{name}\"]"));
+    let text = attribute.map_or_else(|| text.to_owned(), |name| format!("[\"{name}\"]"));
     is_column(&text).then_some(text)
 }
 

@@ -98,7 +98,7 @@ impl Machine<'_> {
         let perhaps: Vec<Site> =
             list.added.iter().filter(|(_, perhaps)| *perhaps).map(|(site, _)| *site).collect();
         // A step that ends early may add an item at one place instead of the other.
-        let skips = list.within.is_some_and(|within| self.text(within).contains("continue"));
+        let skips = list.within.is_some_and(|within| self.syntax.continues.are_in(within));
         Some(match (always.as_slice(), perhaps.as_slice()) {
             ([_], []) => of,
             ([], [first, ..]) => {

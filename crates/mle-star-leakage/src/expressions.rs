@@ -8,8 +8,10 @@ use ruff_python_ast::{
 };
 use ruff_text_size::{Ranged, TextRange};
 
+use crate::comparisons::Sides;
 use crate::info::{Dependencies, Kind};
 use crate::machine::{Body, Items, Machine};
+use crate::syntax::{key_of_call, named};
 use crate::table::{Mask, UNKNOWN_PART};
 use crate::value::{Dict, List, Names, Number, Object, Text, Value};
 
@@ -423,8 +425,8 @@ impl<'a> Machine<'a> {
         let mut value = Value::Unknown;
         for (operation, comparator) in compare.ops.iter().zip(&compare.comparators) {
             let right = self.eval(comparator);
-            let ranges = (compare.left.range(), comparator.range());
-            value = self.compare_values(*operation, &left, &right, ranges);
+            let sides = Sides { left: Some(&compare.left), right: Some(comparator), range: compare.range() };
+            value = self.compare_values(*operation, &left, &right, sides);
             if matches!(value, Value::Unknown) {
                 value = self.compare_unknown(*operation, (&compare.left, &left), (comparator, &right));
             }
@@ -455,9 +457,13 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The source of a range without white space.
-    pub(crate) fn compact(&self, range: TextRange) -> String {
-        self.text(range).chars().filter(|letter| !letter.is_whitespace()).collect()
+    /// A text that equal calls share, by the place of the call.
+    pub(crate) fn key_at(&self, range: TextRange) -> String {
+        let call = self.syntax.call(range);
+        call.map_or_else(
+            || format!("{range:?}"),
+            |call| key_of_call(call, named(&call.func).unwrap_or_default()),
+        )
     }
 }
 

@@ -5,10 +5,12 @@ use std::rc::Rc;
 use ruff_python_ast::CmpOp;
 
 use crate::calls::Arguments;
+use crate::comparisons::{Sides, without_table};
 use crate::effects::{self, Best, Columns, Effect, Receiver, Rows, Statistic, Test, Values};
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::{Machine, row_of};
 use crate::rows::RowsId;
+use crate::syntax::key_of_call;
 use crate::table::{Column, Table};
 use crate::value::{Number, Object, Value};
 
@@ -193,7 +195,11 @@ impl Machine<'_> {
         let other = arguments.first().filter(|other| self.table_of(other).is_some());
         match (test, other) {
             (Test::Compare(operator), Some(other)) => {
-                self.compare_values(operator, on, &other.clone(), (arguments.range, arguments.range))
+                let call = self.syntax.call(arguments.range);
+                let left = call.and_then(|call| call.func.as_attribute_expr()).map(|method| &*method.value);
+                let right = call.and_then(|call| call.arguments.args.first());
+                let sides = Sides { left, right, range: arguments.range };
+                self.compare_values(operator, on, &other.clone(), sides)
             }
             _ => {
                 let condition = self.condition_of(test, table, arguments);
@@ -219,16 +225,19 @@ impl Machine<'_> {
         {
             made.mask.among = Some(other.rows);
         }
-        let text = self.compact(arguments.range);
-        let text =
-            text.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_').to_owned();
-        let text = self.required_values(&text, test, table, arguments).unwrap_or(text);
-        let missing = text.replace(arguments.called_name(self.source), "isna");
+        let call = self.syntax.call(arguments.range);
+        let key = |name: &str| match call {
+            Some(call) => without_table(&key_of_call(call, name)).to_owned(),
+            None => format!("{name} {:?}", arguments.range),
+        };
         let (key, negated) = match test {
-            Test::Missing => (missing, false),
-            Test::Present => (missing, true),
-            Test::Compare(CmpOp::NotEq | CmpOp::GtE | CmpOp::LtE) => (text, true),
-            _ => (text, false),
+            Test::Missing => (key("isna"), false),
+            Test::Present => (key("isna"), true),
+            _ => {
+                let known = self.required_values(call, test, table, arguments);
+                let negated = matches!(test, Test::Compare(CmpOp::NotEq | CmpOp::GtE | CmpOp::LtE));
+                (known.unwrap_or_else(|| key(self.syntax.called_name(arguments.range))), negated)
+            }
         };
         made.mask.condition = Some((key.into(), negated));
         made.by_target = table.is_target();

@@ -7,10 +7,10 @@ use crate::info::Kind;
 use crate::machine::Machine;
 use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
+use crate::syntax::key;
 use crate::table::{Group, Mask, Order, Table};
 use crate::training::is_every_row;
 use crate::value::{Bound, List, Names, Object, Value};
-use memchr::memmem;
 use ruff_python_ast::{Expr, ExprSlice, UnaryOp};
 use ruff_text_size::{Ranged, TextRange};
 use std::rc::Rc;
@@ -152,9 +152,7 @@ impl<'a> Machine<'a> {
     fn is_mask(&self, index: &Expr) -> bool {
         match index {
             Expr::UnaryOp(operation) => operation.op == UnaryOp::Invert,
-            Expr::Name(name) => {
-                memmem::find(self.source.as_bytes(), format!("~{}", name.id).as_bytes()).is_some()
-            }
+            Expr::Name(name) => self.syntax.inverted.contains(name.id.as_str()),
             _ => false,
         }
     }
@@ -385,11 +383,10 @@ impl<'a> Machine<'a> {
     /// The rows of a slice.
     pub(crate) fn sliced(&mut self, table: &Table, slice: &'a ExprSlice) -> Table {
         let values = [&slice.lower, &slice.upper].map(|bound| bound.as_deref().map(|bound| self.eval(bound)));
-        let range = |bound: &Option<Box<Expr>>| bound.as_deref().map(Ranged::range);
         let rows = match (&values[0], &values[1]) {
             (None, None) => table.rows,
-            (None, Some(end)) => self.head(table.rows, end, range(&slice.upper)),
-            (Some(start), None) => self.tail(table.rows, start, range(&slice.lower)),
+            (None, Some(end)) => self.head(table.rows, end, slice.upper.as_deref()),
+            (Some(start), None) => self.tail(table.rows, start, slice.lower.as_deref()),
             _ => {
                 let site = self.site(slice.range());
                 self.rows.some(table.rows, site)
@@ -406,23 +403,23 @@ impl<'a> Machine<'a> {
     }
 
     /// The first rows.
-    fn head(&mut self, of: RowsId, end: &Value, range: Option<TextRange>) -> RowsId {
+    fn head(&mut self, of: RowsId, end: &Value, expression: Option<&Expr>) -> RowsId {
         if let (Value::Length(length), Some(parts)) = (end, self.parts(of)) {
             return if parts.first() == Some(length) { *length } else { RowsId::UNKNOWN };
         }
-        let key = self.position_key(end, range);
+        let key = position_key(end, expression);
         self.divided(of, &key, false, DivisionKind::Position)
     }
 
     /// The last rows.
-    pub(crate) fn tail(&mut self, of: RowsId, start: &Value, range: Option<TextRange>) -> RowsId {
+    pub(crate) fn tail(&mut self, of: RowsId, start: &Value, expression: Option<&Expr>) -> RowsId {
         if let (Value::Length(length), Some(parts)) = (start, self.parts(of)) {
             return match &*parts {
                 [first, second] if first == length => *second,
                 _ => RowsId::UNKNOWN,
             };
         }
-        let key = self.position_key(start, range);
+        let key = position_key(start, expression);
         self.divided(of, &key, true, DivisionKind::Position)
     }
 
@@ -432,15 +429,16 @@ impl<'a> Machine<'a> {
             _ => None,
         }
     }
+}
 
-    fn position_key(&self, bound: &Value, range: Option<TextRange>) -> String {
-        match bound {
-            Value::Int(position) => format!("at {position}"),
-            Value::Number(number) if number.share.is_some() => {
-                format!("at share {}", number.share.map_or(0.0, |(_, share)| from_start(share)))
-            }
-            _ => format!("at {}", range.map_or_else(String::new, |range| self.compact(range))),
+/// The key of a position.
+fn position_key(bound: &Value, expression: Option<&Expr>) -> String {
+    match bound {
+        Value::Int(position) => format!("at {position}"),
+        Value::Number(number) if number.share.is_some() => {
+            format!("at share {}", number.share.map_or(0.0, |(_, share)| from_start(share)))
         }
+        _ => format!("at {}", expression.map_or_else(String::new, key)),
     }
 }
 

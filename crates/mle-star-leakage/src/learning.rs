@@ -301,7 +301,7 @@ impl Machine<'_> {
     /// What a model learnt that went on from what it, or another one, learnt before.
     fn trained_further(&mut self, base: &Value, estimator: &Estimator, further: bool, arguments: &Arguments) {
         let Value::Object(number) = base else { return };
-        let network = estimator.known == Some(Made::Training) && self.never_resets();
+        let network = estimator.known == Some(Made::Training) && !self.syntax.resets;
         let previous = ["init_model", "xgb_model"].iter().find_map(|name| arguments.named(name));
         let previous = previous.and_then(|value| match (value, self.state.get(value)) {
             (Value::Object(number), Some(Object::Estimator(Estimator { fitted: Some(_), .. }))) => {

@@ -105,6 +105,7 @@ mod splits;
 mod state;
 mod statements;
 mod statistics;
+mod syntax;
 mod table;
 mod targets;
 mod together;
@@ -115,10 +116,12 @@ mod value;
 mod windows;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 
 use allow::Comment;
 use machine::Machine;
 use ruff_python_ast::Stmt;
+use syntax::Syntax;
 use targets::Targets;
 
 pub use allow::{Allowed, Reviewed};
@@ -172,10 +175,11 @@ fn caught<T>(work: impl FnOnce() -> Result<T, Unreadable>) -> Result<T, Unreadab
 fn found(source: &str, script: &[Stmt], facts: &Facts, comments: &[Comment<'_>]) -> (Vec<Finding>, bool) {
     // What models get as their target is the target, before that place as well.
     let targets = Targets::named(&facts.targets);
-    let mut first = Machine::new(source, facts, targets.clone());
+    let syntax = Rc::new(Syntax::new(script));
+    let mut first = Machine::new(source, Rc::clone(&syntax), facts, targets.clone());
     run(&mut first, script);
     let targets = targets.after(first.seen.targets);
-    let mut machine = Machine::new(source, facts, targets);
+    let mut machine = Machine::new(source, syntax, facts, targets);
     run(&mut machine, script);
     let has_score = !machine.seen.finals.is_empty() || machine.infos.all_scores().next().is_some();
     (report::findings(&mut machine, comments), has_score)

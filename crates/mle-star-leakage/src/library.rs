@@ -11,7 +11,7 @@ use crate::table::UNKNOWN_PART;
 use crate::value::{Bound, Number, Text, Value};
 
 /// What the line with the score begins with.
-const FINAL: &str = "Final Validation Performance";
+pub(crate) const FINAL: &str = "Final Validation Performance";
 
 impl Machine<'_> {
     /// Calls a function of a library, or one that is built in.
@@ -47,7 +47,7 @@ impl Machine<'_> {
 
     /// Whether the script has a line with the final score.
     pub(crate) fn reports_a_score(&self) -> bool {
-        self.source.contains(FINAL)
+        self.syntax.reports
     }
 
     /// A function of which nothing is known but its arguments.

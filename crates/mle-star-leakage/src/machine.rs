@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{Expr, Parameters, Stmt, StmtClassDef};
-use ruff_text_size::{Ranged, TextRange};
-use rustc_hash::FxHashMap;
+use ruff_text_size::TextRange;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::Facts;
 use crate::info::{Dependencies, Dependency, How, Infos, Kind};
 use crate::rows::{DivisionKind, Origin, Rows, RowsId};
 use crate::site::Site;
 use crate::state::State;
+use crate::syntax::{Mentioned, Syntax};
 use crate::table::{Group, Table};
 use crate::targets::{SeenTargets, Targets};
 use crate::uses::Uses;
@@ -25,6 +27,7 @@ pub(crate) const ITEMS: usize = 12;
 /// The abstract interpreter.
 pub(crate) struct Machine<'a> {
     pub(crate) source: &'a str,
+    pub(crate) syntax: Rc<Syntax<'a>>,
     pub(crate) facts: &'a Facts,
     /// The columns to predict.
     pub(crate) targets: Targets,
@@ -199,12 +202,13 @@ pub(crate) enum Items {
 
 impl<'a> Machine<'a> {
     /// A machine at the start of a script.
-    pub(crate) fn new(source: &'a str, facts: &'a Facts, targets: Targets) -> Self {
+    pub(crate) fn new(source: &'a str, syntax: Rc<Syntax<'a>>, facts: &'a Facts, targets: Targets) -> Self {
         let mut state = State::default();
         let scope = state.open_scope(None);
         state.set(scope, "__name__", Value::text("__main__"));
         Self {
             source,
+            syntax,
             facts,
             targets,
             state,
@@ -264,21 +268,18 @@ impl<'a> Machine<'a> {
         Value::Function(self.functions.len() - 1, self.scope)
     }
 
-    /// The sources of functions that the script does not call itself.
-    pub(crate) fn uncalled(&self) -> impl Iterator<Item = &'a str> {
-        let uncalled = (0..self.functions.len()).filter(|function| !self.calls.called.contains(function));
-        uncalled.filter_map(|function| self.body_text(function))
-    }
-
-    /// The source of the statements of a function.
-    fn body_text(&self, function: usize) -> Option<&'a str> {
-        match self.functions.get(function)?.body {
-            Body::Statements(body) => {
-                let (first, last) = (body.first()?, body.last()?);
-                Some(self.text(TextRange::new(first.start(), last.end())))
+    /// The names in functions that the script does not call itself.
+    pub(crate) fn uncalled_names(&self) -> FxHashSet<&'a str> {
+        let mut names = Mentioned::default();
+        let uncalled =
+            self.functions.iter().enumerate().filter(|(number, _)| !self.calls.called.contains(number));
+        for (_, function) in uncalled {
+            match function.body {
+                Body::Statements(body) => names.visit_body(body),
+                Body::Expression(body) => names.visit_expr(body),
             }
-            Body::Expression(body) => Some(self.text(body.range())),
         }
+        names.0
     }
 
     /// The items of a value. Numbers are candidates of a search, which the loop at this place may be.
@@ -310,7 +311,7 @@ impl<'a> Machine<'a> {
     /// One of the names of columns, if the loop does the same for each of them.
     fn each_name(&mut self, names: &Rc<Names>, site: TextRange) -> Value {
         let of_target = names.certain().iter().any(|name| self.targets.contains(name));
-        if !of_target || self.text(site).contains("if ") {
+        if !of_target || self.syntax.conditions.are_in(site) {
             // A search may try the columns one by one.
             let deps = names.deps.and(&self.candidate_at(How::Open, site));
             return Value::Names(Rc::new(Names { sure: false, each: true, deps, ..(**names).clone() }));

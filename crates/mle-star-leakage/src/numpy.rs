@@ -15,7 +15,7 @@ impl Machine<'_> {
     pub(crate) fn make(&mut self, make: Make, first: &Value, arguments: &Arguments) -> Value {
         let table = self.table_of(first);
         match make {
-            Make::Table => self.made_table(first, arguments),
+            Make::Table | Make::Series => self.made_table(make, first, arguments),
             // Equal weights of a few models.
             Make::Constant if matches!(first, Value::Int(_)) => Value::some_number(),
             Make::Blank | Make::Constant => self.blank(first),

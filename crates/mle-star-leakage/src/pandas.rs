@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::calls::Arguments;
 use crate::conditions::{UNKNOWN, key_of_query};
-use crate::effects::{self, Receiver};
+use crate::effects::{self, Make, Receiver};
 use crate::info::{Dependencies, Kind};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
@@ -57,7 +57,7 @@ impl Machine<'_> {
     }
 
     /// Scores or statistics in a dictionary.
-    fn numbers_by_name(&mut self, first: &Value, arguments: &Arguments) -> Option<Value> {
+    fn numbers_by_name(&mut self, make: Make, first: &Value) -> Option<Value> {
         let Some(Object::Dict(dict)) = self.state.get(first) else { return None };
         if !dict.values().iter().all(|value| matches!(value, Value::Number(_))) {
             return None;
@@ -65,12 +65,11 @@ impl Machine<'_> {
         if !self.scores_of(first, 3).is_empty() {
             return Some(self.as_scores(first));
         }
-        let is_series = arguments.called_name(self.source) == "Series";
-        is_series.then(|| self.array(RowsId::UNKNOWN, self.deps_of(first)))
+        (make == Make::Series).then(|| self.array(RowsId::UNKNOWN, self.deps_of(first)))
     }
 
     /// `DataFrame(...)` or `Series(...)`.
-    pub(crate) fn made_table(&mut self, first: &Value, arguments: &Arguments) -> Value {
+    pub(crate) fn made_table(&mut self, make: Make, first: &Value, arguments: &Arguments) -> Value {
         if arguments.all().next().is_none() {
             return self.table(Table::default());
         }
@@ -81,7 +80,7 @@ impl Machine<'_> {
             let named = Table { label: Some(label.into()), polars: true, ..values.values() };
             return self.table(named);
         }
-        if let Some(made) = self.numbers_by_name(first, arguments) {
+        if let Some(made) = self.numbers_by_name(make, first) {
             return made;
         }
         let index = arguments.named("index").and_then(|index| self.table_of(index)).map(|table| table.rows);
@@ -209,7 +208,7 @@ impl Machine<'_> {
         match (bound, self.table_of(base).cloned()) {
             (Bound::Transposed, _) | (_, None) => Value::Unknown,
             (Bound::Texts, Some(table)) if effects::of(&[Receiver::Texts], name).is_some() => {
-                let key = self.compact(arguments.range);
+                let key = self.key_at(arguments.range);
                 self.table(Table::conditions(table.rows, &key))
             }
             (_, Some(table)) => self.table(table.values()),
@@ -219,8 +218,15 @@ impl Machine<'_> {
     /// Columns by their types. Statistics are numbers.
     pub(crate) fn select_types(&mut self, table: &Table, arguments: &Arguments) -> Value {
         let excluded = arguments.named("exclude").is_some();
-        let text = self.compact(arguments.range);
-        let numeric = text.contains("number") || text.contains("float") || text.contains("int");
+        let types =
+            arguments.all().flat_map(|given| self.contents(given).unwrap_or_else(|| vec![given.clone()]));
+        let is_numeric = |of: Value| match of {
+            Value::Str(name) | Value::Symbol(name) => {
+                ["number", "float", "int"].iter().any(|part| name.contains(part))
+            }
+            _ => false,
+        };
+        let numeric = types.into_iter().any(is_numeric);
         let mut selected = if numeric == excluded {
             Table { columns: Vec::new(), unnamed: Dependencies::default(), ..self.unsure(table) }
         } else {

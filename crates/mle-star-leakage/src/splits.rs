@@ -34,7 +34,7 @@ impl Machine<'_> {
 
     /// Something that makes folds.
     pub(crate) fn splitter(&mut self, kind: DivisionKind, arguments: &Arguments) -> Value {
-        let name = arguments.called_name(self.source);
+        let name = self.syntax.called_name(arguments.range);
         let shuffled = matches!(arguments.get(1, "shuffle"), Some(Value::Bool(true)));
         let kind = if shuffled && kind == DivisionKind::Folds { DivisionKind::ShuffledFolds } else { kind };
         let key = self.key(name, arguments, kind.is_random());

@@ -1,8 +1,10 @@
 //! Statements: control flow, with branches that are joined and loops that are followed twice.
 
+use crate::effects::{self, Effect, Receiver, Step};
 use crate::machine::{Body, Class, Flow, ITEMS, Items, Loop, Machine};
 use crate::rows::RowsId;
 use crate::state::Branch;
+use crate::syntax::named;
 use crate::value::Value;
 use ruff_python_ast::{Expr, Identifier, Stmt, StmtClassDef, StmtFor, StmtIf};
 use ruff_text_size::{Ranged, TextRange};
@@ -41,7 +43,7 @@ impl<'a> Machine<'a> {
             Stmt::With(statement) => {
                 let frozen = self.networks.frozen;
                 for item in &statement.items {
-                    self.networks.frozen |= is_frozen(self.text(item.context_expr.range()));
+                    self.networks.frozen |= is_frozen(&item.context_expr);
                     let value = self.eval(&item.context_expr);
                     if let Some(target) = item.optional_vars.as_deref() {
                         self.assign(target, value);
@@ -90,9 +92,9 @@ impl<'a> Machine<'a> {
             Stmt::FunctionDef(definition) => {
                 let body = Body::Statements(&definition.body);
                 let function = self.function(Some(&definition.parameters), body);
-                let decorators = definition.decorator_list.iter().map(Ranged::range);
-                let property =
-                    decorators.map(|range| self.text(range)).any(|text| text.ends_with("property"));
+                let mut decorators =
+                    definition.decorator_list.iter().filter_map(|decorator| named(&decorator.expression));
+                let property = decorators.any(|name| effects::attribute(Receiver::Decorator, name).is_some());
                 if let Some(made) = self.functions.last_mut() {
                     made.property = property;
                 }
@@ -362,6 +364,11 @@ fn rows_in(item: &Value) -> Option<RowsId> {
 }
 
 /// Whether nothing is learnt in a `with` statement.
-fn is_frozen(context: &str) -> bool {
-    ["no_grad", "inference_mode", "set_grad_enabled(False"].iter().any(|word| context.contains(word))
+fn is_frozen(context: &Expr) -> bool {
+    let Expr::Call(call) = context else { return false };
+    let name = named(&call.func).unwrap_or_default();
+    let freezes = effects::of(&[Receiver::Context], name) == Some(Effect::Step(Step::Frozen));
+    let learns = |argument: &Expr| argument.as_boolean_literal_expr().is_none_or(|literal| literal.value);
+    let learns_if = effects::of(&[Receiver::Context], name) == Some(Effect::Step(Step::Open));
+    freezes || learns_if && !call.arguments.args.first().is_none_or(learns)
 }

@@ -14,10 +14,6 @@ use crate::value::{Bound, Dict, Estimator, Fitted, Object, Role, Value};
 
 /// Stands for the position of every row.
 const EVERY: &str = "every row";
-/// Words of scripts that reset a network.
-const RESETS: &str = "
-    set_weights load_weights load_state_dict reset_parameters clone_model load_model from_config .apply( deepcopy";
-
 impl Machine<'_> {
     /// The rows that a model saw once it is fitted on these: all rows of a cross-validation, if it is trained further
     /// in each fold.
@@ -52,11 +48,6 @@ impl Machine<'_> {
     /// Whether a loop over folds of these rows is being followed.
     pub(crate) fn is_in_folds(&self, whole: RowsId) -> bool {
         self.nesting.around.iter().any(|around| around.folds == Some(whole))
-    }
-
-    /// Whether the script says nothing that may reset a network.
-    pub(crate) fn never_resets(&self) -> bool {
-        !RESETS.split_whitespace().any(|word| self.source.contains(word))
     }
 
     /// What a model depends on that is trained further by the steps of a loop: the number of steps.
@@ -98,7 +89,7 @@ impl Machine<'_> {
                 continue;
             }
             learnt.push(number);
-            let fresh = self.never_resets();
+            let fresh = !self.syntax.resets;
             let rows = if fresh { self.seen_in_folds(number, table.rows, false, range) } else { table.rows };
             let truth = self.networks.truth.clone();
             let target = truth.as_ref().filter(|truth| truth.rows == table.rows);
@@ -224,7 +215,7 @@ impl Machine<'_> {
 
     /// A data set of a library: the same files are the same rows, however they are transformed.
     pub(crate) fn library_set(&mut self, arguments: &Arguments) -> Value {
-        let mut key = arguments.called_name(self.source).to_owned();
+        let mut key = self.syntax.called_name(arguments.range).to_owned();
         let named = arguments.named.iter().filter(|(name, _)| !name.contains("transform"));
         for value in arguments.positional.iter().chain(named.map(|(_, value)| value)) {
             key = value.constant().map_or(key.clone(), |text| format!("{key} {text}"));

@@ -74,10 +74,9 @@ impl Machine<'_> {
         let Some(held) = self.rows.held_out(fit.from) else { return false };
         let related = |rows: RowsId| self.rows.contains(held, rows) || self.rows.contains(rows, held);
         let within = |value: &Value| self.table_of(value).is_some_and(|table| related(table.rows));
-        let texts: Vec<&str> = self.uncalled().collect();
         // Something of a library may call a function that reads them.
-        let named = |name: &str| texts.iter().any(|text| text.contains(name));
+        let uncalled = self.uncalled_names();
         let mut names = self.state.variables().filter(|(_, value)| within(value));
-        !self.uses.rows.iter().any(|rows| related(*rows)) && !names.any(|(name, _)| named(name))
+        !self.uses.rows.iter().any(|rows| related(*rows)) && !names.any(|(name, _)| uncalled.contains(name))
     }
 }

@@ -57,6 +57,12 @@ pub(crate) enum Receiver {
     Setting,
     /// What trains a network: the network itself, its optimiser or its loss.
     Trainer,
+    /// What `with` statements begin.
+    Context,
+    /// What stands above the functions of classes.
+    Decorator,
+    /// Names in scripts that may reset a network.
+    Reset,
     /// Functions and classes of any library.
     Any,
 }
@@ -344,6 +350,8 @@ pub(crate) enum Stack {
 pub(crate) enum Make {
     /// A table of columns.
     Table,
+    /// One column, with or without a name.
+    Series,
     /// An array of values in a table or list.
     Array,
     /// An array that is filled later.
@@ -746,6 +754,14 @@ static LIBRARIES: LazyLock<FxHashMap<&str, &[Receiver]>> = LazyLock::new(|| {
     let rows = rows::LIBRARIES.iter();
     rows.flat_map(|(names, receivers)| names.split(' ').map(|name| (name, *receivers))).collect()
 });
+
+/// The effect of a function of a library, or of one that is built in, by its full name.
+pub(crate) fn of_function(symbol: &str) -> Option<Effect> {
+    match symbol.rsplit_once('.') {
+        Some((_, name)) => of(libraries(symbol), name),
+        None => of(&[Receiver::Builtin], symbol),
+    }
+}
 
 /// The libraries whose functions a function may be, by its full name.
 pub(crate) fn libraries(symbol: &str) -> &'static [Receiver] {

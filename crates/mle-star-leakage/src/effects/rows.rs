@@ -164,11 +164,12 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Expression::Value] "when lit";
         [Expression::Count] "len count";
         [Same] "from_pandas to_numeric get_dummies";
-        [Make::Table] "DataFrame Series";
+        [Make::Table] "DataFrame";
+        [Make::Series] "Series";
         [Stack::Tables] "concat";
         [Columns::Merged] "merge merge_asof";
         [Values::Array] "qcut";
-        [Values::Times] "to_datetime Timestamp";
+        [Values::Times] "to_datetime Timestamp datetime64";
         [Values::Cut] "cut";
         [Values::Codes] "factorize";
         [Test::Missing] "isna isnull";
@@ -318,6 +319,18 @@ pub(super) const ROWS: &[(Receiver, Effect, &str)] = rows! {
         [Step::Begun] "step";
         [Step::Frozen] "eval";
         [Step::Open] "train";
+    }
+    Receiver::Context => {
+        [Step::Frozen] "no_grad inference_mode";
+        // If they are told so.
+        [Step::Open] "set_grad_enabled";
+    }
+    Receiver::Decorator => {
+        [Attribute::Itself] "*property";
+    }
+    Receiver::Reset => {
+        [Learn::Restored] "set_weights load_weights load_state_dict reset_parameters clone_model load_model
+            from_config apply deepcopy";
     }
     Receiver::Splitter => {
         [Split::Folds] "split";

@@ -1,9 +1,13 @@
 //! The reported score does not come from predictions.
 
+use ruff_python_ast::visitor::Visitor;
+
+use crate::effects::{self, Receiver};
 use crate::info::Scores;
 use crate::machine::{Final, Machine};
 use crate::report::{Cause, Report};
 use crate::site::Site;
+use crate::syntax::Mentioned;
 use crate::value::{Number, Value};
 
 pub(super) fn find(report: &Report<'_>) -> Vec<Cause> {
@@ -30,17 +34,14 @@ fn final_lines(report: &Report<'_>) -> Vec<Cause> {
 
 /// Whether a function that the script does not call itself, such as a callback, names what is printed.
 fn set_elsewhere(machine: &Machine<'_>, line: Site) -> bool {
-    let split = |letter: char| !letter.is_alphanumeric() && letter != '_';
-    let names_variable = |word: &&str| {
-        let number = word.starts_with(|letter: char| letter.is_ascii_digit());
-        !number && !word.is_empty() && !COMMON.split(' ').any(|common| common == *word)
-    };
-    let printed: Vec<&str> = machine.text(line.expression).split(split).filter(names_variable).collect();
-    machine.uncalled().any(|text| printed.iter().any(|name| text.contains(name)))
+    let mut printed = Mentioned::default();
+    if let Some(call) = machine.syntax.call(line.expression) {
+        printed.visit_arguments(&call.arguments);
+    }
+    let is_variable = |name: &&str| effects::of(&[Receiver::Builtin], name).is_none();
+    let uncalled = machine.uncalled_names();
+    printed.0.into_iter().filter(is_variable).any(|name| uncalled.contains(name))
 }
-
-/// Words of a line with the score that name no variable.
-const COMMON: &str = "print f format Final Validation Performance round float str self";
 
 /// Whether a printed value is a constant or drawn at random.
 fn is_constant(value: &Value) -> bool {
