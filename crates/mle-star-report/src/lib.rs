@@ -31,10 +31,12 @@ pub mod pace;
 #[cfg(feature = "html")]
 mod page;
 pub mod progress;
+#[cfg(feature = "html")]
 pub mod run_report;
 pub mod run_view;
 pub mod runners;
 pub mod sanitize;
+#[cfg(feature = "html")]
 pub mod score_report;
 pub mod script_output;
 pub mod step_rows;

@@ -11,11 +11,12 @@ use mle_star::verdict::Best;
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::metric::{Direction, Score, last_best};
-use mle_star_domain::place::Phase;
+use mle_star_domain::place::{Phase, Place};
 use serde::{Deserialize, Serialize};
 
+use crate::figures::number;
 use crate::step_rows::{self, StepRow, stands};
-use crate::words::phase_title;
+use crate::words::{Models, phase_title};
 use crate::{cuts, done, files, money, usage};
 
 /// The largest `result.json` that is read, in bytes. A full-size run has less than a megabyte.
@@ -126,6 +127,14 @@ pub struct SoFar {
     pub place: String,
     /// The validation score of that script.
     pub score: f64,
+}
+
+impl SoFar {
+    /// The submission with its path and its score, as a fragment.
+    pub fn words(&self, tried: &Models) -> String {
+        let (place, score) = (tried.place(&Place::from(self.place.as_str())), number(self.score));
+        format!("a checked submission so far: {} ({place}, from a solution that scored {score})", self.path)
+    }
 }
 
 /// `final/provisional.json`: what the files in `final/` are while the run is not finished.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::context::Context;
 use super::steps::took;
 use crate::chart::strips;
+use crate::run_report::RunReport;
 use crate::usage::{self, CostTable};
 use crate::words::phase_title;
 
@@ -16,7 +17,7 @@ use crate::words::phase_title;
 type Times = BTreeMap<(usize, String), [f64; 2]>;
 
 /// What the run cost, and how long its parts took.
-pub fn costs(context: &Context<'_>) -> Option<Value> {
+pub fn costs(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let spending = &context.run.spending;
     let table = |table: &CostTable| json!({"by": table.title, "rows": table.rows});
     Some(json!({

@@ -11,10 +11,11 @@ use super::context::Context;
 use super::data::bars;
 use crate::chart::{FAR, dots, levels, line, share, texts};
 use crate::cut::line_of;
+use crate::run_report::RunReport;
 
 /// What was found in the predictions, with its pictures; `None` without a result, or without predictions that the program can
 /// read.
-pub fn diagnostics(context: &Context<'_>) -> Option<Value> {
+pub fn diagnostics(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     Some(charts(&found(context)?))
 }
 

@@ -7,6 +7,7 @@ use super::context::Context;
 use crate::chart::strips;
 use crate::cut::line_of;
 use crate::figures::{grouped, signed};
+use crate::run_report::RunReport;
 use crate::sanitize::first_line;
 
 /// The most columns in sight; a fold has the others.
@@ -17,7 +18,7 @@ const MAX_LISTED: usize = 20;
 const NAME: usize = 40;
 
 /// How much worse the score gets without each column; `None` without a result that says so.
-pub fn importance(context: &Context<'_>) -> Option<Value> {
+pub fn importance(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let result = context.result()?;
     let why = &result.importance_why;
     let about = about(result);

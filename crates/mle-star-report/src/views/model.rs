@@ -9,6 +9,7 @@ use super::context::Context;
 use super::data::{bars, histograms};
 use crate::chart::{levels, line, share, texts};
 use crate::model::words;
+use crate::run_report::RunReport;
 
 /// The most fields of a row to try. The other columns have their typical value.
 const MAX_FIELDS: usize = 24;
@@ -47,7 +48,7 @@ struct Columns {
 }
 
 /// The model with its curves; `None` without a result that says what predicts other rows.
-pub fn model(context: &Context<'_>) -> Option<Value> {
+pub fn model(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let kept = &context.result()?.model;
     let found: Dependence = context.file(&[layout::HOLDOUT, layout::DEPENDENCE]).unwrap_or_default();
     let record: Columns = context.file(&[layout::FINAL, layout::MODEL_RECORD]).unwrap_or_default();

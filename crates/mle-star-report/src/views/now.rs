@@ -11,6 +11,7 @@ use crate::at_work::AtWork;
 use crate::figures::{brief, duration, roughly};
 use crate::money;
 use crate::progress::{Progress, RunningCall, Wait};
+use crate::run_report::RunReport;
 use crate::run_view::{RunView, State};
 use crate::script_output;
 use crate::words::{done_words, in_line, on_runner, place_name};
@@ -19,7 +20,7 @@ use crate::words::{done_words, in_line, on_runner, place_name};
 const WAITS: &str = "waits for its turn";
 
 /// What runs now, then what waits; `None` unless the run is running.
-pub fn now(context: &Context<'_>) -> Option<Value> {
+pub fn now(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     present(context.run, context.at_work)
 }
 

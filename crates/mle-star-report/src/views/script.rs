@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 use super::context::Context;
 use crate::cut::{CODE, cut};
 use crate::files;
+use crate::run_report::RunReport;
 
 /// The largest list of versions that is read, in bytes.
 const MAX_REQUIREMENTS_BYTES: u64 = 1 << 20;
 
 /// The final script, or the best one so far if the run has no result, and what repeats the run.
-pub fn script(context: &Context<'_>) -> Option<Value> {
+pub fn script(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let (frozen, result) = (&context.run.snapshot.frozen, context.result());
     let best = context.descent.best;
     let so_far = || best.and_then(|best| context.steps.at(best)?.text()).map(str::to_owned);
