@@ -36,7 +36,6 @@ pub mod run_report;
 pub mod run_view;
 pub mod runners;
 pub mod sanitize;
-#[cfg(feature = "html")]
 pub mod score_report;
 pub mod script_output;
 pub mod step_rows;

@@ -21,16 +21,14 @@ pub struct SummaryFile {
     #[serde(flatten)]
     run: RunSummary,
     data: String,
-    held_out: Option<f64>,
-    held_out_interval: Option<[f64; 2]>,
     damage: Option<String>,
 }
 
 impl SummaryFile {
     /// The file of a run.
     pub fn of(run: RunSummary) -> Self {
-        let RunSummary { data, held_out, held_out_interval, damage, .. } = run.clone();
-        Self { run, data, held_out, held_out_interval, damage }
+        let (data, damage) = (run.data.clone(), run.damage.clone());
+        Self { run, data, damage }
     }
 }
 
@@ -51,8 +49,7 @@ fn read_kept(folder: &Path) -> Option<RunSummary> {
         return None;
     }
     let text = files::read(folder, layout::SUMMARY, MAX_FILE_BYTES).ok()?;
-    let SummaryFile { mut run, data, held_out, held_out_interval, damage } =
-        serde_json::from_str(&text).ok()?;
+    let SummaryFile { mut run, data, damage } = serde_json::from_str(&text).ok()?;
     let changed = |name: &str| files::stamp(folder, name).map(|(_, seconds, nanos, _)| (seconds, nanos));
     let log = format!("{}-wal", layout::JOURNAL);
     let sources: &[&str] = match run.run.state {
@@ -74,5 +71,5 @@ fn read_kept(folder: &Path) -> Option<RunSummary> {
         submission: run.answer.submission.map(|_| submission()),
         so_far: run.answer.so_far.and_then(|_| run_view::so_far(folder)),
     };
-    Some(RunSummary { data, held_out, held_out_interval, damage, ..run })
+    Some(RunSummary { data, damage, ..run })
 }
