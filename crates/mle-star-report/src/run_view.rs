@@ -85,11 +85,11 @@ pub struct RunSummary {
     pub done: Done,
     /// What a finished run used of its limit, if that left steps undone: `used its 40 s (5 of 12 steps)`.
     pub used: Option<String>,
-    /// The digest of the data. The JSON that commands print lacks this field and the next one.
-    #[serde(skip)]
+    /// The digest of the data.
+    #[serde(default)]
     pub data: String,
     /// Why only a part of the journal could be read.
-    #[serde(skip)]
+    #[serde(default)]
     pub damage: Option<String>,
 }
 

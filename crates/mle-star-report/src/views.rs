@@ -35,7 +35,9 @@ mod trust;
 
 use serde_json::Value;
 
+use crate::at_work::AtWork;
 use crate::run_report::RunReport;
+use crate::run_view::RunView;
 
 pub use context::Context;
 pub use helped::Helped;
@@ -114,4 +116,11 @@ pub static PARTS: &[Part] = &parts! {
 /// The part with this name.
 pub fn part(name: &str) -> Option<&'static Part> {
     PARTS.iter().find(|part| part.name == name)
+}
+
+/// What the template of the part with this name reads; `None` if the run has no such part.
+pub fn values(view: &RunView, name: &str) -> Option<Value> {
+    let at_work = AtWork::of(view);
+    let run = Context::of(view, &at_work);
+    (part(name)?.values)(&run, &RunReport::with(&run))
 }

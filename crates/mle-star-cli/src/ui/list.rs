@@ -235,6 +235,7 @@ impl ListQuery {
 mod tests {
     use mle_star::event::{Done, ProgressMeasure};
     use mle_star_domain::metric::Direction;
+    use mle_star_domain::trust::{ExpectedScore, ScoreSource};
     use mle_star_report::run_view::{Identity, Spent, State, Submissions};
 
     use super::*;
@@ -304,7 +305,25 @@ mod tests {
             entry("ccc", "houses", State::Finished, Some(1.0)),
             other,
         ];
-        assert_eq!(best(&entries).into_iter().collect::<Vec<_>>(), ["ccc"], "one run alone is not the best");
+        let is_best = |entries: &[Entry], ids: &[&str]| {
+            assert_eq!(best(entries).into_iter().collect::<Vec<_>>(), ids, "one run alone is not the best");
+        };
+        is_best(&entries, &["ccc"]);
+        // Validated scores do not compare with expected ones.
+        let expect = |entry: &mut Entry, score| {
+            let expected = ExpectedScore { score, interval: None, from: ScoreSource::Both, constant: None };
+            entry.run.as_mut().unwrap().expected = Some(expected);
+        };
+        expect(&mut entries[0], 2.1);
+        is_best(&entries, &[]);
+        entries.push(entry("e", "houses", State::Finished, Some(1.5)));
+        expect(&mut entries[4], 2.2);
+        is_best(&entries, &["a"]);
+        let mut sorted = entries.clone();
+        ListQuery { sort: "best".to_owned(), ..ListQuery::default() }.sort(&mut sorted);
+        let sorted: Vec<&str> = sorted.iter().map(|entry| entry.id.as_str()).collect();
+        assert_eq!(sorted, ["bb", "a", "e", "ccc", "ddd"]);
+        entries.pop();
         ListQuery::default().sort(&mut entries);
         let page = ListQuery::default().page(&entries);
         let groups = page.groups.iter().map(|group| {

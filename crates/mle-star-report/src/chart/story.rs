@@ -39,7 +39,7 @@ pub struct Story<'a> {
     /// The solutions, in the order in which they ended.
     pub solutions: &'a [Solution],
     /// The lanes from the top, each with its name and the indices of its solutions.
-    pub lanes: Vec<(&'static str, Vec<usize>)>,
+    pub lanes: Vec<(String, Vec<usize>)>,
     /// Scores to compare with.
     pub references: Vec<(&'static str, f64)>,
 }
@@ -120,7 +120,7 @@ impl Story<'_> {
         let is_roomy = width > ROOMY;
         let step = round_step((scores[1] - scores[0]) / 5.0);
         let figures = scores.map(|score| at_step(score, step));
-        let names = self.lanes.iter().map(|(name, _)| *name).filter(|_| is_roomy);
+        let names = self.lanes.iter().map(|(name, _)| name.as_str()).filter(|_| is_roomy);
         let margin = figures.iter().map(String::as_str).chain(names).map(text_width).fold(0.0, f64::max);
         let sides = [margin + 10.0, width - 10.0];
         let (taken, points, svg) = (Vec::new(), Vec::new(), String::new());

@@ -45,7 +45,7 @@ fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
     let story = Story {
         end: solutions.last().map_or(0.0, |one| one.ended),
         solutions: &solutions,
-        lanes: vec![("n", (0..solutions.len()).collect())],
+        lanes: vec![("n".to_owned(), (0..solutions.len()).collect())],
         references: values.iter().map(|score| ("r", *score)).collect(),
         ..Story::default()
     };
@@ -123,8 +123,9 @@ fn labels_do_not_cover_each_other() {
             ..Solution::default()
         };
         let solutions: Vec<Solution> = (0..40).map(solution).collect();
-        let lanes = vec![("n", (0..40).step_by(2).collect()), ("m", (1..40).step_by(2).collect())];
-        let story = Story { end: 80.0, is_up, lanes, solutions: &solutions, ..Story::default() };
+        let lanes = [0, 1].map(|first| (format!("lane {first}"), (first..40).step_by(2).collect()));
+        let story =
+            Story { end: 80.0, is_up, lanes: lanes.into(), solutions: &solutions, ..Story::default() };
         let areas = labels(&story.draw(width, None).unwrap());
         assert!(areas.len() > 3, "{} labels at {width}", areas.len());
         for (index, [left, top, right, bottom]) in areas.iter().enumerate() {

@@ -12,9 +12,8 @@ use mle_star_domain::role::AgentType;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::steps::{Step, StepKind};
-use crate::run_report::RunReport;
+use super::{Context, RunReport};
 use crate::sanitize::first_line;
 
 /// A measurement.

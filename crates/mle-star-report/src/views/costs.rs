@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use mle_star::journal::Kind;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::steps::took;
+use super::{Context, RunReport};
 use crate::chart::strips;
-use crate::run_report::RunReport;
 use crate::usage::{self, CostTable};
 use crate::words::phase_title;
 

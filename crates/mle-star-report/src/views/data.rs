@@ -7,10 +7,9 @@ use mle_star_domain::layout;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::diagnostics::found;
+use super::{Context, RunReport};
 use crate::chart::stairs;
-use crate::run_report::RunReport;
 
 /// The most columns that are drawn outside of a fold.
 const MAX_SHOWN: usize = 12;

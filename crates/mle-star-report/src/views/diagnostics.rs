@@ -7,11 +7,10 @@ use mle_star_domain::diagnostics::{
 use mle_star_domain::layout;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::data::bars;
+use super::{Context, RunReport};
 use crate::chart::{FAR, dots, levels, line, share, texts};
 use crate::cut::line_of;
-use crate::run_report::RunReport;
 
 /// What was found in the predictions, with its pictures; `None` without a result, or without predictions that the program can
 /// read.

@@ -6,10 +6,9 @@ use mle_star_domain::effects::Answer;
 use mle_star_domain::layout::LOGS;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::outcome::run_values;
 use super::steps::{ScriptRun, Step, reply};
-use crate::run_report::RunReport;
+use super::{Context, RunReport};
 
 /// Failed scripts and agents, those that ended the run among them; `None` if there are none.
 pub fn failures(context: &Context<'_>, _: &RunReport) -> Option<Value> {

@@ -1,12 +1,13 @@
 //! What helped: how much of the rise of the best score each kind of change made.
 
-use mle_star_domain::place::{Place, Step, StepKind};
+use std::collections::BTreeMap;
+
+use mle_star_domain::place::{Place, StepKind};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::solutions::Solution;
-use crate::run_report::RunReport;
+use super::{Context, RunReport};
 
 /// What raised the best validation score, in the metric's unit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -55,34 +56,27 @@ pub fn helped(_: &Context<'_>, report: &RunReport) -> Option<Value> {
 impl Helped {
     /// What helped among these solutions, which are in the order in which they ended; `None` if nothing did.
     pub fn of(solutions: &[Solution]) -> Option<Self> {
-        let mut helped = Self::default();
-        for one in solutions.iter() {
+        let (mut helped, mut kinds) = (Self::default(), BTreeMap::<&str, KindOfChange>::new());
+        for one in solutions {
             let gain = one.rise.filter(|_| !one.is_reference);
             if let Some(score) = one.score.filter(|_| one.improved) {
                 helped.to = score;
                 helped.from = if gain.is_some() { helped.from } else { score };
             }
             if one.score.is_some() && !one.is_reference {
-                helped.kind(one).take(one, gain);
+                kinds.entry(&one.kind).or_default().take(one, gain);
             }
         }
+        helped.rows = kinds.into_values().collect();
         helped.rows.sort_by(|one, other| other.gain.total_cmp(&one.gain));
         Some(helped).filter(|helped| helped.rows.first().is_some_and(|kind| kind.gain > 0.0))
-    }
-
-    /// The kind of this solution.
-    fn kind(&mut self, of: &Solution) -> &mut KindOfChange {
-        let at = self.rows.iter().position(|kind| kind.name == of.kind).unwrap_or(self.rows.len());
-        if at == self.rows.len() {
-            let is_model = of.place.step().map(Step::row).is_some_and(|row| row.kind == StepKind::Candidate);
-            self.rows.push(KindOfChange { name: of.kind.clone(), is_model, ..KindOfChange::default() });
-        }
-        &mut self.rows[at]
     }
 }
 
 impl KindOfChange {
     fn take(&mut self, one: &Solution, gain: Option<f64>) {
+        self.name.clone_from(&one.kind);
+        self.is_model = one.place.step().is_some_and(|step| step.row().kind == StepKind::Candidate);
         self.tried += 1;
         self.kept += usize::from(one.kept);
         let Some(gain) = gain else { return };

@@ -1,13 +1,13 @@
 //! The importance of columns: how much the score depends on each.
 
 use mle_star::result::FinalResult;
+use mle_star_domain::layout;
 use serde_json::{Value, json};
 
-use super::context::Context;
+use super::{Context, RunReport};
 use crate::chart::strips;
 use crate::cut::line_of;
 use crate::figures::{grouped, signed};
-use crate::run_report::RunReport;
 use crate::sanitize::first_line;
 
 /// The most columns in sight; a fold has the others.
@@ -42,6 +42,7 @@ pub fn importance(context: &Context<'_>, _: &RunReport) -> Option<Value> {
         "listed": MAX_LISTED,
         "width": width,
         "hurting": hurting,
+        "joined": joined(context),
     }))
 }
 
@@ -51,6 +52,22 @@ fn about(result: &FinalResult) -> String {
     });
     let metric = line_of(&result.task.evaluation_metric);
     format!("How much worse {metric} gets{rows} when a column is permuted")
+}
+
+/// Where the columns of further tables count, which the script joins itself; `None` without such tables.
+fn joined(context: &Context<'_>) -> Option<String> {
+    let facts: Value = context.file(&[layout::FACTS])?;
+    let links = facts["relations"]["links"].as_array()?.iter().filter(|link| link["to"].is_null());
+    let at = links.filter_map(|link| {
+        let file =
+            facts["auxiliary"].get(usize::try_from(link["table"].as_u64()?).ok()?)?["file"].as_str()?;
+        let own = link["own"].as_array()?.iter().filter_map(Value::as_str);
+        let own: Vec<String> = own.map(|name| format!("`{}`", first_line(name, NAME))).collect();
+        Some(format!("`{}` at {}", first_line(file, NAME), own.join(" and ")))
+    });
+    let at = at.collect::<Vec<_>>().join(", ");
+    let words = "what the solution takes from further tables counts at the columns that join them";
+    (!at.is_empty()).then(|| format!("{words}: {at}"))
 }
 
 /// How much worse, without a sign if it is worse.

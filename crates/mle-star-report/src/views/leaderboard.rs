@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::solutions::Solution;
+use super::{Context, RunReport};
 use crate::chart::Scale;
-use crate::run_report::RunReport;
 
 /// The rows, those with a score first, and their scores on one axis; `None` before the first score.
 pub fn leaderboard(_: &Context<'_>, report: &RunReport) -> Option<Value> {

@@ -8,10 +8,9 @@ use mle_star_domain::place::Name;
 use mle_star_domain::role::AgentType;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::diff::diff;
 use super::steps::{Step, reply};
-use crate::run_report::RunReport;
+use super::{Context, RunReport};
 
 /// How many checks were asked for, and the leaks that they found; `None` without a check.
 pub fn leakage(context: &Context<'_>, report: &RunReport) -> Option<Value> {

@@ -5,11 +5,10 @@ use mle_star_domain::layout;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::data::{bars, histograms};
+use super::{Context, RunReport};
 use crate::chart::{levels, line, share, texts};
 use crate::model::words;
-use crate::run_report::RunReport;
 
 /// The most fields of a row to try. The other columns have their typical value.
 const MAX_FIELDS: usize = 24;

@@ -14,9 +14,8 @@ use mle_star_domain::place::Step;
 use mle_star_domain::role::AgentType;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::steps::reply;
-use crate::run_report::RunReport;
+use super::{Context, RunReport};
 
 /// The most web searches that are shown.
 const LOOKUPS: usize = 500;

@@ -6,12 +6,11 @@ use mle_star::spending::role;
 use mle_star_domain::place::Step;
 use serde_json::{Value, json};
 
-use super::context::Context;
+use super::{Context, RunReport};
 use crate::at_work::AtWork;
 use crate::figures::{brief, duration, roughly};
 use crate::money;
 use crate::progress::{Progress, RunningCall, Wait};
-use crate::run_report::RunReport;
 use crate::run_view::{RunView, State};
 use crate::script_output;
 use crate::words::{done_words, in_line, on_runner, place_name};

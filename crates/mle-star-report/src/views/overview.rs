@@ -4,13 +4,12 @@ use mle_star::spending::was_made;
 use mle_star_domain::place::{self, Place};
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::picture::references;
 use super::solutions::models;
 use super::steps::{ScriptRun, Step};
+use super::{Context, RunReport};
 use crate::chart::Scale;
 use crate::figures::count;
-use crate::run_report::RunReport;
 
 /// The score to expect, or the best one so far, and what the run used and did so far.
 pub fn overview(context: &Context<'_>, report: &RunReport) -> Option<Value> {

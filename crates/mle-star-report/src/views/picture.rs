@@ -1,34 +1,18 @@
 //! The story of a run in one picture: how its best score grew, and which solution was made from which.
 
+use std::collections::BTreeMap;
+
 use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Step;
 use serde_json::{Value, json};
 
-use super::context::Context;
+use super::{Context, RunReport};
 use crate::chart::{Story, WIDTHS};
 use crate::figures::{count, number};
-use crate::run_report::RunReport;
 
 /// The style sheet of the picture.
 const STYLE: &str =
     concat!(include_str!("../../templates/picture.css"), include_str!("../../templates/picture-alone.css"));
-/// The names of the lanes, from the top.
-const LANES: [&str; 13] = [
-    "first models",
-    "path 1",
-    "path 2",
-    "path 3",
-    "path 4",
-    "path 5",
-    "path 6",
-    "path 7",
-    "path 8",
-    "further paths",
-    "further models",
-    "ensemble",
-    "answer",
-];
-
 /// The picture in several widths, and its figures; `None` if no step has begun.
 pub fn picture(_: &Context<'_>, report: &RunReport) -> Option<Value> {
     let story = story(report);
@@ -45,17 +29,18 @@ pub fn svg(report: &RunReport) -> Option<String> {
 /// The solutions of a run over time.
 fn story(report: &RunReport) -> Story<'_> {
     let (solutions, summary) = (&report.solutions, &report.summary);
-    let lanes = LANES.into_iter().map(|name| {
-        let is_its = |index: &usize| solutions[*index].place.step().map(lane) == Some(name);
-        (name, (0..solutions.len()).filter(is_its).collect::<Vec<_>>())
-    });
+    let mut lanes = BTreeMap::<_, Vec<usize>>::new();
+    for (index, one) in solutions.iter().enumerate() {
+        lanes.entry(one.place.step().map(lane)).or_default().push(index);
+    }
+    let lanes = lanes.into_iter().filter_map(|(lane, own)| Some((lane?.1, own)));
     let now = summary.spent.elapsed_seconds;
     Story {
         description: description(report),
         metric: summary.run.metric.clone(),
         is_up: summary.run.direction == Direction::Maximize,
         end: solutions.last().map_or(now, |one| one.ended.max(now)),
-        lanes: lanes.filter(|(_, own)| !own.is_empty()).collect(),
+        lanes: lanes.collect(),
         references: references(report),
         solutions,
     }
@@ -75,15 +60,17 @@ fn description(report: &RunReport) -> String {
     )
 }
 
-/// The name of the lane that the solution of a step is drawn in. Paths beyond the eighth share one.
-fn lane(step: Step) -> &'static str {
-    match step {
-        Step::Attempt { path, .. } => LANES[1 + (path as usize).min(8)],
-        Step::Extra(_) => "further models",
-        Step::Round(_) | Step::Selection => "ensemble",
-        Step::Choice(_) | Step::Finalization => "answer",
-        _ => "first models",
-    }
+/// The place of the lane that the solution of a step is drawn in, from the top, and its name. Paths beyond the eighth share one.
+fn lane(step: Step) -> (u32, String) {
+    let (at, name) = match step {
+        Step::Attempt { path: path @ ..8, .. } => return (1 + path, format!("path {}", 1 + path)),
+        Step::Attempt { .. } => (9, "further paths"),
+        Step::Extra(_) => (10, "further models"),
+        Step::Round(_) | Step::Selection => (11, "ensemble"),
+        Step::Choice(_) | Step::Finalization => (12, "answer"),
+        _ => (0, "first models"),
+    };
+    (at, name.to_owned())
 }
 
 /// The scores to compare with: of predicting all rows alike, as the result has it, and of the baseline and a seasonal naive forecast on the

@@ -9,8 +9,7 @@ use mle_star_domain::place::Place;
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 
-use super::context::Context;
-use crate::run_report::RunReport;
+use super::{Context, RunReport};
 use crate::run_view::State;
 use crate::runners::{Runner, name as state_name};
 use crate::sanitize::first_line;

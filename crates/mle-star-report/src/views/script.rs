@@ -4,10 +4,9 @@ use mle_star::journal::in_words;
 use mle_star_domain::layout;
 use serde_json::{Value, json};
 
-use super::context::Context;
+use super::{Context, RunReport};
 use crate::cut::{CODE, cut};
 use crate::files;
-use crate::run_report::RunReport;
 
 /// The largest list of versions that is read, in bytes.
 const MAX_REQUIREMENTS_BYTES: u64 = 1 << 20;

@@ -28,9 +28,7 @@ use world::{Made, begun, leaking, made};
 
 /// What the template of a part reads.
 fn part(view: &RunView, name: &str) -> Value {
-    let at_work = AtWork::of(view);
-    let run = Context::of(view, &at_work);
-    (super::part(name).unwrap().values)(&run, &RunReport::with(&run)).unwrap()
+    values(view, name).unwrap()
 }
 
 /// The step at this place, as the list of solutions shows it.

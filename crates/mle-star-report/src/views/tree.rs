@@ -10,13 +10,12 @@ use mle_star_domain::metric::Score;
 use mle_star_domain::place::{self, Phase, Place};
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::diff::diff;
 use super::outcome::{run_values, status};
 use super::plans;
 use super::steps::{ScriptRun, Step, StepKind};
+use super::{Context, RunReport};
 use crate::cut::{CODE, cut};
-use crate::run_report::RunReport;
 use crate::run_view::argument;
 use crate::words::phase_title;
 

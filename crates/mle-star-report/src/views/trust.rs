@@ -7,8 +7,7 @@ use mle_star_domain::protocol::{Holdout, Protocol, Split};
 use mle_star_domain::trust::{ChoiceCandidate, Finding, Trust};
 use serde_json::{Value, json};
 
-use super::context::Context;
-use crate::run_report::RunReport;
+use super::{Context, RunReport};
 
 /// Fewer held-out rows than this get a note.
 const FEW_ROWS: u64 = 1000;
