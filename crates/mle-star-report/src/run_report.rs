@@ -55,6 +55,7 @@ pub struct RunReport {
     /// The step whose solution is submitted; of a run without a result, the one with the best score.
     pub answer: Option<Place>,
     /// What raised the best score; `None` if nothing did.
+    #[serde(skip)]
     pub helped: Option<Helped>,
     /// The models that steps tried.
     #[serde(skip)]

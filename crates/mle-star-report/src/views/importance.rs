@@ -66,7 +66,7 @@ fn joined(context: &Context<'_>) -> Option<String> {
         Some(format!("`{}` at {}", first_line(file, NAME), own.join(" and ")))
     });
     let at = at.collect::<Vec<_>>().join(", ");
-    let words = "what the solution takes from further tables counts at the columns that join them";
+    let words = "columns of further tables count where they are joined";
     (!at.is_empty()).then(|| format!("{words}: {at}"))
 }
 

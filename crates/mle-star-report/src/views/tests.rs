@@ -167,6 +167,7 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
         let at_work = AtWork::of(&view);
         let context = Context::of(&view, &at_work);
         let rows = rows(&view);
+        assert_eq!(rows[0].score, view.summary.best_score, "{name}");
         let is_kept = |place: &Place| rows.iter().any(|row| row.place == *place && row.kept);
         for (path, refined) in result.phase2_results.iter().enumerate() {
             for step in &refined.step_history {
