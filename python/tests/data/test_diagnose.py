@@ -156,6 +156,7 @@ def test_parts_have_their_own_score(
     told = diagnosed(tmp_path, "MAE", truth, predicted, [division])["parts"]
     found = [[(one["name"], one["rows"], one["score"]) for one in by["parts"]] for by in told]
     assert found == ([] if expected is None else [expected])
+    assert all(by["score"] == 1.6 for by in told)
 
 
 def test_a_part_without_a_score_comes_last_and_further_targets_are_counted(tmp_path: Path) -> None:
