@@ -51,11 +51,8 @@ fn compared(site: &Site, ids: &[String]) -> Result<Value, ErrorResponse> {
         ids.iter().skip(MAX_RUNS).map(|id| format!("{id} is left out: {MAX_RUNS} runs can be told apart."));
     let refused: Vec<String> = others.chain(many).collect();
     let reports: Vec<RunReport> = runs.iter().map(RunReport::of).collect();
-    let score = |report: &RunReport| match &report.score.expected {
-        Some(expected) => Some((expected.score, expected.interval)),
-        None => Some((report.score.validation_score?, None)),
-    };
-    let scores: Vec<_> = reports.iter().map(score).collect();
+    let interval = |run: &RunView| run.summary.expected.as_ref()?.interval;
+    let scores: Vec<_> = runs.iter().map(|run| Some((run.summary.score()?, interval(run)))).collect();
     let ends =
         || scores.iter().flatten().flat_map(|(score, ends)| ends.iter().flatten().copied().chain([*score]));
     let axis = Scale::of(ends(), ends());

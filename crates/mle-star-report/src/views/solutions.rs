@@ -100,15 +100,15 @@ pub fn solutions(context: &Context<'_>) -> Vec<Solution> {
     let way = context.descent.way_to_best();
     let mut best: Option<Score> = None;
     let solution = |(ended, step): (f64, &Step<'_>)| {
-        let score = score(context, step);
+        let (score, scored) = (score(context, step), step.scored());
         let origins = context.descent.from(step.step);
         let parent = origins.first().and_then(|from| context.steps.at(*from));
         let before = parent.and_then(Step::score);
-        let counts = score.is_some() && (step.scored().is_none() || context.counts(step));
+        let counts = score.is_some() && (scored.is_none() || context.counts(step));
         let improved = score.filter(|score| counts && best.is_none_or(|best| score.beats(best)));
         let (status, outcome) = status(context, step);
         let (name, did) = (context.tried.step(step.step), did(context, step));
-        let interval = step.scored().and_then(|run| interval(context, step, run));
+        let interval = scored.and_then(|run| interval(context, step, run));
         let made = Solution {
             place: step.place.clone(),
             model: models(context, step.step),
@@ -126,10 +126,7 @@ pub fn solutions(context: &Context<'_>) -> Vec<Solution> {
             gain: score.zip(before.or(best)).map(|(score, before)| score.gain_over(before)),
             against: score.and(before).and(parent).map(|parent| context.tried.step(parent.step)),
             rise: improved.zip(best).map(|(score, best)| score.gain_over(best)),
-            seconds: step
-                .scored()
-                .and_then(|run| run.outcome.as_ref())
-                .map(|outcome| outcome.duration_seconds),
+            seconds: scored.and_then(|run| Some(run.outcome.as_ref()?.duration_seconds)),
             ended,
             kept: step.is_kept(),
             led: way.contains(&step.step) || step.step == At::Finalization,
