@@ -63,11 +63,12 @@ def diagnose(
         fits = at < len(likely) and np.array_equal(likely[at].keys, one.keys)
         told = _numbers(one, ids) if one.is_numbers else _classes(one, likely[at] if fits else None, ids)
         targets.append({"target": one.target, "classes": None, "numbers": None, "worst": [], "loss": ""} | told)
+    score = score_at(predicted)
     return {
         "of": "validation",
         "rows": len(predicted[0]),
-        "score": score_at(predicted),
-        "parts": [found for one in divisions if (found := _parts(predicted, one)) is not None],
+        "score": score,
+        "parts": [found | {"score": score} for one in divisions if (found := _parts(predicted, one)) is not None],
         "targets": targets,
         "targets_left_out": max(len(predicted) - MAX_TARGETS, 0),
     }

@@ -19,7 +19,7 @@ from .frames import Table, read
 
 TIMES = 10
 """Times are divided into about this many parts."""
-CELLS, LONGEST = 4, 40
+CELLS, LONGEST = 5, 40
 """Cells of a row that are shown, and their longest text in characters."""
 PERIOD = "period"
 
@@ -103,9 +103,10 @@ class PartitionedRows:
         both = (column.numbers, column.times) if column else ()
         return next((one for one in both if np.isfinite(one).sum() == len(ids)), None)
 
-    def cells(self, wanted: Sequence[str], but: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """A few cells of rows, each with its column, so that people recognize them."""
-        names = [name for name in self.table.names if name not in but and name != self.id][:CELLS]
+    def cells(self, wanted: Sequence[str], first: Sequence[str], but: Sequence[str]) -> list[list[tuple[str, str]]]:
+        """A few cells of rows, each with its column: those of the first columns, then others."""
+        of_table = [name for name in self.table.names if name not in but and name != self.id]
+        names = list(dict.fromkeys([*(name for name in first if name in of_table), *of_table]))[:CELLS]
         places, known = tables.places(tables.keys(self.ids), tables.keys(pl.Series(wanted, dtype=pl.String)))
         rows = self.table.select(names)
         both = zip(places.tolist(), known.tolist(), strict=True)

@@ -413,10 +413,12 @@ def diagnose(
     files: Sequence[str | None],
     of: str,
     folder: str,
+    columns: Sequence[str] = (),
     split: dict[str, Any] | None = None,
     periods: Sequence[Any] | None = None,
 ) -> Answer:
-    """Where predictions are right and where they are wrong. `split` divides `folder`, the data of the search."""
+    """Where predictions are right and where they are wrong. `split` divides `folder`, the data of the search; `columns`
+    are those that the worst rows are shown with, before others."""
     from .partitions import PartitionedRows  # Only this question needs a library for frames.
 
     is_held_out = of != "validation"
@@ -431,7 +433,7 @@ def diagnose(
         parts["of"] = of
     worst = [row for target in found["targets"] for row in target["worst"]]
     but = [run.columns.target, *run.columns.further, *([run.columns.weight] if run.columns.weight else [])]
-    for row, cells in zip(worst, divided.cells([row["id"] for row in worst], but), strict=True):
+    for row, cells in zip(worst, divided.cells([row["id"] for row in worst], columns, but), strict=True):
         row["cells"] = cells
     for at, target in enumerate(found["targets"]):
         target["split"] = _by_split(run, at)

@@ -189,20 +189,17 @@ impl ScriptBackend {
     }
 
     /// Where the predictions of these runs are right and where they are wrong; `None` if there are none, or if the program
-    /// does not know how to read them.
-    ///
-    /// # Errors
-    /// The work in the background was ended.
-    pub async fn diagnose(&self, of: &FinalPredictions) -> Result<Option<Diagnostics>, Trouble> {
-        let Some(evaluation) = self.evaluation.clone() else { return Ok(None) };
+    /// does not know how to read them. The worst rows are shown with these columns, before others.
+    pub async fn diagnose(&self, of: &FinalPredictions, columns: Vec<String>) -> Option<Diagnostics> {
+        let evaluation = self.evaluation.as_ref()?;
         let held_out = of.held_out.as_ref().map(|run| {
             let [_, scores] = self.kept_class_scores(run);
             [self.kept_held_out(run), scores]
         });
         let [scores, _] = self.kept_class_scores(&of.validation);
         let validation = [self.kept_validation(&of.validation), scores];
-        let files = PredictionFiles { data_dir: self.setup.data_dir.clone(), held_out, validation };
-        Ok(evaluation.diagnose(&files).await)
+        let files = PredictionFiles { data_dir: self.setup.data_dir.clone(), held_out, validation, columns };
+        evaluation.diagnose(&files).await
     }
 
     /// The copies of labelled rows in which one column is permuted, or why there are none.

@@ -39,24 +39,25 @@ pub fn scale(run: &RunSummary) -> Scale<'_> {
     [&run.task, &run.run.metric, run.run.direction.name(), &run.data]
 }
 
-/// The runs with the best score among those with which they can be compared, if there are any; of equal ones the oldest.
+/// The runs with the best score among those with which they can be compared, if there are any; of equal ones the oldest. Where
+/// a run has an expected score, those with only a validated one do not count: it is optimistic.
 pub fn best(entries: &[Entry]) -> BTreeSet<String> {
-    let mut scales: HashMap<Scale<'_>, Vec<(&Entry, Score, &str)>> = HashMap::new();
+    let mut scales: HashMap<Scale<'_>, Vec<(Score, &RunSummary, &Entry)>> = HashMap::new();
     for entry in entries {
         let Ok(run) = &entry.run else { continue };
-        let score = run.best_score.and_then(|score| Score::new(score, run.run.direction));
-        if let Some(score) = score {
-            scales.entry(scale(run)).or_default().push((entry, score, &run.created_at));
+        if let Some(score) = run.score().and_then(|score| Score::new(score, run.run.direction)) {
+            scales.entry(scale(run)).or_default().push((score, run, entry));
         }
     }
-    let several = scales.into_values().filter(|runs| runs.len() > 1);
-    several
-        .filter_map(|mut runs| {
-            runs.sort_by_key(|(entry, _, begun)| (*begun, &entry.id));
-            let best = runs.into_iter().reduce(|best, next| if next.1.beats(best.1) { next } else { best });
-            best.map(|(entry, ..)| entry.id.clone())
-        })
-        .collect()
+    let best = scales.into_values().filter_map(|mut runs| {
+        let is_expected = runs.iter().any(|(_, run, _)| run.expected.is_some());
+        runs.retain(|(_, run, _)| run.expected.is_some() == is_expected);
+        runs.sort_by_key(|(_, run, entry)| (&run.created_at, &entry.id));
+        let is_alone = runs.len() < 2;
+        let best = runs.into_iter().reduce(|best, next| if next.0.beats(best.0) { next } else { best });
+        best.filter(|_| !is_alone).map(|(.., entry)| entry.id.clone())
+    });
+    best.collect()
 }
 
 #[cfg(test)]

@@ -87,6 +87,9 @@ pub struct Parts {
     pub by: String,
     /// The parts, in order.
     pub parts: Vec<PartScore>,
+    /// The score of all rows by the same predictions; `None` also in files of earlier versions.
+    #[serde(default)]
+    pub score: Option<f64>,
     /// The number of further, smaller parts.
     pub left_out: u64,
 }

@@ -8,7 +8,7 @@ mod story;
 
 pub use plot::{dots, levels, line, share, stairs, texts};
 pub use scale::{Mark, Scale, strips, time_step};
-pub use story::{Fate, Solution, Story, WIDTHS};
+pub use story::{Story, WIDTHS};
 
 /// Numbers beyond this are not drawn: their differences would overflow.
 pub const FAR: f64 = 1e300;

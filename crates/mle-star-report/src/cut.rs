@@ -1,7 +1,7 @@
 //! Shortens text from models, scripts and users.
 
 /// Maximum characters of a line; longer ones are truncated with a note.
-const LINE: usize = 400;
+const LINE: usize = 600;
 /// Maximum characters of prose: a description, a plan, a summary.
 pub const PROSE: usize = 12_000;
 /// Maximum characters of a script's output.

@@ -43,9 +43,10 @@ pub fn render(view: &RunView, extent: Extent) -> Result<String, Error> {
     environment.add_global("is_full", extent == Extent::Full);
     let at_work = AtWork::of(view);
     let run = Context::of(view, &at_work);
+    let report = RunReport::with(&run);
     let (mut parts, mut sections) = (Vec::new(), Vec::new());
     for one in PARTS {
-        let section = part(&environment, one, &run)?;
+        let section = part(&environment, one, &run, &report)?;
         if !section.is_empty() {
             parts.extend(one.link());
             sections.push(section);
@@ -61,7 +62,7 @@ pub fn render(view: &RunView, extent: Extent) -> Result<String, Error> {
         script_hash => hash(SCRIPT),
         parts => Serde(parts),
         sections => Serde(sections),
-        downloads => Serde(downloads(view, &run.report)),
+        downloads => Serde(downloads(view, &report)),
     })
 }
 
@@ -89,10 +90,15 @@ fn downloads(view: &RunView, report: &RunReport) -> Vec<[String; 3]> {
 ///
 /// # Errors
 /// The template is broken.
-pub fn part(environment: &Environment<'_>, part: &Part, run: &Context<'_>) -> Result<String, Error> {
-    let Some(values) = (part.values)(run) else { return Ok(String::new()) };
-    let is_over = run.report.summary.run.state != State::Running;
-    let more = context! { report => Serde(&run.report), is_over, logs => () };
+pub fn part(
+    environment: &Environment<'_>,
+    part: &Part,
+    run: &Context<'_>,
+    report: &RunReport,
+) -> Result<String, Error> {
+    let Some(values) = (part.values)(run, report) else { return Ok(String::new()) };
+    let is_over = report.summary.run.state != State::Running;
+    let more = context! { report => Serde(report), is_over, logs => () };
     page::section(environment, part, &values, more)
 }
 

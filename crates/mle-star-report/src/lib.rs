@@ -1,11 +1,10 @@
 //! The report of a run for people: sentences, tables, charts and a page, during the run, at its end and later.
 //!
 //! Everything here is a function of what a run leaves behind: its journal, its result and its events. [`run_view`] reads
-//! a run folder and writes nothing, [`run_report`] is what is told about the run, and [`progress`] is the state after the
-//! events so far.
+//! a run folder and writes nothing, and [`progress`] is the state after the events so far.
 //!
-//! With the feature `html`, `views` makes the parts of a page from a run, `chart` draws them, `html` renders the report,
-//! `text` is a run in lines, and `export` writes it for other tools.
+//! With the feature `html`, `run_report` is what is told about the run, `views` makes the parts of a page from it, `chart`
+//! draws them, `html` renders the report, `text` is a run in lines, and `export` writes it for other tools.
 
 pub mod at_work;
 #[cfg(feature = "html")]
@@ -31,6 +30,7 @@ pub mod pace;
 #[cfg(feature = "html")]
 mod page;
 pub mod progress;
+#[cfg(feature = "html")]
 pub mod run_report;
 pub mod run_view;
 pub mod runners;

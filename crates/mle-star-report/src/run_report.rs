@@ -3,6 +3,7 @@
 //!
 //! Sentences are fragments: lower case, no full stop. [`sentence`] makes a sentence of one.
 
+use std::cmp::Ordering;
 use std::path::PathBuf;
 
 use mle_star::journal::{EffectRecord, Kind, Snapshot};
@@ -10,19 +11,22 @@ use mle_star::result::{FinalResult, StoppedBy};
 use mle_star::spending::Spending;
 use mle_star_domain::effects::DATA_CHANGED;
 use mle_star_domain::layout;
-use mle_star_domain::place::Place;
+use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::place::{Place, Step};
 use mle_star_domain::trust::Trust;
 use serde::Serialize;
 
+use crate::at_work::AtWork;
 use crate::cut::sentence;
 use crate::cuts;
 use crate::figures::{duration, number};
 use crate::model::words;
-use crate::run_view::{RunSummary, RunView, SoFar, State, argument, resume_command};
+use crate::run_view::{RunSummary, RunView, State, argument, resume_command};
 use crate::sanitize::first_line;
 use crate::score_report::ScoreReport;
 use crate::step_rows::stands;
 use crate::usage;
+use crate::views::{Context, Helped, Solution, solutions};
 use crate::words::Models;
 
 /// The longest cause in a sentence, in characters.
@@ -45,6 +49,14 @@ pub struct RunReport {
     pub checks: Checks,
     /// What the run used of its limits, and what went wrong.
     pub ending: RunEnd,
+    /// The solutions, in the order in which they ended.
+    #[serde(skip)]
+    pub solutions: Vec<Solution>,
+    /// The step whose solution is submitted; of a run without a result, the one with the best score.
+    pub answer: Option<Place>,
+    /// What raised the best score; `None` if nothing did.
+    #[serde(skip)]
+    pub helped: Option<Helped>,
     /// The models that steps tried.
     #[serde(skip)]
     pub tried: Models,
@@ -85,19 +97,35 @@ pub struct RunEnd {
 impl RunReport {
     /// The report of a run.
     pub fn of(view: &RunView) -> Self {
+        Self::with(&Context::of(view, &AtWork::of(view)))
+    }
+
+    /// The report of a run whose records were read.
+    pub fn with(context: &Context<'_>) -> Self {
+        let (view, solutions) = (context.run, solutions(context));
         let (summary, result) = (view.summary.clone(), view.result.as_ref());
         let best = || ScoreReport { validation_score: summary.best_score, ..ScoreReport::default() };
+        let submitted = result.and(context.descent.best).map(Step::place);
+        let first = || best_first(&solutions, summary.run.direction).first().map(|one| one.place.clone());
         Self {
             folder: view.folder.clone(),
             is_final: result.is_some(),
             score: result.map_or_else(best, ScoreReport::of),
             checks: result.map(Checks::of).unwrap_or_default(),
             ending: RunEnd::of(view),
-            tried: Models::of(&view.snapshot.verdicts()),
+            answer: submitted.or_else(first),
+            helped: Helped::of(&solutions),
+            solutions,
+            tried: context.tried.clone(),
             model: result.and_then(|result| words(&result.model)),
             calls: view.spending.clone(),
             summary,
         }
+    }
+
+    /// The solutions whose scores count, the best first; of equal ones the earlier.
+    pub fn leaderboard(&self) -> Vec<&Solution> {
+        best_first(&self.solutions, self.summary.run.direction)
     }
 
     /// The scores with what makes them doubtful, as lines. A run without a result has its best score.
@@ -249,12 +277,16 @@ impl RunEnd {
     }
 }
 
-impl SoFar {
-    /// The submission with its path and its score, as a fragment.
-    pub fn words(&self, tried: &Models) -> String {
-        let (place, score) = (tried.place(&Place::from(self.place.as_str())), number(self.score));
-        format!("a checked submission so far: {} ({place}, from a solution that scored {score})", self.path)
-    }
+fn best_first(solutions: &[Solution], direction: Direction) -> Vec<&Solution> {
+    let score = |one: &Solution| Score::new(one.score?, direction);
+    let scored = solutions.iter().filter(|one| one.counts);
+    let mut rows: Vec<(Score, &Solution)> = scored.filter_map(|one| Some((score(one)?, one))).collect();
+    rows.sort_by(|(one, _), (other, _)| match (one.beats(*other), other.beats(*one)) {
+        (true, _) => Ordering::Less,
+        (_, true) => Ordering::Greater,
+        _ => Ordering::Equal,
+    });
+    rows.into_iter().map(|(_, row)| row).collect()
 }
 
 /// Whether a script found other data than one before.
@@ -293,6 +325,9 @@ pub(crate) mod tests {
                 ..ScoreReport::default()
             },
             ending: RunEnd::default(),
+            solutions: Vec::new(),
+            answer: None,
+            helped: None,
             tried: Models::default(),
             model: None,
             calls: Spending::default(),

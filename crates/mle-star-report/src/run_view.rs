@@ -11,11 +11,14 @@ use mle_star::verdict::Best;
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::metric::{Direction, Score, last_best};
-use mle_star_domain::place::Phase;
+use mle_star_domain::place::{Phase, Place};
+use mle_star_domain::trust::ExpectedScore;
 use serde::{Deserialize, Serialize};
 
+use crate::figures::number;
+use crate::score_report::ScoreReport;
 use crate::step_rows::{self, StepRow, stands};
-use crate::words::phase_title;
+use crate::words::{Models, phase_title};
 use crate::{cuts, done, files, money, usage};
 
 /// The largest `result.json` that is read, in bytes. A full-size run has less than a megabyte.
@@ -52,6 +55,18 @@ pub struct RunSummary {
     pub phase: Option<Phase>,
     /// The best score that counts.
     pub best_score: Option<f64>,
+    /// The score to expect on new rows; `None` without a result, and in files of earlier versions.
+    #[serde(default)]
+    pub expected: Option<ExpectedScore>,
+    /// The validated score of the answer; `None` without a result, and in files of earlier versions.
+    #[serde(default)]
+    pub validated: Option<f64>,
+    /// The score on held-out rows.
+    #[serde(default)]
+    pub held_out: Option<f64>,
+    /// The 95 % interval of the score on held-out rows.
+    #[serde(default)]
+    pub held_out_interval: Option<[f64; 2]>,
     /// When the run started, RFC 3339.
     pub created_at: String,
     /// Time and money.
@@ -70,17 +85,11 @@ pub struct RunSummary {
     pub done: Done,
     /// What a finished run used of its limit, if that left steps undone: `used its 40 s (5 of 12 steps)`.
     pub used: Option<String>,
-    /// The digest of the data. The JSON that commands print lacks this field and those below.
-    #[serde(skip)]
+    /// The digest of the data.
+    #[serde(default)]
     pub data: String,
-    /// The score on held-out rows.
-    #[serde(skip)]
-    pub held_out: Option<f64>,
-    /// The 95 % interval of the score on held-out rows.
-    #[serde(skip)]
-    pub held_out_interval: Option<[f64; 2]>,
     /// Why only a part of the journal could be read.
-    #[serde(skip)]
+    #[serde(default)]
     pub damage: Option<String>,
 }
 
@@ -126,6 +135,14 @@ pub struct SoFar {
     pub place: String,
     /// The validation score of that script.
     pub score: f64,
+}
+
+impl SoFar {
+    /// The submission with its path and its score, as a fragment.
+    pub fn words(&self, tried: &Models) -> String {
+        let (place, score) = (tried.place(&Place::from(self.place.as_str())), number(self.score));
+        format!("a checked submission so far: {} ({place}, from a solution that scored {score})", self.path)
+    }
 }
 
 /// `final/provisional.json`: what the files in `final/` are while the run is not finished.
@@ -190,7 +207,8 @@ fn read_with(folder: &Path, is_held: bool) -> Result<RunView, JournalError> {
     let state = State::of(is_held, result.is_some());
     let spending = usage::run_spending(&snapshot, state == State::Running);
     let used = spending.total().usage;
-    let trust = result.as_ref().and_then(|result| result.trust.as_ref());
+    let scores = result.as_ref().map(ScoreReport::of).unwrap_or_default();
+    let held_out = scores.trust.as_ref();
     let summary = RunSummary {
         run: Identity {
             run_id: name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
@@ -201,6 +219,10 @@ fn read_with(folder: &Path, is_held: bool) -> Result<RunView, JournalError> {
         task: task.competition_id.clone(),
         phase: phase(&snapshot),
         best_score: best(&steps, known, task.metric_direction),
+        expected: scores.expected,
+        validated: scores.validation_score,
+        held_out: held_out.and_then(|trust| trust.holdout_score),
+        held_out_interval: held_out.and_then(|trust| trust.holdout_interval),
         created_at: snapshot.created_at.clone(),
         spent: Spent {
             elapsed_seconds: snapshot.elapsed,
@@ -214,8 +236,6 @@ fn read_with(folder: &Path, is_held: bool) -> Result<RunView, JournalError> {
         done: done::run_progress(&snapshot, &used, state),
         used: result.as_ref().and_then(cuts::used),
         data: snapshot.frozen.data_id.clone(),
-        held_out: trust.and_then(|trust| trust.holdout_score),
-        held_out_interval: trust.and_then(|trust| trust.holdout_interval),
         damage: snapshot.damage.clone(),
     };
     Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
@@ -235,6 +255,16 @@ impl RunSummary {
                 self.phase.map_or_else(|| "preparing".to_owned(), phase_title)
             }
         }
+    }
+
+    /// The validated score of the answer, or the best one so far.
+    pub fn validated(&self) -> Option<f64> {
+        self.validated.or(self.best_score)
+    }
+
+    /// The score that stands first: the expected one, or else the validated one.
+    pub fn score(&self) -> Option<f64> {
+        self.expected.as_ref().map(|expected| expected.score).or_else(|| self.validated())
     }
 
     /// The cost in words; `None` for agents without a model.

@@ -7,32 +7,12 @@ use std::path::Path;
 
 use mle_star::journal::JournalError;
 use mle_star_domain::layout;
-use serde::{Deserialize, Serialize};
 
 use crate::files;
 use crate::run_view::{self, RunSummary, State, Submissions};
 
 /// The largest file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-
-/// The text of `summary.json`.
-#[derive(Serialize, Deserialize)]
-pub struct SummaryFile {
-    #[serde(flatten)]
-    run: RunSummary,
-    data: String,
-    held_out: Option<f64>,
-    held_out_interval: Option<[f64; 2]>,
-    damage: Option<String>,
-}
-
-impl SummaryFile {
-    /// The file of a run.
-    pub fn of(run: RunSummary) -> Self {
-        let RunSummary { data, held_out, held_out_interval, damage, .. } = run.clone();
-        Self { run, data, held_out, held_out_interval, damage }
-    }
-}
 
 /// Reads a run in short.
 ///
@@ -51,8 +31,7 @@ fn read_kept(folder: &Path) -> Option<RunSummary> {
         return None;
     }
     let text = files::read(folder, layout::SUMMARY, MAX_FILE_BYTES).ok()?;
-    let SummaryFile { mut run, data, held_out, held_out_interval, damage } =
-        serde_json::from_str(&text).ok()?;
+    let mut run: RunSummary = serde_json::from_str(&text).ok()?;
     let changed = |name: &str| files::stamp(folder, name).map(|(_, seconds, nanos, _)| (seconds, nanos));
     let log = format!("{}-wal", layout::JOURNAL);
     let sources: &[&str] = match run.run.state {
@@ -74,5 +53,5 @@ fn read_kept(folder: &Path) -> Option<RunSummary> {
         submission: run.answer.submission.map(|_| submission()),
         so_far: run.answer.so_far.and_then(|_| run_view::so_far(folder)),
     };
-    Some(RunSummary { data, held_out, held_out_interval, damage, ..run })
+    Some(run)
 }

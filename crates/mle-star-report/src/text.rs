@@ -5,6 +5,7 @@ use minijinja::{Error, context};
 use mle_star_domain::trouble::Trouble;
 
 use crate::page::environment;
+use crate::run_report::RunReport;
 use crate::views::{self, Context};
 
 /// A run in lines.
@@ -19,8 +20,9 @@ pub fn lines(run: &Context<'_>) -> Result<Vec<String>, Trouble> {
 }
 
 fn rendered(run: &Context<'_>) -> Result<String, Error> {
+    let report = RunReport::with(run);
     let parts = ["overview", "importance", "leaderboard", "tree", "runners", "script", "costs", "now"]
-        .map(|name| (name, Serde(views::part(name).and_then(|part| (part.values)(run)))));
-    let values = context! { report => Serde(&run.report), ..Value::from_pairs(parts) };
+        .map(|name| (name, Serde(views::part(name).and_then(|part| (part.values)(run, &report)))));
+    let values = context! { report => Serde(&report), ..Value::from_pairs(parts) };
     environment()?.get_template("show.txt")?.render(values)
 }

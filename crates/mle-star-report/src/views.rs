@@ -1,6 +1,6 @@
 //! The parts of a page, one file each: what the template of a part reads beside the report of the run.
 //!
-//! A part is a function of the run's journal and result, at any stage of the run. It makes plain values of the domain's types,
+//! A part is a function of the run's records and of its report, at any stage of the run. It makes plain values of the domain's types,
 //! and charts; filters format them. The parts start from `steps`, the records grouped by step of the algorithm, and `descent`,
 //! which solution was made from which. Nothing here reads the clock: the same run gives the same bytes.
 
@@ -25,8 +25,8 @@ mod overview;
 pub mod picture;
 mod plans;
 mod runners;
-pub(crate) mod scores;
-mod script;
+pub(crate) mod script;
+mod solutions;
 pub(crate) mod steps;
 #[cfg(test)]
 mod tests;
@@ -35,10 +35,14 @@ mod trust;
 
 use serde_json::Value;
 
+use crate::at_work::AtWork;
+use crate::run_report::RunReport;
+use crate::run_view::RunView;
+
 pub use context::Context;
-pub use leaderboard::{LeaderboardRow, leaderboard_rows};
+pub use helped::Helped;
 pub use runners::{RunnerRow, runner_rows};
-pub use scores::{ScoredScript, scored};
+pub use solutions::{Fate, Solution, solutions};
 
 /// A part of a page.
 pub struct Part {
@@ -53,7 +57,7 @@ pub struct Part {
     /// How it stands in the page.
     pub shape: Shape,
     /// What the template reads, scores in the metric's unit and times in seconds; `None` if the run has no such part.
-    pub values: fn(&Context<'_>) -> Option<Value>,
+    pub values: fn(&Context<'_>, &RunReport) -> Option<Value>,
 }
 
 impl Part {
@@ -112,4 +116,11 @@ pub static PARTS: &[Part] = &parts! {
 /// The part with this name.
 pub fn part(name: &str) -> Option<&'static Part> {
     PARTS.iter().find(|part| part.name == name)
+}
+
+/// What the template of the part with this name reads; `None` if the run has no such part.
+pub fn values(view: &RunView, name: &str) -> Option<Value> {
+    let at_work = AtWork::of(view);
+    let run = Context::of(view, &at_work);
+    (part(name)?.values)(&run, &RunReport::with(&run))
 }

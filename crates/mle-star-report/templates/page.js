@@ -106,13 +106,13 @@ const point = (spot, mark) => {
   pointedAt = spot.getAttribute("href");
   spot.classList.add("pointed");
   const [card, list] = [make("div", "", "card"), make("dl", "")];
-  for (const cell of row.querySelectorAll("td")) {
-    const head = row.closest("table").tHead.rows[0].cells[cell.cellIndex];
-    if (cell.textContent) list.append(make("dt", head.textContent), make("dd", cell.textContent));
+  for (const cell of row.querySelectorAll(":scope > :not(.strips)")) {
+    const [head, words] = [row.closest("table").tHead.rows[0].cells[cell.cellIndex], cell.matches("td") && cell.title || cell.textContent];
+    if (words) list.append(make("dt", head.textContent), make("dd", words));
   }
   const open = Object.assign(make("a", "Plan, change and code", "open"), { href: spot.getAttribute("href") });
   const name = make("p", "");
-  name.append(make("strong", row.querySelector("th").textContent));
+  name.append(make("strong", row.querySelector("th").title));
   card.append(name, list, open);
   const figure = spot.closest("figure");
   figure.append(card);

@@ -156,6 +156,7 @@ def test_parts_have_their_own_score(
     told = diagnosed(tmp_path, "MAE", truth, predicted, [division])["parts"]
     found = [[(one["name"], one["rows"], one["score"]) for one in by["parts"]] for by in told]
     assert found == ([] if expected is None else [expected])
+    assert all(by["score"] == 1.6 for by in told)
 
 
 def test_a_part_without_a_score_comes_last_and_further_targets_are_counted(tmp_path: Path) -> None:
@@ -179,11 +180,12 @@ def test_rows_are_divided_and_shown_by_their_id_or_number(tmp_path: Path) -> Non
         divided = PartitionedRows(str(tmp_path), role, id)
         found = divided.by({"kind": "groups", "column": "a"}, None, None)
         assert [list(one.ids) for one in found] == [groups]
-        assert divided.cells([wanted], ["y"]) == [cells]
+        # The strongest columns come first; the target and further tables' columns are no cells.
+        assert divided.cells([wanted], ["b", "y", "of another table"], ["y"]) == [cells]
 
-    check("train", "id", "8", ["7"], [("a", ""), ("b", "2")])
-    check("train", None, "0", ["0"], [("id", "7"), ("a", "x"), ("b", "1")])
-    check("test", "id", "9", ["9"], [("a", "z"), ("b", "3")])
+    check("train", "id", "8", ["7"], [("b", "2"), ("a", "")])
+    check("train", None, "0", ["0"], [("b", "1"), ("id", "7"), ("a", "x")])
+    check("test", "id", "9", ["9"], [("b", "3"), ("a", "z")])
 
 
 def test_times_are_parts_of_about_the_same_size(tmp_path: Path) -> None:

@@ -62,14 +62,17 @@ fn table(runs: &[RunSummary], best: &BTreeSet<String>) -> Vec<String> {
     let mark = |run: &RunSummary| if is_best(run) { "*" } else { "" };
     let table = Table::of(runs)
         .text("RUN", 0, |run| Some(one_line(&run.run.run_id)))
-        .text("TASK", 2, |run| Some(one_line(&run.task)))
+        .text("TASK", 3, |run| Some(one_line(&run.task)))
         .text("STATE", 0, |run| Some(run.run.state.name().to_owned()))
-        .text("METRIC", 3, |run| Some(shortened(&one_line(&run.run.metric), MAX_METRIC_CHARS)))
-        .text("SCORE", 0, |run| Some(number(run.best_score?) + mark(run)))
-        .text("HELD OUT", 1, |run| run.held_out.map(number))
-        .text("STARTED", 4, |run| Some(date(&run.created_at)))
-        .text("TIME", 5, |run| Some(duration(run.spent.elapsed_seconds)))
-        .text("COST", 6, RunSummary::cost);
+        .text("METRIC", 4, |run| Some(shortened(&one_line(&run.run.metric), MAX_METRIC_CHARS)))
+        .text("EXPECTED", 0, |run| Some(number(run.expected.as_ref()?.score) + mark(run)))
+        .text("VALIDATED", 1, |run| {
+            Some(number(run.validated()?) + if run.expected.is_none() { mark(run) } else { "" })
+        })
+        .text("HELD OUT", 2, |run| run.held_out.map(number))
+        .text("STARTED", 5, |run| Some(date(&run.created_at)))
+        .text("TIME", 6, |run| Some(duration(run.spent.elapsed_seconds)))
+        .text("COST", 7, RunSummary::cost);
     let mut lines = table.lines(output::data_columns());
     if runs.iter().any(is_best) {
         lines.push("* best of its task, metric and data".to_owned());

@@ -6,6 +6,7 @@ use std::path::Path;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::at_work::AtWork;
+use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::{self, RunView};
 use mle_star_report::sanitize::escape;
 use mle_star_report::text;
@@ -40,7 +41,7 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     } else if args.svg {
         let nothing =
             || Trouble::new("nothing was scored yet", "`mle-star show RUN` shows what the run does");
-        output::text(&picture::svg(&view).ok_or_else(nothing)?);
+        output::text(&picture::svg(&RunReport::of(&view)).ok_or_else(nothing)?);
     } else if args.json {
         output::json(&whole(&view))?;
     } else {
@@ -58,7 +59,7 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
 fn whole(view: &RunView) -> Value {
     let at_work = AtWork::of(view);
     let context = Context::of(view, &at_work);
-    let report = &context.report;
+    let report = RunReport::with(&context);
     let (last, folder) = (view.folder.join(layout::FINAL), &view.folder);
     let file = |folder: &Path, name: &str| Some(folder.join(name)).filter(|path| path.is_file());
     json!({
@@ -71,7 +72,7 @@ fn whole(view: &RunView) -> Value {
         },
         "made_with": view.snapshot.made_with, "notes": view.snapshot.notes,
         "forked_from": view.snapshot.forked_from, "usage": view.spending, "runners": views::runner_rows(&context),
-        "leaderboard": views::leaderboard_rows(&context), "steps": view.steps, "result": view.result,
+        "leaderboard": report.leaderboard(), "helped": report.helped, "steps": view.steps, "result": view.result,
     })
 }
 

@@ -2,7 +2,6 @@ use mle_star::journal::Journal;
 use mle_star::testing::frozen;
 use mle_star_domain::layout;
 use mle_star_report::run_view;
-use mle_star_report::summary_file::SummaryFile;
 
 use super::*;
 
@@ -17,10 +16,16 @@ fn a_summary_is_believed_until_something_is_newer() {
     let mut summary = run_view::read(&run).unwrap().summary;
     summary.data = "kept".to_owned();
     let write = |summary: &RunSummary| {
-        fs::write(run.join(layout::SUMMARY), serde_json::to_vec(&SummaryFile::of(summary.clone())).unwrap())
-            .unwrap();
+        fs::write(run.join(layout::SUMMARY), serde_json::to_vec(summary).unwrap()).unwrap();
     };
     write(&summary);
+    assert_eq!(data().unwrap(), "kept");
+    // As earlier versions wrote it.
+    let mut file = serde_json::to_value(&summary).unwrap();
+    for later in ["expected", "validated"] {
+        assert!(file.as_object_mut().unwrap().remove(later).is_some());
+    }
+    fs::write(run.join(layout::SUMMARY), file.to_string()).unwrap();
     assert_eq!(data().unwrap(), "kept");
     let mut finished = summary.clone();
     finished.run.state = run_view::State::Finished;

@@ -9,7 +9,6 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::chart::{Scale, time_step};
 use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::{self, RunView};
-use mle_star_report::views::{ScoredScript, scored};
 use serde_json::{Value, json};
 
 use super::delete::selected_runs;
@@ -52,11 +51,8 @@ fn compared(site: &Site, ids: &[String]) -> Result<Value, ErrorResponse> {
         ids.iter().skip(MAX_RUNS).map(|id| format!("{id} is left out: {MAX_RUNS} runs can be told apart."));
     let refused: Vec<String> = others.chain(many).collect();
     let reports: Vec<RunReport> = runs.iter().map(RunReport::of).collect();
-    let score = |report: &RunReport| match &report.score.expected {
-        Some(expected) => Some((expected.score, expected.interval)),
-        None => Some((report.score.validation_score?, None)),
-    };
-    let scores: Vec<_> = reports.iter().map(score).collect();
+    let interval = |run: &RunView| run.summary.expected.as_ref()?.interval;
+    let scores: Vec<_> = runs.iter().map(|run| Some((run.summary.score()?, interval(run)))).collect();
     let ends =
         || scores.iter().flatten().flat_map(|(score, ends)| ends.iter().flatten().copied().chain([*score]));
     let axis = Scale::of(ends(), ends());
@@ -66,27 +62,31 @@ fn compared(site: &Site, ids: &[String]) -> Result<Value, ErrorResponse> {
         "metric": metric.0, "direction": metric.1, "refused": refused, "reports": reports,
         "ticks": axis.as_ref().map(|axis| &axis.ticks), "marks": scores.iter().map(mark).collect::<Vec<_>>(),
         "other_data": runs.iter().any(|run| scale(&run.summary) != scale(&runs[0].summary)),
-        "curves": curves(&runs), "settings": differing(&runs, settings), "origins": differing(&runs, origins),
+        "curves": curves(&reports), "settings": differing(&runs, settings), "origins": differing(&runs, origins),
     }))
 }
 
 /// The best score over time of each run; `None` if no run has a score.
-fn curves(runs: &[RunView]) -> Option<Value> {
-    let better = |run: &RunView| scored(run).into_iter().filter(|one| one.improved).collect::<Vec<_>>();
-    let all: Vec<_> = runs.iter().map(better).collect();
+fn curves(reports: &[RunReport]) -> Option<Value> {
+    let better = |report: &RunReport| {
+        let better = report.solutions.iter().filter(|one| one.improved);
+        better.filter_map(|one| Some((one.ended, one.score?))).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = reports.iter().map(better).collect();
     // A constant comes first, and would hide how the others differ.
-    let shown = || all.iter().flat_map(|line| line.iter().skip(line.len() / 2)).map(|one| one.best);
+    let shown = || all.iter().flat_map(|line| line.iter().skip(line.len() / 2)).map(|(_, best)| *best);
     let axis = Scale::of(shown(), shown())?;
-    let last = runs.iter().map(|run| run.summary.spent.elapsed_seconds).fold(1.0, f64::max);
+    let took = |report: &RunReport| report.summary.spent.elapsed_seconds;
+    let last = reports.iter().map(took).fold(1.0, f64::max);
     let (step, at) = (time_step(last, 6.0), |seconds: f64| (10_000.0 * seconds / last).round() / 100.0);
     let times = successors(Some(0.0), |time| Some(time + step)).take_while(|time| *time <= last);
-    let point = |one: &ScoredScript| json!({"x": at(one.ended), "mark": axis.mark(one.best, None), "best": one.best, "ended": one.ended});
-    let line = |(run, line): (&RunView, &Vec<ScoredScript>)| {
+    let point = |(ended, best): &(f64, f64)| json!({"x": at(*ended), "mark": axis.mark(*best, None), "best": best, "ended": ended});
+    let line = |(report, line): (&RunReport, &Vec<_>)| {
         let points: Vec<Value> = line.iter().map(point).collect();
-        json!({"points": points, "end": at(run.summary.spent.elapsed_seconds)})
+        json!({"points": points, "end": at(took(report))})
     };
     Some(json!({
-        "lines": runs.iter().zip(&all).map(line).collect::<Vec<_>>(), "ticks": axis.ticks,
+        "lines": reports.iter().zip(&all).map(line).collect::<Vec<_>>(), "ticks": axis.ticks,
         "times": times.map(|time| (at(time), time)).collect::<Vec<_>>(),
     }))
 }

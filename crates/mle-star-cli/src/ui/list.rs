@@ -35,7 +35,7 @@ pub struct ListQuery {
 const COLUMNS: [(&str, &str); 7] = [
     ("run", "Run"),
     ("state", "State"),
-    ("best", "Best score"),
+    ("best", "Score"),
     ("progress", "Progress"),
     ("cost", "Cost"),
     ("begun", "Begun"),
@@ -119,8 +119,7 @@ fn values(entry: &Entry, best: &BTreeSet<String>) -> Value {
     };
     json!({
         "id": entry.id, "row_id": row_id(entry), "note": "", "run": row, "is_best": best.contains(&entry.id),
-        "held_out": row.held_out, "held_out_interval": row.held_out_interval, "stage": row.stage(),
-        "cost": row.cost(), "begun": local_time(&row.created_at),
+        "validated": row.validated(), "stage": row.stage(), "cost": row.cost(), "begun": local_time(&row.created_at),
     })
 }
 
@@ -140,14 +139,15 @@ fn compare(one: &Entry, other: &Entry, column: &str) -> Ordering {
     }
 }
 
-/// Better scores first, runs without a score last. Only for runs with equal scales.
+/// Better scores first, the expected ones before others, runs without a score last. Only for runs with equal scales.
 fn best_first(a: &RunSummary, b: &RunSummary) -> Ordering {
-    let best = |summary: &RunSummary| Score::new(summary.best_score?, summary.run.direction);
-    match (best(a), best(b)) {
+    let best = |summary: &RunSummary| Score::new(summary.score()?, summary.run.direction);
+    let order = b.expected.is_some().cmp(&a.expected.is_some());
+    order.then_with(|| match (best(a), best(b)) {
         (Some(a), Some(b)) if a.beats(b) => Ordering::Less,
         (Some(a), Some(b)) if b.beats(a) => Ordering::Greater,
         (a, b) => b.is_some().cmp(&a.is_some()),
-    }
+    })
 }
 
 /// A moment in this machine's time, to the minute.
@@ -235,6 +235,7 @@ impl ListQuery {
 mod tests {
     use mle_star::event::{Done, ProgressMeasure};
     use mle_star_domain::metric::Direction;
+    use mle_star_domain::trust::{ExpectedScore, ScoreSource};
     use mle_star_report::run_view::{Identity, Spent, State, Submissions};
 
     use super::*;
@@ -259,6 +260,8 @@ mod tests {
             done: Done { percent: 0, of: ProgressMeasure::Steps },
             used: None,
             data: "d".to_owned(),
+            expected: None,
+            validated: None,
             held_out: None,
             held_out_interval: None,
             damage: None,
@@ -303,6 +306,13 @@ mod tests {
             other,
         ];
         assert_eq!(best(&entries).into_iter().collect::<Vec<_>>(), ["ccc"], "one run alone is not the best");
+        // Validated scores do not compare with expected ones.
+        let (from, constant) = (ScoreSource::Both, None);
+        for (at, score, ids) in [(0, 2.1, vec![]), (2, 2.2, vec!["a"])] {
+            let expected = Some(ExpectedScore { score, interval: None, from, constant });
+            entries[at].run.as_mut().unwrap().expected = expected;
+            assert_eq!(best(&entries).into_iter().collect::<Vec<_>>(), ids);
+        }
         ListQuery::default().sort(&mut entries);
         let page = ListQuery::default().page(&entries);
         let groups = page.groups.iter().map(|group| {

@@ -76,9 +76,9 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageRe
     let names = PARTS.iter().flat_map(|part| [Some(part.name), after(part)]).flatten();
     let shown: Vec<&str> = names.map(|name| sections.html(name)).collect();
     let address = page_of(&id);
-    let is_there = |name: &str| sections.html(name) != nothing(name);
-    let parts = PARTS.iter().filter(|part| is_there(part.name));
-    let parts: Vec<_> = parts.filter_map(Part::link).collect();
+    let is_empty = |name: &str| sections.html(name) == nothing(name);
+    let links = PARTS.iter().filter_map(Part::link);
+    let parts: Vec<_> = links.map(|[name, title]| (name, title, is_empty(name))).collect();
     let values = json!({
         "id": id, "address": address, "doing": sections.html(FIRST), "parts": parts, "sections": shown, "revision": sections.revision,
         "now": jiff::Timestamp::now().as_second(),

@@ -9,6 +9,7 @@ use mle_star_domain::layout;
 use mle_star_report::at_work::AtWork;
 use mle_star_report::export::NOTEBOOK;
 use mle_star_report::html;
+use mle_star_report::run_report::RunReport;
 use mle_star_report::run_view::{self, RunView, State};
 use mle_star_report::views::{Context, PARTS, Part, now};
 use serde_json::json;
@@ -43,12 +44,13 @@ impl RunSections {
         let mut at_work = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
         at_work.read(&self.folder, view.summary.run.state);
         let (run, logs) = (Context::of(view, &at_work), format!("{}/logs", page_of(&self.id)));
+        let report = RunReport::with(&run);
         let part = |part: &Part| {
             let pages = pages()?;
             let html = match part.name {
                 NOW => now::present(view, &at_work)
                     .map_or_else(|| Ok(String::new()), |values| html::now(pages, &values, Some(&logs))),
-                _ => html::part(pages, part, &run),
+                _ => html::part(pages, part, &run, &report),
             };
             html.map_err(|error| ErrorResponse::defect(&error))
         };

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use axum::extract::{Form, Path, State as Of};
 use csv::{Reader, Writer};
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::at_work::AtWork;
 use mle_star_report::run_view;
-use mle_star_report::views::{Context, part};
+use mle_star_report::views::values;
 use mle_star_run::predict::predict as predict_rows;
 use mle_star_run::runtime::drive_with_threads;
 use serde_json::{Value, json};
@@ -46,9 +45,7 @@ pub async fn predict(
 /// The columns of a row with their typical values, and the column that names rows in predictions.
 fn fields(folder: &FilePath) -> Result<(Vec<Value>, Option<String>), Failure> {
     let view = run_view::read(folder).map_err(|error| error.trouble())?;
-    let at_work = AtWork::unread(folder);
-    let model =
-        part("model").and_then(|part| (part.values)(&Context::of(&view, &at_work))).unwrap_or_default();
+    let model = values(&view, "model").unwrap_or_default();
     let fields = model["fields"].as_array().cloned().unwrap_or_default();
     if fields.is_empty() {
         let why = "this run kept no fitted model that could predict a row";

@@ -35,6 +35,8 @@
     const fresh = template.content.firstElementChild;
     const kept = state(old);
     old.replaceWith(fresh);
+    const link = document.querySelector(`nav a[href="#${id}"]`);
+    if (link) link.parentElement.hidden = fresh.hidden;
     restore(fresh, kept);
     if (main.dataset.now) tick();
   }

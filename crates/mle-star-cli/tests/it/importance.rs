@@ -43,6 +43,12 @@ fn a_small_table_tells_which_columns_matter() {
     assert!(place("bmi") < 3 && place("s5") < 3 && low(0) > 0.0, "{columns:?}");
     assert!(place("noise") > 2 && low(place("noise")) <= 0.0, "{columns:?}");
 
+    // Rows that are predicted badly are shown with the strongest columns.
+    let found: Value = serde_json::from_str(&sealed.read("runs/r/holdout/diagnostics.json")).unwrap();
+    let cells = found["targets"][0]["worst"][0]["cells"].as_array().unwrap();
+    let shown: Vec<&Value> = cells.iter().map(|cell| &cell[0]).collect();
+    assert_eq!(shown, columns.iter().take(5).map(|one| &one["column"]).collect::<Vec<_>>());
+
     let about = "How much worse RMSE gets on 72 validation rows of the last fold when a column is permuted";
     for text in [sealed.run("show r").stdout, sealed.read("runs/r/report.html")] {
         assert!(text.contains(about), "{text}");

@@ -58,6 +58,7 @@ fn the_recorded_run_is_shown() {
         "ROC-AUC (maximize)",
         "validated:",
         "held out:",
+        "count where they are joined: `planes.csv` at `tailnum`, `weather.csv` at `origin` and `time_hour`.",
         "leaderboard: ",
         "finalization",
     ] {

@@ -1,16 +1,17 @@
-//! Page, report, `show`, its JSON, the Python package and the last lines of a run tell the same figures.
+//! Page, report, `show`, its JSON, the Python package, the lists of runs and the last lines of a run tell the same figures.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use mle_star_needs::{needs, python_with_libraries};
-use mle_star_report::figures::{duration, interval, measured, number};
+use mle_star_report::figures::{duration, interval, measured, number, rounded};
 use serde_json::{Value, json};
 
 use crate::claude::{KEY, WELL, claude, run_line, say};
 use crate::events::wait_for;
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::held_out::{self, PREDICT};
+use crate::recorded;
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
 
@@ -45,6 +46,10 @@ fn every_surface_tells_the_same_figures() {
     run.kill().unwrap();
     run.wait().unwrap();
 
+    let recorded = recorded::copied();
+    std::fs::rename(recorded.path("recorded/flight-delays"), sealed.path("runs/flight-delays")).unwrap();
+    assert_ne!(check(&sealed, "flight-delays", "")["helped"], Value::Null);
+
     claude(&sealed, WELL);
     let said = say(&sealed, &format!("{} {few}", run_line(&sealed)), &[KEY]);
     check(&sealed, "r", &said.stderr);
@@ -52,7 +57,7 @@ fn every_surface_tells_the_same_figures() {
 }
 
 /// Compares what each of them tells of a run. One that goes on has no last lines, and its time is never the same.
-fn check(sealed: &Sealed, id: &str, last_lines: &str) {
+fn check(sealed: &Sealed, id: &str, last_lines: &str) -> Value {
     let told: Value = serde_json::from_str(&sealed.run(&format!("show {id} --json")).stdout).unwrap();
     let (run, score) = (&told["run"], &told["score"]);
     let metric = run["metric"].as_str().unwrap();
@@ -100,7 +105,10 @@ fn check(sealed: &Sealed, id: &str, last_lines: &str) {
     }
 
     check_leaderboard(id, &told, &page, &text);
+    check_helped(sealed, id, &told["helped"], &page);
+    check_lists(sealed, id, &told);
     check_python(sealed, id, &told, best_of(&told));
+    told
 }
 
 /// The score of the answer: the validated one, or the best so far.
@@ -138,6 +146,47 @@ fn check_leaderboard(id: &str, told: &Value, page: &str, text: &str) {
     let is_answer = |row: &&Value| solution.ends_with(&format!("({})", row["place"].as_str().unwrap()));
     let answer = rows.iter().find(is_answer).unwrap_or_else(|| panic!("{id}: {solution}"));
     assert_eq!(&answer["score"], best_of(told), "{id}: {solution}");
+}
+
+/// Page and picture have what helped.
+fn check_helped(sealed: &Sealed, id: &str, helped: &Value, page: &str) {
+    let shown = page.split_once("<section id=\"helped\"").unwrap().1.split_once("</section>").unwrap().0;
+    assert_eq!(helped.is_null(), shown.starts_with(" hidden"), "{id}: {shown}");
+    let Some(rows) = helped["rows"].as_array() else { return };
+    let [from, to] = ["from", "to"].map(|end| number(helped[end].as_f64().unwrap()));
+    let ends = format!("from {from} to {to}</caption>");
+    let gain = |row: &Value| row["gain"].as_f64().map(|gain| format!("+{}<", rounded(gain)));
+    let gains = rows.iter().filter(|row| row["gain"] != 0.0).chain(rows.iter().map(|row| &row["best"]));
+    for words in gains.filter_map(gain).chain([ends]) {
+        assert!(shown.contains(&words), "{id}: {words}: {shown}");
+    }
+    let picture = sealed.run(&format!("show {id} --svg")).stdout;
+    assert!(picture.contains(&format!(" to {to}, and what each was made from")), "{id}: {to}: {picture}");
+}
+
+/// The lists of runs, in the terminal, as JSON and on the page, lead with the expected score.
+fn check_lists(sealed: &Sealed, id: &str, told: &Value) {
+    let listed: Vec<Value> = serde_json::from_str(&sealed.run("list --json").stdout).unwrap();
+    let row = listed.iter().find(|row| row["run_id"] == id).unwrap();
+    let of_trust = |name: &str| told["score"]["trust"].get(name).cloned().unwrap_or_default();
+    let (expected, held_out) = (&told["score"]["expected"], of_trust("holdout_score"));
+    assert_eq!((&row["expected"], &row["held_out"]), (expected, &held_out), "{id}: {row}");
+    assert_eq!(row["held_out_interval"], of_trust("holdout_interval"), "{id}: {row}");
+
+    let figures = [&expected["score"], best_of(told), &held_out];
+    let figures: Vec<String> = figures.into_iter().filter_map(Value::as_f64).map(number).collect();
+    let text = sealed.run("list").stdout;
+    let line = text.lines().find(|line| line.starts_with(&format!("{id} "))).unwrap();
+    let cells: Vec<&str> = line.split_whitespace().map(|cell| cell.trim_end_matches('*')).collect();
+    assert!(cells.windows(figures.len()).any(|cells| cells == figures), "{id}: {figures:?}: {text}");
+
+    let page = Served::of(sealed, "").get("/").body;
+    let row = page.split_once(&format!("<tr id=\"run-{id}\"")).unwrap().1.split_once("</tr>").unwrap().0;
+    let leads = format!("<strong>{}", figures[0]);
+    let mut at = row.find(&leads).unwrap_or_else(|| panic!("{id}: {leads}: {row}"));
+    for figure in &figures {
+        at += row[at..].find(figure).unwrap_or_else(|| panic!("{id}: {figure}: {row}"));
+    }
 }
 
 /// The Python package has the same figures.

@@ -4,15 +4,13 @@
 //! Shapes carry what colours carry: discs were kept, rings were not, crosses failed. The classes are those of
 //! `picture.css`, which gives them their colours.
 
-use mle_star_domain::place::Place;
-use serde::Serialize;
-
 use super::FAR;
 use super::scale::{range, time_step, with};
 use crate::figures::{at_step, brief, round_step, round_ticks, rounded, with_interval};
 use crate::markup::escaped;
 use crate::sanitize::{escape, first_line, shortened, width};
 use crate::views::steps::node_id;
+use crate::views::{Fate, Solution};
 
 /// The widths, in pixels, at which a page shows the picture as large as it is drawn.
 pub const WIDTHS: [f64; 3] = [1060.0, 720.0, 400.0];
@@ -29,7 +27,7 @@ const MAX_POSITION: f64 = 1e12;
 
 /// A run's solutions over time.
 #[derive(Clone, Debug, Default)]
-pub struct Story {
+pub struct Story<'a> {
     /// The description, for screen readers.
     pub description: String,
     /// What the scores are.
@@ -39,54 +37,11 @@ pub struct Story {
     /// The last moment, in seconds since the start of the run.
     pub end: f64,
     /// The solutions, in the order in which they ended.
-    pub solutions: Vec<Solution>,
-    /// The names of the lanes, from the top.
-    pub lanes: Vec<&'static str>,
+    pub solutions: &'a [Solution],
+    /// The lanes from the top, each with its name and the indices of its solutions.
+    pub lanes: Vec<(String, Vec<usize>)>,
     /// Scores to compare with.
     pub references: Vec<(&'static str, f64)>,
-}
-
-/// A solution, as the picture and its table tell it.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Solution {
-    /// Its step.
-    pub place: Place,
-    /// What the step is called.
-    pub name: String,
-    /// The models in it.
-    pub model: String,
-    /// The plan in a sentence; `None` without one.
-    pub plan: Option<String>,
-    /// What was done, in a few words.
-    pub did: String,
-    /// What became of it, in words.
-    pub outcome: String,
-    /// Its validation score.
-    pub score: Option<f64>,
-    /// The 95 % interval of the score.
-    pub interval: Option<[f64; 2]>,
-    /// The difference of the score to what it was made from, or to the best score before it.
-    pub gain: Option<f64>,
-    /// How much it raised the best score of the run; `None` if it did not.
-    pub rise: Option<f64>,
-    /// What it was made from and is compared with.
-    pub against: Option<String>,
-    /// How long the step took, in seconds.
-    pub seconds: Option<f64>,
-    /// When it ended, in seconds since the start of the run.
-    pub ended: f64,
-    /// The lane that it is drawn in.
-    pub lane: &'static str,
-    /// Whether its score is better than all before it.
-    pub improved: bool,
-    /// Whether it is a solution to compare with, not one of the search.
-    pub is_reference: bool,
-    /// What became of it.
-    pub fate: Fate,
-    /// Whether it led to the answer.
-    pub on_way: bool,
-    /// The indices of the solutions that it was made from.
-    pub from: Vec<usize>,
 }
 
 impl Solution {
@@ -103,23 +58,6 @@ impl Solution {
         let score = self.score.map(|score| format!(": {}", with_interval(score, self.interval)));
         escape(&format!("{}{}, {}", self.name, score.unwrap_or_default(), self.outcome))
     }
-}
-
-/// What became of a solution.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Fate {
-    /// It is the answer.
-    Answer,
-    /// It was kept.
-    Kept,
-    /// It was not kept.
-    #[default]
-    Dropped,
-    /// It has no score.
-    Failed,
-    /// It is in progress, or was cut off.
-    Open,
 }
 
 impl Fate {
@@ -156,7 +94,7 @@ enum End {
 
 /// A picture in the making.
 struct Canvas<'a> {
-    story: &'a Story,
+    story: &'a Story<'a>,
     width: f64,
     /// The sides of both panels.
     sides: [f64; 2],
@@ -174,7 +112,7 @@ struct Canvas<'a> {
     svg: String,
 }
 
-impl Story {
+impl Story<'_> {
     /// The picture at this width; `None` if nothing was scored. Solutions are links. In a picture that stands `alone`, with
     /// this style sheet, they have a tooltip only.
     pub fn draw(&self, width: f64, alone: Option<&str>) -> Option<String> {
@@ -182,7 +120,7 @@ impl Story {
         let is_roomy = width > ROOMY;
         let step = round_step((scores[1] - scores[0]) / 5.0);
         let figures = scores.map(|score| at_step(score, step));
-        let names = self.lanes.iter().copied().filter(|_| is_roomy);
+        let names = self.lanes.iter().map(|(name, _)| name.as_str()).filter(|_| is_roomy);
         let margin = figures.iter().map(String::as_str).chain(names).map(text_width).fold(0.0, f64::max);
         let sides = [margin + 10.0, width - 10.0];
         let (taken, points, svg) = (Vec::new(), Vec::new(), String::new());
@@ -355,17 +293,17 @@ impl Canvas<'_> {
 
     /// The lanes of the lower panel, and the points of the solutions; the bottom of the last.
     fn lanes(&mut self, is_roomy: bool) -> f64 {
-        let ([left, right], solutions) = (self.sides, &self.story.solutions);
+        let ([left, right], solutions) = (self.sides, self.story.solutions);
         self.points = solutions.iter().map(|one| [self.x(one.ended), 0.0]).collect();
         let mut y = self.panel[1] + 1.6 * LINE;
-        for name in &self.story.lanes {
+        for (name, own) in &self.story.lanes {
             let first = y + 14.0 + if is_roomy { 0.0 } else { LINE };
             let mut ends = [f64::NEG_INFINITY; MAX_ROWS];
-            let of_lane = || solutions.iter().zip(0..).filter(|(one, _)| one.lane == *name);
-            let has_kept = of_lane().any(|(one, _)| one.fate <= Fate::Kept);
-            for (one, index) in of_lane() {
-                let [x, height] = &mut self.points[index];
-                let lowest = usize::from(has_kept && one.fate > Fate::Kept);
+            let is_kept = |index: &usize| solutions[*index].fate <= Fate::Kept;
+            let has_kept = own.iter().any(is_kept);
+            for index in own {
+                let [x, height] = &mut self.points[*index];
+                let lowest = usize::from(has_kept && !is_kept(index));
                 let row = (lowest..MAX_ROWS).find(|row| ends[*row] + ROW <= *x).unwrap_or(MAX_ROWS - 1);
                 (ends[row], *height) = (*x, first + ROW * count(row));
             }
@@ -421,7 +359,7 @@ impl Canvas<'_> {
     fn descent(&mut self) {
         let solutions = &self.story.solutions;
         let to_each = |(one, to): (&Solution, usize)| {
-            let on_way = |from: usize| one.on_way && solutions[from].on_way;
+            let on_way = |from: usize| one.led && solutions[from].led;
             one.from.iter().map(|from| (on_way(*from), *from, to)).collect::<Vec<_>>()
         };
         let mut lines: Vec<(bool, usize, usize)> = solutions.iter().zip(0..).flat_map(to_each).collect();
@@ -497,7 +435,7 @@ impl Canvas<'_> {
         }
         let mut kept: Vec<usize> =
             (0..told.len()).filter(|index| solutions[*index].fate <= Fate::Kept).collect();
-        kept.sort_by_key(|index| !solutions[*index].on_way);
+        kept.sort_by_key(|index| !solutions[*index].led);
         for index in kept.into_iter().filter(|index| !told[*index]) {
             let [x, y] = self.points[index];
             let places = [(12.0, 4.5), (12.0, -8.0), (12.0, 17.0)];

@@ -5,9 +5,10 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::views::{Fate, Solution};
 
-/// A run whose solutions have these scores, each better than all before it.
-fn story(scores: &[f64], ended: fn(usize) -> f64) -> Story {
+/// Solutions with these scores, each better than all before it.
+fn solutions(scores: &[f64], ended: fn(usize) -> f64) -> Vec<Solution> {
     let solution = |(index, score): (usize, &f64)| Solution {
         ended: ended(index),
         score: Some(*score),
@@ -16,13 +17,7 @@ fn story(scores: &[f64], ended: fn(usize) -> f64) -> Story {
         from: (0..index).collect(),
         ..Solution::default()
     };
-    Story {
-        end: scores.len().checked_sub(1).map_or(0.0, ended),
-        solutions: scores.iter().enumerate().map(solution).collect(),
-        lanes: vec!["n"],
-        references: scores.iter().map(|score| ("r", *score)).collect(),
-        ..Story::default()
-    }
+    scores.iter().enumerate().map(solution).collect()
 }
 
 /// Positions on a scale, and of bars.
@@ -46,11 +41,16 @@ fn on_levels(values: &[f64]) -> Option<String> {
 
 /// Every chart that shows the values.
 fn all(values: &[f64], x: fn(usize) -> f64) -> Vec<Option<String>> {
-    vec![
-        story(values, x).draw(WIDTHS[0], None),
-        Story { is_up: true, ..story(values, x) }.draw(WIDTHS[2], Some("")),
-        on_levels(values),
-    ]
+    let solutions = solutions(values, x);
+    let story = Story {
+        end: solutions.last().map_or(0.0, |one| one.ended),
+        solutions: &solutions,
+        lanes: vec![("n".to_owned(), (0..solutions.len()).collect())],
+        references: values.iter().map(|score| ("r", *score)).collect(),
+        ..Story::default()
+    };
+    let up = Story { is_up: true, ..story.clone() };
+    vec![story.draw(WIDTHS[0], None), up.draw(WIDTHS[2], Some("")), on_levels(values)]
 }
 
 #[test]
@@ -118,13 +118,14 @@ fn labels_do_not_cover_each_other() {
             did: format!("change {index} of the features"),
             improved: !index.is_multiple_of(3),
             fate: if index.is_multiple_of(4) { Fate::Dropped } else { Fate::Kept },
-            on_way: index % 5 == 1,
-            lane: ["n", "m"][index % 2],
+            led: index % 5 == 1,
             from: index.checked_sub(5).into_iter().collect(),
             ..Solution::default()
         };
         let solutions: Vec<Solution> = (0..40).map(solution).collect();
-        let story = Story { end: 80.0, is_up, lanes: vec!["n", "m"], solutions, ..Story::default() };
+        let lanes = [0, 1].map(|first| (format!("lane {first}"), (first..40).step_by(2).collect()));
+        let story =
+            Story { end: 80.0, is_up, lanes: lanes.into(), solutions: &solutions, ..Story::default() };
         let areas = labels(&story.draw(width, None).unwrap());
         assert!(areas.len() > 3, "{} labels at {width}", areas.len());
         for (index, [left, top, right, bottom]) in areas.iter().enumerate() {

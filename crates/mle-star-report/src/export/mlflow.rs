@@ -14,7 +14,6 @@ use serde_json::Value;
 use crate::run_report::RunReport;
 use crate::run_view::RunView;
 use crate::step_rows::StepRow;
-use crate::views::scores::scored;
 
 /// What MLflow shows as the description of a run.
 const NOTE: &str = "mlflow.note.content";
@@ -81,17 +80,14 @@ pub fn mlflow(view: &RunView, result: &FinalResult, report: &RunReport) -> Mlflo
     let parts = [layout::MODEL, layout::MODEL_RECORD, layout::PREDICT];
     let is_whole = parts.iter().all(|part| last.join(part).exists());
     let notes: String = report.score_lines().iter().map(|line| format!("- {line}\n")).collect();
+    let scored = scored_scripts(view);
     let scripts: Vec<MlflowRun> =
-        (0..).zip(scored_scripts(view)).map(|(step, row)| script(&folder, row, step, start)).collect();
-    let best: BTreeMap<String, f64> =
-        scored(view).into_iter().map(|one| (one.place.to_string(), one.best)).collect();
-    let best_scores = (0..).zip(&scripts).filter_map(|(step, script)| {
-        Some(MetricPoint {
-            name: "best_score".to_owned(),
-            value: *best.get(&script.name)?,
-            at: script.end,
-            step,
-        })
+        (0..).zip(&scored).map(|(step, row)| script(&folder, row, step, start)).collect();
+    let best_scores = (0..).zip(scored.iter().zip(&scripts)).filter_map(|(step, (row, script))| {
+        let ended = row.ended.filter(|_| row.counts)?;
+        let so_far = report.solutions.iter().take_while(|one| one.ended <= ended);
+        let value = so_far.filter(|one| one.improved).last()?.score?;
+        Some(MetricPoint { name: "best_score".to_owned(), value, at: script.end, step })
     });
     MlflowExport {
         experiment: result.task.competition_id.clone(),

@@ -12,8 +12,8 @@ use mle_star_domain::role::AgentType;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::steps::{Step, StepKind};
+use super::{Context, RunReport};
 use crate::sanitize::first_line;
 
 /// A measurement.
@@ -28,7 +28,7 @@ pub struct AttemptEffect {
 }
 
 /// The studies that have begun, in order; `None` if there are none.
-pub fn ablation(context: &Context<'_>) -> Option<Value> {
+pub fn ablation(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let begun = context.steps.of_kind(StepKind::Study).filter(|step| !step.records.is_empty());
     let studies: Vec<Value> = begun.map(|step| study(context, step)).collect();
     (!studies.is_empty()).then(|| studies.into())

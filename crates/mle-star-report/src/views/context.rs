@@ -7,8 +7,8 @@ use super::descent::Descent;
 use super::steps::{Step, Steps};
 use crate::at_work::AtWork;
 use crate::files;
-use crate::run_report::RunReport;
 use crate::run_view::RunView;
+use crate::words::Models;
 
 /// The largest JSON file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -17,8 +17,8 @@ const MAX_FILE_BYTES: u64 = 64 << 20;
 pub struct Context<'a> {
     /// The run.
     pub run: &'a RunView,
-    /// The run's report.
-    pub report: RunReport,
+    /// The models that its steps tried.
+    pub tried: Models,
     /// The run's records by step.
     pub steps: Steps<'a>,
     /// Which solution was made from which.
@@ -35,7 +35,7 @@ impl<'a> Context<'a> {
         // What is delivered is not always the best solution.
         descent.best = run.result.as_ref().and_then(FinalResult::final_step).or(descent.best);
         let steps = Steps::of(&run.snapshot, &verdicts);
-        Self { run, report: RunReport::of(run), steps, descent, at_work }
+        Self { run, tried: Models::of(&verdicts), steps, descent, at_work }
     }
 
     /// Whether the score of a step counts: one with a leak does not.

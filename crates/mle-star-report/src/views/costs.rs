@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use mle_star::journal::Kind;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::steps::took;
+use super::{Context, RunReport};
 use crate::chart::strips;
 use crate::usage::{self, CostTable};
 use crate::words::phase_title;
@@ -16,7 +16,7 @@ use crate::words::phase_title;
 type Times = BTreeMap<(usize, String), [f64; 2]>;
 
 /// What the run cost, and how long its parts took.
-pub fn costs(context: &Context<'_>) -> Option<Value> {
+pub fn costs(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let spending = &context.run.spending;
     let table = |table: &CostTable| json!({"by": table.title, "rows": table.rows});
     Some(json!({

@@ -7,8 +7,8 @@ use mle_star_domain::layout;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::diagnostics::found;
+use super::{Context, RunReport};
 use crate::chart::stairs;
 
 /// The most columns that are drawn outside of a fold.
@@ -22,7 +22,7 @@ struct Facts {
 }
 
 /// The columns, those with a part in the task first, then the most important ones; `None` if nothing is known of them.
-pub fn data(context: &Context<'_>) -> Option<Value> {
+pub fn data(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let known = &context.run.snapshot.frozen.task.columns;
     let facts = histograms(context);
     let is_counted = |one: &&Histogram| !one.parts.is_empty();

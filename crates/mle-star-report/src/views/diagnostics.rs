@@ -5,17 +5,19 @@ use mle_star_domain::diagnostics::{
     TargetErrors,
 };
 use mle_star_domain::layout;
+use mle_star_domain::place::{Place, Step};
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::data::bars;
+use super::{Context, RunReport};
 use crate::chart::{FAR, dots, levels, line, share, texts};
 use crate::cut::line_of;
 
 /// What was found in the predictions, with its pictures; `None` without a result, or without predictions that the program can
 /// read.
-pub fn diagnostics(context: &Context<'_>) -> Option<Value> {
-    Some(charts(&found(context)?))
+pub fn diagnostics(context: &Context<'_>, report: &RunReport) -> Option<Value> {
+    let is_combined = report.answer.as_ref().and_then(Place::step) == Some(Step::Selection);
+    Some(charts(&found(context)?, is_combined))
 }
 
 /// What was found in the predictions.
@@ -24,9 +26,10 @@ pub fn found(context: &Context<'_>) -> Option<Diagnostics> {
     context.file(&[layout::HOLDOUT, layout::DIAGNOSTICS])
 }
 
-fn charts(found: &Diagnostics) -> Value {
+fn charts(found: &Diagnostics, is_combined: bool) -> Value {
     json!({
         "found": found,
+        "is_combined": is_combined,
         "courses": courses(&found.courses),
         "targets": found.targets.iter().map(target_charts).collect::<Vec<_>>(),
     })
@@ -102,7 +105,7 @@ fn spread(of: &Histogram) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use mle_star_domain::diagnostics::{DiagnosedRows, WorstRow};
+    use mle_star_domain::diagnostics::{DiagnosedRows, PartScore, Parts, WorstRow};
 
     use super::*;
     use crate::page::{environment, section};
@@ -122,7 +125,7 @@ mod tests {
         let mut report = report(&json!({}));
         report.summary.run.metric = "rmse".to_owned();
         let more = minijinja::context! { report => minijinja::value::Serde(&report) };
-        let page = section(&environment, part("diagnostics").unwrap(), &charts(&found), more).unwrap();
+        let page = section(&environment, part("diagnostics").unwrap(), &charts(&found, false), more).unwrap();
         for words in ["1,234 held-out rows."].iter().chain(expected) {
             assert!(page.contains(words), "{words}: {page}");
         }
@@ -204,13 +207,20 @@ mod tests {
         assert_eq!(one["levels"], json!(["2.0", "2.5", "3.0", "3.5", "4.0"]));
         assert_eq!(one["actual"], "M0.0000 1.0000h0L0.5000 0.0000");
         assert_eq!(one["predicted"], "M0.5000 0.5000h0L1.0000 0.0000");
-        let found = Diagnostics { courses: found, targets: vec![], ..Diagnostics::default() };
+        let part_of = |name: &str| PartScore { name: name.to_owned(), rows: 5, score: Some(0.5) };
+        let folds = vec![part_of("1"), part_of("2")];
+        let parts =
+            vec![Parts { by: "fold".to_owned(), parts: folds, score: Some(0.75), ..Parts::default() }];
+        let found = Diagnostics { courses: found, parts, ..Diagnostics::default() };
         let more = minijinja::context! { report => minijinja::value::Serde(report(&json!({}))) };
         let page =
-            section(&environment().unwrap(), part("diagnostics").unwrap(), &charts(&found), more).unwrap();
+            section(&environment().unwrap(), part("diagnostics").unwrap(), &charts(&found, true), more)
+                .unwrap();
         let count = |words: &str| page.matches(words).count();
         assert_eq!((count("type=\"radio\""), count(" checked>")), (2, 1), "{page}");
-        for words in ["validated: fold 1<", ">held out</span>", "<title>held out</title>"] {
+        let combined =
+            "and 0.75000 for all of them; the validated score, 0.8123, is of weights chosen on other rows";
+        for words in ["validated: fold 1<", ">held out</span>", "<title>held out</title>", combined] {
             assert!(page.contains(words), "{words}: {page}");
         }
     }

@@ -6,12 +6,12 @@ use mle_star_domain::effects::Answer;
 use mle_star_domain::layout::LOGS;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::outcome::run_values;
 use super::steps::{ScriptRun, Step, reply};
+use super::{Context, RunReport};
 
 /// Failed scripts and agents, those that ended the run among them; `None` if there are none.
-pub fn failures(context: &Context<'_>) -> Option<Value> {
+pub fn failures(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let scripts: Vec<Value> = context.steps.iter().filter_map(script_failure).collect();
     let agents: Vec<Value> = context.run.snapshot.effects.iter().filter_map(agent_failure).collect();
     let is_there = !scripts.is_empty() || !agents.is_empty();

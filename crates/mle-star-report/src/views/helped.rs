@@ -2,92 +2,87 @@
 
 use std::collections::BTreeMap;
 
-use mle_star_domain::place;
+use mle_star_domain::place::{Place, StepKind};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::ablation;
-use super::context::Context;
-use super::plans::did;
-use super::scores::scored;
-use super::steps::{Step, StepKind};
+use super::solutions::Solution;
+use super::{Context, RunReport};
+
+/// What raised the best validation score, in the metric's unit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Helped {
+    /// The score of the baselines, or else the first one.
+    pub from: f64,
+    /// The last best score.
+    pub to: f64,
+    /// The kinds of changes, those with the largest gain first.
+    pub rows: Vec<KindOfChange>,
+}
 
 /// A kind of change.
-#[derive(Debug, Default, Serialize)]
-struct Kind {
-    name: String,
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct KindOfChange {
+    /// Its name.
+    pub name: String,
     /// Whether its solutions are models of their own, which replace nothing.
-    is_model: bool,
+    pub is_model: bool,
     /// How much the best score rose by changes of this kind.
-    gain: f64,
-    tried: usize,
-    kept: usize,
-    /// The change with the largest gain, and its step.
-    best: Option<(f64, String, place::Place)>,
+    pub gain: f64,
+    /// The number of solutions with a score.
+    pub tried: usize,
+    /// The number of those that the algorithm continued with.
+    pub kept: usize,
+    /// The change with the largest gain.
+    pub best: Option<Change>,
 }
 
-/// The kinds of changes, those with the largest gain first; `None` before the first score of a model.
-pub fn helped(context: &Context<'_>) -> Option<Value> {
-    let (gains, [from, to]) = gains(context);
-    let mut kinds: Vec<Kind> = Vec::new();
-    let scored = context.steps.iter().filter(|step| step.score().is_some());
-    for step in scored.filter(|step| step.kind != StepKind::Baseline) {
-        let name = kind(context, step);
-        let at = kinds.iter().position(|kind| kind.name == name).unwrap_or(kinds.len());
-        if at == kinds.len() {
-            let is_model = step.kind == StepKind::Candidate;
-            kinds.push(Kind { name, is_model, ..Kind::default() });
+/// A change that raised the best score.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The step that made it.
+    pub place: Place,
+    /// The change in a few words.
+    pub did: String,
+    /// How much it raised the best score.
+    pub gain: f64,
+}
+
+/// The kinds of changes; `None` before the first score of a model.
+pub fn helped(_: &Context<'_>, report: &RunReport) -> Option<Value> {
+    report.helped.as_ref().map(|helped| json!(helped))
+}
+
+impl Helped {
+    /// What helped among these solutions, which are in the order in which they ended; `None` if nothing did.
+    pub fn of(solutions: &[Solution]) -> Option<Self> {
+        let (mut helped, mut kinds) = (Self::default(), BTreeMap::<&str, KindOfChange>::new());
+        for one in solutions {
+            let gain = one.rise.filter(|_| !one.is_reference);
+            if let Some(score) = one.score.filter(|_| one.improved) {
+                helped.to = score;
+                helped.from = if gain.is_some() { helped.from } else { score };
+            }
+            if one.score.is_some() && !one.is_reference {
+                kinds.entry(&one.kind).or_default().take(one, gain);
+            }
         }
-        kinds[at].take(context, step, gains.get(&step.step).copied());
+        helped.rows = kinds.into_values().collect();
+        helped.rows.sort_by(|one, other| other.gain.total_cmp(&one.gain));
+        Some(helped).filter(|helped| helped.rows.first().is_some_and(|kind| kind.gain > 0.0))
     }
-    kinds.sort_by(|one, other| other.gain.total_cmp(&one.gain));
-    let has_gain = kinds.first().is_some_and(|kind| kind.gain > 0.0);
-    has_gain.then(|| json!({"rows": kinds, "from": from, "to": to}))
 }
 
-/// How much each step raised the best score, from that of the baselines or else the first, and that and the last best score.
-fn gains(context: &Context<'_>) -> (BTreeMap<place::Step, f64>, [f64; 2]) {
-    let (mut gains, mut ends) = (BTreeMap::new(), [0.0; 2]);
-    for one in scored(context.run).into_iter().filter(|one| one.improved) {
-        let Some(step) = one.place.step() else { continue };
-        match one.gain.filter(|_| !matches!(step, place::Step::Baseline(_))) {
-            Some(gain) => _ = gains.insert(step, gain),
-            None => ends[0] = one.score,
-        }
-        ends[1] = one.score;
-    }
-    (gains, ends)
-}
-
-impl Kind {
-    fn take(&mut self, context: &Context<'_>, step: &Step<'_>, gain: Option<f64>) {
+impl KindOfChange {
+    fn take(&mut self, one: &Solution, gain: Option<f64>) {
+        self.name.clone_from(&one.kind);
+        self.is_model = one.place.step().is_some_and(|step| step.row().kind == StepKind::Candidate);
         self.tried += 1;
-        self.kept += usize::from(step.is_kept());
+        self.kept += usize::from(one.kept);
         let Some(gain) = gain else { return };
         self.gain += gain;
-        if self.best.as_ref().is_none_or(|(most, ..)| gain > *most) {
-            self.best = Some((gain, did(context, step), step.place.clone()));
+        if self.best.as_ref().is_none_or(|best| gain > best.gain) {
+            self.best = Some(Change { place: one.place.clone(), did: one.did.clone(), gain });
         }
-    }
-}
-
-/// The kind of a step's change: that of its step, and of the block that an attempt refines, as its agent names it.
-fn kind(context: &Context<'_>, step: &Step<'_>) -> String {
-    let block = |path, outer| {
-        let target = ablation::target(context, place::Step::Outer { path, outer })?;
-        let name = serde_json::to_value(target.category?).ok()?;
-        Some(format!("refined: {}", name.as_str()?.replace('_', " ")))
-    };
-    match (step.kind, step.step) {
-        (_, place::Step::Extra(_)) => "further models".to_owned(),
-        (StepKind::Candidate, _) => "first models".to_owned(),
-        (StepKind::Merge, _) => "merged models".to_owned(),
-        (StepKind::Data, _) => "unused data".to_owned(),
-        (StepKind::LeakageCheck, _) => "a leak removed".to_owned(),
-        (StepKind::Round, _) => "ensembles".to_owned(),
-        (_, place::Step::Attempt { path, outer, .. }) => {
-            block(path, outer).unwrap_or_else(|| "refined: a block".to_owned())
-        }
-        _ => step.step.title(),
     }
 }

@@ -1,9 +1,10 @@
 //! The importance of columns: how much the score depends on each.
 
 use mle_star::result::FinalResult;
+use mle_star_domain::layout;
 use serde_json::{Value, json};
 
-use super::context::Context;
+use super::{Context, RunReport};
 use crate::chart::strips;
 use crate::cut::line_of;
 use crate::figures::{grouped, signed};
@@ -17,7 +18,7 @@ const MAX_LISTED: usize = 20;
 const NAME: usize = 40;
 
 /// How much worse the score gets without each column; `None` without a result that says so.
-pub fn importance(context: &Context<'_>) -> Option<Value> {
+pub fn importance(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let result = context.result()?;
     let why = &result.importance_why;
     let about = about(result);
@@ -41,6 +42,7 @@ pub fn importance(context: &Context<'_>) -> Option<Value> {
         "listed": MAX_LISTED,
         "width": width,
         "hurting": hurting,
+        "joined": joined(context),
     }))
 }
 
@@ -50,6 +52,22 @@ fn about(result: &FinalResult) -> String {
     });
     let metric = line_of(&result.task.evaluation_metric);
     format!("How much worse {metric} gets{rows} when a column is permuted")
+}
+
+/// Where the columns of further tables count, which the script joins itself; `None` without such tables.
+fn joined(context: &Context<'_>) -> Option<String> {
+    let facts: Value = context.file(&[layout::FACTS])?;
+    let links = facts["relations"]["links"].as_array()?.iter().filter(|link| link["to"].is_null());
+    let at = links.filter_map(|link| {
+        let file =
+            facts["auxiliary"].get(usize::try_from(link["table"].as_u64()?).ok()?)?["file"].as_str()?;
+        let own = link["own"].as_array()?.iter().filter_map(Value::as_str);
+        let own: Vec<String> = own.map(|name| format!("`{}`", first_line(name, NAME))).collect();
+        Some(format!("`{}` at {}", first_line(file, NAME), own.join(" and ")))
+    });
+    let at = at.collect::<Vec<_>>().join(", ");
+    let words = "columns of further tables count where they are joined";
+    (!at.is_empty()).then(|| format!("{words}: {at}"))
 }
 
 /// How much worse, without a sign if it is worse.

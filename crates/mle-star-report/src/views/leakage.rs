@@ -8,12 +8,12 @@ use mle_star_domain::place::Name;
 use mle_star_domain::role::AgentType;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::diff::diff;
 use super::steps::{Step, reply};
+use super::{Context, RunReport};
 
 /// How many checks were asked for, and the leaks that they found; `None` without a check.
-pub fn leakage(context: &Context<'_>) -> Option<Value> {
+pub fn leakage(context: &Context<'_>, report: &RunReport) -> Option<Value> {
     let is_check = |(_, record): &(&Step<'_>, &EffectRecord)| {
         let agent = Name::Agent(AgentType::Leakage);
         role(record) == Some(AgentType::Leakage) && record.place == record.place.parent().named(agent)
@@ -24,7 +24,7 @@ pub fn leakage(context: &Context<'_>) -> Option<Value> {
     let asked = checks.iter().filter(|(_, record)| record.outcome.is_some() && record.limit.is_none());
     let found: Vec<Value> =
         checks.iter().flat_map(|(step, record)| findings(context, step, record)).collect();
-    let (checked, suspected) = (asked.count(), context.report.leak());
+    let (checked, suspected) = (asked.count(), report.leak());
     let is_there = checked > 0 || suspected.is_some();
     is_there.then(|| json!({"checked": checked, "findings": found, "suspected": suspected}))
 }

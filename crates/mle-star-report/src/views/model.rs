@@ -5,8 +5,8 @@ use mle_star_domain::layout;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::data::{bars, histograms};
+use super::{Context, RunReport};
 use crate::chart::{levels, line, share, texts};
 use crate::model::words;
 
@@ -47,7 +47,7 @@ struct Columns {
 }
 
 /// The model with its curves; `None` without a result that says what predicts other rows.
-pub fn model(context: &Context<'_>) -> Option<Value> {
+pub fn model(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let kept = &context.result()?.model;
     let found: Dependence = context.file(&[layout::HOLDOUT, layout::DEPENDENCE]).unwrap_or_default();
     let record: Columns = context.file(&[layout::FINAL, layout::MODEL_RECORD]).unwrap_or_default();

@@ -14,14 +14,14 @@ use mle_star_domain::place::Step;
 use mle_star_domain::role::AgentType;
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::steps::reply;
+use super::{Context, RunReport};
 
 /// The most web searches that are shown.
 const LOOKUPS: usize = 500;
 
 /// Models with the scores of their candidates, and web searches; `None` before the first model.
-pub fn models(context: &Context<'_>) -> Option<Value> {
+pub fn models(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let tried = tried_models(context);
     if tried.is_empty() {
         return None;

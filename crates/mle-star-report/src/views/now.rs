@@ -6,7 +6,7 @@ use mle_star::spending::role;
 use mle_star_domain::place::Step;
 use serde_json::{Value, json};
 
-use super::context::Context;
+use super::{Context, RunReport};
 use crate::at_work::AtWork;
 use crate::figures::{brief, duration, roughly};
 use crate::money;
@@ -19,7 +19,7 @@ use crate::words::{done_words, in_line, on_runner, place_name};
 const WAITS: &str = "waits for its turn";
 
 /// What runs now, then what waits; `None` unless the run is running.
-pub fn now(context: &Context<'_>) -> Option<Value> {
+pub fn now(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     present(context.run, context.at_work)
 }
 

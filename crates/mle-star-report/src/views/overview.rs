@@ -1,25 +1,24 @@
 //! The first screen of a run: what it expects to score, against what costs nothing, and with which model.
 
 use mle_star::spending::was_made;
-use mle_star_domain::place;
+use mle_star_domain::place::{self, Place};
 use serde_json::{Value, json};
 
-use super::context::Context;
-use super::leaderboard::{LeaderboardRow, answer, leaderboard_rows, models};
 use super::picture::references;
+use super::solutions::models;
 use super::steps::{ScriptRun, Step};
+use super::{Context, RunReport};
 use crate::chart::Scale;
 use crate::figures::count;
 
 /// The score to expect, or the best one so far, and what the run used and did so far.
-pub fn overview(context: &Context<'_>) -> Option<Value> {
-    let Context { run, report, steps, .. } = context;
+pub fn overview(context: &Context<'_>, report: &RunReport) -> Option<Value> {
+    let Context { run, steps, .. } = context;
     let snapshot = &run.snapshot;
     let has_run = |run: &&ScriptRun<'_>| run.outcome.is_some() && run.limit().is_none();
     let runs = || steps.iter().flat_map(|step| &step.runs).filter(has_run);
     let calls = snapshot.effects.iter().filter(|effect| effect.counts() && was_made(effect));
-    let rows = leaderboard_rows(context);
-    let score = headline(context, &rows);
+    let score = headline(report);
     Some(json!({
         "notes": report.notes(),
         "forked_from": snapshot.forked_from,
@@ -28,8 +27,8 @@ pub fn overview(context: &Context<'_>) -> Option<Value> {
         "scripts": runs().count(),
         "failed": runs().filter(|run| !run.is_ok()).count(),
         "calls": calls.count(),
-        "solution": answer(context, &rows).map(|step| solution(context, step)),
-        "scale": score.as_ref().and_then(|score| scale(context, score)),
+        "solution": report.answer.as_ref().and_then(Place::step).map(|step| solution(context, step)),
+        "scale": score.as_ref().and_then(|score| scale(report, score)),
         "score": score,
     }))
 }
@@ -38,21 +37,21 @@ pub fn overview(context: &Context<'_>) -> Option<Value> {
 type Headline = (&'static str, f64, Option<[f64; 2]>);
 
 /// The score to expect; without one that of the answer, or the best one so far.
-fn headline(context: &Context<'_>, rows: &[LeaderboardRow]) -> Option<Headline> {
-    let score = &context.report.score;
+fn headline(report: &RunReport) -> Option<Headline> {
+    let score = &report.score;
     if let Some(expected) = &score.expected {
         return Some(("expected", expected.score, expected.interval));
     }
     let best = score.validation_score?;
-    let words = if context.report.is_final { "validated" } else { "best validated" };
-    let row = rows.iter().find(|row| row.score.total_cmp(&best).is_eq());
-    Some((words, best, row.and_then(LeaderboardRow::interval)))
+    let words = if report.is_final { "validated" } else { "best validated" };
+    let row = report.leaderboard().into_iter().find(|row| row.score == Some(best));
+    Some((words, best, row.and_then(|row| row.interval)))
 }
 
 /// The score with its interval on an axis, beside the scores of a constant and of the program's own baseline.
-fn scale(context: &Context<'_>, (_, score, interval): &Headline) -> Option<Value> {
+fn scale(report: &RunReport, (_, score, interval): &Headline) -> Option<Value> {
     let ends = interval.iter().flatten().copied().chain([*score]);
-    let marks = references(context);
+    let marks = references(report);
     let axis = Scale::of(ends, marks.iter().map(|(_, score)| *score))?;
     let shown = |(name, score): &(&str, f64)| json!({"name": name, "score": score, "at": axis.at(*score)});
     Some(json!({

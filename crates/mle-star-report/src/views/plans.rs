@@ -21,7 +21,7 @@ pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
         StepKind::Candidate => note(),
         StepKind::Merge => {
             let from = context.descent.from(step.step);
-            let name = |step: place::Step| context.report.tried.step(step);
+            let name = |step: place::Step| context.tried.step(step);
             Some(format!("Build {} into {}.", name(*from.get(1)?), name(*from.first()?)))
         }
         StepKind::Attempt => match step.step {
@@ -45,7 +45,7 @@ pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
 pub fn did(context: &Context<'_>, step: &Step<'_>) -> String {
     let note = step.verdict.as_ref().map(|verdict| verdict.note.clone()).unwrap_or_default();
     match step.kind {
-        StepKind::Baseline | StepKind::Candidate => context.report.tried.step(step.step),
+        StepKind::Baseline | StepKind::Candidate => context.tried.step(step.step),
         StepKind::Data => "unused data".to_owned(),
         StepKind::LeakageCheck => "without the leak".to_owned(),
         StepKind::Submission if step.step == place::Step::Finalization => "submission".to_owned(),

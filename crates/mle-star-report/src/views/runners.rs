@@ -9,7 +9,7 @@ use mle_star_domain::place::Place;
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 
-use super::context::Context;
+use super::{Context, RunReport};
 use crate::run_view::State;
 use crate::runners::{Runner, name as state_name};
 use crate::sanitize::first_line;
@@ -66,7 +66,7 @@ pub fn runner_rows(context: &Context<'_>) -> Vec<RunnerRow> {
 }
 
 /// The runners with what they do now, and what became of the scripts of lost ones; `None` for a run without runners.
-pub fn runners(context: &Context<'_>) -> Option<Value> {
+pub fn runners(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let rows = runner_rows(context);
     if rows.is_empty() {
         return None;

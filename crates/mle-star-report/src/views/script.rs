@@ -4,7 +4,7 @@ use mle_star::journal::in_words;
 use mle_star_domain::layout;
 use serde_json::{Value, json};
 
-use super::context::Context;
+use super::{Context, RunReport};
 use crate::cut::{CODE, cut};
 use crate::files;
 
@@ -12,7 +12,7 @@ use crate::files;
 const MAX_REQUIREMENTS_BYTES: u64 = 1 << 20;
 
 /// The final script, or the best one so far if the run has no result, and what repeats the run.
-pub fn script(context: &Context<'_>) -> Option<Value> {
+pub fn script(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let (frozen, result) = (&context.run.snapshot.frozen, context.result());
     let best = context.descent.best;
     let so_far = || best.and_then(|best| context.steps.at(best)?.text()).map(str::to_owned);

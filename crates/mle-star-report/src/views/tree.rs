@@ -10,11 +10,11 @@ use mle_star_domain::metric::Score;
 use mle_star_domain::place::{self, Phase, Place};
 use serde_json::{Value, json};
 
-use super::context::Context;
 use super::diff::diff;
 use super::outcome::{run_values, status};
 use super::plans;
 use super::steps::{ScriptRun, Step, StepKind};
+use super::{Context, RunReport};
 use crate::cut::{CODE, cut};
 use crate::run_view::argument;
 use crate::words::phase_title;
@@ -24,7 +24,7 @@ use crate::words::phase_title;
 const ROOM: usize = 300_000;
 
 /// The solutions by phase and path.
-pub fn tree(context: &Context<'_>) -> Option<Value> {
+pub fn tree(context: &Context<'_>, _: &RunReport) -> Option<Value> {
     let way = context.descent.way_to_best();
     let mut whole = WholeScripts { shown: BTreeSet::new(), room: ROOM, way };
     let (mut groups, mut occurring) = (Vec::<(String, Vec<Value>)>::new(), BTreeSet::new());
@@ -91,10 +91,10 @@ fn node(context: &Context<'_>, step: &Step<'_>, whole: &mut WholeScripts) -> Val
     runners.dedup();
     json!({
         "place": step.place,
-        "name": context.report.tried.step(step.step),
+        "name": context.tried.step(step.step),
         "kind": kind(step),
         "is_attempt": step.kind == StepKind::Attempt,
-        "from": from.iter().map(|from| (from, context.report.tried.step(*from))).collect::<Vec<_>>(),
+        "from": from.iter().map(|from| (from, context.tried.step(*from))).collect::<Vec<_>>(),
         "on_way": whole.way.contains(&step.step),
         "score": step.score().map(Score::value),
         "gain": change.map(|(score, parent)| score.gain_over(parent)),
@@ -129,7 +129,7 @@ fn runs(
     parent: Option<&Step<'_>>,
     whole: &mut WholeScripts,
 ) -> Vec<Value> {
-    let name = |parent: &Step<'_>| json!(context.report.tried.step(parent.step));
+    let name = |parent: &Step<'_>| json!(context.tried.step(parent.step));
     let mut before = parent.and_then(|parent| Some((name(parent), parent.text()?)));
     let mut shown = Vec::new();
     for run in &step.runs {

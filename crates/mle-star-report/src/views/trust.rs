@@ -7,15 +7,15 @@ use mle_star_domain::protocol::{Holdout, Protocol, Split};
 use mle_star_domain::trust::{ChoiceCandidate, Finding, Trust};
 use serde_json::{Value, json};
 
-use super::context::Context;
+use super::{Context, RunReport};
 
 /// Fewer held-out rows than this get a note.
 const FEW_ROWS: u64 = 1000;
 
 /// What is known about the score; `None` if the result says nothing about it.
-pub fn trust(context: &Context<'_>) -> Option<Value> {
+pub fn trust(context: &Context<'_>, report: &RunReport) -> Option<Value> {
     let trust = context.result()?.trust.as_ref()?;
-    let score = &context.report.score;
+    let score = &report.score;
     let candidate = |one: &ChoiceCandidate| {
         let step = one.place.step().filter(|step| context.steps.at(*step).is_some());
         json!({"of": one, "step": step})

@@ -10,7 +10,6 @@ use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view::{self, read_result};
-use mle_star_report::summary_file::SummaryFile;
 use tokio::sync::watch;
 
 use super::backends::Backends;
@@ -65,16 +64,16 @@ pub async fn write(
 /// Writes `summary.json`. Without it, lists read the journal.
 pub fn keep_summary(folder: &Path) {
     if let Ok(view) = run_view::read_as_left(folder) {
-        let _ = write_json(&folder.join(layout::SUMMARY), &SummaryFile::of(view.summary));
+        let _ = write_json(&folder.join(layout::SUMMARY), &view.summary);
     }
 }
 
 /// Writes where the predictions of the final solution are right and where they are wrong, unless an earlier answer stays.
 async fn keep_diagnostics(folder: &Path, backends: &Backends, finished: &FinishedRun) -> io::Result<()> {
     let Some(predictions) = &finished.predictions else { return Ok(()) };
-    let found = backends.scripts.diagnose(predictions).await;
+    let columns = finished.result.importance.iter().flatten().map(|one| one.column.clone()).collect();
     let file = folder.join(layout::HOLDOUT).join(layout::DIAGNOSTICS);
-    let Some(found) = found.ok().flatten() else {
+    let Some(found) = backends.scripts.diagnose(predictions, columns).await else {
         let _ = fs::remove_file(file);
         return Ok(());
     };

@@ -1,7 +1,7 @@
 //! Error analysis of the predictions that a script wrote.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use mle_star_domain::diagnostics::{Courses, DiagnosedRows, Diagnostics};
@@ -24,6 +24,8 @@ pub(crate) struct PredictionFiles {
     pub(crate) held_out: Option<[PathBuf; 2]>,
     /// The same for validation rows.
     pub(crate) validation: [PathBuf; 2],
+    /// The columns that the worst rows are shown with, before others.
+    pub(crate) columns: Vec<String>,
 }
 
 fn is_small(file: &&PathBuf) -> bool {
@@ -34,9 +36,9 @@ impl Evaluator {
     /// What is found in the predictions. Score and worst rows are those of held-out rows or, without any, of validation rows;
     /// parts are of both. `None` without predictions.
     pub(crate) async fn diagnose(&self, files: &PredictionFiles) -> Option<Diagnostics> {
-        let other = self.diagnose_files(&files.validation, &files.data_dir, DiagnosedRows::Validation).await;
+        let other = self.diagnose_files(&files.validation, files, DiagnosedRows::Validation).await;
         let held_out = match &files.held_out {
-            Some(paths) => self.diagnose_files(paths, &files.data_dir, DiagnosedRows::HeldOut).await,
+            Some(paths) => self.diagnose_files(paths, files, DiagnosedRows::HeldOut).await,
             None => None,
         };
         let courses = self.courses(files).await;
@@ -61,7 +63,7 @@ impl Evaluator {
     async fn diagnose_files(
         &self,
         [predictions, probabilities]: &[PathBuf; 2],
-        folder: &Path,
+        of: &PredictionFiles,
         rows: DiagnosedRows,
     ) -> Option<Diagnostics> {
         let files = [Some(predictions).filter(is_small)?, probabilities];
@@ -70,7 +72,8 @@ impl Evaluator {
             "question": "diagnose",
             "files": files,
             "of": rows,
-            "folder": absolute(folder),
+            "folder": absolute(&of.data_dir),
+            "columns": of.columns,
             "split": self.setup.split,
             "periods": self.setup.periods.as_ref().map(|periods| &periods.folds),
         });

@@ -16,6 +16,8 @@ const STATE: &str = "document.querySelector('#doing .state').innerText";
 /// A script that prints until it is ended, while scripts are slow.
 const STEPS: &str =
     "step=0; while [ -n \"$SLOW\" ]; do step=$((step+1)); echo \"<b>step $step</b>\"; sleep 0.2; done";
+/// Whether the link to what runs now can be seen.
+const LINKS_NOW: &str = "document.querySelector('nav a[href=\"#now\"]').checkVisibility()";
 /// Whether the end of the first output is in sight.
 const LAST_LINE_IS_SHOWN: &str = "const box = document.querySelector('#now pre'); \
     return box.firstElementChild.getBoundingClientRect().bottom <= box.getBoundingClientRect().bottom";
@@ -44,7 +46,7 @@ fn a_point_tells_its_solution_and_opens_it() {
     browser.resize(WIDE, 900);
     browser.press(Key::Escape);
     browser.until("!document.querySelector('details.beside') && document.activeElement.matches('.spot')");
-    browser.until_shown("#picture .card", &format!("{score}\n95 % interval\n["));
+    browser.until_shown("#picture .card", &format!("score\n{score} ["));
     browser.press(Key::Right);
     browser.until_shown("#picture .card", "CatBoost");
     browser.press(Key::Enter);
@@ -90,6 +92,7 @@ fn a_run_is_watched_stopped_and_resumed() {
     browser.run("window.same = true");
     browser.until_shown("#now", "<b>step 2</b>");
     browser.until_shown("#now", "merge 1: script, since ");
+    browser.until(LINKS_NOW);
     browser.click("#tree > details > summary");
     browser.click("#tree details.node > summary");
     let step =
@@ -106,7 +109,7 @@ fn a_run_is_watched_stopped_and_resumed() {
     browser.click("button.danger");
     browser.until("location.pathname === '/runs/r'");
     browser.run("window.same = true");
-    browser.until(&format!("{STATE} === 'unfinished'"));
+    browser.until(&format!("{STATE} === 'unfinished' && !{LINKS_NOW}"));
     assert_eq!(browser.run("return window.same"), true);
     assert_eq!(run.wait().unwrap().code(), Some(130));
     assert_eq!(page.get("/runs/r/stop").status, 409);
