@@ -140,7 +140,7 @@ fn the_address_is_on_no_command_line() {
         sealed.run_with(&line, &[("PATH", path.as_str())])
     };
     let said = python(r#"echo '{"logged": true, "experiment": "e", "run": "1"}'"#);
-    let words = "logged flight-delays in the experiment e as 1: 29 scored scripts";
+    let words = "logged flight-delays in the experiment e as 1: 30 scored scripts";
     assert_eq!((said.code, said.stderr.trim()), (0, words), "{said:?}");
     let given: Value = serde_json::from_str(&sealed.read("given.json")).unwrap();
     assert_eq!(given["uri"], format!("http://user:{SECRET}@host/"));
