@@ -138,7 +138,7 @@ fn own_settings() -> Frozen {
 async fn a_score_with_a_leak_counts_nowhere_after_the_leak_was_removed() {
     let attempt = "phase2/path-0/t0/k0";
     let world = leaking(World::new(), "phase1/merge-1/merger", &format!("{attempt}/leakage"))
-        .agent(&format!("{attempt}/coder"), "```python\nleak = 1\n```")
+        .agent(&format!("{attempt}/coder"), "```python\nleak = 1\nblock = model.fit(leak)\n```")
         .scores(&format!("{attempt}/run"), 0.99)
         .scores(&format!("{attempt}/corrected/run"), 0.6);
     let Made { view, .. } = made(&world, &own_settings()).await;
