@@ -48,7 +48,8 @@ impl<'a> Machine<'a> {
         self.table(made)
     }
 
-    /// A comparison with something of which nothing is known, which may be an array. The variable that holds it tells it.
+    /// A comparison with something of which nothing is known, which may be an array. The variable that it is taken from
+    /// tells it.
     pub(crate) fn compare_unknown(
         &mut self,
         operation: CmpOp,
@@ -60,12 +61,10 @@ impl<'a> Machine<'a> {
             (_, Value::Unknown) if matches!(operation, CmpOp::Eq | CmpOp::NotEq) => (right, left),
             _ => return Value::Unknown,
         };
-        let is_test = |operation| !matches!(operation, CmpOp::Is | CmpOp::IsNot | CmpOp::In | CmpOp::NotIn);
-        let name = match unknown {
-            Expr::Name(name) => self.state.number_of(self.scope, name.id.as_str()),
-            _ => None,
-        };
-        let (Some(number), true) = (name, is_test(operation)) else { return Value::Unknown };
+        if matches!(operation, CmpOp::Is | CmpOp::IsNot | CmpOp::In | CmpOp::NotIn) {
+            return Value::Unknown;
+        }
+        let number = self.state.number_of(self.scope, variable_of(unknown));
         let sides = Sides { left: Some(unknown), right: Some(other), range: unknown.range() };
         let (key, negated) = sides.condition(operation, value.constant().as_deref());
         let condition = Some((format!("{UNKNOWN}{number} {key}").into(), negated));
@@ -168,6 +167,17 @@ impl Sides<'_> {
         let column = if column.is_empty() { &left } else { column };
         let right = constant.map_or_else(|| key(self.right), str::to_owned);
         (format!("{column}{sign}{right}").into(), negated)
+    }
+}
+
+/// The variable that a value is taken from by its attributes, items and methods without arguments.
+fn variable_of(value: &Expr) -> Option<&str> {
+    match value {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(of) => variable_of(&of.value),
+        Expr::Subscript(of) => variable_of(&of.value),
+        Expr::Call(call) if call.arguments.is_empty() => variable_of(&call.func.as_attribute_expr()?.value),
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast::Operator;
 use ruff_text_size::TextRange;
 
+use crate::conditions::UNKNOWN;
 use crate::info::{Dependencies, Dependency, How, Kind, Score, Scores};
 use crate::machine::Machine;
 use crate::rows::{Origin, RowsId};
@@ -22,6 +23,11 @@ impl Machine<'_> {
         }
         if let Some(value) = self.operate_words(operation, left, right) {
             return value;
+        }
+        if matches!(operation, Operator::BitAnd | Operator::BitOr)
+            && [left, right].iter().any(|side| matches!(side, Value::Condition(_)))
+        {
+            return self.both_conditions(operation, left, right);
         }
         match (self.state.handle(left).as_deref(), self.state.handle(right).as_deref()) {
             (Some(Object::List(one)), Some(Object::List(other))) if operation == Operator::Add => {
@@ -44,6 +50,20 @@ impl Machine<'_> {
             _ if operation == Operator::Sub => difference(left, right),
             _ => numbers(left, right),
         }
+    }
+
+    /// Conditions that hold together, or of which one holds.
+    fn both_conditions(&mut self, operation: Operator, left: &Value, right: &Value) -> Value {
+        let condition = |value: &Value| match value {
+            Value::Condition(mask) => mask.condition.clone(),
+            value => self.table_of(value)?.mask.condition.clone(),
+        };
+        let key = match (condition(left), condition(right)) {
+            (Some(one), Some(other)) if operation == Operator::BitAnd => self.conjunction(&one, &other),
+            (Some(one), Some(other)) => Self::disjunction(&one, &other),
+            _ => format!("{UNKNOWN}{}", self.state.number_of(self.scope, None)).into(),
+        };
+        Value::Condition(Rc::new(Mask { condition: Some((key, false)), ..Mask::default() }))
     }
 
     /// An operation on texts, names of columns, or transposed tables.

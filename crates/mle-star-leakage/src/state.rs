@@ -63,13 +63,15 @@ impl<'a> State<'a> {
         }
     }
 
-    /// A number that a variable keeps until it is set again.
-    pub(crate) fn number_of(&mut self, mut scope: usize, name: &'a str) -> Option<usize> {
-        while !self.scopes.get(scope)?.variables.contains_key(name) {
-            scope = self.scopes[scope].parent?;
-        }
+    /// A number that a variable keeps until it is set again. A new one without a variable.
+    pub(crate) fn number_of(&mut self, scope: usize, name: Option<&'a str>) -> usize {
         self.numbers += 1;
-        Some(*self.numbered.entry((scope, name)).or_insert(self.numbers))
+        let outwards = std::iter::successors(Some(scope), |scope| self.scopes.get(*scope)?.parent);
+        let has = |scope: &usize, name| {
+            self.scopes.get(*scope).is_some_and(|here| here.variables.contains_key(name))
+        };
+        let place = name.and_then(|name| Some((outwards.into_iter().find(|scope| has(scope, name))?, name)));
+        place.map_or(self.numbers, |place| *self.numbered.entry(place).or_insert(self.numbers))
     }
 
     /// The value of a variable of this scope.
