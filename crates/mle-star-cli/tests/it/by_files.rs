@@ -25,7 +25,7 @@ pub fn reply(call: &Path) -> String {
         }
         ("data", _) => "All the provided information is used.",
         ("test", Some(_)) => "There is no subsampling.",
-        ("coder", _) => "```python\nblock = 2\n```",
+        ("coder", _) => "```python\nblock = 2\nblock = abs(block)\n```",
         ("summarize", _) => "The block matters.",
         _ => "```python\nblock = 1\nprint(block)\n```",
     };
