@@ -306,38 +306,6 @@ def make_sample(question: Answer) -> Answer:
     return folders.make_sample(tables, _sample(tables, metric(question["facts"])), Path(question["into"]))
 
 
-def trim(question: Answer) -> Answer:
-    """Takes the predictions for held-out rows out of a submission."""
-    submission, sample, into = (Path(question[name]) for name in ("submission", "sample", "into"))
-    folders.trim(submission, sample, question["id"], into)
-    return {}
-
-
-def permuted(question: Answer) -> Answer:
-    """Copies of labelled rows of the test table of `folder`, in each of which a column is permuted; the folder `into`
-    gets them as its test table, if it is given."""
-    folder, ids, into = Path(question["folder"]), Path(question["ids"]), question.get("into")
-    return folders.permuted(folder, ids, question["id"], question["kept"], into and Path(into))
-
-
-def shuffle_targets(question: Answer) -> Answer:
-    """Makes a copy of the data with permuted labels. `words` look missing, but are labels."""
-    return folders.shuffle_targets(
-        Path(question["folder"]),
-        question["targets"],
-        question["words"],
-        question["split"],
-        question["seed"],
-        Path(question["into"]),
-    )
-
-
-def replace_test_rows(question: Answer) -> Answer:
-    """Makes a copy of the data with other test rows."""
-    folders.replace_test_rows(Path(question["folder"]), question.get("id"), question["seed"], Path(question["into"]))
-    return {}
-
-
 def _sample(tables: Tables, metric: Metric | None) -> list[tuple[str, str]]:
     """The columns of a sample submission after the row ID, each with the value of all rows: the targets, the bounds of
     one for a metric of intervals, or its classes if the metric is about the probabilities of more than two."""

@@ -293,7 +293,7 @@ def chance(run: Run, file: str, table: str, blocks: Sequence[int]) -> Answer:
     return {"score": score, "mean": float(np.mean(by_chance)), "standard_deviation": float(np.std(by_chance, ddof=1))}
 
 
-def held_out_score(run: Run, stem: str, part: str) -> Answer:
+def look(run: Run, stem: str, part: str) -> Answer:
     """The score of the predictions for held-out rows in a submission: of all, or of one of two halves of them."""
     file = run.submission_of(stem)
     if not Path(file).exists():
@@ -393,7 +393,7 @@ def combine(run: Run, runs: Sequence[tuple[str, float]], by: Any, validation: st
     return {}
 
 
-def compare_fits(run: Run, first: str, second: str) -> Answer:
+def fits(run: Run, first: str, second: str) -> Answer:
     """How the predictions of two fits of one solution differ for the same rows of the test table."""
     one, other = (str(Path(run.setup.folder, "submissions", f"{stem}.csv")) for stem in (first, second))
     return refit.compare(None if run.by_file is not None else run.metric, one, other, run.layout)
@@ -553,36 +553,20 @@ def _lazy(module: str, name: str) -> Callable[..., Answer]:
     return asked
 
 
-RUN_QUESTIONS: dict[str, Callable[..., Answer]] = {
-    "validation": validation,
-    "chance": chance,
-    "look": held_out_score,
-    "compare": compare,
-    "agreement": agreement,
-    "select": select,
-    "combine": combine,
-    "fits": compare_fits,
-    "importance": importance,
-    "diagnose": diagnose,
-    "courses": courses,
-}
+OF_RUN = (validation, chance, look, compare, agreement, select, combine, fits, importance, diagnose, courses)
+RUN_QUESTIONS: dict[str, Callable[..., Answer]] = {one.__name__: one for one in OF_RUN}
 ANSWER_NAMES = {"compare": "comparison", "select": "selection", "fits": "refit"}
 ANSWER_NAMES |= {name: name for name in ("look", "agreement", "importance")}
 """What the program calls the answers that it keeps in its journal."""
-OTHER_QUESTIONS: dict[str, Callable[..., Answer]] = {
-    "score": score,
-    "check": submission.check,
-    "source": source,
-    "trial": trial,
-    "describe": describe,
-    "head": head,
-}
+OTHERS = (score, submission.check, source, trial, describe, head)
+OTHER_QUESTIONS: dict[str, Callable[..., Answer]] = {one.__name__: one for one in OTHERS}
 LAZY_QUESTIONS = {
     "roles": "inspect",
     "relations": "relations",
     "intake": "take_in read_rows",
     "dependence": "dependence_rows dependence",
-    "plan": "plan same_rows materialise last_fold draw make_sample trim permuted shuffle_targets replace_test_rows",
+    "plan": "plan same_rows materialise last_fold draw make_sample",
+    "folders": "trim permuted shuffle_targets replace_test_rows",
     "new_rows": "rows_to_predict shared_rows name_predictions sample_for other_order same_predictions",
 }
 OTHER_QUESTIONS |= {name: _lazy(module, name) for module, names in LAZY_QUESTIONS.items() for name in names.split()}
