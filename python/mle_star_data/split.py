@@ -18,7 +18,7 @@ from . import dates, naming
 from .aliases import Array, Keys, Numbers
 from .column_kinds import EXACT, HUGE, INSPECTED_ROWS, NUMBERS
 from .frames import Table
-from .rows import codes, joint_keys, keys, numbered
+from .rows import joint_keys, keys, numbered
 
 Split = dict[str, Any]
 
@@ -133,15 +133,17 @@ class TimeColumn:
     train: Numbers
     test: Numbers
 
+    def in_series(self, columns: Sequence[str]) -> list[pl.DataFrame]:
+        """The rows of each table that have a time and values in these columns: number, key of the values, and time."""
+        both = zip(self.tables.joint_keys(columns), (self.train, self.test), strict=True)
+        frames = (pl.DataFrame({"of": of, "at": at}).with_row_index("row") for of, at in both)
+        return [frame.filter((pl.col("of") != 0) & pl.col("at").is_not_nan()) for frame in frames]
+
     @cached_property
     def ends(self) -> tuple[float, float, float, float]:
         """The first and the last time of the training table and of the test table."""
-        found = [
-            fold(times, initial=np.nan)
-            for times in (self.train, self.test)
-            for fold in (np.fmin.reduce, np.fmax.reduce)
-        ]
-        return found[0], found[1], found[2], found[3]
+        lows, highs = ([of.reduce(one, initial=np.nan) for one in (self.train, self.test)] for of in (np.fmin, np.fmax))
+        return lows[0], highs[0], lows[1], highs[1]
 
     @property
     def values(self) -> int:
@@ -297,14 +299,10 @@ def _groups_in_time(tables: Tables, group: str, found: Sequence[TimeColumn]) -> 
     course = next((one for one in found if one.is_later()), found[0] if found else None)
     if course is None or not tables.in_both(group):
         return False, False
-    of_train, of_test = tables.keys(group)
-    assert of_test is not None
-    timed, asked = (of_train != 0) & ~np.isnan(course.train), (of_test != 0) & ~np.isnan(course.test)
-    at, count = codes(of_train[timed])
-    firsts = np.full(count, np.inf)
-    np.minimum.at(firsts, at, course.train[timed])
-    known = np.isin(of_test[asked], of_train[timed]).sum()
-    return bool(known * 2 > asked.sum()), bool((firsts <= firsts.min(initial=np.inf)).sum() * 10 >= count * 9)
+    train, test = course.in_series([group])
+    known = test.join(train, on="of", how="semi").height
+    firsts = train.group_by("of").agg(pl.col("at").min())["at"]
+    return known * 2 > test.height, int((firsts == firsts.min()).sum()) * 10 >= len(firsts) * 9
 
 
 def _with_own_ends(course: TimeColumn) -> Split | None:
@@ -314,11 +312,7 @@ def _with_own_ends(course: TimeColumn) -> Split | None:
     columns = named or series(tables, course.column)
     if not columns or not course.overlaps():
         return None
-    of_train, of_test = tables.joint_keys(columns)
-    train, test = (
-        pl.DataFrame({"of": of, "at": at}).filter((pl.col("of") != 0) & pl.col("at").is_not_nan())
-        for of, at in ((of_train, course.train), (of_test, course.test))
-    )
+    train, test = course.in_series(columns)
     last = train.group_by("of").agg(pl.col("at").max().alias("last"), pl.len().alias("rows"))
     both = test.join(last, on="of").group_by("of").agg(
         (pl.col("at") > pl.col("last")).all().alias("is_later"), pl.len().alias("test"), pl.col("rows").first()
