@@ -272,8 +272,7 @@ class _Description:
             if left < 0:
                 break
             chosen[name] = column
-        places = {name: at for at, name in enumerate(self.train.names)}
-        columns = [chosen[name] for name in sorted(chosen, key=places.__getitem__)]
+        columns = [chosen[name] for name in self.train.names if name in chosen]
         lines = ["|" + "".join(cells) for cells in zip(*columns, strict=True)]
         few, all = len(columns), len(self.train.names)
         of = f", {few} of {all} columns" if few < all else ""
@@ -360,11 +359,7 @@ class _Description:
             columns = [f"{md.name(name)} {one['kind']}" for name, one in table.facts.items()]
             rows, file = md.counted(table.rows, "row"), md.path(table.file)
             lines[table.file] = f"- {file}: {rows}, {joined}; {md.listed(columns, OF_TABLE)}"
-        for name in unreadable:
-            try:
-                read(folder.path / name, name)
-            except Refused as error:
-                lines[name] = f"- {md.path(name)} cannot be read: {md.plain(str(error), 200)}."
+        lines |= {name: _alone(folder.path, name) for name in unreadable}
         return md.section("Auxiliary tables", [lines[name] for name in sorted(lines)], AUXILIARY)
 
     def way(self, link: Link) -> str:

@@ -68,19 +68,14 @@ class Folder:
         found = [name for name in asked if name in self.train and not self.in_test(name)]
         return found if target in found else [target]
 
-    def classes(self, target: str) -> list[str] | None:
-        """The values of a column; None if there are many."""
-        if target not in self.train or self.train.column(target).distinct > MAX_CLASSES:
-            return None
-        unique = self.train.column(target).unique
-        return sorted(unique) if len(unique) <= MAX_CLASSES else None
-
     def class_columns(self, target: str, asked: Sequence[str]) -> list[dict[str, Any]] | None:
-        """The class that each of these columns of the sample is about, if every class of the training rows has one."""
-        classes = self.classes(target) or []
-        found = class_places(asked, classes) if len(classes) > 1 else None
-        pairs = zip(asked, found or (), strict=True) if found else ()
-        return [{"column": name, "class": one} for name, one in pairs] or None
+        """The class that each of these columns of the sample is about, if every class of the training rows has one, and
+        there are not too many."""
+        column = self.train.column(target) if target in self.train else None
+        if column is None or column.distinct > MAX_CLASSES or not 1 < len(column.unique) <= MAX_CLASSES:
+            return None
+        found = class_places(asked, sorted(column.unique))
+        return [{"column": name, "class": one} for name, one in zip(asked, found, strict=True)] if found else None
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:

@@ -141,18 +141,16 @@ def measured(scorer: Scorer, rows: Scoring, replicates: int) -> Answer:
     return measure.for_target(found, whole, scorer.units, rows.target, Scale(), lambda: periods, scores, lambda: None)
 
 
+@dataclass(frozen=True)
 class MetricFile:
     """A Python file that computes a metric."""
 
-    def __init__(
-        self,
-        name: str,
-        text: str,
-        modules: dict[str, str] | Sequence[tuple[str, str]] = (),
-        answers: str = "targets",
-        limit: float = 60.0,
-    ) -> None:
-        self.name, self.text, self.modules, self.form, self.limit = name, text, dict(modules), answers, limit
+    name: str
+    text: str
+    modules: dict[str, str] | Sequence[tuple[str, str]] = ()
+    answers: str = "targets"
+    """The form of the true values that it wants; see `Truth.answers`."""
+    limit: float = 60.0
 
     def keys(self, table: Table, columns: Columns) -> Keys:
         """The keys of the labelled rows."""
@@ -174,7 +172,7 @@ class MetricFile:
         places, found = known.paired(predictions, layout, others, known.part(part))
         truth = Truth(known, places, layout, self.text)
         predicted = {name: found[name] for name in truth.predicted()}
-        return self._run(truth, self.form, [predicted], lambda one: measured(one, rows, replicates))
+        return self._run(truth, self.answers, [predicted], lambda one: measured(one, rows, replicates))
 
     def compare(
         self,
@@ -203,7 +201,7 @@ class MetricFile:
             by_scores = {"by": first.score - second.score, "standard_error": 0.0}
             return {"rows": len(common), "difference": (first.minus(second) if is_known else None) or by_scores}
 
-        return self._run(truth, self.form, predicted, work)
+        return self._run(truth, self.answers, predicted, work)
 
     def trial(
         self,
@@ -254,7 +252,7 @@ class MetricFile:
 
         with tempfile.TemporaryDirectory(prefix="metric-") as given:
             folder = os.path.realpath(given)
-            for name, text in [*self.modules.items(), (FILE_NAME, self.text)]:
+            for name, text in [*dict(self.modules).items(), (FILE_NAME, self.text)]:
                 Path(folder, name).write_text(text, encoding="utf-8")
 
             def called(restart_timeout: Callable[[], None]) -> Answer:

@@ -69,17 +69,11 @@ def read(question: Answer) -> Tables:
     asked = [name for name in (sample.facts if sample else ()) if name != id and not (test and name in test)]
     # What the sample asks for beside a target is one, too: no script may see its labels.
     targets = dict.fromkeys([*given, *(asked if target in asked else [])])
-    named = Roles(
-        target,
-        [name for name in targets if name in train],
-        id,
-        group=roles.get("group"),
-        time=roles.get("time"),
-        weight=roles.get("weight"),
-        ignored=roles.get("ignored") or (),
-        classes=_has_classes(metric(facts), train.facts.get(target or "")),
-    )
-    return Tables(folder, train, test, sample, named, facts.get("groups") or ())
+    in_train = [name for name in targets if name in train]
+    has_classes = _has_classes(metric(facts), train.facts.get(target or ""))
+    named = {name: roles.get(name) for name in ("group", "time", "weight")}
+    roles = Roles(target, in_train, id, classes=has_classes, **named)
+    return Tables(folder, train, test, sample, roles, facts.get("groups") or ())
 
 
 def _table(folder: Path, facts: Answer | None) -> Table | None:

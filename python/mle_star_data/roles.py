@@ -18,7 +18,7 @@ import polars as pl
 
 from . import dates, described_columns, description, facts, histograms, labels, metrics, naming, readings
 from .aliases import Facts
-from .column_kinds import HUGE, INSPECTED_ROWS, NUMBERS
+from .column_kinds import HUGE, INSPECTED_ROWS, LONG_TEXT, NUMBERS
 from .facts import Folder
 from .frames import Column, Table
 from .readings import Question, Reading, Value
@@ -31,7 +31,6 @@ MAX_NAMED, MAX_LISTED = 10, 20
 MAX_CLASSES = 30
 """A target of whole numbers with at most so many values has classes."""
 MANY_FILES, MANY_FEATURES, ROWS_OF_AN_IMAGE = 10, 4, 100
-LONG_TEXT = 60.0
 MADE_ID = "row_id"
 MAX_LABELS = 1_000
 ROLES = {
@@ -509,10 +508,13 @@ def _spelled(tables: Sequence[Table], name: str) -> str:
 def _find_column(tables: Sequence[Table], name: str, role: str) -> str:
     """The column of this name in one of these tables, whatever capitals and surrounding blanks it is given with."""
     spelled = _spelled(tables, name)
-    for table in tables:
-        if spelled in table:
-            return spelled
-    raise _not_in(tables[0], name, role)
+    if any(spelled in table for table in tables):
+        return spelled
+    lower = {one.lower(): one for one in reversed(tables[0].names)}
+    close = difflib.get_close_matches(name.lower(), lower, 1)
+    meant = f"did you mean `{lower[close[0]]}`? " if close else ""
+    hint = f"{meant}give one of its columns with {ROLES[role]}: {', '.join(tables[0].names[:MAX_LISTED])}"
+    raise Refused(f'the {role} column "{name}" is not in {tables[0].file}', hint)
 
 
 def _first_word(name: str) -> str:
@@ -522,14 +524,6 @@ def _first_word(name: str) -> str:
 
 def _listed(target: str | list[str] | None) -> list[str]:
     return [] if target is None else [target] if isinstance(target, str) else list(target)
-
-
-def _not_in(table: Table, name: str, role: str) -> Refused:
-    lower = {one.lower(): one for one in reversed(table.names)}
-    close = difflib.get_close_matches(name.lower(), lower, 1)
-    meant = f"did you mean `{lower[close[0]]}`? " if close else ""
-    hint = f"{meant}give one of its columns with {ROLES[role]}: {', '.join(table.names[:MAX_LISTED])}"
-    return Refused(f'the {role} column "{name}" is not in {table.file}', hint)
 
 
 def _is_id(table: Table, name: str) -> bool:

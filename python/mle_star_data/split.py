@@ -46,7 +46,6 @@ class Roles:
     group: str | None = None
     time: str | None = None
     weight: str | None = None
-    ignored: Sequence[str] = ()
     classes: bool = False
 
 
