@@ -18,7 +18,7 @@ from . import naming, submission_columns
 from .column_kinds import INSPECTED_ROWS, NUMBERS
 from .files import ABOUT_THE_TASK, ROLES, likely, usual, walk
 from .frames import Column, Source, Table, read
-from .tables import MISSING, Refused, canonical
+from .tables import MISSING, Refused, canonical, unless_refused
 
 IMAGES = frozenset(["jpg", "jpeg", "png", "tif", "tiff", "bmp", "gif", "dcm", "webp"])
 SOUNDS = frozenset(["wav", "mp3", "ogg", "flac", "m4a", "aif", "aiff", "aifc"])
@@ -105,11 +105,9 @@ def open_folder(path: Path, only: Sequence[str] | None = None, **known: Any) -> 
     opened = {role: read(path / found[role], found[role]) for role in ROLES if role in found}
     folder = Folder(path, opened["train"], opened.get("test"), opened.get("sample"))
     for name in [name for name in files if name not in found.values()]:
-        try:
-            folder.auxiliary += [read(path / name, name)] if name in tables else []
-            folder.other_files += [] if name in tables else [name]
-        except Refused:
-            folder.other_files.append(name)
+        table = unless_refused(read, path / name, name) if name in tables else None
+        folder.auxiliary += [] if table is None else [table]
+        folder.other_files += [name] if table is None else []
     # Numbers to predict stay numbers, however long.
     new = {name for name in folder.train.names if folder.test is not None and name not in folder.test}
     asked = folder.sample_columns()
@@ -134,10 +132,7 @@ def without_tables(path: Path) -> Folder:
     """The sample and the files of a folder whose training table is missing or cannot be read."""
     files = list_files(path)
     sample = files_by_role(path).get("sample")
-    try:
-        table = read(path / sample, sample) if sample else None
-    except Refused:
-        table = None
+    table = unless_refused(read, path / sample, sample) if sample else None
     return Folder(path, EMPTY, sample=table, other_files=files)
 
 

@@ -150,10 +150,8 @@ def _check_ids(tables: Tables) -> None:
             raise Refused(f"a value of `{name}` occurs twice in {table.file}")
     train, test = tables.train.file, tables.test.file
     if np.isin(of[test], of[train]).any():
-        raise Refused(
-            f"a value of `{name}` occurs both in {train} and in {test}; give the rows of {test} and of the sample "
-            "submission other IDs"
-        )
+        others = f"give the rows of {test} and of the sample submission other IDs"
+        raise Refused(f"a value of `{name}` occurs both in {train} and in {test}; {others}")
     if not np.array_equal(np.sort(tables.ids(tables.sample)), of[test]):
         raise Refused(f"{test} and {tables.sample.file} have different values of `{name}`")
 
@@ -198,10 +196,8 @@ def _check_files(tables: Tables) -> None:
             if tables.roles.id in names and not names.isdisjoint(tables.roles.targets) and _has_rows(tables, path):
                 raise Refused(f"{shown} has labels of training rows as well")
     if len(beside) > MAX_SHOWN_FILES:
-        raise Refused(
-            f"{len(beside)} files and folders lie beside {tables.train.file}, more than {MAX_SHOWN_FILES}; "
-            "move them to a folder"
-        )
+        lie = f"{len(beside)} files and folders lie beside {tables.train.file}"
+        raise Refused(f"{lie}, more than {MAX_SHOWN_FILES}; move them to a folder")
 
 
 def _has_rows(tables: Tables, path: Path) -> bool:
@@ -509,10 +505,8 @@ def own_folds(tables: Tables, given: str) -> Array:
     elif path.is_file():
         names = _folds_of_file(tables, path)
     else:
-        raise Refused(
-            f"folds: `{path.name}` is neither a column of {train.file} nor a file",
-            "name the column with the fold of each row, or a CSV file with row IDs and `fold`",
-        )
+        hint = "name the column with the fold of each row, or a CSV file with row IDs and `fold`"
+        raise Refused(f"folds: `{path.name}` is neither a column of {train.file} nor a file", hint)
     names = names.filter(pl.Series(tables.labelled))
     different = names.unique().to_list()
     if not 2 <= len(different) <= MAX_GIVEN:
@@ -534,10 +528,9 @@ def _folds_of_file(tables: Tables, path: Path) -> pl.Series:
     frame = pl.read_csv(path, infer_schema=False).with_columns(pl.all().str.strip_chars())
     frame, name = frame.rename(lambda name: name.strip().lower()), (id or "row").lower()
     if not {name, "fold"} <= set(frame.columns):
-        raise Refused(
-            f"{path.name} has the columns {listed(frame.columns, ', ')}, not `{id or 'row'}` and `fold`",
-            "write a CSV file with a line for each row: its ID and its fold",
-        )
+        hint = "write a CSV file with a line for each row: its ID and its fold"
+        columns = listed(frame.columns, ", ")
+        raise Refused(f"{path.name} has the columns {columns}, not `{id or 'row'}` and `fold`", hint)
     frame = frame.filter(pl.col("fold") != "")
     as_numbers = id is not None and tables.as_numbers(id)
     of_row = train.column(id).values if id else pl.Series(range(train.rows)).cast(pl.String)

@@ -36,11 +36,8 @@ def rows_to_predict(folder: str, id: str | None) -> Answer:
     opened = {role: frames.read(path / file, file) for role, file in found.items()}
     test, sample = opened["test"], opened["sample"]
     if sample.rows > test.rows:
-        raise Refused(
-            f"the sample submission has {sample.rows} rows for the {test.rows} rows of the test table, so nothing says "
-            "which rows of a submission belong to another row",
-            BY_HAND,
-        )
+        has = f"the sample submission has {sample.rows} rows for the {test.rows} rows of the test table"
+        raise Refused(f"{has}, so nothing says which rows of a submission belong to another row", BY_HAND)
     header = sample.names
     if id not in header:
         id = header[0] if len(header) > 1 and header[0] in test else None

@@ -121,9 +121,8 @@ def opened(path: Path) -> Content:
             begin = file.read(4)
             data: Bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if begin else b""
     except OSError as error:
-        raise Refused(
-            f"it cannot be read: {error.strerror}", "check the path and the permissions of the file"
-        ) from None
+        hint = "check the path and the permissions of the file"
+        raise Refused(f"it cannot be read: {error.strerror}", hint) from None
     name, is_packed = path.name, True
     if begin[:2] == b"\x1f\x8b":
         data = _unpacked(lambda: gzip.decompress(data))

@@ -239,16 +239,14 @@ def _other_score(
     what = f"the mean over {len(measured.get('periods', []))} folds of {metric}" if is_mean else metric
     said = f"The script printed the score {printed['value']:.10g}"
     said = f"{said}; {what} over the {count} rows of its predictions is {score:.10g}"
-    alternatives: list[tuple[str, Callable[[], float]]] = [
-        ("the mean over the folds", lambda: _mean_over_folds(run, predicted)),
-        ("the score of all rows together", lambda: _mean([replace(one, folds=None) for one in predicted])),
-    ]
-    for words, other in alternatives:
-        try:
-            if _agrees(printed, other()):
-                return f"{said}. It printed {words}; the score that counts is the second one."
-        except Refused:
-            continue
+    whole = measure.score_at([replace(one, folds=None) for one in predicted])
+    alternatives = {
+        "the mean over the folds": _mean_over_folds(run, predicted),
+        "the score of all rows together": np.nan if whole is None else whole,
+    }
+    for words, other in alternatives.items():
+        if _agrees(printed, other):
+            return f"{said}. It printed {words}; the score that counts is the second one."
     return f"{said}. The score that counts is the second one."
 
 
@@ -277,17 +275,15 @@ def chance(run: Run, file: str, table: str, blocks: Sequence[int]) -> Answer:
     permuted = replace(permuted, units=of_row.astype(np.uint64)).among_classes_of(run.search)
     predicted = predictions.read(file, permuted, run.layout, "reject")
     score, rows = _mean(predicted), len(predicted[0])
-    random, by_chance = np.random.default_rng(rows), []
+    random, by_chance = np.random.default_rng(rows), list[float]()
     order = np.argsort(predicted[0].units, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(predicted[0].units[order])) + 1)
     for _ in range(PERMUTATIONS // 5 if rows > MANY_PERMUTED else PERMUTATIONS):
         places = np.empty(rows, dtype=np.int64)
         for group in groups:
             places[group] = random.permutation(group)
-        try:
-            by_chance.append(_mean([replace(one, truth=one.truth[places]) for one in predicted]))
-        except Refused:
-            continue
+        found = measure.score_at([replace(one, truth=one.truth[places]) for one in predicted])
+        by_chance += [] if found is None else [found]
     if len(by_chance) < 2:
         raise Refused("there is no score with permuted labels")
     return {"score": score, "mean": float(np.mean(by_chance)), "standard_deviation": float(np.std(by_chance, ddof=1))}
@@ -492,11 +488,12 @@ def score(
     have all classes of the training table. `classes` are their columns if they have one for each class. `unusable`
     says what is wrong with the answers, `failure` what is wrong with the predictions."""
     known, where = _metric(metric), Columns(**columns)
+    trained = tables.unless_refused(labels.read, training, replace(where, id=None), known) if training else None
     try:
         if classes is not None:
             found = labels.read_per_class(answers, where, classes, known)
         else:
-            found = labels.read(answers, where, known, _training_labels(training, where, known))
+            found = labels.read(answers, where, known, trained)
     except Refused as error:
         return {"unusable": str(error)}
     try:
@@ -507,15 +504,6 @@ def score(
         return {"score": _mean(predicted)}
     except Refused as error:
         return {"failure": str(error)}
-
-
-def _training_labels(file: str | None, columns: Columns, metric: Metric) -> Labels | None:
-    if file is None:
-        return None
-    try:
-        return labels.read(file, replace(columns, id=None), metric)
-    except Refused:
-        return None
 
 
 def source(metric: str, classes: int) -> Answer:

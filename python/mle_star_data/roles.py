@@ -33,6 +33,9 @@ MAX_CLASSES = 30
 MANY_FILES, MANY_FEATURES, ROWS_OF_AN_IMAGE = 10, 4, 100
 MADE_ID = "row_id"
 MAX_LABELS = 1_000
+WRITE_TIMES = (
+    "write dates as 2024-01-31, weeks as 2024-W05, quarters as 2024Q1, or give another column with --time-column"
+)
 ROLES = {
     "id": "--id-column",
     "target": "--target",
@@ -242,10 +245,8 @@ class Task:
         if len(given) == 1:
             return asked
         if len(set(given)) < len(given) or (sample is not None and set(asked) != set(given)):
-            raise Refused(
-                f"the given targets are {', '.join(given)}, and those of the sample {', '.join(asked)}",
-                "give each target column once with --target, separated by commas, and all that the sample asks for",
-            )
+            hint = "give each target column once with --target, separated by commas, and all that the sample asks for"
+            raise Refused(f"the given targets are {', '.join(given)}, and those of the sample {', '.join(asked)}", hint)
         return asked if sample is not None else given
 
     def _target_of_sample(self) -> tuple[str, str] | None:
@@ -322,10 +323,8 @@ class Task:
             if role == "weight":
                 self._check_weights(column)
             elif column.distinct < 2:
-                raise Refused(
-                    f"the {role} column `{name}` has fewer than two values in {column.table.file}",
-                    f"give another column with {ROLES[role]}, or leave it out",
-                )
+                hint = f"give another column with {ROLES[role]}, or leave it out"
+                raise Refused(f"the {role} column `{name}` has fewer than two values in {column.table.file}", hint)
             elif role == "time":
                 self._check_times(column)
 
@@ -337,12 +336,8 @@ class Task:
         if not all(len(rows) for rows in odd):
             return
         row = max(int(rows[0]) for rows in odd)
-        raise Refused(
-            f'the time column `{column.name}` has "{column.values[row][:40]}" in row {row + 1} of {column.table.file}, '
-            "which is no number and no date",
-            "write dates as 2024-01-31, weeks as 2024-W05, quarters as 2024Q1, or give another column with "
-            "--time-column",
-        )
+        has = f'"{column.values[row][:40]}" in row {row + 1} of {column.table.file}'
+        raise Refused(f"the time column `{column.name}` has {has}, which is no number and no date", WRITE_TIMES)
 
     def _check_weights(self, column: Column) -> None:
         labelled = np.ones(column.table.rows, dtype=bool)
@@ -361,11 +356,9 @@ class Task:
             if not 0 < 2 * len(odd) < column.table.rows - column.missing:
                 continue
             row, more = int(odd[0]), f", and {len(odd) - 1} more such cells" if len(odd) > 1 else ""
-            raise Refused(
-                f'row {row + 1} of {column.table.file} has "{column.values[row][:40]}" in the column to predict, '
-                f"`{column.name}`, which is no number{more}",
-                "correct these cells, or leave them empty: rows without a target are left out",
-            )
+            has = f'"{column.values[row][:40]}" in the column to predict, `{column.name}`'
+            hint = "correct these cells, or leave them empty: rows without a target are left out"
+            raise Refused(f"row {row + 1} of {column.table.file} has {has}, which is no number{more}", hint)
 
     # ------------------------------------------------------------ metric and positive class
 
@@ -396,10 +389,9 @@ class Task:
         if column is None or (given is None and (column.distinct != 2 or metric is None)):
             return given
         if column.distinct != 2:
-            raise Refused(
-                f'--positive-class "{given}": "{column.name}" holds {column.distinct} different values, not two labels',
-                "leave out --positive-class (positive_class in the task file)",
-            )
+            holds = f'"{column.name}" holds {column.distinct} different values, not two labels'
+            hint = "leave out --positive-class (positive_class in the task file)"
+            raise Refused(f'--positive-class "{given}": {holds}', hint)
         takes_a_side = metric is not None and (metric.kind in ("probabilities", "order") or metric.name == "F1")
         asked = [name for name in self.folder.sample_columns() if name != self.id]
         asked = [name for name in asked if name == self.target or not self.folder.in_test(name)]

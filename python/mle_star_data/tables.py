@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from .bootstrap import mixed
 
 Text = pl.Series
+Found = TypeVar("Found")
 
 WHOLE = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
 MISSING = frozenset(
@@ -49,6 +51,13 @@ class Refused(Exception):
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+
+
+def unless_refused(call: Callable[..., Found], *arguments: Any) -> Found | None:
+    """What a call returns; None if it is refused."""
+    with suppress(Refused):
+        return call(*arguments)
+    return None
 
 
 class Table:
