@@ -37,15 +37,15 @@ SERIES, OF_SERIES = 5, 3
 KINDS = ("integer", "number", "boolean", "date", "category", "text", "empty")
 ROLES = {
     "id": ", row ID",
-    "weight": ", weight of the row, no feature",
     "later": ", later in test",
     "others": ", other groups in test",
     "time": ", time of the row",
     "group": ", group, no feature",
+    "weight": ", weight of the row, no feature",
     "ignored": ", no feature",
     "feature": "",
 }
-RANKS = ("id", "later", "others", "time", "group", "weight", "ignored", "feature")
+"""In the order in which columns are described."""
 CLASSES_WITHOUT_ROWS = (
     "together they get the probability of one row more, 1 / (training rows + 1), and the others the rest"
 )
@@ -295,7 +295,7 @@ class _Description:
             features = kept
         is_wide = len(features) > IN_DETAIL
         common = {name: is_wide and facts[name]["kind"] not in ("date", "text", "category") for name in features}
-        return sorted(features, key=lambda name: (RANKS.index(self.data.role(name)), common[name]))[:IN_DETAIL]
+        return sorted(features, key=lambda name: (list(ROLES).index(self.data.role(name)), common[name]))[:IN_DETAIL]
 
     def columns(self, room: int) -> str:
         title = f"## Columns of {md.path(self.train.file)}\n\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +17,7 @@ from . import naming, submission_columns
 from .column_kinds import INSPECTED_ROWS, NUMBERS
 from .files import ABOUT_THE_TASK, ROLES, likely, usual, walk
 from .frames import Column, Source, Table, read
+from .packing import members
 from .tables import MISSING, Refused, canonical, unless_refused
 
 IMAGES = frozenset(["jpg", "jpeg", "png", "tif", "tiff", "bmp", "gif", "dcm", "webp"])
@@ -189,7 +189,7 @@ def media(path: Path, files: Iterable[str]) -> dict[str, int]:
     """How many images and sounds there are, in archives, too, and how many sounds have an image of their name."""
     found: dict[str, list[str]] = {"images": [], "sounds": []}
     for name in files:
-        for member in _members(path / name) if name.lower().endswith(".zip") else [name]:
+        for member in members(path / name) if name.lower().endswith(".zip") else [name]:
             stem, _, ending = os.path.basename(member).rpartition(".")
             kind = "images" if ending.lower() in IMAGES else "sounds" if ending.lower() in SOUNDS else ""
             if kind and stem:
@@ -198,15 +198,6 @@ def media(path: Path, files: Iterable[str]) -> dict[str, int]:
     return {kind: len(stems) for kind, stems in found.items()} | {
         "pictured": sum(bool(pictured((stem,))) for stem in found["sounds"])
     }
-
-
-def _members(archive: Path) -> list[str]:
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            inner = [name for name in opened.namelist() if not name.endswith("/")]
-    except (OSError, ValueError, zipfile.BadZipFile):
-        return []
-    return [name for name in inner if not any(part[0] == "." or part == "__MACOSX" for part in Path(name).parts)]
 
 
 LONG = "no float holds its numbers"

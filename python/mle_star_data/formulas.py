@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .spellings import listed, mentions, normal, of_column
+from .naming import word_set
+from .spellings import mentions, normal, of_column
 
 #: What is computed of a row, where truth and prediction are both `v`; a mean, a root or a factor may stand around it.
 _KERNELS = {
@@ -16,7 +17,7 @@ _KERNELS = {
     "MAE": ("|v-v|",),
     "log loss": ("vlog(v)+(1-v)log(1-v)", "vlog(v)", "v*log(v)+(1-v)*log(1-v)", "v*log(v)"),
 }
-_FUNCTIONS = listed("sum mean average avg sqrt log log1p ln abs min max n")
+_FUNCTIONS = word_set("sum mean average avg sqrt log log1p ln abs min max n")
 _SAME = {
     "**": "^", "\u00b2": "^2", "\u00d7": "*", "\u00b7": "*", "\u2211": "sum", "\u03a3": "sum", "\u221a": "sqrt",
     "\u2212": "-", "ln(": "log(", "logv": "log(v)", "v+1": "1+v", "log1p(v)": "log(1+v)", "abs(v-v)": "|v-v|",

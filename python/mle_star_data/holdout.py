@@ -22,9 +22,10 @@ import polars as pl
 from . import tables as texts
 from .aliases import Array, Keys
 from .files import walk
+from .naming import listed
 from .periods import Timeline, firsts
 from .rows import digest, drawn, in_classes, keys, numbered
-from .split import Split, Tables, clock, listed
+from .split import Split, Tables, clock
 from .tables import Refused
 
 AUTO, AUTO_FROM, MAX_AUTO = 0.15, 2_000, 0.3
@@ -126,9 +127,9 @@ def checked(tables: Tables) -> None:
         raise Refused(f"no column with row IDs is common to {', '.join(table.file for table in every)}")
     further = [name for name in sample.names if name != roles.id and name not in roles.targets and name in train]
     if further:
-        raise Refused(f"{sample.file} has further columns of {train.file} besides the target: {listed(further, ', ')}")
+        raise Refused(f"{sample.file} has further columns of {train.file} besides the target: {listed(further)}")
     if lacking := [name for name in test.names if name not in roles.targets and name not in train]:
-        raise Refused(f"{test.file} has columns that {train.file} lacks: {listed(lacking, ', ')}")
+        raise Refused(f"{test.file} has columns that {train.file} lacks: {listed(lacking)}")
     if test.rows != sample.rows:
         raise Refused(f"{test.file} has {test.rows} rows, but {sample.file} has {sample.rows}")
     _check_files(tables)
@@ -529,7 +530,7 @@ def _folds_of_file(tables: Tables, path: Path) -> pl.Series:
     frame, name = frame.rename(lambda name: name.strip().lower()), (id or "row").lower()
     if not {name, "fold"} <= set(frame.columns):
         hint = "write a CSV file with a line for each row: its ID and its fold"
-        columns = listed(frame.columns, ", ")
+        columns = listed(frame.columns)
         raise Refused(f"{path.name} has the columns {columns}, not `{id or 'row'}` and `fold`", hint)
     frame = frame.filter(pl.col("fold") != "")
     as_numbers = id is not None and tables.as_numbers(id)

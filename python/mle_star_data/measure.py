@@ -115,7 +115,7 @@ class Estimate:
 def _draws(units: bytes, replicates: int) -> NDArray[np.uint8]:
     """The draws of these units, which scripts often share."""
     found = list(bootstrap.draws(np.frombuffer(units, dtype=np.uint64), replicates))
-    return np.stack(found) if found else np.empty((0, len(units) // 8), dtype=np.uint8)
+    return np.array(found, dtype=np.uint8).reshape(replicates, len(units) // 8)
 
 
 def draw_counts(units: Keys, replicates: int) -> NDArray[np.uint8]:

@@ -24,7 +24,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,10 +52,8 @@ Kind = Literal["numbers", "labels", "probabilities", "order", "guesses", "sets",
 EPSILON = float(np.finfo(np.float64).eps)
 
 
-class Function(Protocol):
-    """A score of predictions."""
-
-    def __call__(self, truth: Array, predicted: Array, weight: Weight = None, /) -> float: ...
+Function = Callable[..., float]
+"""A score: it takes the truth, the predictions, and weights or None."""
 
 
 def rmse(truth: Array, predicted: Array, weight: Weight = None) -> float:

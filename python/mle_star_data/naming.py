@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+def word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
-ROW = _set("index row")
-KEY = _set(
+def listed(names: Iterable[str], between: str = ", ") -> str:
+    """Names for a sentence, as code."""
+    return between.join(f"`{name}`" for name in names)
+
+
+ROW = word_set("index row")
+KEY = word_set(
     "author batch case client cluster code customer device document driver engine family farm field group hospital "
     "house household id ids individual key machine member participant patient person place plant player plot scene "
     "school sensor session shop site speaker station store student subject team unit user vehicle video well"
 )
 """The subject of a row."""
-CODE = KEY | _set(
+CODE = KEY | word_set(
     "agent article book branch brand campaign category department dept district film item merchant movie postal "
     "postcode product region resource route seller sku zip zone"
 )
 """Numbers that only name something, so that their order may mean nothing."""
-TIME = _set(
+TIME = word_set(
     "created date datetime day epoch fiscal fy hour minute month period quarter season second step time timestamp ts "
     "unix utc week when year yearmon yearmonth yearweek ym yw yyyymm yyyymmdd yyyyww"
 )
-MEASURE = _set(
+MEASURE = word_set(
     "age amount average avg count days distance hours max mean min minutes months n num number per price rate since "
     "sum total years"
 )
 """Counts and measures: `days_since_visit` is no visit."""
-COUNTER = _set("account invoice no nr number order phone ticket")
+COUNTER = word_set("account invoice no nr number order phone ticket")
 """Running numbers."""
 
 

@@ -294,10 +294,8 @@ def _series_timeline(tables: Tables, course: TimeColumn, columns: Sequence[str])
     having = [rows.filter(pl.col("deepest") > place)["of"].n_unique() for place in range(MAX_FOLDS + 1)]
     deepest = sum(count * 2 >= max(having[0], 1) for count in having)
     rows = rows.filter((pl.col("place") < pl.col("deepest")) & (pl.col("place") < deepest))
-    inside, times = (
-        rows["rank"] % (rows["asked"] + rows["between"]) < rows["asked"],
-        np.full(tables.train.rows, EARLIEST),
-    )
+    inside = rows["rank"] % (rows["asked"] + rows["between"]) < rows["asked"]
+    times = np.full(tables.train.rows, EARLIEST)
     times[rows["row"].to_numpy()] = np.where(inside, -rows["place"], np.where(rows["place"] == 0, BETWEEN, EARLIEST))
     times[np.isnan(course.train)] = np.nan
     few, many = test["asked"].to_numpy().min(), test["asked"].to_numpy().max()

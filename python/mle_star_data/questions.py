@@ -116,12 +116,17 @@ class Run:
         for all."""
         return self.visible if self.setup.labels is None else self.visible.among_classes_of(self.held_out)
 
-    @cached_property
-    def held_out(self) -> Labels:
+    @property
+    def labels_of_held_out(self) -> str:
+        """The table with them."""
         if self.setup.labels is None:
             raise Refused(NO_HOLDOUT)
+        return self.setup.labels
+
+    @cached_property
+    def held_out(self) -> Labels:
         columns = replace(self.columns, id=self.setup.id_column)
-        return labels.read(self.setup.labels, columns, self.metric, self.visible)
+        return labels.read(self.labels_of_held_out, columns, self.metric, self.visible)
 
     @cached_property
     def keys(self) -> Keys:
@@ -142,12 +147,6 @@ class Run:
     @cached_property
     def table_of_search(self) -> tables.Table:
         return tables.read(self.setup.train)
-
-    @cached_property
-    def table_of_held_out(self) -> tables.Table:
-        if self.setup.labels is None:
-            raise Refused(NO_HOLDOUT)
-        return tables.read(self.setup.labels)
 
     def validated(self, file: str) -> list[Predictions]:
         """The validation predictions of a script."""
@@ -296,7 +295,7 @@ def look(run: Run, stem: str, part: str) -> Answer:
         raise Refused("it left no valid submission")
     rows = run.held_out_scoring
     if run.by_file is not None:
-        columns, table = replace(run.columns, id=run.setup.id_column), run.table_of_held_out
+        columns, table = replace(run.columns, id=run.setup.id_column), tables.read(run.labels_of_held_out)
         scored = run.by_file.measurement(table, columns, run.layout, file, "ignore", rows, HOLDOUT_REPLICATES, part)
         return {"measured": scored}
     known = run.held_out if part == "whole" else run.held_out.halves()[part != "choosing"]

@@ -10,11 +10,7 @@ import difflib
 import re
 from dataclasses import dataclass
 
-
-def listed(text: str) -> frozenset[str]:
-    """The words of a list."""
-    return frozenset(text.split())
-
+from .naming import word_set
 
 _MARKS = str.maketrans({"\u00b2": "2", "\u2019": "'", "\u2212": "-", "_": " "})
 NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -88,7 +84,7 @@ OTHERS = r"""n?dcg|mrr|m?iou|jaccard|dice|levenshtein|hausdorff|bleu|rouge|crps|
 |edit distance|concordance|deviance|correlation|reciprocal rank|medape|msle|skill score|log likelihood|divergence"""
 
 #: Words beside a metric that change nothing.
-HARMLESS = listed(
+HARMLESS = word_set(
     """classification categorization multiclass multi class binary overall standard simple simply plain usual popular
     well known common commonly used widely official final resulting total achieved predicted test hidden private
     public leaderboard following same single prediction predictive label labels lowest smallest highest best largest
@@ -103,7 +99,7 @@ HARMLESS = listed(
     task challenge contest"""
 )
 #: Words that begin another part of a sentence, on either side of a metric.
-BOUNDARIES = listed(
+BOUNDARIES = word_set(
     """computed the a an this that these those by using with via as to from under through at based according is are was
     were be been will would can may should must has have had does do use uses employs employ minimize minimise
     minimizes maximize maximise maximizes optimize called named calculate calculates evaluate evaluates measures
@@ -113,7 +109,7 @@ BOUNDARIES = listed(
     y und et bewertet"""
 )
 #: Words that change a metric wherever they stand in its sentence.
-CHANGING = listed(
+CHANGING = word_set(
     """weighted weight weights weighting weighs partial partially skill top capped cap clipped clip truncated trimmed
     relative relatively log logs logarithm logarithms logarithmic ln log10 log1p log2 squared square root inverse
     negative difference differences ratio ratios variance standardised standardized normalized normalised scaled

@@ -65,6 +65,11 @@ class Tables:
     def in_both(self, name: str) -> bool:
         return self.test is not None and name in self.test and name in self.train
 
+    def are_alike(self, name: str) -> bool:
+        """Whether both tables have a column, which holds numbers in both or in none."""
+        kinds = {table.kind(name) in NUMBERS for table in (self.train, self.test) if table is not None}
+        return self.in_both(name) and len(kinds) == 1
+
     def as_numbers(self, name: str) -> bool:
         """Whether the cells of a column are compared as numbers, which have to be exact."""
         tables = [one for one in (self.train, self.test, self.sample) if one is not None and name in one]
@@ -169,9 +174,8 @@ class TimeColumn:
         start, end, begin = self.cell(False, first), self.cell(False, last), self.cell(True, next_)
         if next_ >= last:
             return f"`{self.column}` runs from {start} to {end} in {train} and from {begin} on in {test}"
-        return (
-            f"`{self.column}` ends with {end} in {train} and is later in {self.later} of {self.values} rows of {test}"
-        )
+        later = f"{self.later} of {self.values} rows of {test}"
+        return f"`{self.column}` ends with {end} in {train} and is later in {later}"
 
     def but_for_few(self) -> str | None:
         """That the test table is later but for a few training rows that are later than all of it, such as those with a
@@ -190,9 +194,8 @@ class TimeColumn:
             return None
         train, test = files(self.tables)
         last, first = self.cell(True, self.ends[3]), self.cell(False, self.ends[0])
-        return (
-            f"the rows of {test} are earlier: `{self.column}` ends with {last} there and begins with {first} in {train}"
-        )
+        ends = f"`{self.column}` ends with {last} there and begins with {first} in {train}"
+        return f"the rows of {test} are earlier: {ends}"
 
     def overlaps(self) -> bool:
         known = self.train[~np.isnan(self.train)]
@@ -268,14 +271,12 @@ def _split_by_given_time(tables: Tables, time: str) -> Split:
     if group is None or group == time:
         return split
     go_on, begin_together = _groups_in_time(tables, group, found)
-    why = (
-        f"the groups of `{group}` go on in the test table"
-        if go_on
-        else f"all groups of `{group}` begin at the same time"
-    )
-    if go_on or begin_together:
-        return split | {"why": f"as given; {why}, so they are series, not kept whole"}
-    return split | {"groups": group}
+    if not go_on and not begin_together:
+        return split | {"groups": group}
+    why = f"all groups of `{group}` begin at the same time"
+    if go_on:
+        why = f"the groups of `{group}` go on in the test table"
+    return split | {"why": f"as given; {why}, so they are series, not kept whole"}
 
 
 def _split_by_given_group(tables: Tables, group: str) -> Split:
@@ -324,15 +325,10 @@ def _with_own_ends(course: TimeColumn) -> Split | None:
         return None
     train_file, test_file = files(tables)
     others = "; some test rows of the others lie between their training rows" if later < count else ""
-    why = (
-        f"in {later} of {count} series by {listed(columns)}, all rows of {test_file} are later in `{course.column}` "
-        f"than those of {train_file}, but not than those of other series{others}"
-    )
+    of = f"{later} of {count} series by {naming.listed(columns, ' and ')}"
+    than = f"than those of {train_file}, but not than those of other series{others}"
+    why = f"in {of}, all rows of {test_file} are later in `{course.column}` {than}"
     return _later(course.column, why) | {"series": list(columns), "within": later < count}
-
-
-def listed(columns: Iterable[str], between: str = " and ") -> str:
-    return between.join(f"`{name}`" for name in columns)
 
 
 # Times
@@ -464,7 +460,7 @@ def may_have_unseen(tables: Tables, taken: Callable[[str], bool]) -> list[str]:
         repeats = 1 < about["distinct"] <= min(tables.train.rows, INSPECTED_ROWS) / 2
         if about["kind"] not in ("category", "integer") or not repeats or taken(name) or naming.says_time(name):
             continue
-        if tables.in_both(name) and tables.test and (tables.test.kind(name) in NUMBERS) == (about["kind"] in NUMBERS):
+        if tables.are_alike(name):
             train, test = tables.head(name)
             if tables.train.rows > INSPECTED_ROWS or not np.isin(test, train).all():
                 found.append(name)
@@ -519,15 +515,12 @@ def _ambiguity(tables: Tables, new: UnseenValues | None) -> str:
         if why := one.earlier():
             return why
     if other := next((group["column"] for group in _groups(tables) if not group["counts_groups"]), None):
-        return (
-            f"at most 1 in 100 rows of {test} has a value of `{other}` that is in {train}, but whether `{other}` "
-            "counts time or names groups is unknown: name it with --time-column or --group-column"
-        )
+        hint = "name it with --time-column or --group-column"
+        unknown = f"whether `{other}` counts time or names groups is unknown: {hint}"
+        return f"at most 1 in 100 rows of {test} has a value of `{other}` that is in {train}, but {unknown}"
     if columns := _dates_in_parts(tables):
-        return (
-            f"the rows of {test} are later by {listed(columns)} together: write them in one column, such as 2024-01, "
-            "and name it with --time-column"
-        )
+        hint = "write them in one column, such as 2024-01, and name it with --time-column"
+        return f"the rows of {test} are later by {naming.listed(columns, ' and ')} together: {hint}"
     if new:
         return f"{_new_words(tables, new)}: to validate on other values, name it with --group-column"
     return f"nothing tells the rows of {test} from those of {train}"
@@ -603,10 +596,7 @@ def _may_name_series(tables: Tables) -> list[str]:
     def can(name: str, about: dict[str, Any]) -> bool:
         nameable = about["kind"] not in ("number", "text", "date", "empty")
         repeats = 1 < about["distinct"] <= min(tables.train.rows, INSPECTED_ROWS) / MIN_ROWS and about["missing"] == 0
-        same = (
-            tables.in_both(name) and tables.test and (tables.test.kind(name) in NUMBERS) == (about["kind"] in NUMBERS)
-        )
-        return bool(nameable and repeats and same and not naming.says_time(name))
+        return bool(nameable and repeats and tables.are_alike(name) and not naming.says_time(name))
 
     found = [name for name, about in tables.train.facts.items() if can(name, about)]
     return sorted(found, key=lambda name: (not naming.says(name, naming.KEY), tables.train.kind(name) in NUMBERS))

@@ -30,10 +30,7 @@ def by_name(columns: Sequence[str], classes: Sequence[str]) -> list[str] | None:
 def _after(prefix: str, columns: Sequence[str], classes: Sequence[str]) -> list[str] | None:
     if not all(column.startswith(prefix) for column in columns):
         return None
-    return _each_once([canonical(column[len(prefix) :]) for column in columns], classes)
-
-
-def _each_once(found: list[str], classes: Sequence[str]) -> list[str] | None:
+    found = [canonical(column[len(prefix) :]) for column in columns]
     return found if len(set(found)) == len(found) and set(classes) <= set(found) else None
 
 

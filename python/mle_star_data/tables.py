@@ -94,10 +94,8 @@ def read(file: str | Path) -> Table:
     try:
         frame = pl.read_csv(file, infer_schema=False, empty_string_is_null=False)
         # What polars takes for a row may be an empty line, or lack cells.
-        is_odd = (
-            frame.width != len(names)
-            or frame.select((pl.all_horizontal(pl.all() == "") | pl.any_horizontal(pl.all().is_null())).any()).item()
-        )
+        is_blank, lacks = pl.all_horizontal(pl.all() == ""), pl.any_horizontal(pl.all().is_null())
+        is_odd = frame.width != len(names) or frame.select((is_blank | lacks).any()).item()
     except pl.exceptions.PolarsError:
         is_odd = True
     if is_odd:
