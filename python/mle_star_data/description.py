@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import metrics
-from .formulas import is_own, without_formulas
 from .naming import word_set
 from .readings import Column, Direction, GivenMetric, Question, Reading, Value
 from .sentences import Sentence, sentences
@@ -21,12 +20,14 @@ from .spellings import (
     HARMLESS,
     ROWS_CHANGED,
     Mention,
+    is_own,
     mentions,
     nearest,
     normal,
     of_column,
     parse,
     without,
+    without_formulas,
 )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from . import naming, submission_columns
+from . import naming
 from .column_kinds import INSPECTED_ROWS, NUMBERS
 from .files import ABOUT_THE_TASK, ROLES, likely, usual, walk
 from .frames import Column, Source, Table, read
@@ -91,7 +91,7 @@ class Folder:
 def class_places(asked: Sequence[str], classes: Sequence[str]) -> list[str | None] | None:
     """The class that each column is about by its name; None for one that no row has."""
     spelt = {canonical(one): one for one in classes}
-    found = submission_columns.by_name(asked, list(spelt))
+    found = naming.by_name(asked, list(spelt))
     return None if found is None else [spelt.get(one) for one in found]
 
 

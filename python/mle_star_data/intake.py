@@ -23,9 +23,8 @@ from . import formats, new_rows
 from .aliases import Answer
 from .files import ROLES, TableFile, find, link
 from .naming import listed
-from .number_notation import Ambiguous, Notation, Numbers, key
 from .tables import Refused
-from .text_table import Table, is_blank
+from .text_table import Ambiguous, Notation, Numbers, Table, is_blank, key
 
 FURTHER = 256 << 20
 """The largest file beside the tables with a role that becomes CSV, in bytes. Scripts read larger ones as they are."""

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import tables
+from . import naming, tables
 from .aliases import Array, Keys
 from .metrics import Metric
 from .tables import Refused, Table, Text, canonical, listed, shown
@@ -269,7 +269,5 @@ def read_per_class(file: str | Path, columns: Columns, classes: Sequence[str], m
 
 def _named_like(label: str, columns: Sequence[str]) -> str | None:
     """The class whose column is about this label, such as `p_yes` about `yes`."""
-    from .submission_columns import by_name
-
-    found = by_name(columns, [canonical(label)])
+    found = naming.by_name(columns, [canonical(label)])
     return canonical(columns[found.index(canonical(label))]) if found else None

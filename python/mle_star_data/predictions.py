@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import metrics, submission_columns, tables
+from . import metrics, naming, tables
 from .aliases import Array, Keys
 from .labels import Labels, Truth, positive_of
 from .metrics import Metric
@@ -64,7 +64,7 @@ def cells_of(metric: Metric, truth: Truth, columns: list[str], positive: str | N
     """What these columns stand for."""
     names = truth.names or []
     if metric.kind in ("labels", "probabilities", "guesses") and len(columns) > 1:
-        about = submission_columns.classes_of(columns, names)
+        about = naming.classes_of(columns, names)
         if about is not None:
             extra = [name for name in about if name not in names]
             ordered = [columns[about.index(name)] for name in [*names, *extra]]
@@ -72,7 +72,7 @@ def cells_of(metric: Metric, truth: Truth, columns: list[str], positive: str | N
         if truth.target not in columns:
             raise Refused(f"the columns {listed(columns)} cannot be matched to the classes {listed(names)}")
     if metric.kind == "intervals":
-        found = submission_columns.bounds(columns)
+        found = naming.bounds(columns)
         if found is None:
             needs = f"{metric.name} needs two columns, with the lower and the upper bound"
             raise Refused(f"{needs}, but there are {listed(columns)}")

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from . import diagnose as diagnostics
-from . import error_correlation as alike
 from . import importances, labels, measure, metrics, predictions, refit, selection, submission, tables
 from .aliases import Answer, Keys
 from .intervals import Target
@@ -325,7 +324,7 @@ def agreement(run: Run, runs: Sequence[str]) -> Answer:
     found = measure.on_common_rows([run.validated(run.validation_of(one)) for one in runs], run.scoring)
     if len(found[0][0]) < max(run.fewest_rows(), 1):
         raise Refused("they have too few rows in common")
-    return alike.agreement(found, _replicates(REPLICATES, len(found[0][0])))
+    return selection.agreement(found, _replicates(REPLICATES, len(found[0][0])))
 
 
 def select(run: Run, runs: Sequence[tuple[str, float]], seconds: float) -> Answer:

@@ -12,8 +12,7 @@ from mle_star_data import labels, measure, metrics, predictions, tables
 from mle_star_data.intervals import Target
 from mle_star_data.labels import Columns
 from mle_star_data.measure import Folds, Scoring
-from mle_star_data.metric_file import MetricFile
-from mle_star_data.metric_tables import LabelledRows
+from mle_star_data.metric_file import LabelledRows, MetricFile
 from mle_star_data.predictions import Layout
 from mle_star_data.tables import Refused
 
