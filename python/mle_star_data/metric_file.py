@@ -154,40 +154,19 @@ class MetricFile:
     """The form of the true values that it wants; see `Truth.answers`."""
     limit: float = 60.0
 
-    def keys(self, table: Table, columns: Columns) -> Keys:
-        """The keys of the labelled rows."""
-        return LabelledRows.of(table, columns).keys
-
     def measurement(
-        self,
-        table: Table,
-        columns: Columns,
-        layout: Layout,
-        predictions: str,
-        others: Others,
-        rows: Scoring,
-        replicates: int,
-        part: str = "whole",
+        self, known: LabelledRows, layout: Layout, file: str, others: Others, rows: Scoring, replicates: int, part: str
     ) -> Answer:
-        """The score of predictions for all rows, or for one of two halves: `choosing` or `reporting`."""
-        known = LabelledRows.of(table, columns)
-        places, found = known.paired(predictions, layout, others, known.part(part))
+        """The score of predictions for the `whole` of the rows, or for one of two halves: `choosing` or `reporting`."""
+        places, found = known.paired(file, layout, others, known.part(part))
         truth = Truth(known, places, layout, self.text)
         predicted = {name: found[name] for name in truth.predicted()}
         return self._run(truth, self.answers, [predicted], lambda one: measured(one, rows, replicates))
 
     def compare(
-        self,
-        table: Table,
-        columns: Columns,
-        layout: Layout,
-        files: tuple[str, str],
-        rows: Scoring,
-        replicates: int,
-        fewest: int,
+        self, known: LabelledRows, layout: Layout, files: Sequence[str], rows: Scoring, replicates: int, fewest: int
     ) -> Answer:
         """The score of the first file minus that of the second on the rows of both; no difference for few rows."""
-        known = LabelledRows.of(table, columns)
         pairs = [known.paired(file, layout, "reject", known.part("whole")) for file in files]
         common = np.intersect1d(pairs[0][0], pairs[1][0], assume_unique=True)
         if len(common) < max(fewest, 1):

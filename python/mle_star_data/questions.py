@@ -22,7 +22,7 @@ from .aliases import Answer, Keys
 from .intervals import Target
 from .labels import Columns, Labels
 from .measure import Folds, Scoring
-from .metric_file import MetricFile
+from .metric_file import LabelledRows, MetricFile
 from .metrics import Metric
 from .predictions import Layout, Others, Predictions
 from .tables import Refused
@@ -130,7 +130,7 @@ class Run:
     @cached_property
     def keys(self) -> Keys:
         """The keys of the labelled rows of the search."""
-        return self.search.keys if self.by_file is None else self.by_file.keys(self.table_of_search, self.columns)
+        return self.search.keys if self.by_file is None else self.rows_of_search.keys
 
     @cached_property
     def folds_digest(self) -> str | None:
@@ -144,8 +144,9 @@ class Run:
         return min(max(MIN_ROWS, min(int(used * share), ENOUGH_ROWS)), used // 3)
 
     @cached_property
-    def table_of_search(self) -> tables.Table:
-        return tables.read(self.setup.train)
+    def rows_of_search(self) -> LabelledRows:
+        """The rows of the search as a metric file gets them."""
+        return LabelledRows.of(tables.read(self.setup.train), self.columns)
 
     def validated(self, file: str) -> list[Predictions]:
         """The validation predictions of a script."""
@@ -197,9 +198,8 @@ def validation(run: Run, file: str, printed: dict[str, float] | None = None) -> 
     predicted: list[Predictions] = []
     try:
         if run.by_file is not None:
-            measured = run.by_file.measurement(
-                run.table_of_search, run.columns, run.layout, file, "reject", rows, REPLICATES
-            )
+            known = run.rows_of_search
+            measured = run.by_file.measurement(known, run.layout, file, "reject", rows, REPLICATES, "whole")
         else:
             predicted = run.validated(file)
             measured = measure.measurement(predicted, rows, _replicates(REPLICATES, len(run.keys)))
@@ -294,8 +294,9 @@ def look(run: Run, stem: str, part: str) -> Answer:
         raise Refused("it left no valid submission")
     rows = run.held_out_scoring
     if run.by_file is not None:
-        columns, table = replace(run.columns, id=run.setup.id_column), tables.read(run.labels_of_held_out)
-        scored = run.by_file.measurement(table, columns, run.layout, file, "ignore", rows, HOLDOUT_REPLICATES, part)
+        columns = replace(run.columns, id=run.setup.id_column)
+        given = LabelledRows.of(tables.read(run.labels_of_held_out), columns)
+        scored = run.by_file.measurement(given, run.layout, file, "ignore", rows, HOLDOUT_REPLICATES, part)
         return {"measured": scored}
     known = run.held_out if part == "whole" else run.held_out.halves()[part != "choosing"]
     predicted = predictions.read(file, known, run.layout, "ignore")
@@ -307,9 +308,8 @@ def compare(run: Run, one: str, other: str) -> Answer:
     few rows."""
     one, other = run.validation_of(one), run.validation_of(other)
     if run.by_file is not None:
-        return run.by_file.compare(
-            run.table_of_search, run.columns, run.layout, (one, other), run.scoring, REPLICATES, run.fewest_rows()
-        )
+        known, fewest = run.rows_of_search, run.fewest_rows()
+        return run.by_file.compare(known, run.layout, (one, other), run.scoring, REPLICATES, fewest)
     files = measure.on_common_rows([run.validated(one), run.validated(other)], run.scoring)
     rows = len(files[0][0])
     if rows < max(run.fewest_rows(), 1):
