@@ -27,16 +27,8 @@ IS_DATE = (
     "|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 )
 IS_MONTH = r"^(?:\d{4}[-/]\d{1,2}|[A-Za-z]{3,9}[ -]\d{4}|[A-Za-z]{3,9}-\d\d)$"
-FORMS = [
-    "%Y %m %d",
-    "%B %d %Y",
-    "%d %B %Y",
-    "%B %d %y",
-    "%d %B %y",
-    "month %Y %m %d",
-    "month %B %Y %d",
-    "month %B %y %d",
-]
+FORMS = ["%Y %m %d", "%B %d %Y", "%d %B %Y", "%B %d %y", "%d %B %y"]
+FORMS += ["month %Y %m %d", "month %B %Y %d", "month %B %y %d"]
 FORMS += ["%Y %d %m", "%Y %B %d", "%d.%m.%Y", "%d.%m.%y", "%m.%d.%Y", "%Y.%m.%d"]
 MONTH_FIRST, DAY_FIRST = ["%m %d %Y", "%m %d %y"], ["%d %m %Y", "%d %m %y"]
 """Forms of dates in which `-`, `/` and `,` are blanks."""

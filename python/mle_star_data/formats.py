@@ -210,14 +210,8 @@ def _parsed(data: Bytes, dialect: Dialect, path: Path | None = None) -> Table:
     if not any(name.strip(BLANKS) for name in header):
         raise Refused("the table has no header", HEADER)
     schema = {f"c{at}": pl.String for at in range(len(header))}
-    read = partial(
-        pl.read_csv,
-        has_header=False,
-        schema=schema,
-        separator=delimiter,
-        extra_columns="raise",
-        missing_columns="insert",
-    )
+    read = partial(pl.read_csv, has_header=False, schema=schema, separator=delimiter)
+    read = partial(read, extra_columns="raise", missing_columns="insert")
     try:
         frame = read(path or data[:])
     except pl.exceptions.PolarsError:

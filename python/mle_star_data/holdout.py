@@ -414,8 +414,7 @@ def _period(tables: Tables, times: Timeline, share: Share, seed: int) -> tuple[A
         _check_share(share, every)
         raise Refused(f"only {timed} of {every} labelled rows have a time up to that of the test table") from None
     bounds = times.held_out()
-    inside = tables.labelled & bounds.has(times.times)
-    held = np.flatnonzero(inside)
+    held = np.flatnonzero(tables.labelled & bounds.has(times.times))
     fewest = max(tables.test.rows, MIN_HELD)
     if len(held) > MAX_DENSITY * fewest:
         numbers = drawn(tables.ids(tables.train)[held], seed, "rows")

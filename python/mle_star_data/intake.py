@@ -97,10 +97,8 @@ class InputData:
             if found := self.files.roles.get(role):
                 self.tables[role] = self._input_table(found)
         self.further = list(self._other_tables())
-        for found, table in [
-            *((one.found, one.table) for one in self.tables.values() if one.is_other_file),
-            *self.further,
-        ]:
+        changed = [(one.found, one.table) for one in self.tables.values() if one.is_other_file]
+        for found, table in [*changed, *self.further]:
             self.notes += [f"{found.file} is read as {found.plain}"] * found.is_renamed
             self.notes += [f"{found.file}: {note}" for note in (table.notes if table else [])]
         for one in self.tables.values():

@@ -36,14 +36,9 @@ MAX_LABELS = 1_000
 WRITE_TIMES = (
     "write dates as 2024-01-31, weeks as 2024-W05, quarters as 2024Q1, or give another column with --time-column"
 )
-ROLES = {
-    "id": "--id-column",
-    "target": "--target",
-    "group": "--group-column",
-    "time": "--time-column",
-    "weight": "--weight-column",
-    "ignored": "--ignore-columns",
-}
+ROLES = {role: f"--{role}-column" for role in ("id", "group", "time", "weight")}
+ROLES |= {"target": "--target", "ignored": "--ignore-columns"}
+"""The options that name columns."""
 
 
 @dataclass(frozen=True)
