@@ -382,13 +382,11 @@ class _Description:
             days, keys = int(cutoff.lag + 0.5), " and ".join(map(md.name, cutoff.columns))
             told += (
                 f"; of the rows with the same {keys}, summarise only those before the {md.name(cutoff.date.column)} "
-                "of the row, since later ones are not known for the test rows as they are for the training rows"
             )
+            told += "of the row, since later ones are not known for the test rows as they are for the training rows"
             if days >= 1:
-                told += (
-                    f"; the table ends {days} days before most test rows, so leave out as many days before each "
-                    "training row"
-                )
+                told += f"; the table ends {days} days before most test rows, "
+                told += "so leave out as many days before each training row"
         return told
 
 

@@ -51,12 +51,12 @@ def _sampled(table: Table) -> pl.DataFrame:
 def _of_column(name: str, tables: Sequence[tuple[str, Table, pl.DataFrame]]) -> dict[str, Any]:
     own = [(part, table.column(name), rows[name]) for part, table, rows in tables if name in table]
     train = own[0][1]
-    values = [(part, column, column.cleaned(cells)) for part, column, cells in own]
+    values = [(part, column.cleaned(cells)) for part, column, cells in own]
     if train.kind in ("number", "date") or (train.kind == "integer" and train.distinct > FEW):
-        values = [(part, column, numbers(train, cells)) for part, column, cells in values]
+        values = [(part, numbers(train, cells)) for part, cells in values]
     elif train.kind == "text":
-        values = [(part, column, cells[:0]) for part, column, cells in values]
-    found = histogram([(part, cells) for part, _, cells in values], _day if train.kind == "date" else None)
+        values = [(part, cells[:0]) for part, cells in values]
+    found = histogram(values, _day if train.kind == "date" else None)
     for part, (_, column, _) in zip(found["parts"], own, strict=True):
         part["missing"] = column.missing / max(min(column.table.rows, INSPECTED_ROWS), 1)
     return {"column": name, "typical": _typical(train, own[0][2])} | found
