@@ -265,15 +265,12 @@ class _Columns:
 
     def _scattered(self, places: Array) -> Array:
         """Whether most whole numbers between the first and the third quartile are left out, as in codes."""
-        rows = np.flatnonzero(self.of(places) & self.is_kept & self.whole.is_not_null().to_numpy())
-        at, whole, count = self.at[rows], self.whole.to_numpy()[rows].astype(np.int64), self.count[rows]
-        order = np.lexsort((whole, at))
-        at, whole, count = at[order], whole[order], count[order]
-        total = self._sum(at, count)
-        before = np.cumsum(count) - np.concatenate([[0], np.cumsum(total)])[at]
-        middle = (before - count // 2) * 4
-        inner = (middle >= total[at]) & (middle <= 3 * total[at])
-        at, whole = at[inner], whole[inner]
+        frame = pl.DataFrame({"at": self.at, "whole": self.whole, "count": self.count})
+        frame = frame.filter(pl.Series(self.of(places) & self.is_kept)).drop_nulls().sort("at", "whole")
+        count, total = pl.col("count"), pl.col("count").sum().over("at")
+        middle = (count.cum_sum().over("at") - count // 2) * 4
+        inner = frame.filter(middle.is_between(total, 3 * total))
+        at, whole = inner["at"].to_numpy(), inner["whole"].to_numpy()
         found = np.zeros(len(self.names), dtype=bool)
         columns, start, values = np.unique(at, return_index=True, return_counts=True)
         if len(columns):

@@ -33,7 +33,7 @@ def importance(
     table.needs([layout.id or ""])
     each = [_named(table.at(np.arange(at * len(ids), (at + 1) * len(ids))), layout, ids) for at in range(count)]
     own, permuted = each[0], each[1:]
-    if all(_same(copy, own, layout) for copy in permuted):
+    if all((copy[name] == own[name]).all() for copy in permuted for name in layout.predicted()):
         raise Refused("the script predicts the same whatever the columns of the test table hold")
 
     def scored(copy: Table) -> Estimate:
@@ -55,10 +55,6 @@ def _named(table: Table, layout: Layout, ids: tables.Text) -> Table:
         for name, cells in zip(table.names, table.cells, strict=True)
     ]
     return Table(table.names, cells)
-
-
-def _same(one: Table, other: Table, layout: Layout) -> bool:
-    return all((one[name] == other[name]).all() for name in layout.predicted())
 
 
 def _check_predictions(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -99,22 +99,17 @@ def _has_classes(metric: Metric | None, target: Answer | None) -> bool:
     return target is not None and (target["kind"] not in NUMBERS or target["distinct"] <= MAX_CLASSES)
 
 
-_known: dict[str, Decision] = {}
-
-
 def decide(question: Answer) -> Decision:
     """What a question asks for, decided once: materialising follows planning, and knows what was found meanwhile."""
     facts = {name: value for name, value in question["facts"].items() if name not in ("split", "relations", "period")}
-    asked = [question["folder"], facts, question["config"], question.get("drawn")]
-    key = json.dumps(asked, sort_keys=True)
-    if key not in _known:
-        _known.clear()
-        _known[key] = _decide(question)
-    return _known[key]
+    asked = {name: question.get(name) for name in ("folder", "config", "drawn")} | {"facts": facts}
+    return _decide(json.dumps(asked, sort_keys=True))
 
 
-def _decide(question: Answer) -> Decision:
-    tables, config, drawn = read(question), question["config"], question.get("drawn")
+@lru_cache(maxsize=1)
+def _decide(asked: str) -> Decision:
+    question = json.loads(asked)
+    tables, config, drawn = read(question), question["config"], question["drawn"]
     preset = config.get("preset") or ""
     roles, seed, folds = tables.roles, int(config["seed"]), question["facts"].get("folds")
     split = drawn["split"] if drawn else None

@@ -568,7 +568,7 @@ def series(tables: Tables, time: str, taken: Callable[[str], bool] | None = None
     times = keys(tables.train.column(time).inspected, tables.as_numbers(time))
     timed = times != 0
     # A missing value is a value, too.
-    heads = {name: [mixed_missing(one) for one in tables.head(name)] for name in candidates}
+    heads = {name: [np.where(of == 0, np.uint64(1), of) for of in tables.head(name)] for name in candidates}
 
     def fits(columns: Sequence[str]) -> int | None:
         of_train, of_test = (joint_keys([heads[name][side] for name in columns]) for side in (0, 1))
@@ -584,10 +584,6 @@ def series(tables: Tables, time: str, taken: Callable[[str], bool] | None = None
             # The widest series have the most history.
             return list(min(found, key=lambda one: one[0])[1])
     return []
-
-
-def mixed_missing(of: Keys) -> Keys:
-    return np.where(of == 0, np.uint64(1), of)
 
 
 def _may_name_series(tables: Tables) -> list[str]:
