@@ -24,10 +24,9 @@ from .holdout import HoldoutPlan, names_rows
 from .periods import Timeline
 from .rows import at, codes, copy, drawn, keys, numbered, write
 from .split import Split, Tables, read, series
-from .tables import MISSING, Refused, places
+from .tables import MISSING, ROW_ID, Refused, places
 
 FOLDS = "folds.csv"
-ROW_ID = "row_id"
 DONORS = 1_000
 """Rows of the sample submission whose values held-out rows get."""
 YEAR, WEEK = 365.25 * DAY, 7 * DAY

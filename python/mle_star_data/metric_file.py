@@ -26,7 +26,7 @@ from .measure import Estimate, Scoring
 from .metric_child import FILE_NAME, MetricFileError, MetricFunction, run_in_child
 from .metrics import TABLE
 from .predictions import Layout, Others, matched
-from .tables import Refused, Table, Text, canonical
+from .tables import ROW_ID, Refused, Table, Text, canonical
 
 SECONDS, MIN_REPLICATES, MAX_FAILURES = 10.0, 2, 5
 """How long all replicates may take, unless the fewest take longer. After so many without a score, there is none."""
@@ -259,8 +259,6 @@ Form = str | list[str]
 """What predictions for a trial hold: labels, probabilities where a column has two labels, or the same cells in every
 row."""
 
-ROW_ID = "row_id"
-"""The name of the column with row numbers, if no column names the rows."""
 NO_COLUMNS = "the columns of the sample submission are neither targets nor classes"
 
 

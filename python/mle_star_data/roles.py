@@ -22,7 +22,7 @@ from .column_kinds import HUGE, INSPECTED_ROWS, LONG_TEXT, NUMBERS
 from .facts import Folder
 from .frames import Column, Table
 from .readings import Question, Reading, Value
-from .tables import Refused
+from .tables import ROW_ID, Refused
 
 USUAL_TARGETS = ("target", "label", "labels", "class", "y", "outcome")
 MIN_IDS = 20
@@ -31,7 +31,6 @@ MAX_NAMED, MAX_LISTED = 10, 20
 MAX_CLASSES = 30
 """A target of whole numbers with at most so many values has classes."""
 MANY_FILES, MANY_FEATURES, ROWS_OF_AN_IMAGE = 10, 4, 100
-MADE_ID = "row_id"
 MAX_LABELS = 1_000
 WRITE_TIMES = (
     "write dates as 2024-01-31, weeks as 2024-W05, quarters as 2024Q1, or give another column with --time-column"
@@ -75,7 +74,7 @@ class GivenTask:
         known = list(folder.tables())
         target = [_spelled(known, name) for name in _listed(self.target)] or None
         id = None if self.id is None else _spelled(known, self.id)
-        if self.makes_ids and id is not None and id.rstrip("_") == MADE_ID and id not in folder.train:
+        if self.makes_ids and id is not None and id.rstrip("_") == ROW_ID and id not in folder.train:
             id = None
         folds = None if self.folds is None else _spelled(known, self.folds)
         ignored = [*self.ignored, *([folds] if folds is not None and folds in folder.train else [])]

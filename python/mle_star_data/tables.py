@@ -21,6 +21,8 @@ Text = pl.Series
 Found = TypeVar("Found")
 
 WHOLE = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
+ROW_ID = "row_id"
+"""The name of a column with row numbers, if no column names the rows."""
 MISSING = frozenset(
     [
         *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A"),
