@@ -194,10 +194,9 @@ def media(path: Path, files: Iterable[str]) -> dict[str, int]:
             kind = "images" if ending.lower() in IMAGES else "sounds" if ending.lower() in SOUNDS else ""
             if kind and stem:
                 found[kind].append(stem)
-    pictured = set(found["images"]).intersection
-    return {kind: len(stems) for kind, stems in found.items()} | {
-        "pictured": sum(bool(pictured((stem,))) for stem in found["sounds"])
-    }
+    images = set(found["images"])
+    pictured = sum(stem in images for stem in found["sounds"])
+    return {kind: len(stems) for kind, stems in found.items()} | {"pictured": pictured}
 
 
 LONG = "no float holds its numbers"

@@ -58,7 +58,7 @@ def _opened(path: Path, name: str, changed: int, size: int) -> Source:
         frame = _by_rows(path, name, names)
     if frame.height == 0:
         raise Refused(f"{name} has no rows below its header", "check that the file is complete")
-    return Source(frame, frame.lazy(), frame.height, dict(zip(names, frame.get_columns(), strict=True)), path)
+    return Source(frame, frame.lazy(), frame.height, frame.to_dict(), path)
 
 
 def _large(path: Path, names: list[str]) -> Source | None:

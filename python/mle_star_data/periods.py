@@ -165,11 +165,9 @@ class Timeline:
         size = gap
         if gap > 0 and self.clock not in ("number", "month-first", "day-first", *ALL_UNITS):
             # Numbers that are written dates have no unit: the largest difference.
-            numbers = [
-                [float(self.cell(at)) for at in (one.first, one.learn)]
-                for one in map(self.bounds, [*folds, *filter(None, [last])])
-            ]
-            size = max((first - learn - 0.5 for first, learn in numbers), default=0.0)
+            every = map(self.bounds, [*folds, *filter(None, [last])])
+            apart = [float(self.cell(one.first)) - float(self.cell(one.learn)) - 0.5 for one in every]
+            size = max(apart, default=0.0)
         return {
             "train": self.for_people(Period(0, 0, len(self.ordered))),
             "test": self.test,

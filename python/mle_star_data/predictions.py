@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -341,8 +341,7 @@ class _Reader:
         if form == "guesses":
             return self._guesses(self.table[columns[0]])
         if form == "set":
-            between = self.truth.separator
-            formed = tables.mapped(self.table[columns[0]], lambda cell: between.join(tables.labels_of(cell, between)))
+            formed = tables.mapped(self.table[columns[0]], partial(tables.as_set, self.truth.separator))
             return tables.mapped(formed, self._place).cast(pl.Float64).to_numpy()[:, None]
         return np.stack([self._numbers(column) for column in columns], axis=1)
 

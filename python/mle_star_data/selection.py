@@ -13,6 +13,7 @@ import csv
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -329,9 +330,7 @@ def combine(metric: Metric, files: Sequence[tuple[float, str]], layout: Layout, 
         known = {row: _combined_guesses(row, weights, between, metric.guesses) for row in set(zip(*cells, strict=True))}
         _write(out, layout, ids, [[known[row] for row in zip(*cells, strict=True)]])
         return
-    form: Callable[[str], str] = tables.canonical
-    if metric.kind == "sets":
-        form = lambda cell: " ".join(tables.labels_of(cell, " "))  # noqa: E731
+    form = partial(tables.as_set, " ") if metric.kind == "sets" else tables.canonical
     forms = np.stack([tables.mapped(pl.Series(column), form).to_numpy() for column in cells])
     written: dict[str, str] = {}
     for one, cell in zip(forms.ravel(), np.concatenate(cells), strict=True):

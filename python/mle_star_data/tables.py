@@ -266,6 +266,11 @@ def labels_of(cell: str, between: str) -> list[str]:
     return sorted({canonical(part) for part in parts if part.strip()})
 
 
+def as_set(between: str, cell: str) -> str:
+    """The common form of a set of labels."""
+    return between.join(labels_of(cell, between))
+
+
 def in_order(names: Iterable[str]) -> list[str]:
     """Names of classes in order, by number if all are numbers."""
     names = list(names)
