@@ -332,9 +332,8 @@ def combine(metric: Metric, files: Sequence[tuple[float, str]], layout: Layout, 
         return
     form = partial(tables.as_set, " ") if metric.kind == "sets" else tables.canonical
     forms = np.stack([tables.mapped(pl.Series(column), form).to_numpy() for column in cells])
-    written: dict[str, str] = {}
-    for one, cell in zip(forms.ravel(), np.concatenate(cells), strict=True):
-        written.setdefault(one, cell)
+    # Of several spellings, the first counts.
+    written = dict(zip(forms.ravel()[::-1], np.concatenate(cells)[::-1], strict=True))
     votes = sum(weight * (forms == other) for weight, other in zip(weights, forms, strict=True))
     winner = np.asarray(votes).argmax(axis=0)
     _write(out, layout, ids, [[written[one] for one in forms[winner, np.arange(len(ids))]]])
