@@ -34,9 +34,8 @@ from .spellings import (
 def _question(seen: str, names: Sequence[str] = (), means: str = "") -> Question:
     """Which metric counts: one of these, or another one."""
     own = Reading("NAME", "another one, by its name and --direction, which agents compute, or --metric-file FILE")
-    return Question(
-        "evaluation_metric", seen, "--metric", (*(Reading(name, means or f"plain {name}") for name in names), own)
-    )
+    plain = (Reading(name, means or f"plain {name}") for name in names)
+    return Question("evaluation_metric", seen, "--metric", (*plain, own))
 
 
 # ---------------------------------------------------------------- the metric

@@ -69,10 +69,8 @@ def _check_predictions(
     same = _named(table.at(place), layout, ids)
 
     def differs(words: str) -> Refused:
-        return Refused(
-            f"the script predicts the same rows otherwise when the test table holds copies of them ({words}): "
-            "it uses statistics of the test table, or the order of its rows"
-        )
+        what = "the script predicts the same rows otherwise when the test table holds copies of them"
+        return Refused(f"{what} ({words}): it uses statistics of the test table, or the order of its rows")
 
     try:
         alike = refit.compare(known.metric, same, own, layout)

@@ -72,11 +72,9 @@ class Shape:
         shape = cls(last - first, float(steps[len(steps) * 5 // 100]))
         gap = first - times[-1]
         alike = len(steps) - int(np.searchsorted(steps * STEPS, gap))
-        often = (
-            alike * USUAL_AMONG >= len(steps)
-            or alike * USUAL_LENGTHS * (shape.span + shape.step) >= times[-1] - times[0]
-        )
-        is_usual = alike >= MIN_USUAL and often
+        among_steps = alike * USUAL_AMONG >= len(steps)
+        in_time = alike * USUAL_LENGTHS * (shape.span + shape.step) >= times[-1] - times[0]
+        is_usual = alike >= MIN_USUAL and (among_steps or in_time)
         return replace(shape, gap=gap) if gap > STEPS * shape.step and not is_usual else shape
 
     def before(self, times: Numbers) -> Period | None:

@@ -429,9 +429,8 @@ class Task:
 
     def _modality_of_files(self) -> tuple[str, str] | None:
         images, sounds, pictured = (self.folder.media[kind] for kind in ("images", "sounds", "pictured"))
-        many = [
-            f"{count} {kind}" for count, kind in ((images, "images"), (sounds, "sound files")) if count >= MANY_FILES
-        ]
+        counts = {"images": images, "sound files": sounds}
+        many = [f"{count} {kind}" for kind, count in counts.items() if count >= MANY_FILES]
         kind = "image" if sounds < MANY_FILES else "audio"
         # Sounds may have images of their spectra.
         if len(many) == 2 and pictured * 2 < sounds:
@@ -443,9 +442,8 @@ class Task:
             return self.told.task_type
         sample, images = self.folder.sample, self.folder.media["images"]
         if self.modality == "image" and sample is not None and sample.rows >= ROWS_OF_AN_IMAGE * images:
-            return self._guess(
-                "task_type", "image_to_image", f"{sample.file} has {sample.rows} rows for {images} images"
-            )
+            reason = f"{sample.file} has {sample.rows} rows for {images} images"
+            return self._guess("task_type", "image_to_image", reason)
         if rewritten := self._rewritten():
             return self._guess("task_type", "sequence_to_sequence", rewritten)
         is_regression, reason = self._is_regression()
