@@ -380,10 +380,9 @@ class _Description:
         told = ""
         for cutoff in links.cutoffs(self.data.folder, found, link, self.data.later_in):
             days, keys = int(cutoff.lag + 0.5), " and ".join(map(md.name, cutoff.columns))
-            told += (
-                f"; of the rows with the same {keys}, summarise only those before the {md.name(cutoff.date.column)} "
-            )
-            told += "of the row, since later ones are not known for the test rows as they are for the training rows"
+            before = f"summarise only those before the {md.name(cutoff.date.column)} of the row"
+            told += f"; of the rows with the same {keys}, {before}, "
+            told += "since later ones are not known for the test rows as they are for the training rows"
             if days >= 1:
                 told += f"; the table ends {days} days before most test rows, "
                 told += "so leave out as many days before each training row"

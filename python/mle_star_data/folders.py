@@ -238,9 +238,8 @@ def divide(
     test.select(id, *(pl.lit(value).alias(name) for name, value in sample)).write_csv(into / "sample_submission.csv")
     cells = at(train, ~has_label).select(targets)
     words = sorted({cell.strip() for name in targets for cell in cells[name].unique()} - {""})
-    rest = (train.source.lazy if tables.roles.id else train.source.lazy.with_row_index(id)).filter(
-        pl.lit(pl.Series(kept))
-    )
+    named = train.source.lazy if tables.roles.id else train.source.lazy.with_row_index(id)
+    rest = named.filter(pl.lit(pl.Series(kept)))
     # The table that is divided may be the one that is written.
     complete(into / "train.csv", partial(write, rest))
     return {"id": id, "unlabelled": int((~has_label).sum()), "words": words}

@@ -348,9 +348,8 @@ def _frame_of_objects(rows: Any) -> pl.DataFrame:
     if (odd := next((at for at, row in enumerate(objects, 1) if not isinstance(row, dict)), None)) is not None:
         raise Refused(f"object {odd} is no row", "the file must hold a JSON list of objects, one a row")
     names = dict.fromkeys(name for row in objects for name in row)
-    return pl.DataFrame(
-        {name: [_cell(row.get(name)) for row in objects] for name in names}, schema=dict.fromkeys(names, pl.String)
-    )
+    cells = {name: [_cell(row.get(name)) for row in objects] for name in names}
+    return pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String))
 
 
 def _cell(value: Any) -> str | None:

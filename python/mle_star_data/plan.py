@@ -116,10 +116,8 @@ def _decide(asked: str) -> Decision:
     if split is None and (tables.test or roles.group or roles.time or folds):
         split = describe(tables)
         if folds and split["kind"] == "time":
-            why = (
-                f"the folds are given, so that test rows may be later in `{split['column']}` is not taken into account"
-            )
-            split = random_split(tables, "") | {"why": why}
+            later = f"that test rows may be later in `{split['column']}` is not taken into account"
+            split = random_split(tables, "") | {"why": f"the folds are given, so {later}"}
     times = None
     if split and split["kind"] == "time" and roles.target in tables.train:
         try:

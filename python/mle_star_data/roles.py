@@ -277,9 +277,8 @@ class Task:
             ([name for name in open_ if name.lower() in USUAL_TARGETS], False, "targets are usually called so"),
             (empty, True, f"the only column that {test and test.file} has without values"),
         ]
-        return next(
-            ((found[0], why) for found, is_one, why in tries if found and not (is_one and len(found) > 1)), None
-        )
+        fitting = ((found[0], why) for found, is_one, why in tries if found and not (is_one and len(found) > 1))
+        return next(fitting, None)
 
     def _with_classes(self, open_: Iterable[str], asked: list[str]) -> list[str]:
         """The columns whose values the sample has columns for."""

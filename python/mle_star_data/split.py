@@ -314,9 +314,8 @@ def _with_own_ends(course: TimeColumn) -> Split | None:
         return None
     train, test = course.in_series(columns)
     last = train.group_by("of").agg(pl.col("at").max().alias("last"), pl.len().alias("rows"))
-    both = test.join(last, on="of").group_by("of").agg(
-        (pl.col("at") > pl.col("last")).all().alias("is_later"), pl.len().alias("test"), pl.col("rows").first()
-    )  # fmt: skip
+    is_later = (pl.col("at") > pl.col("last")).all()
+    both = test.join(last, on="of").group_by("of").agg(pl.col("rows").first(), is_later=is_later, test=pl.len())
     count, later = both.height, int(both["is_later"].sum())
     # The chance that all test rows are the last ones of their series: one in so many choices.
     each = gammaln(both["test"] + 1) + gammaln(both["rows"] + 1) - gammaln(both["test"] + both["rows"] + 1)
