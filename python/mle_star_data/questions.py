@@ -403,7 +403,12 @@ def importance(run: Run, stem: str, known: str, copies: dict[str, Any], on: str,
 
 
 def diagnose(
-    run: Run, files: Sequence[str | None], of: str, folder: str, split: Answer | None, periods: Sequence[Any] | None
+    run: Run,
+    files: Sequence[str | None],
+    of: str,
+    folder: str,
+    split: dict[str, Any] | None = None,
+    periods: Sequence[Any] | None = None,
 ) -> Answer:
     """Where predictions are right and where they are wrong. `split` divides `folder`, the data of the search."""
     from .partitions import PartitionedRows  # Only this question needs a library for frames.
