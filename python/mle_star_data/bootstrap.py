@@ -23,16 +23,10 @@ def seed(replicate: int) -> NDArray[np.uint64]:
     return mixed(np.array([(replicate + 1) * int(MIX[0]) % 2**64], dtype=np.uint64))
 
 
-def _counts_of_poisson() -> NDArray[np.uint8]:
-    """How often a row is drawn, by the first 16 of random bits: Poisson's distribution with mean 1."""
-    term, sums = float(np.exp(-1.0)), list[float]()
-    for at in range(12):
-        sums.append((sums[-1] if sums else 0.0) + term)
-        term /= at + 1
-    return np.searchsorted(sums, (np.arange(2**16) + 0.5) / 2**16).astype(np.uint8)
-
-
-POISSON = _counts_of_poisson()
+SHARES = np.exp(-1.0) / np.cumprod([1.0, *range(1, 12)])
+"""The shares of rows that are drawn never, once and so on: Poisson's distribution with mean 1."""
+POISSON = np.searchsorted(np.cumsum(SHARES), (np.arange(2**16) + 0.5) / 2**16).astype(np.uint8)
+"""How often a row is drawn, by the first 16 of random bits."""
 
 
 def draws(units: NDArray[np.uint64], replicates: int, first: int = 0) -> Iterator[NDArray[np.uint8]]:

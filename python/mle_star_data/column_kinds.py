@@ -7,7 +7,6 @@ that 20,000 short columns take as long as a few long ones.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -266,15 +265,12 @@ class _Columns:
 
     def _scattered(self, places: Array) -> Array:
         """Whether most whole numbers between the first and the third quartile are left out, as in codes."""
-        rows = np.flatnonzero(self.of(places) & self.is_kept & self.whole.is_not_null().to_numpy())
-        at, whole, count = self.at[rows], self.whole.to_numpy()[rows].astype(np.int64), self.count[rows]
-        order = np.lexsort((whole, at))
-        at, whole, count = at[order], whole[order], count[order]
-        total = self._sum(at, count)
-        before = np.cumsum(count) - np.concatenate([[0], np.cumsum(total)])[at]
-        middle = (before - count // 2) * 4
-        inner = (middle >= total[at]) & (middle <= 3 * total[at])
-        at, whole = at[inner], whole[inner]
+        frame = pl.DataFrame({"at": self.at, "whole": self.whole, "count": self.count})
+        frame = frame.filter(pl.Series(self.of(places) & self.is_kept)).drop_nulls().sort("at", "whole")
+        count, total = pl.col("count"), pl.col("count").sum().over("at")
+        middle = (count.cum_sum().over("at") - count // 2) * 4
+        inner = frame.filter(middle.is_between(total, 3 * total))
+        at, whole = inner["at"].to_numpy(), inner["whole"].to_numpy()
         found = np.zeros(len(self.names), dtype=bool)
         columns, start, values = np.unique(at, return_index=True, return_counts=True)
         if len(columns):
@@ -288,22 +284,17 @@ class _Columns:
     def _top(self, kinds: Array) -> list[list[list[Any]]]:
         """The most frequent values; of equally frequent ones the first as text, or, of numbers with a point, which
         hardly repeat, the first in the file."""
-        is_plain = kinds[self.at] == "number" if len(self.at) else np.zeros(0, dtype=bool)
-        is_first = np.arange(len(self.at)) - self.start[self.at] < TOP
-        rows = np.flatnonzero(self.is_kept & (~is_plain | is_first | (self.count > 1)))
-        order = rows[np.lexsort((-self.count[rows], self.at[rows]))]
-        start = np.searchsorted(self.at[order], np.arange(len(self.names)))
-        rank = np.arange(len(order)) - start[self.at[order]]
-        # Values as frequent as the last one that is shown compete with it.
-        least = np.zeros(len(self.names), dtype=np.int64)
-        last = rank == np.minimum(self.distinct[self.at[order]], TOP) - 1
-        least[self.at[order][last]] = self.count[order][last]
-        order = order[(self.count[order] >= least[self.at[order]]) & (~is_plain[order] | (rank < TOP))]
-        frame = pl.DataFrame({"at": self.at[order], "count": self.count[order], "value": self.values.gather(order)})
-        shown = frame.sort(["at", "count", "value"], descending=[False, True, False])
-        bounds = np.searchsorted(shown["at"].to_numpy(), np.arange(len(self.names) + 1))
-        values = [list(one) for one in shown.select("value", "count").iter_rows()]
-        return [values[one : min(other, one + TOP)] for one, other in pairwise(bounds)]
+        frame = pl.DataFrame({"at": self.at, "count": self.count, "value": self.values, "kind": kinds[self.at]})
+        # Of equal ones, polars keeps the order of the file.
+        by_text = pl.when(pl.col("kind") != "number").then("value").alias("text")
+        kept = frame.filter(pl.Series(self.is_kept)).with_columns(by_text)
+        kept = kept.sort("at", "count", "text", descending=[False, True, False], maintain_order=True)
+        shown = kept.group_by("at", maintain_order=True).head(TOP)
+        found: list[list[list[Any]]] = [[] for _ in self.names]
+        ordered = shown.sort("at", "count", "value", descending=[False, True, False])
+        for at, value, count in ordered.select("at", "value", "count").iter_rows():
+            found[at].append([value, count])
+        return found
 
 
 def _add_parts(found: _Columns, facts: list[Facts]) -> None:

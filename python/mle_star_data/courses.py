@@ -40,11 +40,8 @@ def courses(parts: Sequence[Part], time: str, series: Sequence[str]) -> dict[str
     known = pl.concat([frame for frame in frames if frame is not None]) if frames[0] is not None else pl.DataFrame()
     if known.is_empty() or known["predicted"].is_null().all():
         return {}
-    sizes = (
-        known.group_by("series")
-        .agg(pl.col("predicted").count(), pl.col("actual").mean())
-        .sort(["predicted", "actual"], descending=True)
-    )
+    sizes = known.group_by("series").agg(pl.col("predicted").count(), pl.col("actual").mean())
+    sizes = sizes.sort(["predicted", "actual"], descending=True)
     names = sizes["series"].head(MAX_SERIES).sort().to_list()
     first, last = float(known["time"].min()), float(known["time"].max())  # type: ignore[arg-type]
     lines = [_points(known.filter(pl.col("series") == name), first, last) for name in names]

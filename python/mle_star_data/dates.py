@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -27,21 +27,14 @@ IS_DATE = (
     "|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 )
 IS_MONTH = r"^(?:\d{4}[-/]\d{1,2}|[A-Za-z]{3,9}[ -]\d{4}|[A-Za-z]{3,9}-\d\d)$"
-FORMS = [
-    "%Y %m %d",
-    "%B %d %Y",
-    "%d %B %Y",
-    "%B %d %y",
-    "%d %B %y",
-    "month %Y %m %d",
-    "month %B %Y %d",
-    "month %B %y %d",
-]
+FORMS = ["%Y %m %d", "%B %d %Y", "%d %B %Y", "%B %d %y", "%d %B %y"]
+FORMS += ["month %Y %m %d", "month %B %Y %d", "month %B %y %d"]
 FORMS += ["%Y %d %m", "%Y %B %d", "%d.%m.%Y", "%d.%m.%y", "%m.%d.%Y", "%Y.%m.%d"]
 MONTH_FIRST, DAY_FIRST = ["%m %d %Y", "%m %d %y"], ["%d %m %Y", "%d %m %y"]
 """Forms of dates in which `-`, `/` and `,` are blanks."""
 
 WORDS = {"half": "H|HALF", "quarter": "Q|QTR|QUARTER", "month": "M|MONTH", "day": "D|DAY", "week": "W|WK|WEEK|CW|KW"}
+MONTHS = {"year": 12, "half": 6, "quarter": 3, "month": 1}
 YEAR, NUMBER, MARK = r"(?P<year>(?:1[6-9]|20|21)\d\d)", r"(?P<number>\d{1,3})", "[ /_.:-]*"
 """Other numbers of four digits are rather codes than years."""
 PARTS = {
@@ -110,10 +103,8 @@ def _spelt(texts: pl.Series, day_first: bool) -> Numbers:
 def _days(year: Any, month: Any, day: Any) -> Any:
     """The days from the beginning of 1970; not a number unless the month is 1 to 12 and the day 1 to 31."""
     fits = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
-    # Years that begin in March end with the leap day.
-    year, month = np.where(month > 2, year, year - 1.0), np.where(month > 2, month - 3.0, month + 9.0)
-    before = 365 * year + np.floor(year / 4) - np.floor(year / 100) + np.floor(year / 400)
-    return np.where(fits, before + np.floor((153 * month + 2) / 5) + day - 719_469, np.nan)
+    months = np.where(fits, (year - 1970) * 12 + month - 1, 0).astype("datetime64[M]")
+    return np.where(fits, months.astype("datetime64[D]").astype(np.int64) + day - 1, np.nan)
 
 
 def part_of_year(text: str, unit: str) -> float | None:
@@ -127,24 +118,17 @@ def part_of_year(text: str, unit: str) -> float | None:
     if int(said.get("next") or year + 1) % 100 != (year + 1) % 100:
         return None
     try:
-        first = FIRST_DAY[unit](year, number) + timedelta(int(said.get("weekday") or 1) - 1)
+        first = _first_day(year, number, unit) + timedelta(int(said.get("weekday") or 1) - 1)
     except ValueError:
         return None
     return (first - date(1970, 1, 1)).days * DAY
 
 
-def _in_year(first: date, number: int, length: int, most: int) -> date:
-    """The first day of the part of this number, of so many days each."""
-    if not 1 <= number <= most:
+def _first_day(year: int, number: int, unit: str) -> date:
+    """The first day of a part of a year. Raises `ValueError` if the year has none of this number."""
+    if unit in MONTHS:
+        return date(year, (number - 1) * MONTHS[unit] + 1, 1)
+    first, length = (date(year, 1, 1), 1) if unit == "day" else (date.fromisocalendar(year, 1, 1), 7)
+    if not 1 <= number <= (date(year, 12, 31).timetuple().tm_yday if unit == "day" else 53):
         raise ValueError
     return first + timedelta((number - 1) * length)
-
-
-FIRST_DAY: dict[str, Callable[[int, int], date]] = {
-    "year": lambda year, _: date(year, 1, 1),
-    "half": lambda year, number: date(year, number * 6 - 5, 1),
-    "quarter": lambda year, number: date(year, number * 3 - 2, 1),
-    "month": lambda year, number: date(year, number, 1),
-    "day": lambda year, number: _in_year(date(year, 1, 1), number, 1, date(year, 12, 31).timetuple().tm_yday),
-    "week": lambda year, number: _in_year(date.fromisocalendar(year, 1, 1), number, 7, 53),
-}

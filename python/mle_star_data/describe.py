@@ -37,15 +37,15 @@ SERIES, OF_SERIES = 5, 3
 KINDS = ("integer", "number", "boolean", "date", "category", "text", "empty")
 ROLES = {
     "id": ", row ID",
-    "weight": ", weight of the row, no feature",
     "later": ", later in test",
     "others": ", other groups in test",
     "time": ", time of the row",
     "group": ", group, no feature",
+    "weight": ", weight of the row, no feature",
     "ignored": ", no feature",
     "feature": "",
 }
-RANKS = ("id", "later", "others", "time", "group", "weight", "ignored", "feature")
+"""In the order in which columns are described."""
 CLASSES_WITHOUT_ROWS = (
     "together they get the probability of one row more, 1 / (training rows + 1), and the others the rest"
 )
@@ -272,8 +272,7 @@ class _Description:
             if left < 0:
                 break
             chosen[name] = column
-        places = {name: at for at, name in enumerate(self.train.names)}
-        columns = [chosen[name] for name in sorted(chosen, key=places.__getitem__)]
+        columns = [chosen[name] for name in self.train.names if name in chosen]
         lines = ["|" + "".join(cells) for cells in zip(*columns, strict=True)]
         few, all = len(columns), len(self.train.names)
         of = f", {few} of {all} columns" if few < all else ""
@@ -296,7 +295,7 @@ class _Description:
             features = kept
         is_wide = len(features) > IN_DETAIL
         common = {name: is_wide and facts[name]["kind"] not in ("date", "text", "category") for name in features}
-        return sorted(features, key=lambda name: (RANKS.index(self.data.role(name)), common[name]))[:IN_DETAIL]
+        return sorted(features, key=lambda name: (list(ROLES).index(self.data.role(name)), common[name]))[:IN_DETAIL]
 
     def columns(self, room: int) -> str:
         title = f"## Columns of {md.path(self.train.file)}\n\n"
@@ -360,11 +359,7 @@ class _Description:
             columns = [f"{md.name(name)} {one['kind']}" for name, one in table.facts.items()]
             rows, file = md.counted(table.rows, "row"), md.path(table.file)
             lines[table.file] = f"- {file}: {rows}, {joined}; {md.listed(columns, OF_TABLE)}"
-        for name in unreadable:
-            try:
-                read(folder.path / name, name)
-            except Refused as error:
-                lines[name] = f"- {md.path(name)} cannot be read: {md.plain(str(error), 200)}."
+        lines |= {name: _alone(folder.path, name) for name in unreadable}
         return md.section("Auxiliary tables", [lines[name] for name in sorted(lines)], AUXILIARY)
 
     def way(self, link: Link) -> str:
@@ -385,15 +380,12 @@ class _Description:
         told = ""
         for cutoff in links.cutoffs(self.data.folder, found, link, self.data.later_in):
             days, keys = int(cutoff.lag + 0.5), " and ".join(map(md.name, cutoff.columns))
-            told += (
-                f"; of the rows with the same {keys}, summarise only those before the {md.name(cutoff.date.column)} "
-                "of the row, since later ones are not known for the test rows as they are for the training rows"
-            )
+            before = f"summarise only those before the {md.name(cutoff.date.column)} of the row"
+            told += f"; of the rows with the same {keys}, {before}, "
+            told += "since later ones are not known for the test rows as they are for the training rows"
             if days >= 1:
-                told += (
-                    f"; the table ends {days} days before most test rows, so leave out as many days before each "
-                    "training row"
-                )
+                told += f"; the table ends {days} days before most test rows, "
+                told += "so leave out as many days before each training row"
         return told
 
 

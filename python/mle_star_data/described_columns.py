@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from .naming import word_set
 from .readings import Question, Reading, Value
 from .sentences import sentences
-from .spellings import listed
 
 _USUAL = (("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("negative", "positive"), ("neg", "pos"))
-_PLAIN = listed("yes no true false y n t f one zero in out on off up down")
+_PLAIN = word_set("yes no true false y n t f one zero in out on off up down")
 _NOT = r"\b(?:not|never|no|without|fails?|failed|non|cannot|neither|unable|n't)\b"
 _PROBABILITY = (
     r"(?:probabilit(?:y|ies|é)|likelihood|chances?|risk|odds|propensity|likely|wahrscheinlichkeit|probabilidade?)"
@@ -41,11 +41,9 @@ def positive_class(
             label, sentence = said[0]
             found = (label, f"from {sentence}")
         elif not said:
+            called = f'the sample submission\'s column is called "{sample_name}"'
             tries = (
-                (
-                    _in_name(sample_name or "", (one, other)),
-                    f'the sample submission\'s column is called "{sample_name}"',
-                ),
+                (_in_name(sample_name or "", (one, other)), called),
                 (_usual_label(one, other), "which is the usual meaning"),
                 (other if as_number(other) is not None else None, "the larger number, since nothing says which"),
                 (other if chose else None, "the later of the two; --positive-class sets the other"),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import metrics
-from .formulas import is_own, without_formulas
+from .naming import word_set
 from .readings import Column, Direction, GivenMetric, Question, Reading, Value
 from .sentences import Sentence, sentences
 from .spellings import (
@@ -20,22 +20,22 @@ from .spellings import (
     HARMLESS,
     ROWS_CHANGED,
     Mention,
-    listed,
+    is_own,
     mentions,
     nearest,
     normal,
     of_column,
     parse,
     without,
+    without_formulas,
 )
 
 
 def _question(seen: str, names: Sequence[str] = (), means: str = "") -> Question:
     """Which metric counts: one of these, or another one."""
     own = Reading("NAME", "another one, by its name and --direction, which agents compute, or --metric-file FILE")
-    return Question(
-        "evaluation_metric", seen, "--metric", (*(Reading(name, means or f"plain {name}") for name in names), own)
-    )
+    plain = (Reading(name, means or f"plain {name}") for name in names)
+    return Question("evaluation_metric", seen, "--metric", (*plain, own))
 
 
 # ---------------------------------------------------------------- the metric
@@ -112,7 +112,7 @@ _SUBJECTS = (
     r"\b(?:submissions?|predictions?|entries|forecasts?|competition|challenge|solutions?|you|your|we|results?|models?"
     r"|outputs?|files?|task|metric)\b"
 )
-_NO_METRIC = listed(
+_NO_METRIC = word_set(
     """expert experts people panel jury judges script comparing comparison organizers organisers grader images sets each
     participants team teams number code"""
 )
@@ -136,13 +136,9 @@ def _fact(found: Sequence[Sentence], at: int, known: frozenset[str], has_weights
         is_strong = is_strong and bool(_CLAIM.search(text) or re.search(r"\bmetric\b", text))
     names = _most_exact([one.name for one in named])
     lacks = next((one.lacks for one in named if one.lacks), "")
-    odd = (
-        "weighted"
-        if any(one.weighted for one in named) and not has_weights
-        else ""
-        if names[0]
-        else text[named[0].start : named[0].end]
-    )
+    odd = "" if names[0] else text[named[0].start : named[0].end]
+    if any(one.weighted for one in named) and not has_weights:
+        odd = "weighted"
     own = [is_own(formula, names[0]) for formula in formulas]
     odd = odd or _odd(text, named, known, _DEFINES if any(own) else frozenset())
     odd = odd or ("" if all(own) else "a formula") or _changed_below(found, at, names[0])
@@ -187,13 +183,15 @@ def _phrase(words: str) -> list[str]:
 
 
 _OPERATORS = frozenset("-+*/\u00d7^\u00b7")
-_LINKS = listed("of for on in over at by with from")
+_LINKS = word_set("of for on in over at by with from")
 #: What an explanation begins with, and what does so without a comma.
-_EXPLAINS = listed("the a an which where so because since as i e also higher lower larger smaller known or it see and")
-_CLAUSES = listed("which where because since so while")
-_VALUES = listed("value values terms basis score metric area results")
+_EXPLAINS = word_set(
+    "the a an which where so because since as i e also higher lower larger smaller known or it see and"
+)
+_CLAUSES = word_set("which where because since so while")
+_VALUES = word_set("value values terms basis score metric area results")
 #: Words of a definition, which its own formula checks.
-_DEFINES = listed("square root mean average sum squared")
+_DEFINES = word_set("square root mean average sum squared")
 
 
 def _odd(text: str, named: list[Mention], known: frozenset[str], allowed: frozenset[str] = frozenset()) -> str:

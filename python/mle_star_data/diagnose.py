@@ -13,6 +13,7 @@ import polars as pl
 from . import tables
 from .aliases import Array
 from .histograms import histogram
+from .intervals import HALF_WIDTH
 from .labels import Labels, positive_of
 from .measure import Scoring, score_at
 from .partitions import Partition, even_parts
@@ -40,7 +41,6 @@ MIN_BIN_ROWS = 10
 """The fewest rows of a bin, if there are more."""
 MIN_PROBABILITY = 1e-15
 """The smallest probability whose logarithm counts."""
-HALF_WIDTH = 1.96
 
 
 def diagnose(

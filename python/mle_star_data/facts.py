@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,11 +13,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from . import naming, submission_columns
+from . import naming
 from .column_kinds import INSPECTED_ROWS, NUMBERS
 from .files import ABOUT_THE_TASK, ROLES, likely, usual, walk
 from .frames import Column, Source, Table, read
-from .tables import MISSING, Refused, canonical
+from .packing import members
+from .tables import MISSING, Refused, canonical, unless_refused
 
 IMAGES = frozenset(["jpg", "jpeg", "png", "tif", "tiff", "bmp", "gif", "dcm", "webp"])
 SOUNDS = frozenset(["wav", "mp3", "ogg", "flac", "m4a", "aif", "aiff", "aifc"])
@@ -68,19 +68,14 @@ class Folder:
         found = [name for name in asked if name in self.train and not self.in_test(name)]
         return found if target in found else [target]
 
-    def classes(self, target: str) -> list[str] | None:
-        """The values of a column; None if there are many."""
-        if target not in self.train or self.train.column(target).distinct > MAX_CLASSES:
-            return None
-        unique = self.train.column(target).unique
-        return sorted(unique) if len(unique) <= MAX_CLASSES else None
-
     def class_columns(self, target: str, asked: Sequence[str]) -> list[dict[str, Any]] | None:
-        """The class that each of these columns of the sample is about, if every class of the training rows has one."""
-        classes = self.classes(target) or []
-        found = class_places(asked, classes) if len(classes) > 1 else None
-        pairs = zip(asked, found or (), strict=True) if found else ()
-        return [{"column": name, "class": one} for name, one in pairs] or None
+        """The class that each of these columns of the sample is about, if every class of the training rows has one, and
+        there are not too many."""
+        column = self.train.column(target) if target in self.train else None
+        if column is None or column.distinct > MAX_CLASSES or not 1 < len(column.unique) <= MAX_CLASSES:
+            return None
+        found = class_places(asked, sorted(column.unique))
+        return [{"column": name, "class": one} for name, one in zip(asked, found, strict=True)] if found else None
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
@@ -96,7 +91,7 @@ class Folder:
 def class_places(asked: Sequence[str], classes: Sequence[str]) -> list[str | None] | None:
     """The class that each column is about by its name; None for one that no row has."""
     spelt = {canonical(one): one for one in classes}
-    found = submission_columns.by_name(asked, list(spelt))
+    found = naming.by_name(asked, list(spelt))
     return None if found is None else [spelt.get(one) for one in found]
 
 
@@ -110,11 +105,9 @@ def open_folder(path: Path, only: Sequence[str] | None = None, **known: Any) -> 
     opened = {role: read(path / found[role], found[role]) for role in ROLES if role in found}
     folder = Folder(path, opened["train"], opened.get("test"), opened.get("sample"))
     for name in [name for name in files if name not in found.values()]:
-        try:
-            folder.auxiliary += [read(path / name, name)] if name in tables else []
-            folder.other_files += [] if name in tables else [name]
-        except Refused:
-            folder.other_files.append(name)
+        table = unless_refused(read, path / name, name) if name in tables else None
+        folder.auxiliary += [] if table is None else [table]
+        folder.other_files += [name] if table is None else []
     # Numbers to predict stay numbers, however long.
     new = {name for name in folder.train.names if folder.test is not None and name not in folder.test}
     asked = folder.sample_columns()
@@ -139,10 +132,7 @@ def without_tables(path: Path) -> Folder:
     """The sample and the files of a folder whose training table is missing or cannot be read."""
     files = list_files(path)
     sample = files_by_role(path).get("sample")
-    try:
-        table = read(path / sample, sample) if sample else None
-    except Refused:
-        table = None
+    table = unless_refused(read, path / sample, sample) if sample else None
     return Folder(path, EMPTY, sample=table, other_files=files)
 
 
@@ -199,24 +189,14 @@ def media(path: Path, files: Iterable[str]) -> dict[str, int]:
     """How many images and sounds there are, in archives, too, and how many sounds have an image of their name."""
     found: dict[str, list[str]] = {"images": [], "sounds": []}
     for name in files:
-        for member in _members(path / name) if name.lower().endswith(".zip") else [name]:
+        for member in members(path / name) if name.lower().endswith(".zip") else [name]:
             stem, _, ending = os.path.basename(member).rpartition(".")
             kind = "images" if ending.lower() in IMAGES else "sounds" if ending.lower() in SOUNDS else ""
             if kind and stem:
                 found[kind].append(stem)
-    pictured = set(found["images"]).intersection
-    return {kind: len(stems) for kind, stems in found.items()} | {
-        "pictured": sum(bool(pictured((stem,))) for stem in found["sounds"])
-    }
-
-
-def _members(archive: Path) -> list[str]:
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            inner = [name for name in opened.namelist() if not name.endswith("/")]
-    except (OSError, ValueError, zipfile.BadZipFile):
-        return []
-    return [name for name in inner if not any(part[0] == "." or part == "__MACOSX" for part in Path(name).parts)]
+    images = set(found["images"])
+    pictured = sum(stem in images for stem in found["sounds"])
+    return {kind: len(stems) for kind, stems in found.items()} | {"pictured": pictured}
 
 
 LONG = "no float holds its numbers"

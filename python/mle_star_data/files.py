@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .packing import named, several, stem, tables_in, unpacked
-from .tables import Refused
+from .tables import Refused, unless_refused
 
 ROLES = {"train": "training table", "test": "test table", "sample": "sample submission"}
 """The roles of tables, with their names for people."""
@@ -158,11 +158,8 @@ def _is_table(path: Path) -> bool:
     """Whether a file that is rarely a table is one: a JSON list, or a text with several columns."""
     from . import formats
 
-    try:
-        table = formats.read(path)
-    except Refused:
-        return False
-    return table.format != "text" or len(table.names) > 1
+    table = unless_refused(formats.read, path)
+    return table is not None and (table.format != "text" or len(table.names) > 1)
 
 
 def _fill(files: Files, are_all: bool) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from .aliases import Array
+from .aliases import Answer, Array
 from .dates import DAY
 from .facts import table_of
 from .files import link
@@ -24,10 +24,9 @@ from .holdout import HoldoutPlan, names_rows
 from .periods import Timeline
 from .rows import at, codes, copy, drawn, keys, numbered, write
 from .split import Split, Tables, read, series
-from .tables import MISSING, Refused
+from .tables import MISSING, ROW_ID, Refused, places
 
 FOLDS = "folds.csv"
-ROW_ID = "row_id"
 DONORS = 1_000
 """Rows of the sample submission whose values held-out rows get."""
 YEAR, WEEK = 365.25 * DAY, 7 * DAY
@@ -88,13 +87,9 @@ def search(tables: Tables, plan: HoldoutPlan, folds: Array | None, into: Path, l
         if folds is not None:
             write_folds(tables, folds, plan, part / FOLDS)
 
-    complete(labels, lambda part: _write_labels(tables, plan, held, part))
+    names = dict.fromkeys([tables.roles.id, *tables.roles.targets, plan.by, tables.roles.weight])
+    complete(labels, partial(_secret, held.select(name for name in names if name in held.columns)))
     complete(into, fill)
-
-
-def _write_labels(tables: Tables, plan: HoldoutPlan, held: pl.DataFrame, into: Path) -> None:
-    names = [tables.roles.id, *tables.roles.targets, plan.by, tables.roles.weight]
-    _secret(held.select(name for name in dict.fromkeys(names) if name in held.columns), into)
 
 
 def _turns(plan: HoldoutPlan, others: int) -> Array:
@@ -243,9 +238,8 @@ def divide(
     test.select(id, *(pl.lit(value).alias(name) for name, value in sample)).write_csv(into / "sample_submission.csv")
     cells = at(train, ~has_label).select(targets)
     words = sorted({cell.strip() for name in targets for cell in cells[name].unique()} - {""})
-    rest = (train.source.lazy if tables.roles.id else train.source.lazy.with_row_index(id)).filter(
-        pl.lit(pl.Series(kept))
-    )
+    named = train.source.lazy if tables.roles.id else train.source.lazy.with_row_index(id)
+    rest = named.filter(pl.lit(pl.Series(kept)))
     # The table that is divided may be the one that is written.
     complete(into / "train.csv", partial(write, rest))
     return {"id": id, "unlabelled": int((~has_label).sum()), "words": words}
@@ -276,30 +270,29 @@ def make_sample(tables: Tables, sample: Sequence[tuple[str, str]], into: Path) -
 # Submissions and copies of the data
 
 
-def trim(submission: Path, sample: Path, id: str, into: Path) -> None:
-    """Writes the rows of a submission whose IDs the original sample submission has, in its order."""
+def trim(submission: str | Path, sample: str | Path, id: str, into: str | Path) -> Answer:
+    """Takes the predictions for held-out rows out of a submission: writes the rows whose IDs the original sample
+    submission has, in its order."""
     given, asked = (read_table(path) for path in (submission, sample))
     texts = [table.column(id).text.str.strip_chars() for table in (given, asked)]
     as_numbers = all(text.str.contains(r"^[+-]?\d{1,15}(\.0*)?$").all() for text in texts)
-    of = [keys(text, as_numbers) for text in texts]
-    order = np.argsort(of[0], kind="stable")
-    place = np.searchsorted(of[0][order], of[1]).clip(max=max(len(order) - 1, 0))
-    rows = order[place] if len(order) else np.zeros(len(of[1]), dtype=int)
-    has = of[0][rows] == of[1] if len(order) else np.zeros(len(of[1]), dtype=bool)
+    rows, has = places(*(keys(text, as_numbers) for text in texts))
     if not has.all():
-        wrong = texts[1][int(np.flatnonzero(~has)[0])]
-        raise Refused(
-            f"cannot take the rows of the sample submission from {submission}: it has no row with {id} {wrong}"
-        )
-
-    complete(into, partial(write, given.frame[rows]))
+        lacking = f"it has no row with {id} {texts[1].filter(~has)[0]}"
+        raise Refused(f"cannot take the rows of the sample submission from {submission}: {lacking}")
+    complete(Path(into), partial(write, given.frame[rows]))
+    return {}
 
 
-def permuted(folder: Path, ids: Path, id: str, kept: Sequence[str], into: Path | None) -> dict[str, Any]:
+def permuted(
+    folder: str | Path, ids: str | Path, id: str, kept: Sequence[str], into: str | Path | None = None
+) -> Answer:
     """Copies of labelled rows: one as they are, then one for each column and repetition, in which that column is
-    permuted. So the importance of every column takes one fit. Makes a copy of the folder whose test table they are."""
-    train, test, sample = (table_of(folder, role) for role in ("train", "test", "sample"))
-    frames = [_whole(folder / name) for name in (test, sample)]
+    permuted. So the importance of every column takes one fit. Makes a copy of the folder whose test table they are, if
+    `into` is given."""
+    path = Path(folder)
+    train, test, sample = (table_of(path, role) for role in ("train", "test", "sample"))
+    frames = [_whole(path / name) for name in (test, sample)]
     wanted = pl.read_csv(ids, infer_schema=False)[id].str.strip_chars()
     rows = frames[0].filter(pl.col(id).str.strip_chars().is_in(wanted.implode()))
     columns = [name for name in rows.columns if name not in (id, *kept)]
@@ -322,9 +315,9 @@ def permuted(folder: Path, ids: Path, id: str, kept: Sequence[str], into: Path |
     if own.null_count().sum_horizontal().item():
         raise Refused("the sample lacks rows of the test table")
     made, answers = pl.concat(copies), pl.concat([own] * len(copies))
-    further, fresh = _further_tables(folder, [train, test, sample], made[id].str.strip_chars()), None
+    further, fresh = _further_tables(path, [train, test, sample], made[id].str.strip_chars()), None
     if further is not None:
-        tables = [table for table in (_whole(folder / train), frames[0], *further.values()) if id in table.columns]
+        tables = [table for table in (_whole(path / train), frames[0], *further.values()) if id in table.columns]
         fresh = _new_ids(pl.concat([table[id].str.strip_chars() for table in tables]), len(made))
     if further is None or fresh is None:
         further = {}
@@ -334,9 +327,9 @@ def permuted(folder: Path, ids: Path, id: str, kept: Sequence[str], into: Path |
         for name, table in further.items():
             copied = named.join(table.with_columns(pl.col(id).str.strip_chars()), on=id)
             further[name] = pl.concat([table, copied.drop(id).rename({NEW: id}).select(table.columns)])
-    link(folder, into, [test, sample, *further])
+    link(path, Path(into), [test, sample, *further])
     for name, table in {test: made, sample: answers, **further}.items():
-        table.write_csv(into / name)
+        table.write_csv(Path(into, name))
     return found
 
 
@@ -387,12 +380,13 @@ def _new_ids(known: pl.Series, count: int) -> pl.Series | None:
 
 
 def shuffle_targets(
-    folder: Path, targets: Sequence[str], words: Sequence[str], split: Split | None, seed: int, into: Path
-) -> dict[str, Any]:
+    folder: Path | str, targets: Sequence[str], words: Sequence[str], split: Split | None, seed: int, into: Path | str
+) -> Answer:
     """Makes a copy of the data in which labels are permuted among the labelled rows, within groups or blocks of time if
-    the split is by them: a script without a leak scores no better than chance."""
-    train = table_of(folder, "train")
-    frame = _whole(folder / train)
+    the split is by them: a script without a leak scores no better than chance. `words` look missing, but are labels."""
+    path = Path(folder)
+    train = table_of(path, "train")
+    frame = _whole(path / train)
     missing = sorted(MISSING.difference(words))
     cells = frame.select(pl.all().str.strip_chars())
     rows = np.flatnonzero(~cells.select(pl.any_horizontal(pl.col(targets).is_in(missing))).to_series().to_numpy())
@@ -407,8 +401,8 @@ def shuffle_targets(
     moved[np.argsort(blocks, kind="stable")] = order
     place = np.arange(len(frame))
     place[rows] = rows[moved]
-    link(folder, into, [train])
-    frame.with_columns(frame[name].gather(place) for name in targets).write_csv(into / train)
+    link(path, Path(into), [train])
+    frame.with_columns(frame[name].gather(place) for name in targets).write_csv(Path(into, train))
     of_rows = np.zeros(len(frame), dtype=int)
     of_rows[rows] = blocks
     return {"table": train, "blocks": of_rows.tolist()}
@@ -435,20 +429,19 @@ def _blocks(texts: pl.Series, by_time: bool, labels: Array) -> Array:
         fewest *= 2
 
 
-def replace_test_rows(folder: Path, id: str | None, seed: int, into: Path) -> None:
+def replace_test_rows(folder: str | Path, id: str | None, seed: int, into: str | Path) -> Answer:
     """Makes a copy of the data with half of the test rows replaced by the others, but for their IDs: a validation score
     does not depend on them."""
-    test = table_of(folder, "test")
-    frame = _whole(folder / test)
+    path = Path(folder)
+    test = table_of(path, "test")
+    frame = _whole(path / test)
     replaced = drawn(numbered(len(frame)), seed, "replaced rows") % np.uint64(2) == 0
     others = np.flatnonzero(~replaced)
     place = np.arange(len(frame))
     if len(others):
-        place = np.where(
-            replaced,
-            others[(drawn(numbered(len(frame)), seed, "drawn rows") % np.uint64(len(others))).astype(int)],
-            place,
-        )
-    link(folder, into, [test])
+        numbers = drawn(numbered(len(frame)), seed, "drawn rows") % np.uint64(len(others))
+        place = np.where(replaced, others[numbers.astype(int)], place)
+    link(path, Path(into), [test])
     made = frame[place]
-    (made.with_columns(frame[id]) if id in frame.columns else made).write_csv(into / test)
+    (made.with_columns(frame[id]) if id in frame.columns else made).write_csv(Path(into, test))
+    return {}

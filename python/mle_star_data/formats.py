@@ -22,10 +22,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from . import packing, workbooks
-from .number_notation import RARE, Notation, decide, translated
 from .packing import DAMAGED, Bytes, Content
 from .tables import MAX_ROW, Refused, shown
-from .text_table import BLANKS, HEADER, Table, check_names, times, without_empty_ends
+from .text_table import BLANKS, HEADER, RARE, Notation, Table, check_names, times, without_empty_ends
 
 HEAD, PART, PARTS = 1 << 20, 128 << 10, 16
 """The bytes of a file's beginning, and of further places, that say how it is written."""
@@ -74,7 +73,7 @@ def read(path: Path, sheet: str | None = None, like: Notation | None = None) -> 
         raise Refused("the table has no columns", "give a table with a header and rows")
     table.format = content.format
     table.is_plain &= content.format == "text"
-    return _in_one_notation(table, like)
+    return table.in_one_notation(like)
 
 
 def plain_names(path: Path) -> list[str] | None:
@@ -100,7 +99,7 @@ def plain_names(path: Path) -> list[str] | None:
         table = _parsed(b"".join(parts), dialect)
     except (Refused, pl.exceptions.PolarsError):
         return None
-    return table.names if _in_one_notation(table, None).is_plain else None
+    return table.names if table.in_one_notation().is_plain else None
 
 
 def header(path: Path) -> list[str]:
@@ -211,14 +210,8 @@ def _parsed(data: Bytes, dialect: Dialect, path: Path | None = None) -> Table:
     if not any(name.strip(BLANKS) for name in header):
         raise Refused("the table has no header", HEADER)
     schema = {f"c{at}": pl.String for at in range(len(header))}
-    read = partial(
-        pl.read_csv,
-        has_header=False,
-        schema=schema,
-        separator=delimiter,
-        extra_columns="raise",
-        missing_columns="insert",
-    )
+    read = partial(pl.read_csv, has_header=False, schema=schema, separator=delimiter)
+    read = partial(read, extra_columns="raise", missing_columns="insert")
     try:
         frame = read(path or data[:])
     except pl.exceptions.PolarsError:
@@ -355,24 +348,9 @@ def _frame_of_objects(rows: Any) -> pl.DataFrame:
     if (odd := next((at for at, row in enumerate(objects, 1) if not isinstance(row, dict)), None)) is not None:
         raise Refused(f"object {odd} is no row", "the file must hold a JSON list of objects, one a row")
     names = dict.fromkeys(name for row in objects for name in row)
-    return pl.DataFrame(
-        {name: [_cell(row.get(name)) for row in objects] for name in names}, schema=dict.fromkeys(names, pl.String)
-    )
+    cells = {name: [_cell(row.get(name)) for row in objects] for name in names}
+    return pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String))
 
 
 def _cell(value: Any) -> str | None:
     return json.dumps(value) if isinstance(value, list | dict) else None if value is None else str(value)
-
-
-def _in_one_notation(table: Table, like: Notation | None) -> Table:
-    """The table with numbers that have a decimal point and no other mark, in columns where all cells agree."""
-    if not table.may_have_marks:
-        return table
-    table.notation = decide(table.frame, table.delimiter, like)
-    for how in table.notation.numbers:
-        if how.is_translated:
-            table.frame = table.frame.with_columns(translated(table.frame[how.name], how))
-            table.notes.append(how.note())
-            table.is_plain = False
-    table.is_plain &= not table.notation.ambiguous
-    return table

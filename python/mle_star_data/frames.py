@@ -51,13 +51,14 @@ def _opened(path: Path, name: str, changed: int, size: int) -> Source:
         if size > LARGE and (large := _large(path, names)):
             return large
         frame = pl.read_csv(path, infer_schema=False, empty_string_is_null=False, new_columns=names)
-        if _has_blank_rows(frame):
+        # An empty line is no row.
+        if any(not any(row) for row in frame.filter(frame.to_series(0) == "").iter_rows()):
             frame = _by_rows(path, name, names)
     except pl.exceptions.PolarsError:
         frame = _by_rows(path, name, names)
     if frame.height == 0:
         raise Refused(f"{name} has no rows below its header", "check that the file is complete")
-    return Source(frame, frame.lazy(), frame.height, dict(zip(names, frame.get_columns(), strict=True)), path)
+    return Source(frame, frame.lazy(), frame.height, frame.to_dict(), path)
 
 
 def _large(path: Path, names: list[str]) -> Source | None:
@@ -148,10 +149,6 @@ def _by_rows(path: Path, name: str, names: list[str]) -> pl.DataFrame:
         hint = "correct that row; a comma inside a value needs quotes around the value"
         raise Refused(f"row {odd + 1} of {name} has {len(rows[odd])} cells, the header has {len(names)}", hint)
     return pl.DataFrame(dict(zip(names, zip(*rows, strict=True), strict=True)), dict.fromkeys(names, pl.String))
-
-
-def _has_blank_rows(frame: pl.DataFrame) -> bool:
-    return any(not any(row) for row in frame.filter(frame.to_series(0) == "").iter_rows())
 
 
 @dataclass

@@ -51,12 +51,12 @@ def _sampled(table: Table) -> pl.DataFrame:
 def _of_column(name: str, tables: Sequence[tuple[str, Table, pl.DataFrame]]) -> dict[str, Any]:
     own = [(part, table.column(name), rows[name]) for part, table, rows in tables if name in table]
     train = own[0][1]
-    values = [(part, column, column.cleaned(cells)) for part, column, cells in own]
+    values = [(part, column.cleaned(cells)) for part, column, cells in own]
     if train.kind in ("number", "date") or (train.kind == "integer" and train.distinct > FEW):
-        values = [(part, column, numbers(train, cells)) for part, column, cells in values]
+        values = [(part, numbers(train, cells)) for part, cells in values]
     elif train.kind == "text":
-        values = [(part, column, cells[:0]) for part, column, cells in values]
-    found = histogram([(part, cells) for part, _, cells in values], _day if train.kind == "date" else None)
+        values = [(part, cells[:0]) for part, cells in values]
+    found = histogram(values, _day if train.kind == "date" else None)
     for part, (_, column, _) in zip(found["parts"], own, strict=True):
         part["missing"] = column.missing / max(min(column.table.rows, INSPECTED_ROWS), 1)
     return {"column": name, "typical": _typical(train, own[0][2])} | found
@@ -85,21 +85,20 @@ def histogram(parts: Parts, label: Callable[[float], str] | None = None) -> dict
     known = [(name, own.drop_nulls().drop_nans() if own.dtype.is_float() else own.drop_nulls()) for name, own in parts]
     pooled = pl.concat([own for _, own in known])
     counts: list[Any] = [np.zeros(0, dtype=np.int64) for _ in known]
-    values: list[str] = []
-    ends: list[float] = []
-    labels: list[str] = []
+    found: dict[str, Any] = {"values": [], "ends": [], "labels": []}
     if len(pooled) and pooled.dtype.is_float() and np.isfinite(edges := _edges(pooled.to_numpy())).all():
         counts = [np.histogram(np.clip(own, edges[0], edges[-1]), edges)[0] for _, own in known]
-        ends, inner = [float(edges[0]), float(edges[-1])], 0.5 if edges[0] % 1.0 == 0.5 else 0.0
-        labels = [(label or _label)(end) for end in (ends[0] + inner, ends[1] - inner)]
+        low, high, inner = float(edges[0]), float(edges[-1]), 0.5 if edges[0] % 1.0 == 0.5 else 0.0
+        found |= {"ends": [low, high], "labels": [(label or _label)(end) for end in (low + inner, high - inner)]}
     elif len(pooled) and not pooled.dtype.is_float():
         values = _values(known[0][1], pooled)
         counts = [np.array([int((own == value).sum()) for value in values]) for _, own in known]
-        rest = [len(own) - int(found.sum()) for (_, own), found in zip(known, counts, strict=True)]
+        rest = [len(own) - int(rows.sum()) for (_, own), rows in zip(known, counts, strict=True)]
         if any(rest):
             values, counts = [*values, ""], [np.append(*both) for both in zip(counts, rest, strict=True)]
-    told = [{"name": name, "rows": found.tolist()} for (name, _), found in zip(known, counts, strict=True)]
-    return {"values": values, "ends": ends, "labels": labels, "parts": told}
+        found["values"] = values
+    told = [{"name": name, "rows": rows.tolist()} for (name, _), rows in zip(known, counts, strict=True)]
+    return found | {"parts": told}
 
 
 def _label(number: float) -> str:

@@ -12,7 +12,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,10 @@ import polars as pl
 from . import tables as texts
 from .aliases import Array, Keys
 from .files import walk
-from .periods import Timeline
+from .naming import listed
+from .periods import Timeline, firsts
 from .rows import digest, drawn, in_classes, keys, numbered
-from .split import Split, Tables, clock, listed
+from .split import Split, Tables, clock
 from .tables import Refused
 
 AUTO, AUTO_FROM, MAX_AUTO = 0.15, 2_000, 0.3
@@ -90,16 +91,16 @@ def hold_out(tables: Tables, split: Split, times: Timeline | None, share: Share,
     checked(tables)
     if times is None:
         held, labelled = choose(tables, split, share, seed)
-        return _plan(tables, held, np.zeros(0, dtype=int), labelled, split, seed)
+        return _plan(tables, held, labelled, split, seed)
     held, left_out = _period(tables, times, share, seed)
     by = cluster(split, len(times.folds(True)) + 1)
-    labelled = len(times.ordered)
-    return HoldoutPlan(held, left_out, labelled, seed, digest(tables.ids(tables.train)[held]), by, True, True)
+    found = _plan(tables, held, len(times.ordered), split, seed)
+    return replace(found, left_out=left_out, by=by, is_period=True)
 
 
-def _plan(tables: Tables, held: Array, left_out: Array, labelled: int, split: Split, seed: int) -> HoldoutPlan:
-    of = digest(tables.ids(tables.train)[held])
-    return HoldoutPlan(held, left_out, labelled, seed, of, cluster(split, 0), split["kind"] == "time")
+def _plan(tables: Tables, held: Array, labelled: int, split: Split, seed: int) -> HoldoutPlan:
+    of, none = digest(tables.ids(tables.train)[held]), np.zeros(0, dtype=int)
+    return HoldoutPlan(held, none, labelled, seed, of, cluster(split, 0), split["kind"] == "time")
 
 
 def cluster(split: Split, periods: int) -> str | None:
@@ -126,9 +127,9 @@ def checked(tables: Tables) -> None:
         raise Refused(f"no column with row IDs is common to {', '.join(table.file for table in every)}")
     further = [name for name in sample.names if name != roles.id and name not in roles.targets and name in train]
     if further:
-        raise Refused(f"{sample.file} has further columns of {train.file} besides the target: {listed(further, ', ')}")
+        raise Refused(f"{sample.file} has further columns of {train.file} besides the target: {listed(further)}")
     if lacking := [name for name in test.names if name not in roles.targets and name not in train]:
-        raise Refused(f"{test.file} has columns that {train.file} lacks: {listed(lacking, ', ')}")
+        raise Refused(f"{test.file} has columns that {train.file} lacks: {listed(lacking)}")
     if test.rows != sample.rows:
         raise Refused(f"{test.file} has {test.rows} rows, but {sample.file} has {sample.rows}")
     _check_files(tables)
@@ -149,12 +150,9 @@ def _check_ids(tables: Tables) -> None:
         if (ids[1:] == ids[:-1]).any():
             raise Refused(f"a value of `{name}` occurs twice in {table.file}")
     train, test = tables.train.file, tables.test.file
-    place = np.searchsorted(of[train], of[test]).clip(max=max(len(of[train]) - 1, 0))
-    if len(of[train]) and (of[train][place] == of[test]).any():
-        raise Refused(
-            f"a value of `{name}` occurs both in {train} and in {test}; give the rows of {test} and of the sample "
-            "submission other IDs"
-        )
+    if np.isin(of[test], of[train]).any():
+        others = f"give the rows of {test} and of the sample submission other IDs"
+        raise Refused(f"a value of `{name}` occurs both in {train} and in {test}; {others}")
     if not np.array_equal(np.sort(tables.ids(tables.sample)), of[test]):
         raise Refused(f"{test} and {tables.sample.file} have different values of `{name}`")
 
@@ -199,10 +197,8 @@ def _check_files(tables: Tables) -> None:
             if tables.roles.id in names and not names.isdisjoint(tables.roles.targets) and _has_rows(tables, path):
                 raise Refused(f"{shown} has labels of training rows as well")
     if len(beside) > MAX_SHOWN_FILES:
-        raise Refused(
-            f"{len(beside)} files and folders lie beside {tables.train.file}, more than {MAX_SHOWN_FILES}; "
-            "move them to a folder"
-        )
+        lie = f"{len(beside)} files and folders lie beside {tables.train.file}"
+        raise Refused(f"{lie}, more than {MAX_SHOWN_FILES}; move them to a folder")
 
 
 def _has_rows(tables: Tables, path: Path) -> bool:
@@ -306,15 +302,17 @@ def choose(tables: Tables, split: Split, share: Share, seed: int) -> tuple[Array
     elif split["kind"] == "time":
         held = _latest(tables, rows, split, share)
     else:
-        classes = (
-            tables.keys(tables.roles.targets[0])[0][rows]
-            if split["kind"] == "stratified"
-            else np.zeros(len(rows), np.uint64)
-        )
-        held = _stratified(drawn(tables.ids(tables.train)[rows], seed, "rows"), drawn(classes, seed, "rows"), share)
+        classes = drawn(_classes(tables, split)[rows], seed, "rows")
+        held = _stratified(drawn(tables.ids(tables.train)[rows], seed, "rows"), classes, share)
     if held.sum() < MIN_HELD:
         raise Refused(f"only {held.sum()} rows could be held out; {MIN_HELD} are needed")
     return rows[held], len(rows)
+
+
+def _classes(tables: Tables, split: Split) -> Keys:
+    """The class of each row that rows are drawn by; one for all if they are not."""
+    is_stratified = split["kind"] == "stratified"
+    return tables.keys(tables.roles.targets[0])[0] if is_stratified else np.zeros(tables.train.rows, np.uint64)
 
 
 def group_column(tables: Tables, split: Split) -> str:
@@ -399,13 +397,10 @@ def _latest(tables: Tables, rows: Array, split: Split, share: Share) -> Array:
 
 
 def _times(tables: Tables, split: Split) -> Array | None:
-    from .periods import _firsts
-
-    times = clock(tables, split["column"])
-    if times is None:
-        return None
-    group = split.get("groups")
-    return _firsts(times.train, tables.keys(group)[0], tables.labelled) if group else times.train
+    times, group = clock(tables, split["column"]), split.get("groups")
+    if times is not None and group:
+        return firsts(times.train, tables.keys(group)[0], tables.labelled)
+    return None if times is None else times.train
 
 
 def _period(tables: Tables, times: Timeline, share: Share, seed: int) -> tuple[Array, Array]:
@@ -419,17 +414,15 @@ def _period(tables: Tables, times: Timeline, share: Share, seed: int) -> tuple[A
         _check_share(share, every)
         raise Refused(f"only {timed} of {every} labelled rows have a time up to that of the test table") from None
     bounds = times.held_out()
-    inside = tables.labelled & bounds.has(times.times)
-    held = np.flatnonzero(inside)
+    held = np.flatnonzero(tables.labelled & bounds.has(times.times))
     fewest = max(tables.test.rows, MIN_HELD)
     if len(held) > MAX_DENSITY * fewest:
         numbers = drawn(tables.ids(tables.train)[held], seed, "rows")
         held = np.sort(held[np.argsort(numbers, kind="stable")[:fewest]])
     if len(held) < MIN_HELD:
         raise Refused(f"the last period has only {len(held)} rows; {MIN_HELD} are needed")
-    out = times.is_too_late(bounds)
-    out[held] = False
-    return held, np.flatnonzero(out)
+    # Models of a period must not learn from later rows.
+    return held, np.setdiff1d(np.flatnonzero(times.times > bounds.learn), held)
 
 
 def last_fold(tables: Tables, split: Split, times: Timeline | None, own: Array | None, seed: int) -> HoldoutPlan:
@@ -444,12 +437,12 @@ def last_fold(tables: Tables, split: Split, times: Timeline | None, own: Array |
     is_last = tables.labelled & (found == found.max()) & (found >= 0)
     if split["kind"] == "stratified":
         # A script cannot learn a class that it does not see.
-        classes = tables.keys(tables.roles.targets[0])[0]
+        classes = _classes(tables, split)
         is_last &= np.isin(classes, classes[tables.labelled & ~is_last])
     held = np.flatnonzero(is_last)
     if len(held) < MIN_OF_LAST_FOLD:
         raise Refused(f"the last fold has only {len(held)} rows; {MIN_OF_LAST_FOLD} are needed")
-    return _plan(tables, held, np.zeros(0, dtype=int), int(tables.labelled.sum()), split, seed)
+    return _plan(tables, held, int(tables.labelled.sum()), split, seed)
 
 
 # Folds
@@ -484,13 +477,8 @@ def folds(
         if len(sizes) > 1:
             found[rows] = _even(sizes)[at]
             return found
-    ids = drawn(tables.ids(tables.train)[rows], seed, "folds")
-    classes = (
-        tables.keys(tables.roles.targets[0])[0][rows]
-        if split["kind"] == "stratified"
-        else np.zeros(len(rows), np.uint64)
-    )
-    order, _ = in_classes(ids, drawn(classes, seed, "folds"))
+    ids, classes = (drawn(of[rows], seed, "folds") for of in (tables.ids(tables.train), _classes(tables, split)))
+    order, _ = in_classes(ids, classes)
     found[rows[order]] = np.arange(len(rows)) % FOLDS
     return found
 
@@ -517,10 +505,8 @@ def own_folds(tables: Tables, given: str) -> Array:
     elif path.is_file():
         names = _folds_of_file(tables, path)
     else:
-        raise Refused(
-            f"folds: `{path.name}` is neither a column of {train.file} nor a file",
-            "name the column with the fold of each row, or a CSV file with row IDs and `fold`",
-        )
+        hint = "name the column with the fold of each row, or a CSV file with row IDs and `fold`"
+        raise Refused(f"folds: `{path.name}` is neither a column of {train.file} nor a file", hint)
     names = names.filter(pl.Series(tables.labelled))
     different = names.unique().to_list()
     if not 2 <= len(different) <= MAX_GIVEN:
@@ -542,10 +528,9 @@ def _folds_of_file(tables: Tables, path: Path) -> pl.Series:
     frame = pl.read_csv(path, infer_schema=False).with_columns(pl.all().str.strip_chars())
     frame, name = frame.rename(lambda name: name.strip().lower()), (id or "row").lower()
     if not {name, "fold"} <= set(frame.columns):
-        raise Refused(
-            f"{path.name} has the columns {listed(frame.columns, ', ')}, not `{id or 'row'}` and `fold`",
-            "write a CSV file with a line for each row: its ID and its fold",
-        )
+        hint = "write a CSV file with a line for each row: its ID and its fold"
+        columns = listed(frame.columns)
+        raise Refused(f"{path.name} has the columns {columns}, not `{id or 'row'}` and `fold`", hint)
     frame = frame.filter(pl.col("fold") != "")
     as_numbers = id is not None and tables.as_numbers(id)
     of_row = train.column(id).values if id else pl.Series(range(train.rows)).cast(pl.String)
@@ -568,8 +553,8 @@ def names_rows(tables: Tables) -> bool:
     name = tables.roles.id
     if name is None or name == "fold" or name not in tables.train:
         return False
-    ids = np.sort(tables.ids(tables.train))
-    return bool(ids[0] != 0 and (ids[1:] != ids[:-1]).all()) if len(ids) else True
+    ids = tables.ids(tables.train)
+    return bool(ids.all()) and len(np.unique(ids)) == len(ids)
 
 
 def has_rare_class(tables: Tables, held: int) -> str | None:

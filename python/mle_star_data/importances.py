@@ -33,7 +33,7 @@ def importance(
     table.needs([layout.id or ""])
     each = [_named(table.at(np.arange(at * len(ids), (at + 1) * len(ids))), layout, ids) for at in range(count)]
     own, permuted = each[0], each[1:]
-    if all(_same(copy, own, layout) for copy in permuted):
+    if all((copy[name] == own[name]).all() for copy in permuted for name in layout.predicted()):
         raise Refused("the script predicts the same whatever the columns of the test table hold")
 
     def scored(copy: Table) -> Estimate:
@@ -57,10 +57,6 @@ def _named(table: Table, layout: Layout, ids: tables.Text) -> Table:
     return Table(table.names, cells)
 
 
-def _same(one: Table, other: Table, layout: Layout) -> bool:
-    return all((one[name] == other[name]).all() for name in layout.predicted())
-
-
 def _check_predictions(
     first: Estimate, own: Table, before: str, layout: Layout, ids: tables.Text, known: Labels, scored: Any
 ) -> None:
@@ -73,10 +69,8 @@ def _check_predictions(
     same = _named(table.at(place), layout, ids)
 
     def differs(words: str) -> Refused:
-        return Refused(
-            f"the script predicts the same rows otherwise when the test table holds copies of them ({words}): "
-            "it uses statistics of the test table, or the order of its rows"
-        )
+        what = "the script predicts the same rows otherwise when the test table holds copies of them"
+        return Refused(f"{what} ({words}): it uses statistics of the test table, or the order of its rows")
 
     try:
         alike = refit.compare(known.metric, same, own, layout)

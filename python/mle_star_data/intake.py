@@ -22,9 +22,9 @@ import polars as pl
 from . import formats, new_rows
 from .aliases import Answer
 from .files import ROLES, TableFile, find, link
-from .number_notation import Ambiguous, Notation, Numbers, key
+from .naming import listed
 from .tables import Refused
-from .text_table import Table, is_blank
+from .text_table import Ambiguous, Notation, Numbers, Table, is_blank, key
 
 FURTHER = 256 << 20
 """The largest file beside the tables with a role that becomes CSV, in bytes. Scripts read larger ones as they are."""
@@ -97,10 +97,8 @@ class InputData:
             if found := self.files.roles.get(role):
                 self.tables[role] = self._input_table(found)
         self.further = list(self._other_tables())
-        for found, table in [
-            *((one.found, one.table) for one in self.tables.values() if one.is_other_file),
-            *self.further,
-        ]:
+        changed = [(one.found, one.table) for one in self.tables.values() if one.is_other_file]
+        for found, table in [*changed, *self.further]:
             self.notes += [f"{found.file} is read as {found.plain}"] * found.is_renamed
             self.notes += [f"{found.file}: {note}" for note in (table.notes if table else [])]
         for one in self.tables.values():
@@ -163,7 +161,7 @@ class InputData:
                     one.names = {given: renamed.get(name, name) for given, name in one.names.items()}
                     one.is_changed = True
                     are = "is" if len(renamed) == 1 else "are"
-                    old, new = _listed(renamed), _listed(renamed.values())
+                    old, new = listed(renamed), listed(renamed.values())
                     self.notes.append(f"{old} of {one.found.file} {are} {new} of {other.found.file}")
 
     def leave_out(self, targets: Sequence[str]) -> None:
@@ -175,11 +173,9 @@ class InputData:
             is_empty = is_blank(test.plain()[name])
             test.names = {given: one for given, one in test.names.items() if one != name}
             test.is_changed = True
-            self.notes.append(
-                f"{test.found.file} has the empty column `{name}`, which is to be predicted"
-                if is_empty
-                else f"{test.found.file} has the target `{name}`: the column is left out, and no script sees its values"
-            )
+            what = f"the target `{name}`: the column is left out, and no script sees its values"
+            what = f"the empty column `{name}`, which is to be predicted" if is_empty else what
+            self.notes.append(f"{test.found.file} has {what}")
 
     def may_have_target(self) -> bool:
         """Whether the test table may have a column to predict: it has one of the sample submission beside its first
@@ -337,10 +333,6 @@ def _by_key(names: Sequence[str]) -> dict[str, str]:
     return {key(name): name for name in names if counts[key(name)] == 1}
 
 
-def _listed(names: Any) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
 def _counts_from(numbers: pl.Series) -> int | None:
     """The first number, if the others go on from it one by one."""
     first = int(numbers[0])
@@ -367,10 +359,8 @@ def _find_ids(data: InputData, sample: InputTable, test: InputTable, asked: str 
         by = f", joined by `{between}`" if between else ""
         data.notes.append(f"the ID `{name}`, such as `{ids[0]}`, is made of `{parts[0]}` and `{parts[1]}`{by}")
     elif train is None or train.find(name) is None:
-        message = (
-            f"`{name}` of {sample.found.file} names rows, such as `{ids[0]}`, but {test.found.file} "
-            "has no such column, and no columns that make it together"
-        )
+        lacks = f"{test.found.file} has no such column, and no columns that make it together"
+        message = f"`{name}` of {sample.found.file} names rows, such as `{ids[0]}`, but {lacks}"
         data.id_unknown = Refused(message, "give the ID of both tables the same name, or name it with --id-column")
 
 

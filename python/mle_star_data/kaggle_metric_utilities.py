@@ -34,7 +34,6 @@ def safe_call_score(
 ) -> Any:
     """Calls a function of the true and the predicted values; its errors are those of the submission."""
     try:
-        score_result = metric_function(solution, submission, **metric_func_kwargs)
+        return metric_function(solution, submission, **metric_func_kwargs)
     except Exception as error:
         raise ParticipantVisibleError(str(error)) from error
-    return score_result

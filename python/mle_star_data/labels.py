@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import tables
+from . import naming, tables
 from .aliases import Array, Keys
 from .metrics import Metric
 from .tables import Refused, Table, Text, canonical, listed, shown
@@ -210,10 +211,7 @@ def _truth(target: str, cells: Text, rows: Array, metric: Metric, positive: str 
             raise Refused(f"row {int(rows[wrong[0]]) + 1} has the label {label}, which is not a finite number")
         return Truth(target, values)
     between = tables.separator(cells) if metric.kind == "sets" else " "
-    form: Callable[[str], str] = canonical
-    if metric.kind == "sets":
-        form = lambda cell: between.join(tables.labels_of(cell, between))  # noqa: E731
-    formed = tables.mapped(cells, form)
+    formed = tables.mapped(cells, partial(tables.as_set, between) if metric.kind == "sets" else canonical)
     names = tables.in_order(formed.unique())
     if len({*names, *others}) < 2:
         raise Refused(ONE_CLASS)
@@ -269,7 +267,5 @@ def read_per_class(file: str | Path, columns: Columns, classes: Sequence[str], m
 
 def _named_like(label: str, columns: Sequence[str]) -> str | None:
     """The class whose column is about this label, such as `p_yes` about `yes`."""
-    from .submission_columns import by_name
-
-    found = by_name(columns, [canonical(label)])
+    found = naming.by_name(columns, [canonical(label)])
     return canonical(columns[found.index(canonical(label))]) if found else None

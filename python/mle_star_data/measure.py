@@ -16,7 +16,7 @@ from .aliases import Array, Keys
 from .intervals import Scale, Target
 from .labels import clusters_if_few, drawn_units
 from .predictions import Predictions
-from .tables import Refused
+from .tables import Refused, unless_refused
 
 ROW_REPLICATES = 100
 """Replicates that draw single rows, for the variance within groups."""
@@ -115,7 +115,7 @@ class Estimate:
 def _draws(units: bytes, replicates: int) -> NDArray[np.uint8]:
     """The draws of these units, which scripts often share."""
     found = list(bootstrap.draws(np.frombuffer(units, dtype=np.uint64), replicates))
-    return np.stack(found) if found else np.empty((0, len(units) // 8), dtype=np.uint8)
+    return np.array(found, dtype=np.uint8).reshape(replicates, len(units) // 8)
 
 
 def draw_counts(units: Keys, replicates: int) -> NDArray[np.uint8]:
@@ -169,10 +169,8 @@ def measurement(predicted: Sequence[Predictions], rows: Scoring, replicates: int
         return [(fold, count, score) for fold, count, score in scored if score is not None]
 
     def by_rows() -> float | None:
-        try:
-            return mean_over_targets(predicted, ROW_REPLICATES, alone=True).error()
-        except Refused:
-            return None
+        alone = unless_refused(mean_over_targets, predicted, ROW_REPLICATES, True)
+        return None if alone is None else alone.error()
 
     scores: Callable[[Iterable[Array]], list[float | None]] = lambda parts: [score_at(predicted, at) for at in parts]  # noqa: E731
     return for_target(found, measured, units, rows.target, scale, periods, scores, by_rows)
@@ -247,10 +245,9 @@ def score_at(predicted: Sequence[Predictions], places: Array | None = None) -> f
     """The mean score over the targets, at these places; `None` if there is none."""
     if places is not None and not len(places):
         return None
-    try:
-        return float(np.mean([(one if places is None else one.at(places)).score() for one in predicted]))
-    except Refused:
-        return None
+    scores = [unless_refused((one if places is None else one.at(places)).score) for one in predicted]
+    known = [score for score in scores if score is not None]
+    return float(np.mean(known)) if len(known) == len(scores) else None
 
 
 def _naive(predicted: Predictions, rows: Scoring) -> float | None:
@@ -261,23 +258,16 @@ def _naive(predicted: Predictions, rows: Scoring) -> float | None:
     place, is_known = tables.places(keys, predicted.keys)
     if not is_known.all():
         return None
-    try:
-        return predicted.score(values[place][:, None])
-    except Refused:
-        return None
+    return unless_refused(predicted.score, values[place][:, None])
 
 
 def constant(predicted: Predictions) -> float | None:
     """The score of the best of a few constants: mean, median (the upper of two) and geometric mean of numbers;
     shares of classes; the most frequent labels. `None` where a constant has no score."""
-    scores = []
-    for line in _constants(predicted):
-        try:
-            scores.append(predicted.score(np.tile(line, (len(predicted), 1))))
-        except Refused:
-            continue
+    lines = (np.tile(line, (len(predicted), 1)) for line in _constants(predicted))
+    scores = [score for line in lines if (score := unless_refused(predicted.score, line)) is not None]
     pick = min if predicted.metric.is_error else max
-    return pick(scores) if scores else None
+    return pick(scores, default=None)
 
 
 def _constants(predicted: Predictions) -> list[list[float]]:

@@ -5,6 +5,7 @@ The file is one more function of known rows and predictions. A child process cal
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 import time
@@ -15,16 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from . import bootstrap, labels, measure, tables
+from . import bootstrap, labels, measure, naming, tables
 from .aliases import Answer, Array, Keys
 from .intervals import Scale
-from .labels import Columns
+from .labels import Columns, Labels
 from .measure import Estimate, Scoring
 from .metric_child import FILE_NAME, MetricFileError, MetricFunction, run_in_child
-from .metric_tables import Form, LabelledRows, Truth
-from .predictions import Layout, Others
-from .tables import Refused, Table, Text
+from .metrics import TABLE
+from .predictions import Layout, Others, matched
+from .tables import ROW_ID, Refused, Table, Text, canonical
 
 SECONDS, MIN_REPLICATES, MAX_FAILURES = 10.0, 2, 5
 """How long all replicates may take, unless the fewest take longer. After so many without a score, there is none."""
@@ -141,53 +143,30 @@ def measured(scorer: Scorer, rows: Scoring, replicates: int) -> Answer:
     return measure.for_target(found, whole, scorer.units, rows.target, Scale(), lambda: periods, scores, lambda: None)
 
 
+@dataclass(frozen=True)
 class MetricFile:
     """A Python file that computes a metric."""
 
-    def __init__(
-        self,
-        name: str,
-        text: str,
-        modules: dict[str, str] | Sequence[tuple[str, str]] = (),
-        answers: str = "targets",
-        limit: float = 60.0,
-    ) -> None:
-        self.name, self.text, self.modules, self.form, self.limit = name, text, dict(modules), answers, limit
-
-    def keys(self, table: Table, columns: Columns) -> Keys:
-        """The keys of the labelled rows."""
-        return LabelledRows.of(table, columns).keys
+    name: str
+    text: str
+    modules: dict[str, str] | Sequence[tuple[str, str]] = ()
+    answers: str = "targets"
+    """The form of the true values that it wants; see `Truth.answers`."""
+    limit: float = 60.0
 
     def measurement(
-        self,
-        table: Table,
-        columns: Columns,
-        layout: Layout,
-        predictions: str,
-        others: Others,
-        rows: Scoring,
-        replicates: int,
-        part: str = "whole",
+        self, known: LabelledRows, layout: Layout, file: str, others: Others, rows: Scoring, replicates: int, part: str
     ) -> Answer:
-        """The score of predictions for all rows, or for one of two halves: `choosing` or `reporting`."""
-        known = LabelledRows.of(table, columns)
-        places, found = known.paired(predictions, layout, others, known.part(part))
+        """The score of predictions for the `whole` of the rows, or for one of two halves: `choosing` or `reporting`."""
+        places, found = known.paired(file, layout, others, known.part(part))
         truth = Truth(known, places, layout, self.text)
         predicted = {name: found[name] for name in truth.predicted()}
-        return self._run(truth, self.form, [predicted], lambda one: measured(one, rows, replicates))
+        return self._run(truth, self.answers, [predicted], lambda one: measured(one, rows, replicates))
 
     def compare(
-        self,
-        table: Table,
-        columns: Columns,
-        layout: Layout,
-        files: tuple[str, str],
-        rows: Scoring,
-        replicates: int,
-        fewest: int,
+        self, known: LabelledRows, layout: Layout, files: Sequence[str], rows: Scoring, replicates: int, fewest: int
     ) -> Answer:
         """The score of the first file minus that of the second on the rows of both; no difference for few rows."""
-        known = LabelledRows.of(table, columns)
         pairs = [known.paired(file, layout, "reject", known.part("whole")) for file in files]
         common = np.intersect1d(pairs[0][0], pairs[1][0], assume_unique=True)
         if len(common) < max(fewest, 1):
@@ -203,7 +182,7 @@ class MetricFile:
             by_scores = {"by": first.score - second.score, "standard_error": 0.0}
             return {"rows": len(common), "difference": (first.minus(second) if is_known else None) or by_scores}
 
-        return self._run(truth, self.form, predicted, work)
+        return self._run(truth, self.answers, predicted, work)
 
     def trial(
         self,
@@ -254,7 +233,7 @@ class MetricFile:
 
         with tempfile.TemporaryDirectory(prefix="metric-") as given:
             folder = os.path.realpath(given)
-            for name, text in [*self.modules.items(), (FILE_NAME, self.text)]:
+            for name, text in [*dict(self.modules).items(), (FILE_NAME, self.text)]:
                 Path(folder, name).write_text(text, encoding="utf-8")
 
             def called(restart_timeout: Callable[[], None]) -> Answer:
@@ -270,3 +249,144 @@ def _tried(scorer: Scorer) -> Answer:
     seconds = time.monotonic() - began
     resamples = any(one is not None for one in scorer.replicates(MIN_REPLICATES, score, scorer.score))
     return {"score": score, "seconds": seconds, "rows": len(scorer.keys), "resamples": resamples}
+
+
+# The tables that the file is called with: true values and predictions as text
+
+Source = tuple[str, str | None]
+"""A column of the known rows, or whether it has a class."""
+Form = str | list[str]
+"""What predictions for a trial hold: labels, probabilities where a column has two labels, or the same cells in every
+row."""
+
+NO_COLUMNS = "the columns of the sample submission are neither targets nor classes"
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Labelled rows as text, in the order of their table."""
+
+    table: Table
+    columns: Columns
+    ids: Text
+    keys: Keys
+    units: Keys
+
+    @classmethod
+    def of(cls, table: Table, columns: Columns) -> LabelledRows:
+        rows, keys, units = labels.labelled(table, columns)
+        return cls(table.at(rows), columns, table.ids(columns.id)[rows], keys, units)
+
+    def part(self, part: str) -> Array:
+        """The places of the rows of a part: the halves are those of `Labels.halves`."""
+        if part == "whole":
+            return np.arange(len(self.keys))
+        choosing, reporting = Labels(TABLE[0], self.keys, self.units, []).halves()
+        return np.flatnonzero(np.isin(self.keys, (choosing if part == "choosing" else reporting).keys))
+
+    def paired(self, file: str, layout: Layout, others: Others, wanted: Array) -> tuple[Array, Table]:
+        """The places of those wanted rows that a file of predictions has, and the file's rows in their order."""
+        table = tables.read(file)
+        table.needs([*layout.header, *layout.needed()])
+        order = wanted[np.argsort(self.keys[wanted], kind="stable")]
+        found, rows = matched(table, self.keys[order], layout.id, others)
+        places = order[found]
+        back = np.argsort(places, kind="stable")
+        return places[back], table.at(rows[back])
+
+
+@dataclass(frozen=True)
+class Truth:
+    """True values in the forms that a file may want."""
+
+    known: LabelledRows
+    places: Array
+    layout: Layout
+    text: str
+    """The text of the file."""
+
+    @property
+    def id(self) -> str:
+        return ROW_ID if self.layout.id is None else self.layout.id.strip()
+
+    def predicted(self) -> list[str]:
+        return [name.strip() for name in self.layout.header if name.strip() != self.id]
+
+    def cells(self, of: Source) -> Text:
+        cells = self.known.table[of[0]][self.places]
+        if of[1] is None:
+            return cells
+        return (tables.mapped(cells, canonical) == of[1]).replace_strict([True, False], ["1", "0"])
+
+    def frame(self, columns: dict[str, Text]) -> Any:
+        """A table as the file gets it. Words such as NA are values."""
+        import pandas as pd
+
+        named = {self.id: self.known.ids[self.places]} | columns
+        text = pl.DataFrame(named).write_csv()
+        return pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""], low_memory=False)
+
+    def answers(self, form: str) -> dict[str, Text]:
+        forms = {"targets": self._targets, "submission": self._submission, "named": self._named, "all": self._all}
+        return {name: self.cells(of) for name, of in forms[form]().items()}
+
+    def _targets(self) -> dict[str, Source]:
+        """The targets and the weight."""
+        weight = [] if self.known.columns.weight is None else [self.known.columns.weight]
+        names = [*self.known.columns.targets(), *weight]
+        return {name: (name.strip(), None) for name in names if name.strip() in self.known.table.names}
+
+    def _submission(self) -> dict[str, Source]:
+        """The columns of the submission: the target under their name, or a column for each class that holds 1 or 0."""
+        predicted, targets = self.predicted(), [name.strip() for name in self.known.columns.targets()]
+        if set(predicted) <= set(targets):
+            return {name: (name, None) for name in predicted}
+        if len(predicted) == 1:
+            return {predicted[0]: (targets[0], None)}
+        about = naming.classes_of(predicted, self._classes(targets[0]))
+        if about is None:
+            raise Refused(NO_COLUMNS)
+        return {name: (targets[0], one) for name, one in zip(predicted, about, strict=True)}
+
+    def _named(self) -> dict[str, Source]:
+        """The columns of the training table that the file names, and the targets if it names none of them."""
+        names = [name for name in self.known.table.names if name != self.id and self._is_named(name)]
+        named_targets = any(self._is_named(name) for name in self.known.columns.targets())
+        return ({} if named_targets else self._targets()) | {name: (name, None) for name in names}
+
+    def _is_named(self, name: str) -> bool:
+        return any(quoted in self.text for quoted in (f"'{name}'", f'"{name}"', f".{name}"))
+
+    def _all(self) -> dict[str, Source]:
+        """All columns of the training table, and those of the submission."""
+        own: dict[str, Source] = {name: (name, None) for name in self.known.table.names if name != self.id}
+        with suppress(Refused):
+            own |= {name: of for name, of in self._submission().items() if name not in own}
+        return own
+
+    def _classes(self, column: str) -> list[str]:
+        return tables.in_order(tables.mapped(self.known.table[column], canonical).unique())
+
+    def tried(self, form: Form) -> dict[str, Text]:
+        """Predictions that are mostly right: every fifth row has the values of the next one."""
+        count = len(self.places)
+        if isinstance(form, list):
+            pairs = zip(self.predicted(), form, strict=False)
+            return {name: pl.Series([cell]).new_from_index(0, count) for name, cell in pairs}
+        try:
+            columns = self._submission()
+        except Refused:
+            columns = {name: (self.known.columns.target.strip(), None) for name in self.predicted()}
+        at = np.arange(count)
+        of = np.where(at % 5 == 4, (at + 1) % count, at)
+        other, found = repr(0.1 / (max(len(columns), 2) - 1)), {}
+        for name, source in columns.items():
+            cells = self.cells(source)[of]
+            if source[1] is not None:
+                cells = cells.replace_strict(["1", "0"], ["0.9", other])
+            elif form == "probabilities" and len(classes := self._classes(source[0])) == 2:
+                given = self.known.columns.positive
+                positive = classes[1] if given is None else canonical(given)
+                cells = (tables.mapped(cells, canonical) == positive).replace_strict([True, False], ["0.9", "0.1"])
+            found[name] = cells
+        return found

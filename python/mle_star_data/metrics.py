@@ -24,7 +24,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,10 +52,8 @@ Kind = Literal["numbers", "labels", "probabilities", "order", "guesses", "sets",
 EPSILON = float(np.finfo(np.float64).eps)
 
 
-class Function(Protocol):
-    """A score of predictions."""
-
-    def __call__(self, truth: Array, predicted: Array, weight: Weight = None, /) -> float: ...
+Function = Callable[..., float]
+"""A score: it takes the truth, the predictions, and weights or None."""
 
 
 def rmse(truth: Array, predicted: Array, weight: Weight = None) -> float:
@@ -551,18 +549,11 @@ def _names(text: str) -> set[str]:
 INFINITE = float("inf")
 
 
-def _error(
-    name: str,
-    function: Function,
-    rows: Factory,
-    of_column: str | None = None,
-    *,
-    most: float = INFINITE,
-    kind: Kind = "numbers",
-) -> Metric:
-    return Metric(name, kind, function, rows, most=most, is_error=True, of_column=of_column)
+def _error(name: str, function: Function, rows: Factory, kind: Kind = "numbers", **further: Any) -> Metric:
+    return Metric(name, kind, function, rows, is_error=True, **{"most": INFINITE} | further)
 
 
+COLUMNS_AUC, COLUMNS_LOSS = areas(roc_curve, each=True), row_mean(column_log_losses)
 TABLE: list[Metric] = [
     Metric("accuracy", "labels", accuracy, row_mean(np.equal)),
     Metric(
@@ -601,14 +592,11 @@ TABLE: list[Metric] = [
     Metric("micro F1 of sets", "sets", set_micro_f1, from_means(hits_of_sets, ratio)),
     Metric("macro F1 of sets", "sets", set_macro_f1, sets),
     _error("MCRMSE", rmse, mean_of_errors("mean_squared_error", is_root=True), of_column="RMSE"),
-    _error("mean column-wise log loss", column_log_loss, row_mean(column_log_losses), "log loss", kind="probabilities"),
-]
-_COLUMNS_AUC = areas(roc_curve, each=True)
-TABLE.append(
+    _error("mean column-wise log loss", column_log_loss, COLUMNS_LOSS, "probabilities", of_column="log loss"),
     Metric(
-        "mean column-wise ROC-AUC", "probabilities", column_roc_auc, _COLUMNS_AUC, by_order=True, of_column="ROC-AUC"
-    )
-)
+        "mean column-wise ROC-AUC", "probabilities", column_roc_auc, COLUMNS_AUC, by_order=True, of_column="ROC-AUC"
+    ),
+]
 BY_NAME = {one.name: one for one in TABLE}
 
 

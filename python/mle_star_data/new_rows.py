@@ -36,11 +36,8 @@ def rows_to_predict(folder: str, id: str | None) -> Answer:
     opened = {role: frames.read(path / file, file) for role, file in found.items()}
     test, sample = opened["test"], opened["sample"]
     if sample.rows > test.rows:
-        raise Refused(
-            f"the sample submission has {sample.rows} rows for the {test.rows} rows of the test table, so nothing says "
-            "which rows of a submission belong to another row",
-            BY_HAND,
-        )
+        has = f"the sample submission has {sample.rows} rows for the {test.rows} rows of the test table"
+        raise Refused(f"{has}, so nothing says which rows of a submission belong to another row", BY_HAND)
     header = sample.names
     if id not in header:
         id = header[0] if len(header) > 1 and header[0] in test else None
@@ -77,11 +74,8 @@ def match_spelling(frame: pl.DataFrame, spellings: Mapping[str, Any]) -> tuple[p
         like = {form: value for value in values if forms[form := _form(value, is_boolean)] == 1}
         given = Counter(cell for cell in frame[name] if cell is not None and cell.strip() not in MISSING)
         written = {cell: like.get(_form(cell, is_boolean), cell) for cell in given if cell not in values}
-        unknown = [
-            cell
-            for cell in written
-            if _form(cell, is_boolean) not in like and not (numbers and as_number(cell.strip()) is not None)
-        ]
+        unknown = [cell for cell in written if _form(cell, is_boolean) not in like]
+        unknown = [cell for cell in unknown if not numbers or as_number(cell.strip()) is None]
         frame = frame.with_columns(frame[name].replace(written)) if written else frame
         if 2 * sum(given[cell] for cell in unknown) > given.total():
             what = "are no numbers, unlike" if numbers else "were never seen"
@@ -146,13 +140,9 @@ def _positions(wanted: Sequence[str], names: Sequence[str]) -> list[int] | None:
 
 def sample_for(sample: str, names: Sequence[str], layout: Answer, into: str) -> Answer:
     """Writes a sample submission for rows of these names: its first row for each."""
-    first = frames.read(sample).frame.head(1)
-    cells = {name: first[name][0] if first.height else "0" for name in layout["header"]}
-    columns = {
-        name: pl.Series(list(names) if name == layout["id"] else [cell] * len(names), dtype=pl.String)
-        for name, cell in cells.items()
-    }
-    pl.DataFrame(columns).write_csv(into)
+    made = frames.read(sample).frame.select(layout["header"])[np.zeros(len(names), dtype=int)]
+    named = [pl.Series(layout["id"], list(names), dtype=pl.String)] if layout["id"] in made.columns else []
+    made.with_columns(named).write_csv(into)
     return {}
 
 

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from . import markdown as md
-from .facts import _members
+from .packing import members
 
 OPENED, FOLDERS, MIN_NAMED, OF_AN_ARCHIVE, ONE_BY_ONE, LINES, CHARACTERS = 5, 3, 2, 3, 8, 3, 60
 MAX_WORDS, FILES_OF_WORD = 12, 3
@@ -38,7 +38,7 @@ def section(folder: Path, others: Sequence[str], named: Sequence[tuple[str, str]
 def _archive_lines(folder: Path, name: str, named: Sequence[tuple[str, str]]) -> list[str]:
     if not zipfile.is_zipfile(folder / name):
         return [f"- {md.path(name)}: {md.size(os.path.getsize(folder / name))}; cannot be read as an archive"]
-    groups = _grouped(folder, name, sorted(_members(folder / name)))
+    groups = _grouped(folder, name, sorted(members(folder / name)))
     return [group.line(named) for group in groups[:OF_AN_ARCHIVE]]
 
 

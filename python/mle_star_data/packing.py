@@ -81,13 +81,18 @@ def stem(name: str) -> str:
     return unpacked(name).rpartition(".")[0] if named(name) else unpacked(name)
 
 
-def tables_in(path: Path) -> list[str]:
-    """The tables in a zip archive; none if the file is no archive, or a workbook."""
+def members(path: Path) -> list[str]:
+    """The files in a zip archive but for hidden ones; none if the file is no archive."""
     try:
         with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
+            return _files(archive.namelist())
     except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
         return []
+
+
+def tables_in(path: Path) -> list[str]:
+    """The tables in a zip archive; none if the file is no archive, or a workbook."""
+    names = members(path)
     return [] if _is_document(names) else _tables(names)
 
 
@@ -96,11 +101,8 @@ def _is_document(names: list[str]) -> bool:
 
 
 def _files(names: list[str]) -> list[str]:
-    return [
-        name
-        for name in names
-        if name.rpartition("/")[2].lstrip(".") == name.rpartition("/")[2] != "" and not name.startswith("__MACOSX/")
-    ]
+    is_hidden = re.compile(r"(^|/)(\.[^/]|__MACOSX/)|/$").search
+    return [name for name in names if not is_hidden(name)]
 
 
 def _tables(names: list[str]) -> list[str]:
@@ -121,9 +123,8 @@ def opened(path: Path) -> Content:
             begin = file.read(4)
             data: Bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if begin else b""
     except OSError as error:
-        raise Refused(
-            f"it cannot be read: {error.strerror}", "check the path and the permissions of the file"
-        ) from None
+        hint = "check the path and the permissions of the file"
+        raise Refused(f"it cannot be read: {error.strerror}", hint) from None
     name, is_packed = path.name, True
     if begin[:2] == b"\x1f\x8b":
         data = _unpacked(lambda: gzip.decompress(data))

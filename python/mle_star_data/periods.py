@@ -72,11 +72,9 @@ class Shape:
         shape = cls(last - first, float(steps[len(steps) * 5 // 100]))
         gap = first - times[-1]
         alike = len(steps) - int(np.searchsorted(steps * STEPS, gap))
-        often = (
-            alike * USUAL_AMONG >= len(steps)
-            or alike * USUAL_LENGTHS * (shape.span + shape.step) >= times[-1] - times[0]
-        )
-        is_usual = alike >= MIN_USUAL and often
+        among_steps = alike * USUAL_AMONG >= len(steps)
+        in_time = alike * USUAL_LENGTHS * (shape.span + shape.step) >= times[-1] - times[0]
+        is_usual = alike >= MIN_USUAL and (among_steps or in_time)
         return replace(shape, gap=gap) if gap > STEPS * shape.step and not is_usual else shape
 
     def before(self, times: Numbers) -> Period | None:
@@ -151,10 +149,6 @@ class Timeline:
             raise Refused("the series are too short for a held-out period beside a validated one")
         raise Refused(f"the training time is too short for a held-out period of {self.length()} beside a validated one")
 
-    def is_too_late(self, bounds: Bounds) -> Array:
-        """The rows that models of a period must not learn from."""
-        return np.asarray(self.times > bounds.learn)
-
     def length(self) -> str:
         return self.own.length if self.own else self.words(self.shape.span + self.shape.step)
 
@@ -169,11 +163,9 @@ class Timeline:
         size = gap
         if gap > 0 and self.clock not in ("number", "month-first", "day-first", *ALL_UNITS):
             # Numbers that are written dates have no unit: the largest difference.
-            numbers = [
-                [float(self.cell(at)) for at in (one.first, one.learn)]
-                for one in map(self.bounds, [*folds, *filter(None, [last])])
-            ]
-            size = max((first - learn - 0.5 for first, learn in numbers), default=0.0)
+            every = map(self.bounds, [*folds, *filter(None, [last])])
+            apart = [float(self.cell(one.first)) - float(self.cell(one.learn)) - 0.5 for one in every]
+            size = max(apart, default=0.0)
         return {
             "train": self.for_people(Period(0, 0, len(self.ordered))),
             "test": self.test,
@@ -207,7 +199,7 @@ def timeline(tables: Tables, split: Split) -> Timeline:
     group = split.get("groups")
     times, labelled = course.train, tables.labelled
     if group:
-        times = _firsts(times, tables.keys(group)[0], labelled)
+        times = firsts(times, tables.keys(group)[0], labelled)
     ordered = np.sort(times[labelled & ~np.isnan(times)])
     if not len(ordered):
         raise Refused(f"no labelled row has a value of `{column}`")
@@ -215,7 +207,7 @@ def timeline(tables: Tables, split: Split) -> Timeline:
         raise Refused(f"the test table has no `{column}`")
     test = course.test
     if group and (of_test := tables.keys(group)[1]) is not None:
-        test = _firsts(test, of_test, ~np.isnan(test), once=True)
+        test = firsts(test, of_test, ~np.isnan(test), once=True)
     test = test[~np.isnan(test)]
     if not len(test):
         raise Refused(f"no row of the test table has a value of `{column}`")
@@ -248,14 +240,14 @@ def _test_period(course: TimeColumn, first: float, end: float, at: list[float]) 
     return {"from": course.cell(True, first), "to": course.cell(True, end), "at": at, "rows": course.tables.test.rows}
 
 
-def _firsts(times: Numbers, of: Keys, counted: Array, once: bool = False) -> Numbers:
+def firsts(times: Numbers, of: Keys, counted: Array, once: bool = False) -> Numbers:
     """For each row the time of the first counted row of its group; rows without a group keep their own."""
     at, count = codes(of)
-    firsts = np.full(count + 1, np.inf)
-    np.fmin.at(firsts, at[counted], times[counted])
+    first = np.full(count + 1, np.inf)
+    np.fmin.at(first, at[counted], times[counted])
     if once:
-        return np.concatenate([firsts[:-1][np.isfinite(firsts[:-1])], times[(at < 0) & counted]])
-    return np.where((at >= 0) & np.isfinite(firsts[at]), firsts[at], times)
+        return np.concatenate([first[:-1][np.isfinite(first[:-1])], times[(at < 0) & counted]])
+    return np.where((at >= 0) & np.isfinite(first[at]), first[at], times)
 
 
 def _last_day(times: Numbers, first: float, end: float) -> float:
@@ -283,14 +275,10 @@ def _series_timeline(tables: Tables, course: TimeColumn, columns: Sequence[str])
     A stretch has as many times as the test rows of its series, and the same gap before it. Rows have a place instead of
     a time: 0 in the last stretches, -1 in those before. Most of the series have to reach a stretch, and a quarter of
     the times of each are left to learn from."""
-    of_train, of_test = tables.joint_keys(columns)
-    timed, asked = (of_train != 0) & ~np.isnan(course.train), (of_test != 0) & ~np.isnan(course.test)
+    rows, asked = course.in_series(columns)
     at, both = pl.col("at"), pl.col("asked") + pl.col("between")
-    rows = pl.DataFrame({"row": np.flatnonzero(timed), "of": of_train[timed], "at": course.train[timed]})
     steps = rows.sort("of", "at").select(at.diff().over("of")).filter(at > 0)["at"].to_numpy()
-    test = pl.DataFrame({"of": of_test[asked], "at": course.test[asked]}).group_by("of").agg(
-        at.n_unique().alias("asked"), (at.max() - at.min()).alias("span"), at.min().alias("first")
-    )  # fmt: skip
+    test = asked.group_by("of").agg(asked=at.n_unique(), span=at.max() - at.min(), first=at.min())
     apart = rows.group_by("of").agg(at.max()).join(test, on="of").select(pl.col("first") - at).to_series().to_numpy()
     if not len(steps) or not len(apart):
         raise Refused("the series are too short for periods")
@@ -302,7 +290,8 @@ def _series_timeline(tables: Tables, course: TimeColumn, columns: Sequence[str])
     having = [rows.filter(pl.col("deepest") > place)["of"].n_unique() for place in range(MAX_FOLDS + 1)]
     deepest = sum(count * 2 >= max(having[0], 1) for count in having)
     rows = rows.filter((pl.col("place") < pl.col("deepest")) & (pl.col("place") < deepest))
-    inside, times = rows["rank"] % (rows["asked"] + rows["between"]) < rows["asked"], np.full(len(timed), EARLIEST)
+    inside = rows["rank"] % (rows["asked"] + rows["between"]) < rows["asked"]
+    times = np.full(tables.train.rows, EARLIEST)
     times[rows["row"].to_numpy()] = np.where(inside, -rows["place"], np.where(rows["place"] == 0, BETWEEN, EARLIEST))
     times[np.isnan(course.train)] = np.nan
     few, many = test["asked"].to_numpy().min(), test["asked"].to_numpy().max()
@@ -310,7 +299,7 @@ def _series_timeline(tables: Tables, course: TimeColumn, columns: Sequence[str])
     length = f"{few} to {many} times" if few < many else _counted(many, "time")
     if spans.max() - spans.min() <= step / 2:
         length = words(course.clock, course.column, step, spans[0] + step)
-    ends = course.test[asked]
+    ends = asked["at"].to_numpy()
     period = _test_period(course, ends.min(), ends.max(), [0.0, 1.0])
     ordered, own = np.sort(times[tables.labelled & (times <= 0)]), SeriesEnds(length, gap, step)
     found = Timeline(

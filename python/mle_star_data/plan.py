@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -69,17 +69,11 @@ def read(question: Answer) -> Tables:
     asked = [name for name in (sample.facts if sample else ()) if name != id and not (test and name in test)]
     # What the sample asks for beside a target is one, too: no script may see its labels.
     targets = dict.fromkeys([*given, *(asked if target in asked else [])])
-    named = Roles(
-        target,
-        [name for name in targets if name in train],
-        id,
-        group=roles.get("group"),
-        time=roles.get("time"),
-        weight=roles.get("weight"),
-        ignored=roles.get("ignored") or (),
-        classes=_has_classes(metric(facts), train.facts.get(target or "")),
-    )
-    return Tables(folder, train, test, sample, named, facts.get("groups") or ())
+    in_train = [name for name in targets if name in train]
+    has_classes = _has_classes(metric(facts), train.facts.get(target or ""))
+    named = {name: roles.get(name) for name in ("group", "time", "weight")}
+    roles = Roles(target, in_train, id, classes=has_classes, **named)
+    return Tables(folder, train, test, sample, roles, facts.get("groups") or ())
 
 
 def _table(folder: Path, facts: Answer | None) -> Table | None:
@@ -105,32 +99,25 @@ def _has_classes(metric: Metric | None, target: Answer | None) -> bool:
     return target is not None and (target["kind"] not in NUMBERS or target["distinct"] <= MAX_CLASSES)
 
 
-_known: dict[str, Decision] = {}
-
-
 def decide(question: Answer) -> Decision:
     """What a question asks for, decided once: materialising follows planning, and knows what was found meanwhile."""
     facts = {name: value for name, value in question["facts"].items() if name not in ("split", "relations", "period")}
-    asked = [question["folder"], facts, question["config"], question.get("drawn")]
-    key = json.dumps(asked, sort_keys=True)
-    if key not in _known:
-        _known.clear()
-        _known[key] = _decide(question)
-    return _known[key]
+    asked = {name: question.get(name) for name in ("folder", "config", "drawn")} | {"facts": facts}
+    return _decide(json.dumps(asked, sort_keys=True))
 
 
-def _decide(question: Answer) -> Decision:
-    tables, config, drawn = read(question), question["config"], question.get("drawn")
+@lru_cache(maxsize=1)
+def _decide(asked: str) -> Decision:
+    question = json.loads(asked)
+    tables, config, drawn = read(question), question["config"], question["drawn"]
     preset = config.get("preset") or ""
     roles, seed, folds = tables.roles, int(config["seed"]), question["facts"].get("folds")
     split = drawn["split"] if drawn else None
     if split is None and (tables.test or roles.group or roles.time or folds):
         split = describe(tables)
         if folds and split["kind"] == "time":
-            why = (
-                f"the folds are given, so that test rows may be later in `{split['column']}` is not taken into account"
-            )
-            split = random_split(tables, "") | {"why": why}
+            later = f"that test rows may be later in `{split['column']}` is not taken into account"
+            split = random_split(tables, "") | {"why": f"the folds are given, so {later}"}
     times = None
     if split and split["kind"] == "time" and roles.target in tables.train:
         try:
@@ -304,38 +291,6 @@ def make_sample(question: Answer) -> Answer:
     """Writes the sample submission of a task that has none, and numbers the rows of tables without IDs."""
     tables = read(question)
     return folders.make_sample(tables, _sample(tables, metric(question["facts"])), Path(question["into"]))
-
-
-def trim(question: Answer) -> Answer:
-    """Takes the predictions for held-out rows out of a submission."""
-    submission, sample, into = (Path(question[name]) for name in ("submission", "sample", "into"))
-    folders.trim(submission, sample, question["id"], into)
-    return {}
-
-
-def permuted(question: Answer) -> Answer:
-    """Copies of labelled rows of the test table of `folder`, in each of which a column is permuted; the folder `into`
-    gets them as its test table, if it is given."""
-    folder, ids, into = Path(question["folder"]), Path(question["ids"]), question.get("into")
-    return folders.permuted(folder, ids, question["id"], question["kept"], into and Path(into))
-
-
-def shuffle_targets(question: Answer) -> Answer:
-    """Makes a copy of the data with permuted labels. `words` look missing, but are labels."""
-    return folders.shuffle_targets(
-        Path(question["folder"]),
-        question["targets"],
-        question["words"],
-        question["split"],
-        question["seed"],
-        Path(question["into"]),
-    )
-
-
-def replace_test_rows(question: Answer) -> Answer:
-    """Makes a copy of the data with other test rows."""
-    folders.replace_test_rows(Path(question["folder"]), question.get("id"), question["seed"], Path(question["into"]))
-    return {}
 
 
 def _sample(tables: Tables, metric: Metric | None) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from . import metrics, submission_columns, tables
+from . import metrics, naming, tables
 from .aliases import Array, Keys
 from .labels import Labels, Truth, positive_of
 from .metrics import Metric
@@ -64,7 +64,7 @@ def cells_of(metric: Metric, truth: Truth, columns: list[str], positive: str | N
     """What these columns stand for."""
     names = truth.names or []
     if metric.kind in ("labels", "probabilities", "guesses") and len(columns) > 1:
-        about = submission_columns.classes_of(columns, names)
+        about = naming.classes_of(columns, names)
         if about is not None:
             extra = [name for name in about if name not in names]
             ordered = [columns[about.index(name)] for name in [*names, *extra]]
@@ -72,7 +72,7 @@ def cells_of(metric: Metric, truth: Truth, columns: list[str], positive: str | N
         if truth.target not in columns:
             raise Refused(f"the columns {listed(columns)} cannot be matched to the classes {listed(names)}")
     if metric.kind == "intervals":
-        found = submission_columns.bounds(columns)
+        found = naming.bounds(columns)
         if found is None:
             needs = f"{metric.name} needs two columns, with the lower and the upper bound"
             raise Refused(f"{needs}, but there are {listed(columns)}")
@@ -341,8 +341,7 @@ class _Reader:
         if form == "guesses":
             return self._guesses(self.table[columns[0]])
         if form == "set":
-            between = self.truth.separator
-            formed = tables.mapped(self.table[columns[0]], lambda cell: between.join(tables.labels_of(cell, between)))
+            formed = tables.mapped(self.table[columns[0]], partial(tables.as_set, self.truth.separator))
             return tables.mapped(formed, self._place).cast(pl.Float64).to_numpy()[:, None]
         return np.stack([self._numbers(column) for column in columns], axis=1)
 

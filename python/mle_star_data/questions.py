@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 
 from . import diagnose as diagnostics
-from . import error_correlation as alike
 from . import importances, labels, measure, metrics, predictions, refit, selection, submission, tables
 from .aliases import Answer, Keys
 from .intervals import Target
 from .labels import Columns, Labels
 from .measure import Folds, Scoring
-from .metric_file import MetricFile
+from .metric_file import LabelledRows, MetricFile
 from .metrics import Metric
 from .predictions import Layout, Others, Predictions
 from .tables import Refused
@@ -116,17 +115,22 @@ class Run:
         for all."""
         return self.visible if self.setup.labels is None else self.visible.among_classes_of(self.held_out)
 
-    @cached_property
-    def held_out(self) -> Labels:
+    @property
+    def labels_of_held_out(self) -> str:
+        """The table with them."""
         if self.setup.labels is None:
             raise Refused(NO_HOLDOUT)
+        return self.setup.labels
+
+    @cached_property
+    def held_out(self) -> Labels:
         columns = replace(self.columns, id=self.setup.id_column)
-        return labels.read(self.setup.labels, columns, self.metric, self.visible)
+        return labels.read(self.labels_of_held_out, columns, self.metric, self.visible)
 
     @cached_property
     def keys(self) -> Keys:
         """The keys of the labelled rows of the search."""
-        return self.search.keys if self.by_file is None else self.by_file.keys(self.table_of_search, self.columns)
+        return self.search.keys if self.by_file is None else self.rows_of_search.keys
 
     @cached_property
     def folds_digest(self) -> str | None:
@@ -140,14 +144,9 @@ class Run:
         return min(max(MIN_ROWS, min(int(used * share), ENOUGH_ROWS)), used // 3)
 
     @cached_property
-    def table_of_search(self) -> tables.Table:
-        return tables.read(self.setup.train)
-
-    @cached_property
-    def table_of_held_out(self) -> tables.Table:
-        if self.setup.labels is None:
-            raise Refused(NO_HOLDOUT)
-        return tables.read(self.setup.labels)
+    def rows_of_search(self) -> LabelledRows:
+        """The rows of the search as a metric file gets them."""
+        return LabelledRows.of(tables.read(self.setup.train), self.columns)
 
     def validated(self, file: str) -> list[Predictions]:
         """The validation predictions of a script."""
@@ -199,9 +198,8 @@ def validation(run: Run, file: str, printed: dict[str, float] | None = None) -> 
     predicted: list[Predictions] = []
     try:
         if run.by_file is not None:
-            measured = run.by_file.measurement(
-                run.table_of_search, run.columns, run.layout, file, "reject", rows, REPLICATES
-            )
+            known = run.rows_of_search
+            measured = run.by_file.measurement(known, run.layout, file, "reject", rows, REPLICATES, "whole")
         else:
             predicted = run.validated(file)
             measured = measure.measurement(predicted, rows, _replicates(REPLICATES, len(run.keys)))
@@ -239,16 +237,14 @@ def _other_score(
     what = f"the mean over {len(measured.get('periods', []))} folds of {metric}" if is_mean else metric
     said = f"The script printed the score {printed['value']:.10g}"
     said = f"{said}; {what} over the {count} rows of its predictions is {score:.10g}"
-    alternatives: list[tuple[str, Callable[[], float]]] = [
-        ("the mean over the folds", lambda: _mean_over_folds(run, predicted)),
-        ("the score of all rows together", lambda: _mean([replace(one, folds=None) for one in predicted])),
-    ]
-    for words, other in alternatives:
-        try:
-            if _agrees(printed, other()):
-                return f"{said}. It printed {words}; the score that counts is the second one."
-        except Refused:
-            continue
+    whole = measure.score_at([replace(one, folds=None) for one in predicted])
+    alternatives = {
+        "the mean over the folds": _mean_over_folds(run, predicted),
+        "the score of all rows together": np.nan if whole is None else whole,
+    }
+    for words, other in alternatives.items():
+        if _agrees(printed, other):
+            return f"{said}. It printed {words}; the score that counts is the second one."
     return f"{said}. The score that counts is the second one."
 
 
@@ -277,31 +273,30 @@ def chance(run: Run, file: str, table: str, blocks: Sequence[int]) -> Answer:
     permuted = replace(permuted, units=of_row.astype(np.uint64)).among_classes_of(run.search)
     predicted = predictions.read(file, permuted, run.layout, "reject")
     score, rows = _mean(predicted), len(predicted[0])
-    random, by_chance = np.random.default_rng(rows), []
+    random, by_chance = np.random.default_rng(rows), list[float]()
     order = np.argsort(predicted[0].units, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(predicted[0].units[order])) + 1)
     for _ in range(PERMUTATIONS // 5 if rows > MANY_PERMUTED else PERMUTATIONS):
         places = np.empty(rows, dtype=np.int64)
         for group in groups:
             places[group] = random.permutation(group)
-        try:
-            by_chance.append(_mean([replace(one, truth=one.truth[places]) for one in predicted]))
-        except Refused:
-            continue
+        found = measure.score_at([replace(one, truth=one.truth[places]) for one in predicted])
+        by_chance += [] if found is None else [found]
     if len(by_chance) < 2:
         raise Refused("there is no score with permuted labels")
     return {"score": score, "mean": float(np.mean(by_chance)), "standard_deviation": float(np.std(by_chance, ddof=1))}
 
 
-def held_out_score(run: Run, stem: str, part: str) -> Answer:
+def look(run: Run, stem: str, part: str) -> Answer:
     """The score of the predictions for held-out rows in a submission: of all, or of one of two halves of them."""
     file = run.submission_of(stem)
     if not Path(file).exists():
         raise Refused("it left no valid submission")
     rows = run.held_out_scoring
     if run.by_file is not None:
-        columns, table = replace(run.columns, id=run.setup.id_column), run.table_of_held_out
-        scored = run.by_file.measurement(table, columns, run.layout, file, "ignore", rows, HOLDOUT_REPLICATES, part)
+        columns = replace(run.columns, id=run.setup.id_column)
+        given = LabelledRows.of(tables.read(run.labels_of_held_out), columns)
+        scored = run.by_file.measurement(given, run.layout, file, "ignore", rows, HOLDOUT_REPLICATES, part)
         return {"measured": scored}
     known = run.held_out if part == "whole" else run.held_out.halves()[part != "choosing"]
     predicted = predictions.read(file, known, run.layout, "ignore")
@@ -313,9 +308,8 @@ def compare(run: Run, one: str, other: str) -> Answer:
     few rows."""
     one, other = run.validation_of(one), run.validation_of(other)
     if run.by_file is not None:
-        return run.by_file.compare(
-            run.table_of_search, run.columns, run.layout, (one, other), run.scoring, REPLICATES, run.fewest_rows()
-        )
+        known, fewest = run.rows_of_search, run.fewest_rows()
+        return run.by_file.compare(known, run.layout, (one, other), run.scoring, REPLICATES, fewest)
     files = measure.on_common_rows([run.validated(one), run.validated(other)], run.scoring)
     rows = len(files[0][0])
     if rows < max(run.fewest_rows(), 1):
@@ -330,7 +324,7 @@ def agreement(run: Run, runs: Sequence[str]) -> Answer:
     found = measure.on_common_rows([run.validated(run.validation_of(one)) for one in runs], run.scoring)
     if len(found[0][0]) < max(run.fewest_rows(), 1):
         raise Refused("they have too few rows in common")
-    return alike.agreement(found, _replicates(REPLICATES, len(found[0][0])))
+    return selection.agreement(found, _replicates(REPLICATES, len(found[0][0])))
 
 
 def select(run: Run, runs: Sequence[tuple[str, float]], seconds: float) -> Answer:
@@ -393,7 +387,7 @@ def combine(run: Run, runs: Sequence[tuple[str, float]], by: Any, validation: st
     return {}
 
 
-def compare_fits(run: Run, first: str, second: str) -> Answer:
+def fits(run: Run, first: str, second: str) -> Answer:
     """How the predictions of two fits of one solution differ for the same rows of the test table."""
     one, other = (str(Path(run.setup.folder, "submissions", f"{stem}.csv")) for stem in (first, second))
     return refit.compare(None if run.by_file is not None else run.metric, one, other, run.layout)
@@ -494,11 +488,12 @@ def score(
     have all classes of the training table. `classes` are their columns if they have one for each class. `unusable`
     says what is wrong with the answers, `failure` what is wrong with the predictions."""
     known, where = _metric(metric), Columns(**columns)
+    trained = tables.unless_refused(labels.read, training, replace(where, id=None), known) if training else None
     try:
         if classes is not None:
             found = labels.read_per_class(answers, where, classes, known)
         else:
-            found = labels.read(answers, where, known, _training_labels(training, where, known))
+            found = labels.read(answers, where, known, trained)
     except Refused as error:
         return {"unusable": str(error)}
     try:
@@ -509,15 +504,6 @@ def score(
         return {"score": _mean(predicted)}
     except Refused as error:
         return {"failure": str(error)}
-
-
-def _training_labels(file: str | None, columns: Columns, metric: Metric) -> Labels | None:
-    if file is None:
-        return None
-    try:
-        return labels.read(file, replace(columns, id=None), metric)
-    except Refused:
-        return None
 
 
 def source(metric: str, classes: int) -> Answer:
@@ -555,36 +541,20 @@ def _lazy(module: str, name: str) -> Callable[..., Answer]:
     return asked
 
 
-RUN_QUESTIONS: dict[str, Callable[..., Answer]] = {
-    "validation": validation,
-    "chance": chance,
-    "look": held_out_score,
-    "compare": compare,
-    "agreement": agreement,
-    "select": select,
-    "combine": combine,
-    "fits": compare_fits,
-    "importance": importance,
-    "diagnose": diagnose,
-    "courses": courses,
-}
+OF_RUN = (validation, chance, look, compare, agreement, select, combine, fits, importance, diagnose, courses)
+RUN_QUESTIONS: dict[str, Callable[..., Answer]] = {one.__name__: one for one in OF_RUN}
 ANSWER_NAMES = {"compare": "comparison", "select": "selection", "fits": "refit"}
 ANSWER_NAMES |= {name: name for name in ("look", "agreement", "importance")}
 """What the program calls the answers that it keeps in its journal."""
-OTHER_QUESTIONS: dict[str, Callable[..., Answer]] = {
-    "score": score,
-    "check": submission.check,
-    "source": source,
-    "trial": trial,
-    "describe": describe,
-    "head": head,
-}
+OTHERS = (score, submission.check, source, trial, describe, head)
+OTHER_QUESTIONS: dict[str, Callable[..., Answer]] = {one.__name__: one for one in OTHERS}
 LAZY_QUESTIONS = {
     "roles": "inspect",
     "relations": "relations",
     "intake": "take_in read_rows",
     "dependence": "dependence_rows dependence",
-    "plan": "plan same_rows materialise last_fold draw make_sample trim permuted shuffle_targets replace_test_rows",
+    "plan": "plan same_rows materialise last_fold draw make_sample",
+    "folders": "trim permuted shuffle_targets replace_test_rows",
     "new_rows": "rows_to_predict shared_rows name_predictions sample_for other_order same_predictions",
 }
 OTHER_QUESTIONS |= {name: _lazy(module, name) for module, names in LAZY_QUESTIONS.items() for name in names.split()}

@@ -185,8 +185,7 @@ def determinants(train: Table, target: str, but: Sequence[str]) -> list[str]:
 
 def table_of_frame(table: Table, frame: pl.DataFrame, facts: dict[str, Facts] | None = None) -> Table:
     """Some rows and columns of a table, with what is known of its columns if it holds for these rows."""
-    loaded = dict(zip(frame.columns, frame.get_columns(), strict=True))
-    found = Table(table.file, Source(frame, frame.lazy(), frame.height, loaded), table.words)
+    found = Table(table.file, Source(frame, frame.lazy(), frame.height, frame.to_dict()), table.words)
     if facts is not None:
         found.facts = facts
     return found

@@ -18,11 +18,11 @@ import polars as pl
 
 from . import dates, described_columns, description, facts, histograms, labels, metrics, naming, readings
 from .aliases import Facts
-from .column_kinds import HUGE, INSPECTED_ROWS, NUMBERS
+from .column_kinds import HUGE, INSPECTED_ROWS, LONG_TEXT, NUMBERS
 from .facts import Folder
 from .frames import Column, Table
 from .readings import Question, Reading, Value
-from .tables import Refused
+from .tables import ROW_ID, Refused
 
 USUAL_TARGETS = ("target", "label", "labels", "class", "y", "outcome")
 MIN_IDS = 20
@@ -31,17 +31,13 @@ MAX_NAMED, MAX_LISTED = 10, 20
 MAX_CLASSES = 30
 """A target of whole numbers with at most so many values has classes."""
 MANY_FILES, MANY_FEATURES, ROWS_OF_AN_IMAGE = 10, 4, 100
-LONG_TEXT = 60.0
-MADE_ID = "row_id"
 MAX_LABELS = 1_000
-ROLES = {
-    "id": "--id-column",
-    "target": "--target",
-    "group": "--group-column",
-    "time": "--time-column",
-    "weight": "--weight-column",
-    "ignored": "--ignore-columns",
-}
+WRITE_TIMES = (
+    "write dates as 2024-01-31, weeks as 2024-W05, quarters as 2024Q1, or give another column with --time-column"
+)
+ROLES = {role: f"--{role}-column" for role in ("id", "group", "time", "weight")}
+ROLES |= {"target": "--target", "ignored": "--ignore-columns"}
+"""The options that name columns."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ class GivenTask:
         known = list(folder.tables())
         target = [_spelled(known, name) for name in _listed(self.target)] or None
         id = None if self.id is None else _spelled(known, self.id)
-        if self.makes_ids and id is not None and id.rstrip("_") == MADE_ID and id not in folder.train:
+        if self.makes_ids and id is not None and id.rstrip("_") == ROW_ID and id not in folder.train:
             id = None
         folds = None if self.folds is None else _spelled(known, self.folds)
         ignored = [*self.ignored, *([folds] if folds is not None and folds in folder.train else [])]
@@ -243,10 +239,8 @@ class Task:
         if len(given) == 1:
             return asked
         if len(set(given)) < len(given) or (sample is not None and set(asked) != set(given)):
-            raise Refused(
-                f"the given targets are {', '.join(given)}, and those of the sample {', '.join(asked)}",
-                "give each target column once with --target, separated by commas, and all that the sample asks for",
-            )
+            hint = "give each target column once with --target, separated by commas, and all that the sample asks for"
+            raise Refused(f"the given targets are {', '.join(given)}, and those of the sample {', '.join(asked)}", hint)
         return asked if sample is not None else given
 
     def _target_of_sample(self) -> tuple[str, str] | None:
@@ -283,9 +277,8 @@ class Task:
             ([name for name in open_ if name.lower() in USUAL_TARGETS], False, "targets are usually called so"),
             (empty, True, f"the only column that {test and test.file} has without values"),
         ]
-        return next(
-            ((found[0], why) for found, is_one, why in tries if found and not (is_one and len(found) > 1)), None
-        )
+        fitting = ((found[0], why) for found, is_one, why in tries if found and not (is_one and len(found) > 1))
+        return next(fitting, None)
 
     def _with_classes(self, open_: Iterable[str], asked: list[str]) -> list[str]:
         """The columns whose values the sample has columns for."""
@@ -323,10 +316,8 @@ class Task:
             if role == "weight":
                 self._check_weights(column)
             elif column.distinct < 2:
-                raise Refused(
-                    f"the {role} column `{name}` has fewer than two values in {column.table.file}",
-                    f"give another column with {ROLES[role]}, or leave it out",
-                )
+                hint = f"give another column with {ROLES[role]}, or leave it out"
+                raise Refused(f"the {role} column `{name}` has fewer than two values in {column.table.file}", hint)
             elif role == "time":
                 self._check_times(column)
 
@@ -338,12 +329,8 @@ class Task:
         if not all(len(rows) for rows in odd):
             return
         row = max(int(rows[0]) for rows in odd)
-        raise Refused(
-            f'the time column `{column.name}` has "{column.values[row][:40]}" in row {row + 1} of {column.table.file}, '
-            "which is no number and no date",
-            "write dates as 2024-01-31, weeks as 2024-W05, quarters as 2024Q1, or give another column with "
-            "--time-column",
-        )
+        has = f'"{column.values[row][:40]}" in row {row + 1} of {column.table.file}'
+        raise Refused(f"the time column `{column.name}` has {has}, which is no number and no date", WRITE_TIMES)
 
     def _check_weights(self, column: Column) -> None:
         labelled = np.ones(column.table.rows, dtype=bool)
@@ -362,11 +349,9 @@ class Task:
             if not 0 < 2 * len(odd) < column.table.rows - column.missing:
                 continue
             row, more = int(odd[0]), f", and {len(odd) - 1} more such cells" if len(odd) > 1 else ""
-            raise Refused(
-                f'row {row + 1} of {column.table.file} has "{column.values[row][:40]}" in the column to predict, '
-                f"`{column.name}`, which is no number{more}",
-                "correct these cells, or leave them empty: rows without a target are left out",
-            )
+            has = f'"{column.values[row][:40]}" in the column to predict, `{column.name}`'
+            hint = "correct these cells, or leave them empty: rows without a target are left out"
+            raise Refused(f"row {row + 1} of {column.table.file} has {has}, which is no number{more}", hint)
 
     # ------------------------------------------------------------ metric and positive class
 
@@ -397,10 +382,9 @@ class Task:
         if column is None or (given is None and (column.distinct != 2 or metric is None)):
             return given
         if column.distinct != 2:
-            raise Refused(
-                f'--positive-class "{given}": "{column.name}" holds {column.distinct} different values, not two labels',
-                "leave out --positive-class (positive_class in the task file)",
-            )
+            holds = f'"{column.name}" holds {column.distinct} different values, not two labels'
+            hint = "leave out --positive-class (positive_class in the task file)"
+            raise Refused(f'--positive-class "{given}": {holds}', hint)
         takes_a_side = metric is not None and (metric.kind in ("probabilities", "order") or metric.name == "F1")
         asked = [name for name in self.folder.sample_columns() if name != self.id]
         asked = [name for name in asked if name == self.target or not self.folder.in_test(name)]
@@ -444,9 +428,8 @@ class Task:
 
     def _modality_of_files(self) -> tuple[str, str] | None:
         images, sounds, pictured = (self.folder.media[kind] for kind in ("images", "sounds", "pictured"))
-        many = [
-            f"{count} {kind}" for count, kind in ((images, "images"), (sounds, "sound files")) if count >= MANY_FILES
-        ]
+        counts = {"images": images, "sound files": sounds}
+        many = [f"{count} {kind}" for kind, count in counts.items() if count >= MANY_FILES]
         kind = "image" if sounds < MANY_FILES else "audio"
         # Sounds may have images of their spectra.
         if len(many) == 2 and pictured * 2 < sounds:
@@ -458,9 +441,8 @@ class Task:
             return self.told.task_type
         sample, images = self.folder.sample, self.folder.media["images"]
         if self.modality == "image" and sample is not None and sample.rows >= ROWS_OF_AN_IMAGE * images:
-            return self._guess(
-                "task_type", "image_to_image", f"{sample.file} has {sample.rows} rows for {images} images"
-            )
+            reason = f"{sample.file} has {sample.rows} rows for {images} images"
+            return self._guess("task_type", "image_to_image", reason)
         if rewritten := self._rewritten():
             return self._guess("task_type", "sequence_to_sequence", rewritten)
         is_regression, reason = self._is_regression()
@@ -509,10 +491,13 @@ def _spelled(tables: Sequence[Table], name: str) -> str:
 def _find_column(tables: Sequence[Table], name: str, role: str) -> str:
     """The column of this name in one of these tables, whatever capitals and surrounding blanks it is given with."""
     spelled = _spelled(tables, name)
-    for table in tables:
-        if spelled in table:
-            return spelled
-    raise _not_in(tables[0], name, role)
+    if any(spelled in table for table in tables):
+        return spelled
+    lower = {one.lower(): one for one in reversed(tables[0].names)}
+    close = difflib.get_close_matches(name.lower(), lower, 1)
+    meant = f"did you mean `{lower[close[0]]}`? " if close else ""
+    hint = f"{meant}give one of its columns with {ROLES[role]}: {', '.join(tables[0].names[:MAX_LISTED])}"
+    raise Refused(f'the {role} column "{name}" is not in {tables[0].file}', hint)
 
 
 def _first_word(name: str) -> str:
@@ -522,14 +507,6 @@ def _first_word(name: str) -> str:
 
 def _listed(target: str | list[str] | None) -> list[str]:
     return [] if target is None else [target] if isinstance(target, str) else list(target)
-
-
-def _not_in(table: Table, name: str, role: str) -> Refused:
-    lower = {one.lower(): one for one in reversed(table.names)}
-    close = difflib.get_close_matches(name.lower(), lower, 1)
-    meant = f"did you mean `{lower[close[0]]}`? " if close else ""
-    hint = f"{meant}give one of its columns with {ROLES[role]}: {', '.join(table.names[:MAX_LISTED])}"
-    return Refused(f'the {role} column "{name}" is not in {table.file}', hint)
 
 
 def _is_id(table: Table, name: str) -> bool:

@@ -1,4 +1,5 @@
-"""Ensembles: weights for the predictions of several scripts, and the files that these weights combine.
+"""Ensembles: weights for the predictions of several scripts, the files that these weights combine, and the correlation
+of errors, which says whether combining may help.
 
 Weights come from greedy forward selection with replacement (Caruana et al., *Ensemble selection from libraries of
 models*, 2004): each round adds the member whose predictions improve the mean of those chosen so far the most. A
@@ -12,6 +13,7 @@ import csv
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -328,13 +330,10 @@ def combine(metric: Metric, files: Sequence[tuple[float, str]], layout: Layout, 
         known = {row: _combined_guesses(row, weights, between, metric.guesses) for row in set(zip(*cells, strict=True))}
         _write(out, layout, ids, [[known[row] for row in zip(*cells, strict=True)]])
         return
-    form: Callable[[str], str] = tables.canonical
-    if metric.kind == "sets":
-        form = lambda cell: " ".join(tables.labels_of(cell, " "))  # noqa: E731
+    form = partial(tables.as_set, " ") if metric.kind == "sets" else tables.canonical
     forms = np.stack([tables.mapped(pl.Series(column), form).to_numpy() for column in cells])
-    written: dict[str, str] = {}
-    for one, cell in zip(forms.ravel(), np.concatenate(cells), strict=True):
-        written.setdefault(one, cell)
+    # Of several spellings, the first counts.
+    written = dict(zip(forms.ravel()[::-1], np.concatenate(cells)[::-1], strict=True))
     votes = sum(weight * (forms == other) for weight, other in zip(weights, forms, strict=True))
     winner = np.asarray(votes).argmax(axis=0)
     _write(out, layout, ids, [[written[one] for one in forms[winner, np.arange(len(ids))]]])
@@ -432,3 +431,44 @@ def _write(out: str, layout: Layout, ids: Text, columns: Sequence[Sequence[str]]
             writer.writerows(zip(*cells, strict=True))
     except OSError as error:
         raise Refused(f"the averages cannot be written: {error}") from None
+
+
+# How alike scripts are
+
+
+def agreement(files: Sequence[Sequence[Predictions]], replicates: int) -> dict[str, Any]:
+    """The best file, how much larger the score of each is, and the correlation of the errors of each pair, which is
+    that of the targets on average."""
+    measured = [measure.mean_over_targets(file, replicates) for file in files]
+    sign = files[0][0].metric.sign()
+    best = int(np.argmax([sign * one.score for one in measured]))
+    with np.errstate(all="ignore"):
+        each = np.array([np.corrcoef([errors(one) for one in target]) for target in zip(*files, strict=True)])
+        known = np.isfinite(each)
+        mean = np.where(known, each, 0.0).sum(axis=0) / known.sum(axis=0)
+    correlations = [[one if np.isfinite(one) else None for one in line] for line in np.atleast_2d(mean).tolist()]
+    differences = [one.minus(measured[best]) for one in measured]
+    return {"rows": len(files[0][0]), "best": best, "differences": differences, "correlations": correlations}
+
+
+def errors(predicted: Predictions) -> Array:
+    """The error of each row. Numbers: predicted minus true. Labels: whether they are wrong. Probabilities: what the
+    true class lacks, or the probability of a single column, less the mean within the true class, so that the shares
+    of classes do not count; ranks instead if the metric is about order."""
+    values = predicted.values
+    if predicted.is_numbers:
+        return np.asarray(values.mean(axis=1) - predicted.truth)
+    if predicted.labels() is not None:
+        return np.asarray(values[:, 0] != predicted.truth, dtype=np.float64)
+    if predicted.cells.form == "per class":
+        found = 1.0 - values[np.arange(len(values)), predicted.truth]
+    elif predicted.metric.by_order:
+        found = metrics.ranks(metrics.ties(values[:, 0]))
+    else:
+        found = values[:, 0].copy()
+    for one in np.unique(predicted.truth):
+        rows = predicted.truth == one
+        # Around the first value, so that the mean of equal values is exact.
+        found[rows] -= found[rows][0]
+        found[rows] -= found[rows].mean()
+    return found

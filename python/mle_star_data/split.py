@@ -18,7 +18,7 @@ from . import dates, naming
 from .aliases import Array, Keys, Numbers
 from .column_kinds import EXACT, HUGE, INSPECTED_ROWS, NUMBERS
 from .frames import Table
-from .rows import codes, joint_keys, keys, numbered
+from .rows import joint_keys, keys, numbered
 
 Split = dict[str, Any]
 
@@ -46,7 +46,6 @@ class Roles:
     group: str | None = None
     time: str | None = None
     weight: str | None = None
-    ignored: Sequence[str] = ()
     classes: bool = False
 
 
@@ -65,6 +64,11 @@ class Tables:
 
     def in_both(self, name: str) -> bool:
         return self.test is not None and name in self.test and name in self.train
+
+    def are_alike(self, name: str) -> bool:
+        """Whether both tables have a column, which holds numbers in both or in none."""
+        kinds = {table.kind(name) in NUMBERS for table in (self.train, self.test) if table is not None}
+        return self.in_both(name) and len(kinds) == 1
 
     def as_numbers(self, name: str) -> bool:
         """Whether the cells of a column are compared as numbers, which have to be exact."""
@@ -133,15 +137,17 @@ class TimeColumn:
     train: Numbers
     test: Numbers
 
+    def in_series(self, columns: Sequence[str]) -> list[pl.DataFrame]:
+        """The rows of each table that have a time and values in these columns: number, key of the values, and time."""
+        both = zip(self.tables.joint_keys(columns), (self.train, self.test), strict=True)
+        frames = (pl.DataFrame({"of": of, "at": at}).with_row_index("row") for of, at in both)
+        return [frame.filter((pl.col("of") != 0) & pl.col("at").is_not_nan()) for frame in frames]
+
     @cached_property
     def ends(self) -> tuple[float, float, float, float]:
         """The first and the last time of the training table and of the test table."""
-        found = [
-            fold(times, initial=np.nan)
-            for times in (self.train, self.test)
-            for fold in (np.fmin.reduce, np.fmax.reduce)
-        ]
-        return found[0], found[1], found[2], found[3]
+        lows, highs = ([of.reduce(one, initial=np.nan) for one in (self.train, self.test)] for of in (np.fmin, np.fmax))
+        return lows[0], highs[0], lows[1], highs[1]
 
     @property
     def values(self) -> int:
@@ -168,9 +174,8 @@ class TimeColumn:
         start, end, begin = self.cell(False, first), self.cell(False, last), self.cell(True, next_)
         if next_ >= last:
             return f"`{self.column}` runs from {start} to {end} in {train} and from {begin} on in {test}"
-        return (
-            f"`{self.column}` ends with {end} in {train} and is later in {self.later} of {self.values} rows of {test}"
-        )
+        later = f"{self.later} of {self.values} rows of {test}"
+        return f"`{self.column}` ends with {end} in {train} and is later in {later}"
 
     def but_for_few(self) -> str | None:
         """That the test table is later but for a few training rows that are later than all of it, such as those with a
@@ -189,9 +194,8 @@ class TimeColumn:
             return None
         train, test = files(self.tables)
         last, first = self.cell(True, self.ends[3]), self.cell(False, self.ends[0])
-        return (
-            f"the rows of {test} are earlier: `{self.column}` ends with {last} there and begins with {first} in {train}"
-        )
+        ends = f"`{self.column}` ends with {last} there and begins with {first} in {train}"
+        return f"the rows of {test} are earlier: {ends}"
 
     def overlaps(self) -> bool:
         known = self.train[~np.isnan(self.train)]
@@ -267,14 +271,12 @@ def _split_by_given_time(tables: Tables, time: str) -> Split:
     if group is None or group == time:
         return split
     go_on, begin_together = _groups_in_time(tables, group, found)
-    why = (
-        f"the groups of `{group}` go on in the test table"
-        if go_on
-        else f"all groups of `{group}` begin at the same time"
-    )
-    if go_on or begin_together:
-        return split | {"why": f"as given; {why}, so they are series, not kept whole"}
-    return split | {"groups": group}
+    if not go_on and not begin_together:
+        return split | {"groups": group}
+    why = f"all groups of `{group}` begin at the same time"
+    if go_on:
+        why = f"the groups of `{group}` go on in the test table"
+    return split | {"why": f"as given; {why}, so they are series, not kept whole"}
 
 
 def _split_by_given_group(tables: Tables, group: str) -> Split:
@@ -297,14 +299,10 @@ def _groups_in_time(tables: Tables, group: str, found: Sequence[TimeColumn]) -> 
     course = next((one for one in found if one.is_later()), found[0] if found else None)
     if course is None or not tables.in_both(group):
         return False, False
-    of_train, of_test = tables.keys(group)
-    assert of_test is not None
-    timed, asked = (of_train != 0) & ~np.isnan(course.train), (of_test != 0) & ~np.isnan(course.test)
-    at, count = codes(of_train[timed])
-    firsts = np.full(count, np.inf)
-    np.minimum.at(firsts, at, course.train[timed])
-    known = np.isin(of_test[asked], of_train[timed]).sum()
-    return bool(known * 2 > asked.sum()), bool((firsts <= firsts.min(initial=np.inf)).sum() * 10 >= count * 9)
+    train, test = course.in_series([group])
+    known = test.join(train, on="of", how="semi").height
+    firsts = train.group_by("of").agg(pl.col("at").min())["at"]
+    return known * 2 > test.height, int((firsts == firsts.min()).sum()) * 10 >= len(firsts) * 9
 
 
 def _with_own_ends(course: TimeColumn) -> Split | None:
@@ -314,15 +312,10 @@ def _with_own_ends(course: TimeColumn) -> Split | None:
     columns = named or series(tables, course.column)
     if not columns or not course.overlaps():
         return None
-    of_train, of_test = tables.joint_keys(columns)
-    train, test = (
-        pl.DataFrame({"of": of, "at": at}).filter((pl.col("of") != 0) & pl.col("at").is_not_nan())
-        for of, at in ((of_train, course.train), (of_test, course.test))
-    )
+    train, test = course.in_series(columns)
     last = train.group_by("of").agg(pl.col("at").max().alias("last"), pl.len().alias("rows"))
-    both = test.join(last, on="of").group_by("of").agg(
-        (pl.col("at") > pl.col("last")).all().alias("is_later"), pl.len().alias("test"), pl.col("rows").first()
-    )  # fmt: skip
+    is_later = (pl.col("at") > pl.col("last")).all()
+    both = test.join(last, on="of").group_by("of").agg(pl.col("rows").first(), is_later=is_later, test=pl.len())
     count, later = both.height, int(both["is_later"].sum())
     # The chance that all test rows are the last ones of their series: one in so many choices.
     each = gammaln(both["test"] + 1) + gammaln(both["rows"] + 1) - gammaln(both["test"] + both["rows"] + 1)
@@ -331,15 +324,10 @@ def _with_own_ends(course: TimeColumn) -> Split | None:
         return None
     train_file, test_file = files(tables)
     others = "; some test rows of the others lie between their training rows" if later < count else ""
-    why = (
-        f"in {later} of {count} series by {listed(columns)}, all rows of {test_file} are later in `{course.column}` "
-        f"than those of {train_file}, but not than those of other series{others}"
-    )
+    of = f"{later} of {count} series by {naming.listed(columns, ' and ')}"
+    than = f"than those of {train_file}, but not than those of other series{others}"
+    why = f"in {of}, all rows of {test_file} are later in `{course.column}` {than}"
     return _later(course.column, why) | {"series": list(columns), "within": later < count}
-
-
-def listed(columns: Iterable[str], between: str = " and ") -> str:
-    return between.join(f"`{name}`" for name in columns)
 
 
 # Times
@@ -471,7 +459,7 @@ def may_have_unseen(tables: Tables, taken: Callable[[str], bool]) -> list[str]:
         repeats = 1 < about["distinct"] <= min(tables.train.rows, INSPECTED_ROWS) / 2
         if about["kind"] not in ("category", "integer") or not repeats or taken(name) or naming.says_time(name):
             continue
-        if tables.in_both(name) and tables.test and (tables.test.kind(name) in NUMBERS) == (about["kind"] in NUMBERS):
+        if tables.are_alike(name):
             train, test = tables.head(name)
             if tables.train.rows > INSPECTED_ROWS or not np.isin(test, train).all():
                 found.append(name)
@@ -526,15 +514,12 @@ def _ambiguity(tables: Tables, new: UnseenValues | None) -> str:
         if why := one.earlier():
             return why
     if other := next((group["column"] for group in _groups(tables) if not group["counts_groups"]), None):
-        return (
-            f"at most 1 in 100 rows of {test} has a value of `{other}` that is in {train}, but whether `{other}` "
-            "counts time or names groups is unknown: name it with --time-column or --group-column"
-        )
+        hint = "name it with --time-column or --group-column"
+        unknown = f"whether `{other}` counts time or names groups is unknown: {hint}"
+        return f"at most 1 in 100 rows of {test} has a value of `{other}` that is in {train}, but {unknown}"
     if columns := _dates_in_parts(tables):
-        return (
-            f"the rows of {test} are later by {listed(columns)} together: write them in one column, such as 2024-01, "
-            "and name it with --time-column"
-        )
+        hint = "write them in one column, such as 2024-01, and name it with --time-column"
+        return f"the rows of {test} are later by {naming.listed(columns, ' and ')} together: {hint}"
     if new:
         return f"{_new_words(tables, new)}: to validate on other values, name it with --group-column"
     return f"nothing tells the rows of {test} from those of {train}"
@@ -582,7 +567,7 @@ def series(tables: Tables, time: str, taken: Callable[[str], bool] | None = None
     times = keys(tables.train.column(time).inspected, tables.as_numbers(time))
     timed = times != 0
     # A missing value is a value, too.
-    heads = {name: [mixed_missing(one) for one in tables.head(name)] for name in candidates}
+    heads = {name: [np.where(of == 0, np.uint64(1), of) for of in tables.head(name)] for name in candidates}
 
     def fits(columns: Sequence[str]) -> int | None:
         of_train, of_test = (joint_keys([heads[name][side] for name in columns]) for side in (0, 1))
@@ -600,20 +585,13 @@ def series(tables: Tables, time: str, taken: Callable[[str], bool] | None = None
     return []
 
 
-def mixed_missing(of: Keys) -> Keys:
-    return np.where(of == 0, np.uint64(1), of)
-
-
 def _may_name_series(tables: Tables) -> list[str]:
     """Columns of both tables whose values can name series, the most promising first."""
 
     def can(name: str, about: dict[str, Any]) -> bool:
         nameable = about["kind"] not in ("number", "text", "date", "empty")
         repeats = 1 < about["distinct"] <= min(tables.train.rows, INSPECTED_ROWS) / MIN_ROWS and about["missing"] == 0
-        same = (
-            tables.in_both(name) and tables.test and (tables.test.kind(name) in NUMBERS) == (about["kind"] in NUMBERS)
-        )
-        return bool(nameable and repeats and same and not naming.says_time(name))
+        return bool(nameable and repeats and tables.are_alike(name) and not naming.says_time(name))
 
     found = [name for name, about in tables.train.facts.items() if can(name, about)]
     return sorted(found, key=lambda name: (not naming.says(name, naming.KEY), tables.train.kind(name) in NUMBERS))

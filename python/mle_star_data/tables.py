@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -17,8 +18,11 @@ from numpy.typing import NDArray
 from .bootstrap import mixed
 
 Text = pl.Series
+Found = TypeVar("Found")
 
 WHOLE = re.compile(r"([+-]?)0*([0-9]+)(?:\.0*)?")
+ROW_ID = "row_id"
+"""The name of a column with row numbers, if no column names the rows."""
 MISSING = frozenset(
     [
         *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A"),
@@ -49,6 +53,13 @@ class Refused(Exception):
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+
+
+def unless_refused(call: Callable[..., Found], *arguments: Any) -> Found | None:
+    """What a call returns; None if it is refused."""
+    with suppress(Refused):
+        return call(*arguments)
+    return None
 
 
 class Table:
@@ -85,10 +96,8 @@ def read(file: str | Path) -> Table:
     try:
         frame = pl.read_csv(file, infer_schema=False, empty_string_is_null=False)
         # What polars takes for a row may be an empty line, or lack cells.
-        is_odd = (
-            frame.width != len(names)
-            or frame.select((pl.all_horizontal(pl.all() == "") | pl.any_horizontal(pl.all().is_null())).any()).item()
-        )
+        is_blank, lacks = pl.all_horizontal(pl.all() == ""), pl.any_horizontal(pl.all().is_null())
+        is_odd = frame.width != len(names) or frame.select((is_blank | lacks).any()).item()
     except pl.exceptions.PolarsError:
         is_odd = True
     if is_odd:
@@ -255,6 +264,11 @@ def labels_of(cell: str, between: str) -> list[str]:
         cell = cell.replace(other, between)
     parts = cell.split() if between == " " else cell.split(between)
     return sorted({canonical(part) for part in parts if part.strip()})
+
+
+def as_set(between: str, cell: str) -> str:
+    """The common form of a set of labels."""
+    return between.join(labels_of(cell, between))
 
 
 def in_order(names: Iterable[str]) -> list[str]:

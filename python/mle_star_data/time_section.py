@@ -39,10 +39,8 @@ def _series(frame: pl.DataFrame, by: Sequence[str], step: float, words: Callable
     """The series and their step."""
     if not by:
         span = float(frame[AT][-1] - frame[AT][0]) + step
-        yield (
-            f"- No columns name series: {frame.height:,} rows at {frame[AT].n_unique():,} different times over "
-            f"{words(step, span)}, usually {words(step, step)} apart"
-        )
+        times = f"{frame.height:,} rows at {frame[AT].n_unique():,} different times"
+        yield f"- No columns name series: {times} over {words(step, span)}, usually {words(step, step)} apart"
         return
     missing = ((pl.col(APART) / step + 0.5).floor() - 1).clip(0).sum().alias("missing")
     first, last = pl.col(AT).min().alias("first"), pl.col(AT).max().alias("last")

@@ -12,8 +12,7 @@ from mle_star_data import labels, measure, metrics, predictions, tables
 from mle_star_data.intervals import Target
 from mle_star_data.labels import Columns
 from mle_star_data.measure import Folds, Scoring
-from mle_star_data.metric_file import MetricFile
-from mle_star_data.metric_tables import LabelledRows
+from mle_star_data.metric_file import LabelledRows, MetricFile
 from mle_star_data.predictions import Layout
 from mle_star_data.tables import Refused
 
@@ -58,7 +57,8 @@ def both(folder: Path, metric: str, text: str, answers: str, layout: Layout, row
     read = predictions.read(predicted, labels.read(train, columns, known), layout, "reject")
     own = measure.measurement(rows.in_folds(read), rows, 50)
     file = MetricFile("mine.py", text, {}, answers)
-    return [own, file.measurement(tables.read(train), columns, layout, predicted, "reject", rows, 50)]
+    known_rows = LabelledRows.of(tables.read(train), columns)
+    return [own, file.measurement(known_rows, layout, predicted, "reject", rows, 50, "whole")]
 
 
 WIDE = Layout(["id", "p_1", "p_0", "p_2"], "id")
@@ -138,14 +138,13 @@ def test_a_file_scores_periods_and_the_rows_of_both_scripts_as_the_program_does(
     assert by_file["mean_over_periods"]
     # Each replicate takes a call for each period.
     assert by_file["replicates"] == pytest.approx(own["replicates"][:16])
-    file, known = MetricFile("mine.py", RMSE), tables.read(train)
-    columns = Columns("y", "id")
+    file, known = MetricFile("mine.py", RMSE), LabelledRows.of(tables.read(train), Columns("y", "id"))
     some = str(tmp_path / "some.csv")
-    measured = file.measurement(known, columns, Y, some, "reject", rows, 50)
+    measured = file.measurement(known, Y, some, "reject", rows, 50, "whole")
     assert (measured["score"], measured["rows"]) == (pytest.approx(6.5), 30)
-    found = file.compare(known, columns, Y, (predicted, some), rows, 50, 20)
+    found = file.compare(known, Y, (predicted, some), rows, 50, 20)
     assert (found["rows"], found["difference"]["by"]) == (30, pytest.approx(-1.0))
-    assert file.compare(known, columns, Y, (predicted, some), rows, 50, 31) == {"rows": 30, "difference": None}
+    assert file.compare(known, Y, (predicted, some), rows, 50, 31) == {"rows": 30, "difference": None}
 
 
 def test_halves_are_those_of_the_program(tmp_path: Path) -> None:
@@ -153,26 +152,28 @@ def test_halves_are_those_of_the_program(tmp_path: Path) -> None:
     # The predictions are in another order than the labels.
     lines = Path(table(tmp_path / "predicted.csv", "y", lambda at: f"{at % 5}")).read_text().splitlines()
     (tmp_path / "predicted.csv").write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
-    known, columns, metric = tables.read(text), Columns("y", "id"), metrics.named("RMSE")
+    columns, metric = Columns("y", "id"), metrics.named("RMSE")
+    known = LabelledRows.of(tables.read(text), columns)
     assert metric is not None
     halves = labels.read(text, columns, metric).halves()
     file, predicted = MetricFile("mine.py", RMSE), str(tmp_path / "predicted.csv")
     for part, half in (("choosing", halves[0]), ("reporting", halves[1])):
         own = measure.measurement(predictions.read(predicted, half, Y, "ignore"), Scoring(), 20)
-        by_file = file.measurement(known, columns, Y, predicted, "ignore", Scoring(), 20, part)
+        by_file = file.measurement(known, Y, predicted, "ignore", Scoring(), 20, part)
         assert (own["rows_digest"], own["score"]) == (by_file["rows_digest"], pytest.approx(by_file["score"]))
-    whole = file.measurement(known, columns, Y, predicted, "ignore", Scoring(), 20)
+    whole = file.measurement(known, Y, predicted, "ignore", Scoring(), 20, "whole")
     assert whole["rows"] == 59
     (tmp_path / "predicted.csv").write_text("\n".join(lines[:41]) + "\n")
     with pytest.raises(Refused, match="20 of 59 rows that need a prediction have none"):
-        file.measurement(known, columns, Y, predicted, "ignore", Scoring(), 20)
+        file.measurement(known, Y, predicted, "ignore", Scoring(), 20, "whole")
 
 
 def score(folder: Path, text: str, limit: float = 60.0, modules: dict[str, str] | None = None) -> dict[str, Any]:
     train = table(folder / "train.csv", "y", lambda at: f"{at % 7}")
     predicted = table(folder / "predicted.csv", "y", lambda at: f"{at % 5}")
     file = MetricFile("mine.py", text, modules or {}, limit=limit)
-    return file.measurement(tables.read(train), Columns("y", "id"), Y, predicted, "reject", Scoring(), 20)
+    known = LabelledRows.of(tables.read(train), Columns("y", "id"))
+    return file.measurement(known, Y, predicted, "reject", Scoring(), 20, "whole")
 
 
 def test_a_file_may_refuse_resampled_rows(tmp_path: Path) -> None:
@@ -279,9 +280,9 @@ def test_what_a_file_does_stays_in_its_process(tmp_path: Path) -> None:
 def test_predictions_of_other_rows_are_refused(tmp_path: Path) -> None:
     train = tables.read(table(tmp_path / "train.csv", "y", lambda at: f"{at % 7}"))
     (tmp_path / "predicted.csv").write_text("id,y\n1,1\n99,1\n")
-    file, columns = MetricFile("mine.py", RMSE), Columns("y", "id")
+    file, known = MetricFile("mine.py", RMSE), LabelledRows.of(train, Columns("y", "id"))
     with pytest.raises(Refused, match="1 rows have an ID that is not expected, for example `99`"):
-        file.measurement(train, columns, Y, str(tmp_path / "predicted.csv"), "reject", Scoring(), 20)
+        file.measurement(known, Y, str(tmp_path / "predicted.csv"), "reject", Scoring(), 20, "whole")
 
 
 def test_rows_without_an_id_are_named_by_their_number(tmp_path: Path) -> None:
@@ -295,10 +296,7 @@ def score(solution, submission, row_id_column_name):
     assert list(found.ids) == ["0", "2", "3"]
     (tmp_path / "predicted.csv").write_text("y\n1\n")
     file = MetricFile("mine.py", text)
-    train = tables.read(str(tmp_path / "train.csv"))
-    measured = file.measurement(
-        train, Columns("y"), Layout(["y"]), str(tmp_path / "predicted.csv"), "reject", Scoring(), 5
-    )
+    measured = file.measurement(found, Layout(["y"]), str(tmp_path / "predicted.csv"), "reject", Scoring(), 5, "whole")
     assert (measured["score"], measured["rows"]) == (10.0, 1)
 
 

@@ -43,16 +43,14 @@ macro_rules! files {
         [$(($name, include_str!(concat!("../../python/mle_star_data/", $name)))),*]
     };
 }
-const FILES: [(&str, &str); 59] = files! {
-    "__init__.py" "__main__.py" "aliases.py" "bootstrap.py" "column_kinds.py" "courses.py" "dates.py" "dependence.py" "describe.py"
-    "described_columns.py" "description.py" "diagnose.py" "error_correlation.py" "facts.py" "files.py"
-    "folders.py" "formats.py" "formulas.py" "frames.py" "histograms.py" "holdout.py" "importances.py" "intake.py"
-    "intervals.py" "kaggle_metric_utilities.py" "labels.py" "links.py" "markdown.py" "measure.py"
-    "metric_child.py" "metric_file.py" "metric_tables.py" "metrics.py" "naming.py" "new_rows.py"
-    "number_notation.py" "other_files.py" "packing.py" "pairs.py" "partitions.py" "periods.py" "plan.py" "predictions.py"
-    "questions.py" "readings.py" "refit.py" "relations.py" "roles.py" "rows.py" "selection.py" "sentences.py"
-    "spellings.py" "split.py" "submission.py" "submission_columns.py" "tables.py" "text_table.py"
-    "time_section.py" "workbooks.py"
+const FILES: [(&str, &str); 54] = files! {
+    "__init__.py" "__main__.py" "aliases.py" "bootstrap.py" "column_kinds.py" "courses.py" "dates.py" "dependence.py"
+    "describe.py" "described_columns.py" "description.py" "diagnose.py" "facts.py" "files.py" "folders.py" "formats.py"
+    "frames.py" "histograms.py" "holdout.py" "importances.py" "intake.py" "intervals.py" "kaggle_metric_utilities.py" "labels.py"
+    "links.py" "markdown.py" "measure.py" "metric_child.py" "metric_file.py" "metrics.py" "naming.py" "new_rows.py"
+    "other_files.py" "packing.py" "pairs.py" "partitions.py" "periods.py" "plan.py" "predictions.py" "questions.py" "readings.py"
+    "refit.py" "relations.py" "roles.py" "rows.py" "selection.py" "sentences.py" "spellings.py" "split.py" "submission.py"
+    "tables.py" "text_table.py" "time_section.py" "workbooks.py"
 };
 
 /// Answers questions.
