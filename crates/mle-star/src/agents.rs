@@ -42,7 +42,7 @@ pub(crate) use self::{
     planner::{Focus, planner},
     retriever::{Retrieved, retrieve},
     summarize::summarize,
-    variants::with_variants,
+    variants::{with_variants, without_code},
 };
 
 /// Adds the columns that scripts must not use to an agent's inputs, if there are any.

@@ -36,7 +36,7 @@ pub enum Switch {
 #[serde(rename_all = "snake_case")]
 pub enum Acceptance {
     /// It is better by more than one standard error of the paired difference. Of scores that are closer, the solution that
-    /// averages more models wins, then that with the shorter script, then the better score. For the offline agents, and where
+    /// averages several models wins, if the other does not, then that with the shorter script, then the better score. For the offline agents, and where
     /// standard errors are unknown, as in the paper.
     Auto,
     /// Its score is not worse, as in the paper.

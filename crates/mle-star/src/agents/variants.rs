@@ -36,6 +36,11 @@ pub(crate) fn with_variants(summary: String, study: &Execution, direction: Direc
     [Some(summary), Some(measured), better].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
+/// Such a summary without this code, which a later solution has or has left out.
+pub(crate) fn without_code(summary: &str) -> &str {
+    summary.split_once(BETTER).map_or(summary, |(words, _)| words.trim_end())
+}
+
 /// The code of the better variants in such a summary.
 pub(super) fn better_code(summary: &str) -> Option<&str> {
     summary.split_once(BETTER).map(|(_, code)| code.trim())
@@ -65,5 +70,6 @@ mod tests {
         assert_eq!(code_of(study, 2), None);
         let summary = format!("Lags help.\n\n{BETTER}\n\nVariant 1:");
         assert_eq!((better_code(&summary), better_code("Lags help.")), (Some("Variant 1:"), None));
+        assert_eq!((without_code(&summary), without_code("Lags help.")), ("Lags help.", "Lags help."));
     }
 }

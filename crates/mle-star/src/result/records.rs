@@ -4,6 +4,7 @@ use super::{
     AttemptEffect, CodeBlockRecord, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt,
     SolutionScript, StepRecord,
 };
+use crate::agents::without_code;
 use crate::evaluation::Evaluation;
 use crate::lessons::diff;
 use crate::scored::Scored;
@@ -67,8 +68,8 @@ impl StepRecord {
 
     /// T_abl of the MLE-STAR paper: the summaries of the studies in these steps.
     pub(crate) fn summaries(steps: &[Self]) -> Vec<String> {
-        let summaries = steps.iter().map(|step| step.ablation_summary.clone());
-        summaries.filter(|summary| !summary.is_empty()).collect()
+        let summaries = steps.iter().map(|step| without_code(&step.ablation_summary));
+        summaries.filter(|summary| !summary.is_empty()).map(str::to_owned).collect()
     }
 
     /// C of the MLE-STAR paper: the blocks refined in these steps.

@@ -449,7 +449,7 @@ async fn an_attempt_replaces_the_best_if_it_is_better_by_one_standard_error() {
 }
 
 #[tokio::test]
-async fn a_tie_goes_to_the_script_that_averages_more_models_then_to_the_shorter_one() {
+async fn a_tie_goes_to_the_script_that_averages_models_then_to_the_shorter_one() {
     let check = async |block: &str, gain: f64, kept: bool| {
         let mut inputs = held_out();
         (inputs.config.num_retrieved_models, inputs.config.num_parallel_solutions) = (1, 1);
