@@ -36,7 +36,7 @@ use mle_star_domain::effects::{
 };
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Name, Place, Section, Step};
-use mle_star_domain::protocol::{Holdout, Period, Protocol, Shift};
+use mle_star_domain::protocol::{Holdout, Protocol, Shift};
 use mle_star_domain::question::{Answer as Measured, Question};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
@@ -163,12 +163,6 @@ impl<'a> Ctx<'a> {
     pub(crate) fn holdout(&self) -> &'a Holdout {
         static NONE: Holdout = Holdout::Off { why: String::new() };
         self.run.frozen.protocol.as_ref().map_or(&NONE, |protocol| &protocol.holdout)
-    }
-
-    /// The period that scripts of the search predict, if they do and it is known.
-    pub(crate) fn predicted_period(&self) -> Option<&'a Period> {
-        let protocol = self.run.frozen.protocol.as_ref().filter(|protocol| protocol.holdout.is_period())?;
-        protocol.periods.as_ref()?.held_out.as_ref()
     }
 
     /// Whether the agents are told more than in the paper.
@@ -478,7 +472,7 @@ impl<'a> Ctx<'a> {
         let seconds = if reply.replayed { 0.0 } else { self.run.journal.elapsed() - started };
         let (place, usage, replayed) = (place.clone(), reply.value.usage, reply.replayed);
         let text = reply_text(&reply.value).unwrap_or_default();
-        let (characters, reply) = (text.chars().count() as u64, beginning(text));
+        let (characters, reply) = (text.chars().count() as u64, beginning(text.trim(), 200));
         self.emit(Event::AgentEnded { place, agent, seconds, usage, failure, characters, reply, replayed });
     }
 

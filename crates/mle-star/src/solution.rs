@@ -229,12 +229,5 @@ fn breaks(text: &str) -> usize {
 
 fn occurrences(text: &str, part: &str) -> usize {
     // Overlapping occurrences count too: each of them could be meant.
-    let mut count = 0;
-    let mut from = 0;
-    while let Some(at) = text[from..].find(part) {
-        count += 1;
-        let step = text[from + at..].chars().next().map_or(1, char::len_utf8);
-        from += at + step;
-    }
-    count
+    text.char_indices().filter(|(at, _)| text[*at..].starts_with(part)).count()
 }

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::lessons::{format_seconds, number, rounded};
-use crate::outcomes::RunFacts;
-use crate::reply;
+
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
@@ -28,10 +27,7 @@ pub(crate) async fn ensembler(
         .telling("members", members(solutions))
         .telling("best", best_round(best));
     let answer = ctx.ask(call).await?;
-    let code = reply::code(&answer);
-    if code.is_none() {
-        ctx.warn(format!("the ensembler's reply holds no code: {}", reply::excerpt(&answer)));
-    }
+    let code = super::code_or_warn(ctx, &answer, "the ensembler's reply holds no code");
     Ok(code.map(|text| Solution::new(text, SolutionPhase::Ensemble)))
 }
 
@@ -47,12 +43,6 @@ pub(super) fn best_round(best: Option<&Scored>) -> Value {
         told["script"] = json!(best.text());
         told
     })
-}
-
-/// How long a run took, and whether other scripts ran beside it.
-pub(super) fn time_taken(facts: &RunFacts) -> String {
-    let beside = if facts.beside { " beside other scripts" } else { "" };
-    format!("{}{beside}", format_seconds(facts.seconds))
 }
 
 /// The score of a solution with its standard error, and those of predictions that need no model: the same for all rows and, in a forecast, the value of the
@@ -74,10 +64,12 @@ pub(super) fn beside_simple_ones(solution: &Scored) -> String {
 /// The score of a solution, how long it took, and what it printed at the end.
 pub(super) fn run_of(solution: &Scored) -> Value {
     let facts = solution.facts();
-    let score = beside_simple_ones(solution);
-    let memory = facts.peak_memory_mib.map(|mib| format!("{mib} MiB"));
+    let beside = if facts.beside { " beside other scripts" } else { "" };
     json!({
-        "score": score, "time": time_taken(facts), "seconds": facts.seconds, "memory": memory,
+        "score": beside_simple_ones(solution),
+        "time": format!("{}{beside}", format_seconds(facts.seconds)),
+        "seconds": facts.seconds,
+        "memory": facts.peak_memory_mib.map(|mib| format!("{mib} MiB")),
         "printed": facts.printed,
     })
 }

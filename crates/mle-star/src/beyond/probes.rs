@@ -83,8 +83,7 @@ async fn probes_of(
         return Ok(vec![new_probe("leakage-check", (ProbeVerdict::Suspect, why.to_owned()))]);
     }
     if !ctx.verifies() {
-        let why = "the program does not compute scores from predictions in this run";
-        let skipped = |name| new_probe(name, (ProbeVerdict::Skipped, why.to_owned()));
+        let skipped = |name| new_probe(name, (ProbeVerdict::Skipped, super::UNVERIFIED.to_owned()));
         return Ok([SHUFFLED, REPLACED, FITS].map(skipped).into());
     }
     let [whole, one] = scripts(solution, library);
@@ -145,9 +144,9 @@ async fn run<'a>(
     let seconds = |one: &Scored| one.facts().seconds;
     let mut scripts = scripts.into_iter().flatten();
     let least = scripts.clone().map(seconds).fold(f64::INFINITY, f64::min);
-    match scripts.find(|one| time.has_room_for(seconds(one))) {
+    match scripts.find(|one| time.refusal(seconds(one)).is_none()) {
         Some(probed) => Ok(Ok((probed, ctx.run(probed.text(), Purpose::Probe).await?.value))),
-        None => Ok(Err(time.refusal(least))),
+        None => Ok(Err(time.refusal(least).unwrap_or_default())),
     }
 }
 

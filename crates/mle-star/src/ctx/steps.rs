@@ -10,7 +10,7 @@ use crate::diagnostics::Diagnostics;
 use crate::evaluation::StepEnd;
 use crate::event::Event;
 use crate::history::History;
-use crate::journal::Entry;
+use crate::journal::{EffectState, Entry, Kind};
 use crate::scored::Scored;
 use crate::spending::spending;
 use crate::stop::{Stop, words_of_panic};
@@ -131,7 +131,7 @@ impl<'a> Ctx<'a> {
     pub(crate) fn close(&self, mut verdict: Verdict) -> Result<(), Stop> {
         let step = self.current_step()?;
         std::mem::take(&mut verdict.unrecorded.warnings).into_iter().for_each(|warning| self.warn(warning));
-        if !self.run.journal.is_closed(step)? && !self.history().failed_alone(step) {
+        if !self.run.journal.has_any(&self.place, Kind::Verdict)? && !self.history().failed_alone(step) {
             self.fence()?;
         }
         self.record(step, verdict)
@@ -236,15 +236,20 @@ impl<'a> Ctx<'a> {
         }
         let (journal, effects) = (self.run.journal, self.run.journal.ledger().unwrap_or_default());
         let spent = spending(&effects, self.config()).total().usage;
-        let known = Diagnostics::new(stop.to_string(), journal.elapsed(), &effects, spent);
+        let reached = effects.iter().filter(|effect| effect.state != EffectState::Aside);
+        let protocol = self.run.frozen.protocol.as_ref().filter(|protocol| protocol.holdout.is_period());
+        let periods = protocol.and_then(|protocol| protocol.periods.as_ref());
         let history = self.history();
         let diagnostics = Diagnostics {
+            error: stop.to_string(),
+            elapsed_seconds: journal.elapsed(),
+            spent,
+            phase: reached.filter_map(|effect| effect.place.phase()).max(),
             last_success: history.last_success(),
+            scored: history.scored,
             solution: history.answer(),
             submission: history.submission(),
-            scored: history.scored,
-            predicts: self.predicted_period().cloned(),
-            ..known
+            predicts: periods.and_then(|periods| periods.held_out.clone()),
         };
         drop(history);
         if let Err(error) = journal.note_stop(Some(&diagnostics)) {

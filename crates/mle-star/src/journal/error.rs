@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use super::{Interruption, tables};
+use super::tables;
 use crate::shell;
-use mle_star_domain::effects::Usage;
+
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::trouble::Trouble;
 
@@ -88,12 +88,6 @@ pub enum JournalError {
     /// The run folder cannot be used.
     #[error("the run folder cannot be used: {0}")]
     Io(#[from] std::io::Error),
-}
-
-impl Interruption for JournalError {
-    fn paid(&self) -> Option<(&str, Usage)> {
-        None
-    }
 }
 
 impl JournalError {

@@ -58,11 +58,8 @@ impl Journal {
     }
 
     /// The run that this one was forked from.
-    ///
-    /// # Errors
-    /// When the journal cannot be read.
-    pub fn forked_from(&self) -> Result<Option<ForkedFrom>, JournalError> {
-        Ok(self.store().forked_from()?)
+    pub fn forked_from(&self) -> Option<ForkedFrom> {
+        self.forked.clone()
     }
 
     /// The model that answered the call at `place` before the run was forked: the settings may name another one since.
@@ -87,10 +84,6 @@ impl Journal {
 }
 
 impl Store {
-    pub(super) fn forked_from(&self) -> rusqlite::Result<Option<ForkedFrom>> {
-        self.get_json("forked_from")
-    }
-
     /// The model of the call that counts at `place`, among the first records.
     fn model_of(&self, place: &Place, last: i64) -> rusqlite::Result<Option<String>> {
         #[derive(Deserialize)]
@@ -99,7 +92,7 @@ impl Store {
         }
         let sql = "SELECT request FROM effects
                    WHERE place = ?1 AND kind = 'agent' AND state = 'ended' AND seq <= ?2";
-        let mut statement = self.db_ref().prepare_cached(sql)?;
+        let mut statement = self.db.prepare_cached(sql)?;
         let mut rows = statement.query(params![place.as_str(), last])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let request: Request = serde_json::from_str(row.get_ref(0)?.as_str()?).map_err(json_error)?;
@@ -164,7 +157,7 @@ fn cut(copy: &Path, kept: &[&EffectRecord], frozen: &Frozen, forked: &ForkedFrom
     let mut store = Store::reading(db, None);
     let notes = kept.iter().filter_map(|record| record.request["notes"].as_u64()).max().unwrap_or_default();
     store.atomically(|store| {
-        let db = store.db_ref();
+        let db = &store.db;
         db.execute_batch("CREATE TEMP TABLE kept (seq INTEGER PRIMARY KEY)")?;
         for record in kept {
             db.prepare_cached("INSERT INTO kept VALUES (?1)")?.execute([record.seq])?;
@@ -177,7 +170,7 @@ fn cut(copy: &Path, kept: &[&EffectRecord], frozen: &Frozen, forked: &ForkedFrom
             make_free(db, record)?;
         }
         let mut continued = store.continued()?;
-        continued.retain(|continuation: &Continuation| continuation.last() < forked.last);
+        continued.retain(|continuation: &Continuation| continuation.last < forked.last);
         let mut known = store.notes()?;
         known.truncate(usize::try_from(notes).unwrap_or(usize::MAX));
         store.set_json("continued", &continued)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::JournalError;
+use super::{JournalError, checksum};
 
 /// The version of the tables below.
 pub(super) const FORMAT: i64 = 3;
@@ -37,9 +37,10 @@ CREATE INDEX by_place ON effects (place);
 pub(super) const SET_META: &str = "INSERT INTO meta VALUES (?1, ?2, seal(?1, ?2))
     ON CONFLICT (key) DO UPDATE SET value = excluded.value, seal = excluded.seal";
 
-/// Checks that this is a journal of a supported format.
-pub(super) fn is_known(db: &Connection, path: &Path) -> Result<(), JournalError> {
+/// Prepares a connection for reading: checks that this is a journal of a supported format.
+pub(super) fn prepare(db: &Connection, path: &Path) -> Result<(), JournalError> {
     let broken = |error: rusqlite::Error| JournalError::damaged(path, error.to_string());
+    checksum::provide(db).map_err(broken)?;
     if pragma(db, "application_id").map_err(broken)? != APPLICATION_ID {
         return Err(JournalError::damaged(path, "it is another kind of file"));
     }

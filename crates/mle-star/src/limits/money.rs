@@ -56,7 +56,8 @@ pub(crate) struct Reserve<'a> {
     prompt_bytes: usize,
     most: f64,
     expected: f64,
-    max_usd: Option<f64>,
+    /// US dollars that the call may cost by itself.
+    pub max_usd: Option<f64>,
     is_settled: bool,
 }
 
@@ -161,11 +162,6 @@ impl State {
 }
 
 impl Reserve<'_> {
-    /// US dollars that the call may cost by itself.
-    pub fn max_usd(&self) -> Option<f64> {
-        self.max_usd
-    }
-
     /// Counts what the call used. Returns it with an estimate of what is unknown, and new warnings.
     pub fn settle(mut self, usage: Usage) -> (Usage, Vec<Warning>) {
         self.is_settled = true;

@@ -3,14 +3,14 @@
 use super::search::{Ensemble, Search};
 use crate::beyond::fallback::FinalAnswer;
 use crate::ctx::Ctx;
-use crate::findings::{CodeFinding, Findings};
+use crate::findings::Findings;
 use crate::library::Library;
 use crate::paper::refine::Refinement;
 use crate::record::{EffectRecord, Kind};
 use crate::result::{
     BaselineScore, CodeBlockRecord, Costs, Durations, FinalPredictions, FinalResult, FinishedRun, KeptModel,
     ModelRecord, PathRecord, PathStatus, Phase1Result, Phase2Result, Phase3Result, SearchModels,
-    SolutionScript, StoppedBy, Tokens,
+    SolutionScript, StepRecord, StoppedBy, Tokens,
 };
 use crate::scored::Scored;
 use crate::spending::{Calls, Spending, spending};
@@ -33,6 +33,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Res
         ctx.info(format!("lineage: {place}, score {score:?}, {note}"));
     }
     let usage = spending(&effects, ctx.config());
+    let Usage { input, output, cache_read, cache_write, .. } = usage.total().usage;
     let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
     let findings = findings(ctx, &search.library, &last.candidate.solution)?;
     let trust =
@@ -59,7 +60,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Res
         estimated_cost_usd: usage.total().usage.estimated_usd,
         durations,
         costs,
-        tokens: tokens(&usage),
+        tokens: Tokens { input, output, cache_read, cache_write },
         usage,
         lineage,
         leakage_suspected: search.initial.leakage_suspected || last.candidate.leaks,
@@ -69,7 +70,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Res
         cuts: ctx.run.journal.cuts()?,
         final_solution: last.candidate.script,
         made_with: ctx.run.journal.made_with()?,
-        forked_from: ctx.run.journal.forked_from()?,
+        forked_from: ctx.run.journal.forked_from(),
         trust,
         importance_why: importance_why(last.importance.as_ref()),
         importance_rows: known_importance.map(|known| known.rows),
@@ -130,14 +131,7 @@ fn findings(ctx: &Ctx<'_>, library: &Library, chosen: &Scored) -> Result<Vec<Fin
     {
         let run = record.place.parent().named(Name::Run);
         let found = record.outcome.and_then(|outcome| serde_json::from_value::<Findings>(outcome).ok());
-        let finding = |CodeFinding { rule, severity, line, text, .. }| Finding {
-            rule,
-            severity,
-            place: run.clone(),
-            line,
-            text,
-        };
-        findings.extend(found.unwrap_or_default().found.into_iter().map(finding));
+        findings.extend(found.unwrap_or_default().found.iter().map(|found| found.at(&run)));
     }
     findings.retain(|found| found.severity == Severity::Block || runs.contains(&&found.place));
     // Paths run side by side, so the order of their findings may differ in a resume.
@@ -254,9 +248,14 @@ fn phase1(search: &Search) -> Phase1Result {
 }
 
 fn phase2(path: &Refinement) -> Phase2Result {
+    let block = |StepRecord { code_block, category, outer_step, .. }: &StepRecord| CodeBlockRecord {
+        content: code_block.clone(),
+        category: *category,
+        outer_step: *outer_step,
+    };
     Phase2Result {
         ablation_summaries: path.steps.iter().map(|step| step.ablation_summary.clone()).collect(),
-        refined_blocks: path.steps.iter().map(CodeBlockRecord::from).collect(),
+        refined_blocks: path.steps.iter().map(block).collect(),
         best_solution: SolutionScript::from(&path.best),
         best_score: path.best.score().value(),
         step_history: path.steps.clone(),
@@ -311,11 +310,6 @@ fn costs(usage: &Spending, paths: u32) -> Costs {
         finalization_cost_usd: phase(Phase::Finalization),
         total_cost_usd: usage.total().usage.cost_usd,
     }
-}
-
-fn tokens(usage: &Spending) -> Tokens {
-    let Usage { input, output, cache_read, cache_write, .. } = usage.total().usage;
-    Tokens { input, output, cache_read, cache_write }
 }
 
 /// The phases that did not fail and in which no limit skipped anything.
