@@ -14,7 +14,8 @@ pub(crate) struct Failure {
     pub headline: Option<String>,
     /// The limit that prevented the run.
     pub limit: Option<Limit>,
-    /// Whether a leak prevented the run, the agent that writes the script failed, or the runners were lost.
+    /// Whether no repair can help: a limit or a leak prevented the run, the agent that writes the script failed, or the runners
+    /// were lost.
     pub is_final: bool,
     /// What is known about the run, if there was one.
     pub facts: Option<RunFacts>,
@@ -120,7 +121,7 @@ impl Failure {
     }
 
     pub fn refused(limit: Limit) -> Self {
-        Self { limit: Some(limit), ..Self::new(format!("not run: {}", limit.name())) }
+        Self { limit: Some(limit), ..Self::beyond_repair(format!("not run: {}", limit.name())) }
     }
 
     /// Why an agent gave no answer; `None` if it did.
@@ -135,11 +136,6 @@ impl Failure {
     /// A failure that no repair mends.
     pub fn beyond_repair(error: impl Into<String>) -> Self {
         Self { is_final: true, ..Self::new(error) }
-    }
-
-    /// Whether no repair can help.
-    pub fn is_final(&self) -> bool {
-        self.limit.is_some() || self.is_final
     }
 
     /// A failure without a run.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::event::Event;
-use crate::lessons::{ablation_lines, lessons};
+use crate::lessons::{MAX_LINES_PER_RUN, ablation_lines, lessons};
 use crate::scored::Scored;
 use crate::verdict::{self, Best, Lineage, Verdict, Verdicts};
 use mle_star_domain::effects::{AgentReply, Answer, Limit, Usage};
@@ -110,7 +110,7 @@ impl History {
 
     /// What the run tried so far and with what effect, on all paths, without the attempts of the outer step of `at`.
     pub fn lessons(&self, at: Option<Step>) -> Vec<String> {
-        lessons(&self.verdicts, self.direction, at)
+        lessons(&self.verdicts, self.direction, at, MAX_LINES_PER_RUN)
     }
 
     /// What ablation studies found on all paths, without those of the outer step of `at`.
@@ -120,11 +120,9 @@ impl History {
 
     /// The median standard error of the differences of scores that steps made, in the metric's unit: smaller ones cannot be seen.
     pub fn noise(&self) -> Option<f64> {
-        let errors = self.verdicts.values();
-        let mut errors: Vec<f64> = errors
-            .filter_map(|verdict| verdict.standard_error.or(verdict.unrecorded.standard_error))
-            .filter(|error| *error > 0.0)
-            .collect();
+        let error = |verdict: &Verdict| verdict.standard_error.or(verdict.unrecorded.standard_error);
+        let errors = self.verdicts.values().filter_map(error);
+        let mut errors: Vec<f64> = errors.filter(|error| *error > 0.0).collect();
         errors.sort_by(f64::total_cmp);
         errors.get(errors.len() / 2).copied()
     }

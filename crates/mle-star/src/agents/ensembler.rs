@@ -52,12 +52,12 @@ pub(super) fn beside_simple_ones(solution: &Scored) -> String {
     let error = measured.and_then(|measured| measured.standard_error);
     let error = error.map(|error| format!(" ± {}", rounded(error, 2))).unwrap_or_default();
     let score = format!("{}{error}", number(solution.score().value()));
-    let constant = measured.and_then(|measured| measured.constant);
-    let naive = measured.and_then(|measured| measured.seasonal_naive);
-    let constant =
-        constant.map(|constant| format!("the best constant prediction scores {}", rounded(constant, 4)));
-    let naive = naive.map(|naive| format!("a seasonal naive forecast {}", rounded(naive, 4)));
-    let simple: Vec<String> = constant.into_iter().chain(naive).collect();
+    let simple = measured.into_iter().flat_map(|measured| {
+        let naive = ("a seasonal naive forecast", measured.seasonal_naive);
+        [("the best constant prediction scores", measured.constant), naive]
+    });
+    let told = |(what, score): (&str, Option<f64>)| Some(format!("{what} {}", rounded(score?, 4)));
+    let simple: Vec<String> = simple.filter_map(told).collect();
     if simple.is_empty() { score } else { format!("{score} ({})", simple.join(", ")) }
 }
 

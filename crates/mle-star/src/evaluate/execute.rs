@@ -51,7 +51,7 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Script, purpose: Purpose) ->
     let (mut repairs, mut mishaps): (Vec<Repair>, Vec<String>) = Default::default();
     for count in 1..=ctx.config().max_debug_attempts {
         let Err(failure) = &execution.result else { break };
-        if failure.is_final() {
+        if failure.is_final {
             break;
         }
         if purpose == Purpose::Submission {
@@ -79,7 +79,7 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Script, purpose: Purpose) ->
         }
     }
     if let Err(failure) = execution.result.as_ref().map(drop)
-        && !failure.is_final()
+        && !failure.is_final
     {
         let repairs = ctx.config().max_debug_attempts;
         ctx.warn(format!(
@@ -196,10 +196,7 @@ fn error_text(outcome: &ScriptOutcome) -> String {
     let memory = outcome
         .out_of_memory
         .map(|how| format!("the script ran out of memory: {}. Reduce its memory use.", how.words()));
-    for note in memory.iter().chain(&outcome.notes) {
-        text.push_str("\nNote: ");
-        text.push_str(note);
-    }
+    memory.iter().chain(&outcome.notes).for_each(|note| text.extend(["\nNote: ", note]));
     text.trim_end().to_owned()
 }
 

@@ -38,7 +38,10 @@ const COUNTER: Range<usize> = 24..28;
 
 /// Opens a copy of a journal, which lies in the folder.
 pub(super) fn open(path: &Path) -> Result<(Connection, TempDir), JournalError> {
-    let folder = copied(path).map_err(|error| unreadable(path, &error))?;
+    let folder = copied(path).map_err(|error| match error.raw_os_error() {
+        Some(libc::ELOOP) => JournalError::damaged(path, "it is a link"),
+        _ => JournalError::damaged(path, error.to_string()),
+    })?;
     let broken = |error: rusqlite::Error| JournalError::damaged(path, error.to_string());
     let db = Connection::open(folder.path().join(FILE)).map_err(broken)?;
     prepare(&db, path)?;
@@ -94,13 +97,6 @@ fn if_there<T: Default>(found: io::Result<T>) -> io::Result<T> {
     match found {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(T::default()),
         found => found,
-    }
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> JournalError {
-    match error.raw_os_error() {
-        Some(libc::ELOOP) => JournalError::damaged(path, "it is a link"),
-        _ => JournalError::damaged(path, error.to_string()),
     }
 }
 

@@ -126,7 +126,11 @@ impl JournalError {
             Self::OtherVerdict { .. } => "use the version of mle-star that wrote the run, or start a new run",
             Self::NotReached { .. } => "`mle-star show RUN` lists its places",
             Self::Bug { .. } => "report it, with the journal of the run",
-            Self::Io(error) => system_hint(error.kind()),
+            Self::Io(error) => match error.kind() {
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FULL,
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => CLOSED,
+                _ => UNCLEAR,
+            },
             Self::Write(error) => match error.sqlite_error_code() {
                 Some(ErrorCode::DiskFull) => FULL,
                 Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => CLOSED,
@@ -134,13 +138,5 @@ impl JournalError {
             },
         };
         hint.to_owned()
-    }
-}
-
-fn system_hint(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FULL,
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => CLOSED,
-        _ => UNCLEAR,
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use rusqlite::types::FromSql;
 
 use super::{JournalError, checksum};
 
@@ -41,7 +42,7 @@ pub(super) const SET_META: &str = "INSERT INTO meta VALUES (?1, ?2, seal(?1, ?2)
 pub(super) fn prepare(db: &Connection, path: &Path) -> Result<(), JournalError> {
     let broken = |error: rusqlite::Error| JournalError::damaged(path, error.to_string());
     checksum::provide(db).map_err(broken)?;
-    if pragma(db, "application_id").map_err(broken)? != APPLICATION_ID {
+    if pragma::<i64>(db, "application_id").map_err(broken)? != APPLICATION_ID {
         return Err(JournalError::damaged(path, "it is another kind of file"));
     }
     match pragma(db, "user_version").map_err(broken)? {
@@ -59,6 +60,6 @@ pub(super) fn json_error(error: serde_json::Error) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
-fn pragma(db: &Connection, name: &str) -> rusqlite::Result<i64> {
+pub(super) fn pragma<T: FromSql>(db: &Connection, name: &str) -> rusqlite::Result<T> {
     db.pragma_query_value(None, name, |row| row.get(0))
 }

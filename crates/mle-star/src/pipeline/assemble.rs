@@ -38,10 +38,11 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Res
     let findings = findings(ctx, &search.library, &last.candidate.solution)?;
     let trust =
         ctx.run.frozen.protocol.as_ref().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
-    let known_importance = last.importance.as_ref().filter(|one| one.failure.is_empty());
     let search_models = search_models(ctx, &search.library, &last.candidate.solution);
     let held_out = last.predicted_held_out(ctx).map(|(run, script)| FileStem::new(&run, &script));
     let predictions = FinalPredictions { held_out, validation: last.candidate.solution.kept() };
+    let importance = last.importance.unwrap_or_else(|| Importance::unknown("this run does not compute it"));
+    let known_importance = Some(&importance).filter(|one| one.failure.is_empty());
     let result = FinalResult {
         task: ctx.task().clone(),
         config: ctx.config().clone(),
@@ -72,7 +73,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Res
         made_with: ctx.run.journal.made_with()?,
         forked_from: ctx.run.journal.forked_from(),
         trust,
-        importance_why: importance_why(last.importance.as_ref()),
+        importance_why: Some(importance.failure.clone()).filter(|why| !why.is_empty()),
         importance_rows: known_importance.map(|known| known.rows),
         importance_on: known_importance.map(|known| known.on),
         importance: known_importance.map(|known| known.columns.clone()),
@@ -106,14 +107,6 @@ fn search_models(ctx: &Ctx<'_>, library: &Library, chosen: &Scored) -> SearchMod
     SearchModels {
         combined,
         solutions: solutions.iter().map(|one| (one.step().title(), kept(one))).collect(),
-    }
-}
-
-/// Why the importance of columns is not known.
-fn importance_why(importance: Option<&Importance>) -> Option<String> {
-    match importance {
-        None => Some("this run does not compute it".to_owned()),
-        Some(known) => Some(known.failure.clone()).filter(|why| !why.is_empty()),
     }
 }
 

@@ -33,10 +33,8 @@ pub(super) async fn initial(ctx: &Ctx<'_>) -> Result<Search, Stop> {
     compare_tables(ctx).await?;
     match (Box::pin(solutions(ctx, &baseline)).await, baseline.best()) {
         (Err(Stop::Limit(limit)), Some(best)) => {
-            let limit = limit.name();
-            ctx.warn(format!(
-                "the {limit} ended the search before its first solution, so the baseline stands"
-            ));
+            let before = format!("the {} ended the search before its first solution", limit.name());
+            ctx.warn(format!("{before}, so the baseline stands"));
             Ok(Search::of_baseline(baseline, best))
         }
         (made, _) => made,
@@ -120,13 +118,6 @@ fn end_path(ctx: &Ctx<'_>, path: &mut Refinement, cause: Option<String>) -> Resu
     Ok(record)
 }
 
-/// Without Phase 3: an ensemble needs at least two solutions.
-pub(super) fn without_ensemble(ctx: &Ctx<'_>, search: Search) -> Search {
-    let score = search.refined().first().map_or(f64::NAN, |one| one.score().value());
-    ctx.info(format!("Phase 3 skipped (L=1): {}, score {score}", ctx.task().competition_id));
-    search
-}
-
 /// Phase 3: solutions for further models, Algorithm 3, and ensemble selection over all solutions of the run. If one fails,
 /// the run continues without it.
 pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Search, Stop> {
@@ -144,14 +135,16 @@ pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Searc
     let compared = ctx.isolated(best_on_like_rows(ctx, &all)).await?.ok().flatten();
     let answer = ctx.history().answer().map(|best| best.run);
     let is_answer = |one: &&Scored| Some(one.place()) == answer.as_ref();
-    let best = all.iter().find(is_answer);
-    let selected = match best {
+    let selected = match all.iter().find(is_answer) {
         Some(best) => ctx.isolated(selection::select(ctx, best, &mut search.library)).await?.ok().flatten(),
         None => None,
     };
     let compared = compared.filter(|best| made.iter().any(|one| one.place() == best.place()));
     let made = compared.or_else(|| last_best(made, Scored::score));
-    let rounds = all_rounds(ctx, rounds.attempts);
+    let mut rounds = rounds.attempts;
+    // Those that never began have neither plan nor script.
+    let all = usize::try_from(ctx.config().ensemble_rounds).unwrap_or(usize::MAX);
+    rounds.resize_with(all, || EnsembleAttempt::without_script(String::new()));
     search.ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
     let best = search.solution_of(ctx.history().answer(), ctx.acceptance());
     search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
@@ -186,13 +179,6 @@ pub(super) async fn ensemble_of(
     let (step, score) = (best.step(), best.score().value());
     ctx.info(format!("the best ensemble is that of {step}, score {score}; {made} of {all} rounds succeeded"));
     Ok(Some(best))
-}
-
-/// The rounds as they are recorded, which are always R: those that never began have neither plan nor script.
-fn all_rounds(ctx: &Ctx<'_>, mut rounds: Vec<EnsembleAttempt>) -> Vec<EnsembleAttempt> {
-    let all = usize::try_from(ctx.config().ensemble_rounds).unwrap_or(usize::MAX);
-    rounds.resize_with(all, || EnsembleAttempt::without_script(String::new()));
-    rounds
 }
 
 /// Finalization: chooses, probes and finalizes the answer.
