@@ -99,7 +99,8 @@ impl<'a> Run<'a> {
         journal: &'a Journal,
         outside: Outside<'a>,
     ) -> Result<Self, Stop> {
-        let history = History::new(frozen.task.metric_direction, journal.failures()?);
+        let mut history = History::default();
+        history.failures = journal.failures()?;
         Ok(Self {
             frozen,
             journal,
@@ -190,9 +191,8 @@ impl<'a> Ctx<'a> {
         let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
         let (inputs, schema, tools) = (&call.inputs, call.schema.as_deref(), call.tools);
         let input = Input { agent, inputs, model: &model, schema, templates, tools, variant };
-        let question =
-            (call.reads_back && self.tells_more()).then(|| Value::from(inputs.clone()).to_string());
-        let known = question.as_deref().and_then(|question| self.history().answer_to(question));
+        let known = (call.reads_back && self.tells_more()).then(|| Value::from(inputs.clone()).to_string());
+        let known = known.and_then(|question| self.history().answer_to(&question));
         let read_back = known.is_some();
         let kept = StoredRequest { agent, model: &model, prompt: &prompt, variant, read_back, notes: None };
         let mut entry = Entry::new(&place, Kind::Agent, &input, &kept)?;

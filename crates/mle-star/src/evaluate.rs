@@ -59,7 +59,8 @@ pub(crate) async fn evaluate_change(
         let evaluation = evaluate_checked(ctx, checked).await?;
         return compare(ctx, evaluation, rival).await;
     }
-    let evaluation = score(ctx, Script::new(solution)).await?;
+    let execution = execute(ctx, Script::new(solution), Purpose::Score).await?;
+    let evaluation = scored(ctx, execution)?;
     let evaluation = compare(ctx, evaluation, rival).await?;
     let replaces = |scored: &&Scored| rival.is_none_or(|rival| scored.replaces(rival, rule));
     let Some(scored) = evaluation.scored.as_ref().ok().filter(replaces) else {
@@ -117,7 +118,7 @@ pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, checked: Script) -> Result<E
     if let Some(limit) = checked.refused {
         return Ok(Evaluation::refused(checked.solution, limit));
     }
-    let evaluation = score(ctx, checked).await?;
+    let evaluation = scored(ctx, execute(ctx, checked, Purpose::Score).await?)?;
     announce(ctx, &evaluation);
     Ok(evaluation)
 }
@@ -128,11 +129,6 @@ pub(crate) async fn score_once(ctx: &Ctx<'_>, solution: Solution) -> Result<Eval
     let evaluation = scored(ctx, run_once(ctx, script, Purpose::Score).await?)?;
     announce(ctx, &evaluation);
     Ok(evaluation)
-}
-
-/// Runs a solution, with repairs, for its score.
-async fn score(ctx: &Ctx<'_>, solution: Script) -> Result<Evaluation, Stop> {
-    scored(ctx, execute(ctx, solution, Purpose::Score).await?)
 }
 
 /// The score of a solution that ran.

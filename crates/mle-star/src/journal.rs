@@ -221,7 +221,7 @@ impl Journal {
         let frozen = store.frozen(&path)?;
         store.void_unfinished()?;
         let (elapsed, continued, forked) =
-            (store.elapsed()?, store.continued()?, store.get_json("forked_from")?);
+            (store.elapsed()?, store.get_list("continued")?, store.get_json("forked_from")?);
         let mut journal = Self::new(store, hold, Some(elapsed));
         journal.forked = forked;
         *lock(&journal.continued) = continued;
@@ -262,7 +262,7 @@ impl Journal {
     /// # Errors
     /// When the journal cannot be written.
     pub fn heartbeat(&self) -> Result<(), JournalError> {
-        Ok(self.store().heartbeat(self.elapsed())?)
+        Ok(self.store().set("elapsed", &self.elapsed().to_string())?)
     }
 
     /// Returns the outcome recorded at this place, or performs and records `effect`.
@@ -383,7 +383,7 @@ impl Journal {
     /// When the journal cannot be written.
     pub fn note_made_with(&self, now: MadeWith) -> Result<Option<MadeWith>, JournalError> {
         let store = self.store();
-        let mut all = store.made_with()?;
+        let mut all: Vec<MadeWith> = store.get_list("made_with")?;
         let before = all.last().cloned();
         if before.as_ref().is_some_and(|before| before.is_like(&now)) {
             return Ok(None);
@@ -398,7 +398,7 @@ impl Journal {
     /// # Errors
     /// When the journal cannot be read.
     pub fn made_with(&self) -> Result<Vec<MadeWith>, JournalError> {
-        Ok(self.store().made_with()?)
+        Ok(self.store().get_list("made_with")?)
     }
 
     /// Records what ended the run early. A later call replaces it.
@@ -468,9 +468,10 @@ impl Journal {
 }
 
 impl Drop for Journal {
-    /// Copies the log into the database. After a failure, the next process that opens the journal does it.
+    /// Copies the log into the database, as SQLite does when it closes the file. After a failure, the next process that opens the
+    /// journal does it.
     fn drop(&mut self) {
-        drop(wait::for_disk(|| self.store().empty_log()));
+        drop(wait::for_disk(|| self.store().db.execute_batch("PRAGMA wal_checkpoint(PASSIVE)")));
     }
 }
 

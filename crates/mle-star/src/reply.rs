@@ -41,11 +41,8 @@ pub struct Listed<T> {
 /// one item alone. `None` if no list has an item that can be read. An empty list is an answer, too; a bare `[]` in the
 /// text only if nothing else is, because quoted code is full of them.
 pub fn list<T: DeserializeOwned>(reply: &AgentReply, field: &str) -> Option<Listed<T>> {
-    let (given, found) = candidates(reply);
     let mut bare = None;
-    for (value, is_given) in
-        given.into_iter().map(|value| (value, true)).chain(found.map(|value| (value, false)))
-    {
+    for (value, is_given) in candidates(reply) {
         let is_answer = is_given || value.get(field).is_some();
         let Some(listed) = read_list(value, field) else { continue };
         if is_answer || !listed.items.is_empty() {
@@ -58,17 +55,14 @@ pub fn list<T: DeserializeOwned>(reply: &AgentReply, field: &str) -> Option<List
 
 /// The object of a structured answer: as given, or found in its text.
 pub(crate) fn object<T: DeserializeOwned>(reply: &AgentReply) -> Option<T> {
-    let (given, found) = candidates(reply);
-    given.into_iter().chain(found).find_map(|value| serde_json::from_value(value).ok())
+    candidates(reply).into_iter().find_map(|(value, _)| serde_json::from_value(value).ok())
 }
 
-/// What may be a structured answer: the given one, and what its text contains.
-fn candidates(reply: &AgentReply) -> (Option<Value>, impl Iterator<Item = Value>) {
-    let (given, found) = match &reply.answer {
-        Answer::Text { text, structured } => (structured.clone(), json_values(&clean(text))),
-        Answer::Failed { .. } | Answer::Refused { .. } => (None, Vec::new()),
-    };
-    (given, found.into_iter())
+/// What may be a structured answer, and whether it was given as one; otherwise, its text contains it.
+fn candidates(reply: &AgentReply) -> Vec<(Value, bool)> {
+    let Answer::Text { text, structured } = &reply.answer else { return Vec::new() };
+    let found = json_values(&clean(text)).into_iter().map(|value| (value, false));
+    structured.iter().map(|value| (value.clone(), true)).chain(found).collect()
 }
 
 /// The text of an answer, whatever is in it.

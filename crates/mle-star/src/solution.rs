@@ -111,9 +111,7 @@ impl Solution {
         }
         // Without the line ends around it, so that a replacement without them does not join lines.
         for part in [quoted.trim_matches(['\n', '\r']), quoted] {
-            if occurrences(&self.text, part) == 1
-                && let Some(at) = self.text.find(part)
-            {
+            if let [at] = occurrences(&self.text, part)[..] {
                 return Ok(CodeBlock { text: part.to_owned(), at });
             }
         }
@@ -191,7 +189,7 @@ impl Solution {
         let mut found = self.windows_like(&wanted);
         let block = found.next().ok_or(BlockError::Absent)?;
         // Equal lines can still make the text itself occur twice, as a part of longer lines.
-        if found.next().is_some() || occurrences(&self.text, &block.text) != 1 {
+        if found.next().is_some() || occurrences(&self.text, &block.text).len() != 1 {
             return Err(BlockError::Repeated);
         }
         Ok(block)
@@ -227,7 +225,7 @@ fn breaks(text: &str) -> usize {
     text.matches('\n').count()
 }
 
-fn occurrences(text: &str, part: &str) -> usize {
-    // Overlapping occurrences count too: each of them could be meant.
-    text.char_indices().filter(|(at, _)| text[*at..].starts_with(part)).count()
+/// Where a part occurs in a text. Overlapping occurrences count too: each of them could be meant.
+fn occurrences(text: &str, part: &str) -> Vec<usize> {
+    text.char_indices().map(|(at, _)| at).filter(|at| text[*at..].starts_with(part)).collect()
 }

@@ -7,7 +7,7 @@
 use crate::ctx::Ctx;
 use crate::result::{FinalResult, FinishedRun, SearchModels};
 use crate::stop::Stop;
-use crate::verdict::Lineage;
+use crate::verdict::{Lineage, lineage};
 
 use mle_star_domain::place::Step;
 use mle_star_domain::trust::Trust;
@@ -78,6 +78,7 @@ fn is_worse(ctx: &Ctx<'_>, new: &FinishedRun, earlier: &FinalResult) -> Result<b
 /// score.
 fn still_has(ctx: &Ctx<'_>, known: &Lineage) -> Result<bool, Stop> {
     let Some(step) = known.place.step() else { return Ok(false) };
-    let is_same = ctx.history().lineage(step).last().is_some_and(|now| now.score == known.score);
+    let now = lineage(&ctx.history().verdicts, step);
+    let is_same = now.last().is_some_and(|now| now.score == known.score);
     Ok(is_same && ctx.run.journal.is_from_before(step)?)
 }

@@ -121,7 +121,7 @@ async fn keep_one(ctx: &Ctx<'_>, solution: &Solution) -> Result<Result<Solution,
 
 /// The combination of such copies of its members.
 async fn keep_members(ctx: &Ctx<'_>, composition: &Composition) -> Result<Result<Solution, String>, Stop> {
-    let members = composition.len() as u64;
+    let members = composition.members.len() as u64;
     if members > MAX_KEPT_MODELS {
         return Ok(Err(format!(
             "{members} solutions are combined, and at most {MAX_KEPT_MODELS} are asked for their models"

@@ -74,10 +74,10 @@ async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<C
     let Some(measured) = measured else { return Ok(Err(failure)) };
     let members: Vec<(Scored, f64)> =
         members.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
-    let parts = members.iter().map(|(member, weight)| member.weighted(*weight));
-    let composition = Composition::new(parts, by, ctx.task().roles.id.as_deref());
+    let parts = members.iter().map(|(member, weight)| member.weighted(*weight)).collect();
+    let composition = Composition { members: parts, by, id_column: ctx.task().roles.id.clone() };
     let why = if why.is_empty() { why } else { format!("; {why}") };
-    let note = format!("weighted combination of {} solutions{why}", composition.len());
+    let note = format!("weighted combination of {} solutions{why}", members.len());
     let lead = lead.map(|Difference { by, standard_error }| {
         let [own, best, error] = [measured.score, measured.score - by, standard_error].map(number);
         format!("{own} instead of {best} (± {error}) on rows that chose neither")

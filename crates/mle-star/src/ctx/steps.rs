@@ -150,7 +150,7 @@ impl<'a> Ctx<'a> {
         if !matches!(step, Step::Baseline(_)) {
             self.run.limits.record_verdict(&verdict);
         }
-        let answer = self.history().close(step, verdict.clone());
+        let answer = self.history().close(step, verdict.clone(), self.task().metric_direction);
         self.emit(Event::StepEnded { place: step, verdict });
         answer.into_iter().for_each(|answer| self.emit(answer));
         Ok(())
@@ -247,7 +247,7 @@ impl<'a> Ctx<'a> {
             phase: reached.filter_map(|effect| effect.place.phase()).max(),
             last_success: history.last_success(),
             scored: history.scored,
-            solution: history.answer(),
+            solution: history.answer(self.task().metric_direction),
             submission: history.submission(),
             predicts: periods.and_then(|periods| periods.held_out.clone()),
         };
@@ -270,6 +270,11 @@ impl<'a> Ctx<'a> {
             Err(fenced) if !self.run.journal.has(entry)? => Err(fenced),
             _ => Ok(()),
         }
+    }
+
+    /// The solution that the run would submit if it ended now.
+    pub(crate) fn answer(&self) -> Option<Best> {
+        self.history().answer(self.task().metric_direction)
     }
 
     /// What happened so far. Hold the guard for one statement only.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::store::{InsertedRecord, Store};
+use super::store::InsertedRecord;
 use super::{Frozen, Journal, JournalError, lock, tables};
 use crate::record::{EffectRecord, EffectState, Kind, first_limit, verdicts};
 use crate::result::{Cut, FinalResult};
@@ -200,12 +200,6 @@ impl Journal {
     /// When the journal cannot be read.
     pub fn first_limit(&self) -> Result<Option<Limit>, JournalError> {
         Ok(first_limit(&self.ledger()?, self.continued_after()))
-    }
-}
-
-impl Store {
-    pub(super) fn continued(&self) -> rusqlite::Result<Vec<Continuation>> {
-        Ok(self.get_json("continued")?.unwrap_or_default())
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::continuation::Continuation;
 use super::store::{self, Store};
 use super::tables::{json_error, to_json};
-use super::{Frozen, Journal, JournalError, RunLock, Snapshot, birth, checksum, lock, reader};
+use super::{Frozen, Journal, JournalError, Note, RunLock, Snapshot, birth, checksum, lock, reader};
 use crate::forked::ForkedFrom;
 use crate::record::{EffectRecord, EffectState, Kind};
 use crate::spending::spending;
@@ -32,9 +32,9 @@ impl Journal {
         place: &Place,
     ) -> Result<Vec<Place>, JournalError> {
         let from = reader::read_whole(parent)?;
-        let Some(anchor) = anchor(&from.effects, place) else {
-            return Err(JournalError::NotReached { place: place.clone() });
-        };
+        let at = from.effects.iter().filter(|record| record.counts() && record.place.is_within(place));
+        let anchor = at.map(|record| record.seq).min();
+        let anchor = anchor.ok_or_else(|| JournalError::NotReached { place: place.clone() })?;
         let kept: Vec<&EffectRecord> =
             from.effects.iter().filter(|record| is_before(record, place, anchor)).collect();
         let paid: Vec<EffectRecord> = kept.iter().map(|record| (*record).clone()).collect();
@@ -100,13 +100,7 @@ impl Store {
     }
 }
 
-/// The number of the first record at or below the place that counts.
-fn anchor(records: &[EffectRecord], place: &Place) -> Option<i64> {
-    let at = records.iter().filter(|record| record.counts() && record.place.is_within(place));
-    at.map(|record| record.seq).min()
-}
-
-/// Whether a record comes before `place`, whose first record is `anchor`.
+/// Whether a record comes before `place`, whose first record that counts is `anchor`.
 fn is_before(record: &EffectRecord, place: &Place, anchor: i64) -> bool {
     let of = &record.place;
     if !matches!(record.state, EffectState::Ended | EffectState::Aside) || of.is_within(place) {
@@ -117,12 +111,8 @@ fn is_before(record: &EffectRecord, place: &Place, anchor: i64) -> bool {
         return false;
     }
     if of.is_mark() {
-        let begins = of.last() != "end";
-        return if begins {
-            of.phase() <= place.phase()
-        } else {
-            of.phase().is_some() && of.phase() < place.phase()
-        };
+        let (own, other) = (of.phase(), place.phase());
+        return if of.last() == "end" { own.is_some() && own < other } else { own <= other };
     }
     // The end of a step, path or phase that the place is a part of.
     if matches!(record.kind, Kind::Verdict | Kind::Failure) && place.is_within(of) {
@@ -169,9 +159,9 @@ fn cut(copy: &Path, kept: &[&EffectRecord], frozen: &Frozen, forked: &ForkedFrom
         for record in kept.iter().filter(|record| record.kind == Kind::Agent) {
             make_free(db, record)?;
         }
-        let mut continued = store.continued()?;
-        continued.retain(|continuation: &Continuation| continuation.last < forked.last);
-        let mut known = store.notes()?;
+        let mut continued: Vec<Continuation> = store.get_list("continued")?;
+        continued.retain(|continuation| continuation.last < forked.last);
+        let mut known: Vec<Note> = store.get_list("notes")?;
         known.truncate(usize::try_from(notes).unwrap_or(usize::MAX));
         store.set_json("continued", &continued)?;
         store.set_json("notes", &known)?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::continuation::Continuation;
 use super::storage::Mode;
 use super::store::{self, Store};
 use super::tables::prepare;
@@ -92,15 +93,15 @@ fn read_with_damage(folder: &Path) -> Result<(Snapshot, Option<JournalError>), J
     let frozen = store.frozen(&path)?;
     let (effects, damage) = store.readable_effects();
     let damage = damage.map(|what| JournalError::damaged(&path, what));
-    let continued = store.continued().unwrap_or_default();
+    let continued: Vec<Continuation> = store.get_list("continued").unwrap_or_default();
     let snapshot = Snapshot {
         frozen,
         created_at: store.get("created_at").unwrap_or_default().unwrap_or_default(),
-        made_with: store.made_with().unwrap_or_default(),
+        made_with: store.get_list("made_with").unwrap_or_default(),
         elapsed: store.elapsed().unwrap_or_default(),
         stopped: store.get_json::<Option<Diagnostics>>("stopped").unwrap_or_default().flatten(),
         forked_from: store.get_json("forked_from").unwrap_or_default(),
-        notes: notes::rows(folder, store.notes().unwrap_or_default(), &effects),
+        notes: notes::rows(folder, store.get_list("notes").unwrap_or_default(), &effects),
         continued_after: continued.last().map_or(0, |continuation| continuation.last),
         effects,
         damage: None,

@@ -9,9 +9,8 @@ use tempfile::TempDir;
 
 use super::storage::Mode;
 use super::tables::{SET_META, json_error, to_json};
-use super::{Entry, Frozen, Journal, JournalError, Note, Outcome, birth, check, checksum, wait};
+use super::{Entry, Frozen, Journal, JournalError, Outcome, birth, check, checksum, wait};
 
-use crate::made_with::MadeWith;
 use crate::record::{EffectRecord, EffectState, Kind};
 use mle_star_domain::effects::{Limit, Usage};
 use mle_star_domain::place::Place;
@@ -129,7 +128,7 @@ impl Store {
         // record includes everything before it.
         store.force(Force::Nothing)?;
         store.start_log(mode)?;
-        store.heartbeat(0.0)?;
+        store.set("elapsed", "0")?;
         store.force(Force::Checkpoints)?;
         Ok(store)
     }
@@ -180,16 +179,6 @@ impl Store {
         serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))
     }
 
-    /// One entry for each change.
-    pub fn made_with(&self) -> rusqlite::Result<Vec<MadeWith>> {
-        Ok(self.get_json("made_with")?.unwrap_or_default())
-    }
-
-    /// The notes of the user that the run took.
-    pub fn notes(&self) -> rusqlite::Result<Vec<Note>> {
-        Ok(self.get_json("notes")?.unwrap_or_default())
-    }
-
     /// Whether there is any record; for writers.
     pub fn has_records(&self) -> bool {
         self.next > 1
@@ -209,10 +198,6 @@ impl Store {
         let recorded: Option<f64> = self.db.query_row(sql, [], |row| row.get(0))?;
         let beat: Option<f64> = self.get("elapsed")?.and_then(|text| text.parse().ok());
         Ok(recorded.unwrap_or(0.0).max(beat.unwrap_or(0.0)))
-    }
-
-    pub fn heartbeat(&self, elapsed: f64) -> rusqlite::Result<()> {
-        self.set("elapsed", &elapsed.to_string())
     }
 
     /// The record that counts at `place`, or one that was set aside and counts again because the request is
@@ -365,6 +350,11 @@ impl Store {
         (effects, damage)
     }
 
+    /// The items of a list under a key; none without such an entry.
+    pub fn get_list<T: serde::de::DeserializeOwned>(&self, key: &str) -> rusqlite::Result<Vec<T>> {
+        Ok(self.get_json(key)?.unwrap_or_default())
+    }
+
     pub fn get_json<T: serde::de::DeserializeOwned>(&self, key: &str) -> rusqlite::Result<Option<T>> {
         self.get(key)?.map(|text| serde_json::from_str(&text).map_err(json_error)).transpose()
     }
@@ -404,11 +394,6 @@ impl Store {
         let values = params![self.next, place.as_str(), limit, now(), elapsed, name(&kind)?, digest, outcome];
         self.next = self.db.prepare_cached(sql)?.insert(values)? + 1;
         Ok(())
-    }
-
-    /// Copies the log into the database, as SQLite does when it closes the file.
-    pub fn empty_log(&self) -> rusqlite::Result<()> {
-        self.db.execute_batch("PRAGMA wal_checkpoint(PASSIVE)")
     }
 
     fn force(&self, what: Force) -> rusqlite::Result<()> {

@@ -2,6 +2,7 @@
 
 use super::search::{Ensemble, Search};
 use crate::beyond::fallback::FinalAnswer;
+use crate::composition::Part;
 use crate::ctx::Ctx;
 use crate::findings::Findings;
 use crate::library::Library;
@@ -15,7 +16,7 @@ use crate::result::{
 use crate::scored::Scored;
 use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
-use crate::verdict::Lineage;
+use crate::verdict::{Lineage, lineage};
 use mle_star_domain::effects::Usage;
 use mle_star_domain::measure::interval::few_periods;
 use mle_star_domain::measure::{FoldScore, Measurement};
@@ -28,19 +29,17 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Res
     let (refined, ensemble) = (&search.paths, search.ensemble.as_ref());
     let effects = ctx.run.journal.ledger()?;
     let durations = durations(ctx, &effects)?;
-    let lineage = ctx.history().lineage(last.candidate.step);
+    let lineage = lineage(&ctx.history().verdicts, last.candidate.step);
     for Lineage { place, score, note, .. } in &lineage {
         ctx.info(format!("lineage: {place}, score {score:?}, {note}"));
     }
     let usage = spending(&effects, ctx.config());
-    let Usage { input, output, cache_read, cache_write, .. } = usage.total().usage;
-    let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
+    let total = usage.total().usage;
+    let Usage { input, output, cache_read, cache_write, .. } = total;
     let findings = findings(ctx, &search.library, &last.candidate.solution)?;
     let trust =
         ctx.run.frozen.protocol.as_ref().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
-    let search_models = search_models(ctx, &search.library, &last.candidate.solution);
     let held_out = last.predicted_held_out(ctx).map(|(run, script)| FileStem::new(&run, &script));
-    let predictions = FinalPredictions { held_out, validation: last.candidate.solution.kept() };
     let importance = last.importance.unwrap_or_else(|| Importance::unknown("this run does not compute it"));
     let known_importance = Some(&importance).filter(|one| one.failure.is_empty());
     let result = FinalResult {
@@ -57,10 +56,10 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Res
         not_best: last.not_best,
         contamination: last.contamination,
         total_duration_seconds: durations.total_duration_seconds,
-        total_cost_usd: costs.total_cost_usd,
-        estimated_cost_usd: usage.total().usage.estimated_usd,
+        total_cost_usd: total.cost_usd,
+        estimated_cost_usd: total.estimated_usd,
         durations,
-        costs,
+        costs: costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX)),
         tokens: Tokens { input, output, cache_read, cache_write },
         usage,
         lineage,
@@ -83,9 +82,9 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Res
         result,
         submission: last.candidate.submission,
         model: last.candidate.model,
-        search_models,
+        search_models: search_models(ctx, &search.library, &last.candidate.solution),
         keeps_earlier_answer: false,
-        predictions: Some(predictions),
+        predictions: Some(FinalPredictions { held_out, validation: last.candidate.solution.kept() }),
     })
 }
 
@@ -95,12 +94,12 @@ fn search_models(ctx: &Ctx<'_>, library: &Library, chosen: &Scored) -> SearchMod
         return SearchModels::default();
     }
     let kept = |one: &Scored| KeptModel { run: one.place().clone(), script: one.text().to_owned() };
-    let member = |(solution, weight)| {
-        let one = library.iter().find(|one| one.solution() == solution)?;
-        Some((kept(one), weight))
+    let member = |part: &Part| {
+        let one = library.iter().find(|one| *one.solution() == part.solution)?;
+        Some((kept(one), part.weight))
     };
     let combined = chosen.composition().and_then(|whole| {
-        let members: Option<Vec<_>> = whole.members().map(member).collect();
+        let members: Option<Vec<_>> = whole.members.iter().map(member).collect();
         Some((whole.rule(), members?))
     });
     let solutions = library.best_first();

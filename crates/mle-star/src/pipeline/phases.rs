@@ -96,7 +96,7 @@ pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Sear
         search.library.extend(std::mem::take(&mut path.library));
     }
     ctx.isolated(best_on_like_rows(ctx, &search.refined())).await?.ok();
-    let best = search.solution_of(ctx.history().answer(), ctx.acceptance());
+    let best = search.solution_of(ctx.answer(), ctx.acceptance());
     search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(Some(&best))?;
     Ok(search)
@@ -133,7 +133,7 @@ pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Searc
     let made: Vec<Scored> = further.into_iter().chain(made).collect();
     let all: Vec<Scored> = solutions.iter().chain(&made).cloned().collect();
     let compared = ctx.isolated(best_on_like_rows(ctx, &all)).await?.ok().flatten();
-    let answer = ctx.history().answer().map(|best| best.run);
+    let answer = ctx.answer().map(|best| best.run);
     let is_answer = |one: &&Scored| Some(one.place()) == answer.as_ref();
     let selected = match all.iter().find(is_answer) {
         Some(best) => ctx.isolated(selection::select(ctx, best, &mut search.library)).await?.ok().flatten(),
@@ -146,7 +146,7 @@ pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Searc
     let all = usize::try_from(ctx.config().ensemble_rounds).unwrap_or(usize::MAX);
     rounds.resize_with(all, || EnsembleAttempt::without_script(String::new()));
     search.ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
-    let best = search.solution_of(ctx.history().answer(), ctx.acceptance());
+    let best = search.solution_of(ctx.answer(), ctx.acceptance());
     search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(search.ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(search)
@@ -183,7 +183,7 @@ pub(super) async fn ensemble_of(
 
 /// Finalization: chooses, probes and finalizes the answer.
 pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<FinalAnswer, Stop> {
-    let best = &search.solution_of(ctx.history().answer(), ctx.acceptance());
+    let best = &search.solution_of(ctx.answer(), ctx.acceptance());
     let before = search.provisional.as_ref();
     let mut stands = choice::Chosen::by_validation(best, std::slice::from_ref(best));
     let last = Box::pin(async {
