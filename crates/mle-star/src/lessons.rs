@@ -28,9 +28,9 @@ pub struct EarlierRun {
 }
 
 impl EarlierRun {
-    /// The number of solutions that the lines are about.
+    /// The number of solutions that the lines are about: attempts at one block stand below its name.
     pub fn changes(&self) -> usize {
-        self.lines.iter().map(|line| solution_count(line)).sum()
+        self.lines.iter().map(|line| line.matches(BULLET).count().max(1)).sum()
     }
 }
 
@@ -61,11 +61,6 @@ pub fn earlier_runs(runs: &[(String, Task, Verdicts)]) -> Vec<EarlierRun> {
         EarlierRun { run_id: run_id.clone(), task, metric, lines }
     };
     runs.iter().enumerate().map(told).collect()
-}
-
-/// How many solutions a line is about: attempts at one block stand below its name.
-fn solution_count(line: &str) -> usize {
-    line.matches(BULLET).count().max(1)
 }
 
 /// One line for each solution that was tried, in the order of the algorithms. If there are more than `most`, the most useful

@@ -15,8 +15,7 @@ use crate::spending::Spending;
 use crate::verdict::Lineage;
 use mle_star_domain::answers::{CodeBlockCategory, Contamination, Retrieval, RetrievedModel};
 use mle_star_domain::config::Config;
-use mle_star_domain::effects::{Limit, Lookup, ScriptOutcome};
-use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::effects::{Limit, Lookup};
 use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::question::{ColumnImportance, FileStem, ImportanceRows};
 use mle_star_domain::task::Task;
@@ -514,17 +513,6 @@ impl SolutionScript {
             source_model: solution.source_model().map(str::to_owned),
             created_at: String::new(),
         }
-    }
-
-    /// A script that ran on the original files.
-    pub(crate) fn ran(
-        solution: &Solution,
-        outcome: &ScriptOutcome,
-        at: jiff::Timestamp,
-        direction: Direction,
-    ) -> Self {
-        let score = outcome.score.and_then(|value| Score::new(value, direction)).map(Score::value);
-        Self { score, is_executable: true, created_at: at.to_string(), ..Self::failed(solution) }
     }
 }
 

@@ -227,5 +227,7 @@ fn breaks(text: &str) -> usize {
 
 /// Where a part occurs in a text. Overlapping occurrences count too: each of them could be meant.
 fn occurrences(text: &str, part: &str) -> Vec<usize> {
-    text.char_indices().map(|(at, _)| at).filter(|at| text[*at..].starts_with(part)).collect()
+    let first = part.chars().next().map_or(1, char::len_utf8);
+    let next = |from: usize| Some(from + text.get(from..)?.find(part)?);
+    std::iter::successors(next(0), |at| next(at + first)).collect()
 }

@@ -7,7 +7,6 @@ use super::planner::Focus;
 use super::variants::better_code;
 use crate::call::Call;
 use crate::ctx::Ctx;
-
 use crate::result::RefinementAttempt;
 use crate::stop::Stop;
 use mle_star_domain::role::AgentType;

@@ -7,7 +7,6 @@ use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::evaluation::Failure;
 use crate::lessons::format_seconds;
-
 use crate::solution::Solution;
 use crate::stop::Stop;
 use crate::traceback::failing_lines;

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::lessons::{format_seconds, number, rounded};
-
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;

@@ -55,7 +55,10 @@ pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
         _ => Retrieval::Knowledge,
     };
     if searches && asked.len() == 1 && retrieval == Retrieval::Knowledge {
-        ctx.warn(format!("{}; the models come from what the retriever knows", no_search(&lookups)));
+        let failure = lookups.iter().find_map(|lookup| lookup.failure.as_ref());
+        let failed = failure.map(|failure| format!("every web search failed: {failure}"));
+        let why = failed.as_deref().unwrap_or("no web search by the retriever is known");
+        ctx.warn(format!("{why}; the models come from what the retriever knows"));
     }
     match models_of(ctx, &answer) {
         Ok(mut models) => {
@@ -72,13 +75,6 @@ pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
             asked.iter().rev().try_for_each(|name| ctx.run.journal.void(&ctx.place().named(*name)))?;
             Err(Stop::NoSolution(why))
         }
-    }
-}
-
-fn no_search(lookups: &[Lookup]) -> String {
-    match lookups.iter().find_map(|lookup| lookup.failure.as_ref()) {
-        Some(failure) => format!("every web search failed: {failure}"),
-        None => "no web search by the retriever is known".to_owned(),
     }
 }
 

@@ -8,7 +8,6 @@ use crate::ctx::Ctx;
 use crate::result::{FinalResult, FinishedRun, SearchModels};
 use crate::stop::Stop;
 use crate::verdict::{Lineage, lineage};
-
 use mle_star_domain::place::Step;
 use mle_star_domain::trust::Trust;
 

@@ -131,7 +131,7 @@ impl<'a> Ctx<'a> {
     pub(crate) fn close(&self, mut verdict: Verdict) -> Result<(), Stop> {
         let step = self.current_step()?;
         std::mem::take(&mut verdict.unrecorded.warnings).into_iter().for_each(|warning| self.warn(warning));
-        if !self.run.journal.has_any(&self.place, Kind::Verdict)? && !self.history().failed_alone(step) {
+        if !self.run.journal.has_any(&step.place(), Kind::Verdict)? && !self.history().failed_alone(step) {
             self.fence()?;
         }
         self.record(step, verdict)

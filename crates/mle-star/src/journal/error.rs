@@ -7,7 +7,6 @@ use rusqlite::ErrorCode;
 
 use super::tables;
 use crate::shell;
-
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::trouble::Trouble;
 

@@ -10,7 +10,6 @@ use tempfile::TempDir;
 use super::storage::Mode;
 use super::tables::{SET_META, json_error, to_json};
 use super::{Entry, Frozen, Journal, JournalError, Outcome, birth, check, checksum, wait};
-
 use crate::record::{EffectRecord, EffectState, Kind};
 use mle_star_domain::effects::{Limit, Usage};
 use mle_star_domain::place::Place;

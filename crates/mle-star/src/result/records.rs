@@ -5,7 +5,6 @@ use super::{
     StepRecord,
 };
 use crate::evaluation::Evaluation;
-
 use crate::scored::Scored;
 use crate::solution::{CodeBlock, Solution, SolutionPhase};
 use mle_star_domain::answers::RefinePlan;
