@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 pub(crate) fn summary(inputs: &Map<String, Value>) -> String {
     let one = |(name, value): (&String, &Value)| match value {
         Value::String(text) if name == "plan" || text.chars().count() <= 40 => {
-            format!("{name} \"{}\"", beginning(text))
+            format!("{name} \"{}\"", beginning(text.trim(), 200))
         }
         Value::String(text) => format!("{name} of {} characters", text.chars().count()),
         Value::Array(items) => format!("{} {name}", items.len()),
@@ -15,7 +15,7 @@ pub(crate) fn summary(inputs: &Map<String, Value>) -> String {
     inputs.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// The first 200 characters of a text.
-pub(crate) fn beginning(text: &str) -> String {
-    text.trim().chars().take(200).collect()
+/// The first characters of a text.
+pub(crate) fn beginning(text: &str, characters: usize) -> String {
+    text.chars().take(characters).collect()
 }

@@ -24,7 +24,9 @@ mod variants;
 use serde_json::{Value, json};
 
 use crate::ctx::Ctx;
+use crate::reply;
 use crate::stop::Stop;
+use mle_star_domain::effects::AgentReply;
 
 pub use self::definitions::definitions;
 pub(crate) use self::{
@@ -54,8 +56,17 @@ fn name_suspicious_columns(ctx: &Ctx<'_>, inputs: &mut Value) {
     }
 }
 
+/// The code of a reply. Without one, a warning says what it `lacks`.
+fn code_or_warn(ctx: &Ctx<'_>, answer: &AgentReply, lacks: &str) -> Option<String> {
+    let code = reply::code(answer);
+    if code.is_none() {
+        ctx.warn(format!("{lacks}: {}", reply::excerpt(answer)));
+    }
+    code
+}
+
 /// Fails with the specification's message if the input of an agent would be meaningless.
 fn require(ctx: &Ctx<'_>, holds: bool, otherwise: &str) -> Result<(), Stop> {
     let bug = || Stop::Bug { place: ctx.place().clone(), what: otherwise.to_owned() };
-    if holds { Ok(()) } else { Err(bug()) }
+    holds.then_some(()).ok_or_else(bug)
 }

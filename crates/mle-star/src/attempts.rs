@@ -93,23 +93,10 @@ impl RetryPolicy {
         Self { max_wait, random, hint, dead_calls: AtomicU32::new(0) }
     }
 
-    fn dead_calls(&self) -> u32 {
-        self.dead_calls.load(Ordering::Relaxed)
-    }
-
-    /// Notes a call for which every conversation broke off; returns how many there were in a row.
-    fn count_dead_call(&self) -> u32 {
-        self.dead_calls.fetch_add(1, Ordering::Relaxed) + 1
-    }
-
     /// 1, 2, 4, … 60 s, each shortened at random by up to half so that concurrent calls spread out.
     fn backoff(&self, busy: u32) -> Duration {
         let longest = Duration::from_secs(1 << busy.min(6)).min(MAX_RETRY_WAIT);
         longest.mul_f64(0.5 + (self.random)() / 2.0)
-    }
-
-    fn keeps_dying(&self, reason: &str) -> Trouble {
-        Trouble::new(format!("{DEAD_CALLS} calls in a row failed: {reason}"), self.hint)
     }
 }
 
@@ -133,7 +120,7 @@ pub async fn ask(
         if !matches!(attempt.outcome, Outcome::Died(_)) {
             retry_policy.dead_calls.store(0, Ordering::Relaxed);
         }
-        match attempt.outcome {
+        let (reason, wait) = match attempt.outcome {
             Outcome::Answered { text, structured } => {
                 return Ok(AgentReply { answer: Answer::Text { text, structured }, usage, lookups });
             }
@@ -148,33 +135,31 @@ pub async fn ask(
                     return Ok(failed(format!("{reason}; gave up after waiting {waited} s"), usage, lookups));
                 };
                 busy += 1;
-                events.emit(waiting(request, wait, reason.clone()));
-                sleep(wait).await;
-                if deadline.left().is_zero() {
-                    return Ok(failed(reason, usage, lookups));
-                }
+                (reason, wait)
             }
             Outcome::Died(reason) if deadline.left().is_zero() => {
                 return Ok(failed(reason, usage, lookups));
             }
             // If every conversation of the previous call broke off, waiting again would only delay the run.
-            Outcome::Died(reason) if restarts == RESTARTS || retry_policy.dead_calls() > 0 => {
-                return match retry_policy.count_dead_call() {
-                    DEAD_CALLS.. => {
-                        Err(Stop::Agents { trouble: Box::new(retry_policy.keeps_dying(&reason)), usage })
-                    }
-                    _ => Ok(failed(reason, usage, lookups)),
-                };
-            }
-            Outcome::Died(reason) => {
-                let wait = Duration::from_secs(1 << restarts).min(deadline.left());
-                events.emit(waiting(request, wait, reason.clone()));
-                sleep(wait).await;
-                if deadline.left().is_zero() {
+            Outcome::Died(reason)
+                if restarts == RESTARTS || retry_policy.dead_calls.load(Ordering::Relaxed) > 0 =>
+            {
+                if retry_policy.dead_calls.fetch_add(1, Ordering::Relaxed) + 1 < DEAD_CALLS {
                     return Ok(failed(reason, usage, lookups));
                 }
-                restarts += 1;
+                let message = format!("{DEAD_CALLS} calls in a row failed: {reason}");
+                let trouble = Box::new(Trouble::new(message, retry_policy.hint));
+                return Err(Stop::Agents { trouble, usage });
             }
+            Outcome::Died(reason) => {
+                restarts += 1;
+                (reason, Duration::from_secs(1 << (restarts - 1)).min(deadline.left()))
+            }
+        };
+        events.emit(waiting(request, wait, reason.clone()));
+        sleep(wait).await;
+        if deadline.left().is_zero() {
+            return Ok(failed(reason, usage, lookups));
         }
     }
 }

@@ -17,3 +17,6 @@ pub(crate) mod provisional;
 mod ranking;
 pub(crate) mod selection;
 pub(crate) mod submission;
+
+/// Why nothing is known that needs predictions.
+const UNVERIFIED: &str = "the program does not compute scores from predictions in this run";

@@ -46,19 +46,10 @@ impl Call {
         Self { variant: Some(variant), tools, schema, ..self }
     }
 
-    pub fn tools(self, tools: &'static [&'static str]) -> Self {
-        Self { tools, ..self }
-    }
-
     /// Tells the agent more than the paper does, see [`Context`](mle_star_domain::config::Context).
     pub fn telling(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.context.insert(name.to_owned(), value.into());
         self
-    }
-
-    /// An equal question is asked once in a run.
-    pub fn reading_back(self) -> Self {
-        Self { reads_back: true, ..self }
     }
 
     pub fn rendering(mut self, name: &str, value: impl Into<Value>) -> Self {

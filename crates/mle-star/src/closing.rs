@@ -3,26 +3,26 @@
 
 use mle_star_domain::config::Acceptance;
 
-use crate::evaluation::{Evaluation, Failure, Judged, StepEnd};
-use crate::result::{EnsembleAttempt, Merge, RefinementAttempt, StepRecord, best_first};
+use crate::about::beginning;
+use crate::evaluation::{Evaluation, Failure, StepEnd};
+use crate::lessons::diff;
+use crate::result::{
+    AttemptEffect, EnsembleAttempt, Merge, RefinementAttempt, SolutionScript, StepRecord, best_first,
+};
 use crate::scored::Scored;
 use crate::solution::{BlockError, CodeBlock};
 use crate::verdict::{Best, Verdict};
 
-/// A merge, with the solution that it made.
-pub(crate) struct MergeEnd {
-    /// `None` if a limit left it out.
-    pub record: Option<Merge>,
-    pub scored: Option<Scored>,
-}
-
-/// What an attempt or a round came to: its record, and the solution that it made.
+/// What a merge, an attempt or a round came to: its record, and the solution that it made.
 pub(crate) struct AttemptEnd<R> {
     pub record: R,
     pub scored: Option<Scored>,
     is_kept: bool,
     warning: Option<String>,
 }
+
+/// A merge; it has no record if a limit left it out.
+pub(crate) type MergeEnd = AttemptEnd<Option<Merge>>;
 
 /// An attempt at a block.
 pub(crate) type Attempt = AttemptEnd<RefinementAttempt>;
@@ -50,7 +50,8 @@ impl<R> AttemptEnd<R> {
 impl Evaluation {
     /// The candidate for a model, and the verdict on it.
     pub(crate) fn candidate(end: StepEnd<Self>, model: &str) -> (Self, Verdict) {
-        let candidate = end.evaluation().of_model(model);
+        let candidate = end.evaluation();
+        let candidate = Self { solution: candidate.solution.of_model(model), ..candidate };
         let left_out = |failure: &Failure| format!("candidate {model} is left out: {}", failure.headline());
         let verdict = Verdict::of(&candidate.scored, candidate.scored.is_ok())
             .note(model)
@@ -61,16 +62,22 @@ impl Evaluation {
 
 impl MergeEnd {
     /// The merge of `reference` into `best`, which is kept if it is judged so, and the verdict on it.
-    pub(crate) fn end(end: StepEnd<Judged>, best: &Scored, reference: &Scored) -> (Self, Verdict) {
-        let Judged { evaluation, accepted } = match end {
+    pub(crate) fn end(
+        end: StepEnd<(Evaluation, bool)>,
+        best: &Scored,
+        reference: &Scored,
+    ) -> (Self, Verdict) {
+        let (evaluation, accepted) = match end {
             StepEnd::LeftOut(limit) => {
-                return (Self { record: None, scored: None }, Verdict::skipped(limit).best(best));
+                let verdict = Verdict { limit: Some(limit), ..Verdict::default() };
+                return (Self::failed(None), verdict.best(best));
             }
             StepEnd::Done(judged) => judged,
-            StepEnd::Broken(cause) => Judged { evaluation: Evaluation::broken(cause), accepted: false },
+            StepEnd::Broken(cause) => (Evaluation::broken(cause), false),
         };
         let merged = evaluation.scored.as_ref().ok();
-        let record = Merge::of(reference, merged, accepted);
+        let reference_model = reference.solution().source_model().unwrap_or_default().to_owned();
+        let record = Merge { reference_model, score: merged.map(|one| one.score().value()), accepted };
         let verdict = Verdict::of(&evaluation.scored, accepted)
             .compared(merged, Some(best))
             .made_from([best, reference])
@@ -78,12 +85,7 @@ impl MergeEnd {
             .remark(merged.and_then(|merged| merged.other_rows(best)))
             .warning_of_other_rows(merged.filter(|_| accepted), Some(best))
             .best(merged.filter(|_| accepted).unwrap_or(best));
-        (Self { record: Some(record), scored: evaluation.scored.ok() }, verdict)
-    }
-
-    /// The merged solution, if it was kept.
-    pub(crate) fn accepted(&self) -> Option<&Scored> {
-        self.scored.as_ref().filter(|_| self.record.as_ref().is_some_and(|record| record.accepted))
+        (Self { is_kept: accepted, ..Self::made(Some(record), evaluation) }, verdict)
     }
 }
 
@@ -122,12 +124,21 @@ impl Attempt {
     pub(crate) fn unusable(plan: String, code: String, error: Option<BlockError>) -> Self {
         let why = error.map_or_else(|| "the block is unchanged".to_owned(), |error| error.to_string());
         let warning = error.map(|error| format!("the coder's block cannot be put in place: {error}"));
-        Self { warning, ..Self::failed(RefinementAttempt::failed(plan, code).with_failure(why)) }
+        Self { warning, ..Self::failed(RefinementAttempt::failed(plan, code, why)) }
     }
 
     /// An attempt whose solution was evaluated, compared with the solution that the step began with.
-    pub(crate) fn evaluated(plan: String, code: String, evaluation: Evaluation, current: &Scored) -> Self {
-        Self::made(RefinementAttempt::evaluated(plan, code, &evaluation, current), evaluation)
+    pub(crate) fn evaluated(
+        plan: String,
+        code_block: String,
+        evaluation: Evaluation,
+        current: &Scored,
+    ) -> Self {
+        let score = evaluation.scored.as_ref().ok().map(|scored| scored.score().value());
+        let diff = diff(current.text(), evaluation.solution.text());
+        let effect = AttemptEffect { diff, ..AttemptEffect::of(&evaluation, Some(current)) };
+        let (limit, was_improvement) = (evaluation.limit(), false);
+        Self::made(RefinementAttempt { plan, score, code_block, was_improvement, limit, effect }, evaluation)
     }
 
     /// The attempt, which is kept if it replaces `best`, and the verdict on it.
@@ -137,11 +148,13 @@ impl Attempt {
         best: &Scored,
         rule: Acceptance,
     ) -> (Self, Verdict) {
-        let broken = |cause| RefinementAttempt::failed(String::new(), String::new()).with_failure(cause);
+        let none = RefinementAttempt::default;
         let mut attempt = match end {
             StepEnd::Done(attempt) => attempt,
-            StepEnd::LeftOut(limit) => Self::failed(RefinementAttempt::skipped(limit)),
-            StepEnd::Broken(cause) => Self::failed(broken(cause)),
+            StepEnd::LeftOut(limit) => Self::failed(RefinementAttempt { limit: Some(limit), ..none() }),
+            StepEnd::Broken(cause) => {
+                Self::failed(RefinementAttempt::failed(String::new(), String::new(), cause))
+            }
         };
         attempt.is_kept = attempt.scored.as_ref().is_some_and(|one| one.replaces(best, rule));
         attempt.record.was_improvement = attempt.is_kept;
@@ -158,8 +171,7 @@ impl Attempt {
 
 /// The block in a few words.
 fn part(block: &CodeBlock) -> String {
-    let first = block.as_str().trim().lines().next().unwrap_or_default();
-    format!("block `{}`", first.chars().take(60).collect::<String>())
+    format!("block `{}`", beginning(block.as_str().trim().lines().next().unwrap_or_default(), 60))
 }
 
 impl RefinementAttempt {
@@ -181,11 +193,13 @@ impl Round {
             Ok(scored) if scored.wrote_submission() => None,
             Ok(_) => Some("the ensemble left no valid ./final/submission.csv".to_owned()),
             Err(failure) => {
-                let plan: String = plan.chars().take(200).collect();
+                let plan = beginning(&plan, 200);
                 Some(format!("the round failed: {} (plan: {plan})", failure.headline()))
             }
         };
-        let record = EnsembleAttempt::evaluated(plan, &evaluation, solutions);
+        let (solution, limit) = (SolutionScript::from(&evaluation), evaluation.limit());
+        let effect = AttemptEffect::of(&evaluation, best_first(solutions).next());
+        let record = EnsembleAttempt { plan, score: solution.score, solution, limit, effect };
         Self { warning, ..Self::made(record, evaluation) }
     }
 
@@ -196,10 +210,13 @@ impl Round {
         best: Option<&Scored>,
         rule: Acceptance,
     ) -> (Self, Verdict) {
+        let none = EnsembleAttempt::without_script;
         let mut round = match end {
             StepEnd::Done(round) => round,
-            StepEnd::LeftOut(limit) => Self::failed(EnsembleAttempt::skipped(limit)),
-            StepEnd::Broken(cause) => Self::failed(EnsembleAttempt::without_script(cause)),
+            StepEnd::LeftOut(limit) => {
+                Self::failed(EnsembleAttempt { limit: Some(limit), ..none(String::new()) })
+            }
+            StepEnd::Broken(cause) => Self::failed(none(cause)),
         };
         let replaces = |made: &Scored| best.is_none_or(|best| made.replaces(best, rule));
         round.is_kept = round.scored.as_ref().is_some_and(replaces);

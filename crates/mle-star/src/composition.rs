@@ -29,46 +29,26 @@ pub fn predict_script() -> String {
 /// Solutions whose predictions are combined.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Composition {
-    members: Vec<Part>,
-    by: CombinedBy,
+    /// Of labels with equal weights, that of the earliest member wins.
+    pub members: Vec<Part>,
+    pub by: CombinedBy,
     /// The column that names rows; without one, rows are taken in the order of each file.
-    id_column: Option<String>,
+    pub id_column: Option<String>,
 }
 
 /// A solution in a [`Composition`].
 #[derive(Clone, Debug, PartialEq)]
-struct Part {
-    solution: Solution,
+pub(crate) struct Part {
+    pub solution: Solution,
     /// Where it comes from, in one line.
-    title: String,
-    weight: f64,
+    pub title: String,
+    pub weight: f64,
 }
 
 impl Composition {
-    /// Solutions with their titles and weights. Of labels with equal weights, that of the earliest one wins.
-    pub fn new(
-        members: impl IntoIterator<Item = (Solution, String, f64)>,
-        by: CombinedBy,
-        id_column: Option<&str>,
-    ) -> Self {
-        let part = |(solution, title, weight)| Part { solution, title, weight };
-        let members = members.into_iter().map(part).collect();
-        Self { members, by, id_column: id_column.map(str::to_owned) }
-    }
-
-    /// The number of solutions.
-    pub fn len(&self) -> usize {
-        self.members.len()
-    }
-
     /// The solutions.
     pub fn solutions(&self) -> impl Iterator<Item = &Solution> {
         self.members.iter().map(|part| &part.solution)
-    }
-
-    /// The solutions with their weights.
-    pub fn members(&self) -> impl Iterator<Item = (&Solution, f64)> {
-        self.members.iter().map(|part| (&part.solution, part.weight))
     }
 
     /// How it combines them, as its script and models name it.
@@ -94,18 +74,13 @@ impl Composition {
     pub fn script(&self) -> Solution {
         let (head, tail) = SCRIPT.split_once(MEMBERS).unwrap_or((SCRIPT, ""));
         let (head, _) = head.split_once(SETTINGS).unwrap_or((head, ""));
-        let functions: String =
-            (1..).zip(&self.members).map(|(number, part)| part.function(number)).collect();
-        let weights: Vec<String> = (1..)
-            .zip(&self.members)
-            .map(|(number, part)| format!("    (member_{number}, {}),\n", part.weight))
-            .collect();
+        let members = || (1..).zip(&self.members);
+        let functions: String = members().map(|(number, part)| part.function(number)).collect();
+        let weight = |(number, part): (usize, &Part)| format!("    (member_{number}, {}),\n", part.weight);
+        let weights: String = members().map(weight).collect();
         let id = self.id_column.as_ref().map_or_else(|| "None".to_owned(), |id| literal(id));
         let by = self.rule();
-        let text = format!(
-            "{head}ID = {id}\nBY = {by:?}\n\n\n{functions}MEMBERS = [\n{}]\n{tail}",
-            weights.concat()
-        );
+        let text = format!("{head}ID = {id}\nBY = {by:?}\n\n\n{functions}MEMBERS = [\n{weights}]\n{tail}");
         Solution::new(text, SolutionPhase::Ensemble)
     }
 }

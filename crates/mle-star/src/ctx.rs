@@ -36,7 +36,7 @@ use mle_star_domain::effects::{
 };
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Name, Place, Section, Step};
-use mle_star_domain::protocol::{Holdout, Period, Protocol, Shift};
+use mle_star_domain::protocol::{Holdout, Protocol, Shift};
 use mle_star_domain::question::{Answer as Measured, Question};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
@@ -99,7 +99,8 @@ impl<'a> Run<'a> {
         journal: &'a Journal,
         outside: Outside<'a>,
     ) -> Result<Self, Stop> {
-        let history = History::new(frozen.task.metric_direction, journal.failures()?);
+        let mut history = History::default();
+        history.failures = journal.failures()?;
         Ok(Self {
             frozen,
             journal,
@@ -165,12 +166,6 @@ impl<'a> Ctx<'a> {
         self.run.frozen.protocol.as_ref().map_or(&NONE, |protocol| &protocol.holdout)
     }
 
-    /// The period that scripts of the search predict, if they do and it is known.
-    pub(crate) fn predicted_period(&self) -> Option<&'a Period> {
-        let protocol = self.run.frozen.protocol.as_ref().filter(|protocol| protocol.holdout.is_period())?;
-        protocol.periods.as_ref()?.held_out.as_ref()
-    }
-
     /// Whether the agents are told more than in the paper.
     pub(crate) fn tells_more(&self) -> bool {
         self.config().context == Context::Full
@@ -190,14 +185,14 @@ impl<'a> Ctx<'a> {
     pub(crate) async fn ask(&self, call: Call) -> Result<AgentReply, Stop> {
         let (place, agent, variant) = (self.place.named(call.name), call.agent, call.variant);
         // That which answered it, if the run is forked from one that did.
-        let model = self.run.journal.inherited_model(&place)?.unwrap_or_else(|| self.model(agent));
+        let model = self.config().agent_models.get(&agent).unwrap_or(&self.config().model);
+        let model = self.run.journal.inherited_model(&place)?.unwrap_or_else(|| model.clone());
         let render::Rendered { system, mut prompt, shared, mut told } = self.render(&call)?;
         let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
         let (inputs, schema, tools) = (&call.inputs, call.schema.as_deref(), call.tools);
         let input = Input { agent, inputs, model: &model, schema, templates, tools, variant };
-        let question =
-            (call.reads_back && self.tells_more()).then(|| Value::from(inputs.clone()).to_string());
-        let known = question.as_deref().and_then(|question| self.history().answer_to(question));
+        let known = (call.reads_back && self.tells_more()).then(|| Value::from(inputs.clone()).to_string());
+        let known = known.and_then(|question| self.history().answer_to(&question));
         let read_back = known.is_some();
         let kept = StoredRequest { agent, model: &model, prompt: &prompt, variant, read_back, notes: None };
         let mut entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
@@ -223,8 +218,8 @@ impl<'a> Ctx<'a> {
             tools: abilities::tools(self.config(), agent, call.tools),
             schema: call.schema,
             model,
-            timeout: std::time::Duration::ZERO,
-            time_left: std::time::Duration::ZERO,
+            timeout: Duration::ZERO,
+            time_left: Duration::ZERO,
             max_usd: None,
         };
         // A call that waits for its turn has no record: it has cost nothing if it is interrupted. Boxes keep the stacks of
@@ -262,7 +257,7 @@ impl<'a> Ctx<'a> {
         let kept = json!({"script": script, "purpose": purpose});
         let entry = Entry::new(&place, Kind::Script, &input, &kept)?;
         self.fence_unless_recorded(&entry)?;
-        let outcome = self.run.journal.once(entry, self.perform_run(&place, script, purpose)).await?;
+        let outcome = self.run.journal.once(entry, self.perform_run(script, purpose)).await?;
         if !outcome.earlier {
             self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
         }
@@ -337,22 +332,16 @@ impl<'a> Ctx<'a> {
         })
     }
 
-    async fn perform_run(
-        &self,
-        place: &Place,
-        script: &str,
-        purpose: Purpose,
-    ) -> Result<ScriptOutcome, Stop> {
+    async fn perform_run(&self, script: &str, purpose: Purpose) -> Result<ScriptOutcome, Stop> {
         let losses = &mut 0;
-        let shared = self.run_somewhere(place, script, purpose, Exclusivity::Shared, losses).await;
+        let shared = self.run_somewhere(script, purpose, Exclusivity::Shared, losses).await;
         let (first, overlapped) = shared?;
         let may_help = |cause: OutOfMemory| overlapped || cause.may_pass();
         if !first.out_of_memory.is_some_and(may_help) {
             return Ok(first);
         }
         // Other scripts may have used the memory, so the script fails only if it also runs out of memory alone.
-        let alone = self.run_somewhere(place, script, purpose, Exclusivity::Exclusive, losses).await;
-        let (second, _) = alone?;
+        let (second, _) = self.run_somewhere(script, purpose, Exclusivity::Exclusive, losses).await?;
         Ok(after_out_of_memory(second, first))
     }
 
@@ -360,7 +349,6 @@ impl<'a> Ctx<'a> {
     /// script ran on the same machine meanwhile.
     async fn run_somewhere(
         &self,
-        place: &Place,
         script: &str,
         purpose: Purpose,
         exclusivity: Exclusivity,
@@ -368,11 +356,11 @@ impl<'a> Ctx<'a> {
     ) -> Result<(ScriptOutcome, bool), Stop> {
         let mut lost = Vec::new();
         loop {
-            let lease = match self.slot(place, exclusivity).await? {
+            let lease = match self.slot(exclusivity).await? {
                 Ok(lease) => lease,
                 Err(limit) => return Ok((after_losses(ScriptOutcome::refused(limit), lost), false)),
             };
-            let outcome = self.run_in_slot(place, script, purpose, &lease).await?;
+            let outcome = self.run_in_slot(script, purpose, &lease).await?;
             *losses += usize::from(outcome.loss().is_some());
             let Some(loss) = outcome.loss().filter(|_| *losses < MAX_LOSSES) else {
                 return Ok((after_losses(outcome, lost), lease.overlapped()));
@@ -383,8 +371,8 @@ impl<'a> Ctx<'a> {
     }
 
     /// Waits for a slot, or until a limit refuses scripts: runners may never come.
-    async fn slot(&self, place: &Place, exclusivity: Exclusivity) -> Result<Result<Lease, Limit>, Stop> {
-        let (limits, journal) = (&self.run.limits, self.run.journal);
+    async fn slot(&self, exclusivity: Exclusivity) -> Result<Result<Lease, Limit>, Stop> {
+        let (limits, journal, place) = (&self.run.limits, self.run.journal, &self.place);
         let mut lease = std::pin::pin!(self.run.outside.script_slots.lease(exclusivity));
         loop {
             // Less than timers measure would be no pause at all.
@@ -402,26 +390,25 @@ impl<'a> Ctx<'a> {
     /// Runs a script in its leased slot, unless the time ran out while it waited.
     async fn run_in_slot(
         &self,
-        place: &Place,
         script: &str,
         purpose: Purpose,
         lease: &Lease,
     ) -> Result<ScriptOutcome, Stop> {
-        let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
+        let (limits, now, place) =
+            (&self.run.limits, self.run.journal.elapsed(), self.place.named(Name::Run));
         let late = match purpose {
-            Purpose::Score | Purpose::Submission => limits.too_late_to_run(place, self.built_on, now),
-            Purpose::Ablation | Purpose::Comparison | Purpose::Probe => limits.refusing_limit(place, now),
+            Purpose::Score | Purpose::Submission => limits.too_late_to_run(&place, self.built_on, now),
+            Purpose::Ablation | Purpose::Comparison | Purpose::Probe => limits.refusing_limit(&place, now),
         };
         if let Some(limit) = late {
             return Ok(ScriptOutcome::refused(limit));
         }
-        let timeout = limits.script_timeout(place, purpose, now);
-        let (timeout_seconds, characters) = (timeout.as_secs_f64(), script.chars().count() as u64);
-        let (place, runner) = (place.clone(), lease.runner().map(str::to_owned));
+        let timeout = limits.script_timeout(&place, purpose, now);
+        let runner = lease.runner().map(str::to_owned);
         self.emit(Event::ScriptStarted {
             place: place.clone(),
-            timeout: timeout_seconds,
-            characters,
+            timeout: timeout.as_secs_f64(),
+            characters: script.chars().count() as u64,
             runner: runner.clone(),
         });
         let (script, slot, data) = (script.to_owned(), lease.slot(), self.data);
@@ -437,13 +424,15 @@ impl<'a> Ctx<'a> {
             }
         };
         // In the paper, a script that does not end in time has failed.
-        let is_late = outcome.end == ScriptEnd::Answered && !self.tells_more();
-        let outcome = if is_late { ScriptOutcome { end: ScriptEnd::TimedOut, ..outcome } } else { outcome };
+        let end = match outcome.end {
+            ScriptEnd::Answered if !self.tells_more() => ScriptEnd::TimedOut,
+            end => end,
+        };
         let is_stopped =
-            matches!(purpose, Purpose::Score | Purpose::Submission) && outcome.end == ScriptEnd::TimedOut;
+            matches!(purpose, Purpose::Score | Purpose::Submission) && end == ScriptEnd::TimedOut;
         let cut_by = || limits.refusing_limit(&request.place, self.run.journal.elapsed());
         let cut_by = is_stopped.then(cut_by).flatten();
-        Ok(ScriptOutcome { runner, cut_by, beside: lease.overlapped(), ..outcome })
+        Ok(ScriptOutcome { end, runner, cut_by, beside: lease.overlapped(), ..outcome })
     }
 
     /// Awaits `effect`, or drops it when the user interrupts the run.
@@ -462,10 +451,6 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    fn model(&self, agent: AgentType) -> String {
-        self.config().agent_models.get(&agent).unwrap_or(&self.config().model).clone()
-    }
-
     fn report_reply(&self, place: &Place, agent: AgentType, reply: &Recorded<AgentReply>, started: f64) {
         let failure = match &reply.value.answer {
             Answer::Text { .. } => None,
@@ -478,7 +463,7 @@ impl<'a> Ctx<'a> {
         let seconds = if reply.replayed { 0.0 } else { self.run.journal.elapsed() - started };
         let (place, usage, replayed) = (place.clone(), reply.value.usage, reply.replayed);
         let text = reply_text(&reply.value).unwrap_or_default();
-        let (characters, reply) = (text.chars().count() as u64, beginning(text));
+        let (characters, reply) = (text.chars().count() as u64, beginning(text.trim(), 200));
         self.emit(Event::AgentEnded { place, agent, seconds, usage, failure, characters, reply, replayed });
     }
 

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{EffectRecord, EffectState};
 use crate::verdict::Best;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::{Phase, Place};
@@ -29,24 +28,5 @@ pub struct Diagnostics {
     /// The best solution whose run left a valid submission.
     pub submission: Option<Best>,
     /// The period that scripts of the search predict instead of the rows of the test table; `None` if they predict these.
-    #[serde(default)]
     pub predicts: Option<Period>,
-}
-
-impl Diagnostics {
-    /// Diagnostics of a run with these records, ended by `error` after `elapsed_seconds`.
-    pub(crate) fn new(error: String, elapsed_seconds: f64, effects: &[EffectRecord], spent: Usage) -> Self {
-        let reached = effects.iter().filter(|effect| effect.state != EffectState::Aside);
-        Self {
-            error,
-            elapsed_seconds,
-            spent,
-            phase: reached.filter_map(|effect| effect.place.phase()).max(),
-            last_success: None,
-            scored: 0,
-            solution: None,
-            submission: None,
-            predicts: None,
-        }
-    }
 }

@@ -43,7 +43,10 @@ pub struct PhaseEstimate {
 pub fn estimate(config: &Config, task: &Task, models_by_hand: Option<usize>) -> Vec<PhaseEstimate> {
     let mut phases = vec![initial(config, task, models_by_hand), refinement(config, task)];
     if config.num_parallel_solutions > 1 {
-        phases.push(ensemble(config, task));
+        // Algorithm 3.
+        let mut tally = Tally::new(Phase::Phase3, config);
+        tally.take(Step::Round(0), u64::from(config.ensemble_rounds), 1, task);
+        phases.push(tally.phase);
     }
     phases.push(finalization(config, task));
     phases
@@ -74,13 +77,6 @@ fn refinement(config: &Config, task: &Task) -> PhaseEstimate {
     let (steps, attempts) = (u64::from(config.outer_loop_steps), u64::from(config.inner_loop_steps));
     tally.take(Step::Outer { path: 0, outer: 0 }, steps, paths, task);
     tally.take(Step::Attempt { path: 0, outer: 0, inner: 0 }, attempts, paths * steps, task);
-    tally.phase
-}
-
-/// Algorithm 3.
-fn ensemble(config: &Config, task: &Task) -> PhaseEstimate {
-    let mut tally = Tally::new(Phase::Phase3, config);
-    tally.take(Step::Round(0), u64::from(config.ensemble_rounds), 1, task);
     tally.phase
 }
 
@@ -143,7 +139,10 @@ impl Tally {
                     Count { fewest: 1, most: self.model_calls }
                 }
                 Calls::UnlessSpared => unless_spared,
-                Calls::ForEachReference => Count::exactly(references(task)),
+                Calls::ForEachReference => {
+                    let references = task.reference_discussions.iter();
+                    Count::exactly(references.filter(|text| !text.trim().is_empty()).count() as u64)
+                }
             };
             self.ask(*agent, count);
         }
@@ -187,11 +186,6 @@ impl Tally {
             self.execute(Count { fewest: 0, ..solutions });
         }
     }
-}
-
-/// The reference solutions that hold something.
-fn references(task: &Task) -> u64 {
-    task.reference_discussions.iter().filter(|text| !text.trim().is_empty()).count() as u64
 }
 
 impl Count {

@@ -35,7 +35,7 @@ use mle_star_domain::question::{CombinedBy, Comparison, FileStem, Question};
 /// that it competes with, and a corrected text runs again.
 pub(crate) async fn evaluate(
     ctx: &Ctx<'_>,
-    solution: impl Into<Result<Solution, Failure>>,
+    solution: Result<Solution, Failure>,
     rival: Option<&Scored>,
 ) -> Result<Evaluation, Stop> {
     evaluate_change(ctx, solution, rival, None).await
@@ -44,11 +44,11 @@ pub(crate) async fn evaluate(
 /// h(s) of a solution that was made from `before` by a change. Agents look for leaks where the change can leak.
 pub(crate) async fn evaluate_change(
     ctx: &Ctx<'_>,
-    solution: impl Into<Result<Solution, Failure>>,
+    solution: Result<Solution, Failure>,
     rival: Option<&Scored>,
     before: Option<&Scored>,
 ) -> Result<Evaluation, Stop> {
-    let solution = match solution.into() {
+    let solution = match solution {
         Ok(solution) => solution,
         Err(failure) => return Ok(Evaluation::unwritten(failure)),
     };
@@ -59,7 +59,8 @@ pub(crate) async fn evaluate_change(
         let evaluation = evaluate_checked(ctx, checked).await?;
         return compare(ctx, evaluation, rival).await;
     }
-    let evaluation = score(ctx, Script::new(solution)).await?;
+    let execution = execute(ctx, Script::new(solution), Purpose::Score).await?;
+    let evaluation = scored(ctx, execution)?;
     let evaluation = compare(ctx, evaluation, rival).await?;
     let replaces = |scored: &&Scored| rival.is_none_or(|rival| scored.replaces(rival, rule));
     let Some(scored) = evaluation.scored.as_ref().ok().filter(replaces) else {
@@ -117,7 +118,7 @@ pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, checked: Script) -> Result<E
     if let Some(limit) = checked.refused {
         return Ok(Evaluation::refused(checked.solution, limit));
     }
-    let evaluation = score(ctx, checked).await?;
+    let evaluation = scored(ctx, execute(ctx, checked, Purpose::Score).await?)?;
     announce(ctx, &evaluation);
     Ok(evaluation)
 }
@@ -130,11 +131,6 @@ pub(crate) async fn score_once(ctx: &Ctx<'_>, solution: Solution) -> Result<Eval
     Ok(evaluation)
 }
 
-/// Runs a solution, with repairs, for its score.
-async fn score(ctx: &Ctx<'_>, solution: Script) -> Result<Evaluation, Stop> {
-    scored(ctx, execute(ctx, solution, Purpose::Score).await?)
-}
-
 /// The score of a solution that ran.
 fn scored(ctx: &Ctx<'_>, execution: Execution) -> Result<Evaluation, Stop> {
     let step = ctx.current_step()?;
@@ -142,22 +138,17 @@ fn scored(ctx: &Ctx<'_>, execution: Execution) -> Result<Evaluation, Stop> {
     let scored = result.and_then(|ran| {
         let no_score = || no_score().of(&ran.outcome);
         let score = ran.outcome.value().and_then(|value| ctx.score(value)).ok_or_else(no_score)?;
-        let facts = RunFacts::from(&ran.outcome);
-        let measured = ran.outcome.measured.map(Arc::new);
-        let wrote_submission = ran.outcome.submission.is_some_and(|written| written.findings.is_empty());
-        let (place, ran_at) = (ran.place, ran.at);
-        let (composition, against) = (None, None);
         let evidence = Evidence {
             step,
-            place,
-            ran_at,
-            wrote_submission,
+            place: ran.place,
+            ran_at: ran.at,
             leaks,
             checked,
-            facts,
-            measured,
-            composition,
-            against,
+            facts: RunFacts::from(&ran.outcome),
+            measured: ran.outcome.measured.map(Arc::new),
+            wrote_submission: ran.outcome.submission.is_some_and(|written| written.findings.is_empty()),
+            composition: None,
+            against: None,
         };
         Ok(Scored::new(solution.clone(), score, evidence))
     });

@@ -14,7 +14,8 @@ pub(crate) struct Failure {
     pub headline: Option<String>,
     /// The limit that prevented the run.
     pub limit: Option<Limit>,
-    /// Whether a leak prevented the run, the agent that writes the script failed, or the runners were lost.
+    /// Whether no repair can help: a limit or a leak prevented the run, the agent that writes the script failed, or the runners
+    /// were lost.
     pub is_final: bool,
     /// What is known about the run, if there was one.
     pub facts: Option<RunFacts>,
@@ -55,12 +56,6 @@ pub(crate) struct Evaluation {
     pub mishaps: Vec<String>,
 }
 
-/// An evaluated solution, and whether it takes the place of the one that it competes with.
-pub(crate) struct Judged {
-    pub evaluation: Evaluation,
-    pub accepted: bool,
-}
-
 impl Script {
     /// A script that nobody has checked for leaks.
     pub fn new(solution: Solution) -> Self {
@@ -70,12 +65,6 @@ impl Script {
     /// A solution with the result of its check; one that was not checked counts as clean.
     pub fn of(scored: &Scored) -> Self {
         Self { leaks: scored.leaks(), checked: true, ..Self::new(scored.solution().clone()) }
-    }
-}
-
-impl From<Solution> for Result<Solution, Failure> {
-    fn from(solution: Solution) -> Self {
-        Ok(solution)
     }
 }
 
@@ -104,7 +93,7 @@ impl Evaluation {
 
     /// What a defect of the program kept from being made or scored.
     pub fn broken(cause: String) -> Self {
-        Self::unwritten(Failure { is_final: true, ..Failure::new(cause) })
+        Self::unwritten(Failure::beyond_repair(cause))
     }
 
     /// A solution that was not written.
@@ -116,11 +105,6 @@ impl Evaluation {
     /// The limit that kept the solution from being scored.
     pub fn limit(&self) -> Option<Limit> {
         self.scored.as_ref().err().and_then(|failure| failure.limit)
-    }
-
-    /// The evaluation of a solution that was written for this model.
-    pub fn of_model(self, model: &str) -> Self {
-        Self { solution: self.solution.of_model(model), ..self }
     }
 }
 
@@ -137,33 +121,21 @@ impl Failure {
     }
 
     pub fn refused(limit: Limit) -> Self {
-        Self { limit: Some(limit), ..Self::new(format!("not run: {}", limit.name())) }
+        Self { limit: Some(limit), ..Self::beyond_repair(format!("not run: {}", limit.name())) }
     }
 
     /// Why an agent gave no answer; `None` if it did.
     pub fn of_agent(reply: &AgentReply) -> Option<Self> {
         match &reply.answer {
             Answer::Text { .. } => None,
-            Answer::Failed { reason } => {
-                Some(Self { is_final: true, ..Self::new(format!("the agent failed: {reason}")) })
-            }
+            Answer::Failed { reason } => Some(Self::beyond_repair(format!("the agent failed: {reason}"))),
             Answer::Refused { limit } => Some(Self::refused(*limit)),
         }
     }
 
-    /// A script that is not run because it leaks.
-    pub fn leaking(finding: impl Into<String>) -> Self {
-        Self { is_final: true, ..Self::new(format!("not scored, because it leaks: {}", finding.into())) }
-    }
-
-    /// A script whose runners were lost.
-    pub fn lost(outcome: &ScriptOutcome) -> Self {
-        Self { is_final: true, ..Self::new(outcome.headline()) }
-    }
-
-    /// Whether no repair can help.
-    pub fn is_final(&self) -> bool {
-        self.limit.is_some() || self.is_final
+    /// A failure that no repair mends.
+    pub fn beyond_repair(error: impl Into<String>) -> Self {
+        Self { is_final: true, ..Self::new(error) }
     }
 
     /// A failure without a run.

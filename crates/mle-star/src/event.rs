@@ -192,7 +192,6 @@ pub enum Event {
         timeout: f64,
         #[serde(default)]
         characters: u64,
-        #[serde(default)]
         runner: Option<String>,
     },
     /// A script ended. `end` says how, `output` is the length of its output in bytes, `failure` is the beginning of the
@@ -206,9 +205,7 @@ pub enum Event {
         end: String,
         #[serde(default)]
         output: u64,
-        #[serde(default)]
         submission: Option<Submission>,
-        #[serde(default)]
         runner: Option<String>,
         #[serde(default)]
         lost_runners: Vec<String>,
@@ -226,12 +223,7 @@ pub enum Event {
     /// A note about the run.
     Info { place: Place, text: String },
     /// A warning. The run goes on. `limit` is the limit that refused an effect in this step.
-    Warning {
-        place: Place,
-        text: String,
-        #[serde(default)]
-        limit: Option<Limit>,
-    },
+    Warning { place: Place, text: String, limit: Option<Limit> },
 }
 
 /// The state of a runner, a process on another machine that runs scripts.
@@ -242,12 +234,10 @@ pub struct RunnerStatus {
     /// What it does.
     pub state: RunnerState,
     /// The name of its machine, once it is known.
-    #[serde(default)]
     pub host: Option<String>,
     /// How many scripts it runs at once.
     pub slots: u64,
     /// Seconds from its start until it was ready, for example in an engine's queue.
-    #[serde(default)]
     pub waited: Option<f64>,
     /// More in words: what it prepares, its machine, or why it is gone.
     #[serde(default)]

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::journal::Outcome;
+use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_domain::trust::Severity;
+use mle_star_domain::trust::{Finding, Severity};
 
 /// The findings in a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,14 @@ pub struct CodeFinding {
 }
 
 impl Outcome for Findings {}
+
+impl CodeFinding {
+    /// The finding in the script that runs at this place.
+    pub(crate) fn at(&self, run: &Place) -> Finding {
+        let (rule, text) = (self.rule.clone(), self.text.clone());
+        Finding { rule, severity: self.severity, place: run.clone(), line: self.line, text }
+    }
+}
 
 /// The split as the checker of leaks needs it; `None` if test rows differ from training rows by chance alone.
 #[must_use]

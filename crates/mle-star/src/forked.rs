@@ -12,10 +12,8 @@ pub struct ForkedFrom {
     /// The first place that is not shared.
     pub place: Place,
     /// What the shared calls cost, in US dollars with estimates. The fork's own cost does not include it. `None` if unknown.
-    #[serde(default)]
     pub inherited_cost_usd: Option<f64>,
     /// The number of the last record that may be shared.
-    #[serde(default)]
     #[schemars(skip)]
     pub(crate) last: i64,
 }

@@ -3,18 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::event::Event;
-use crate::lessons::{ablation_lines, lessons};
+
 use crate::scored::Scored;
-use crate::verdict::{self, Best, Lineage, Verdict, Verdicts};
+use crate::verdict::{Best, Verdict, Verdicts, answer};
 use mle_star_domain::effects::{AgentReply, Answer, Limit, Usage};
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::trust::Finding;
 
 /// The state of a run so far.
+#[derive(Default)]
 pub(crate) struct History {
-    /// Whether higher scores are better.
-    direction: Direction,
     /// The paths and phases that failed in earlier processes, each with its cause.
     pub failures: Vec<(Place, String)>,
     pub verdicts: Verdicts,
@@ -45,27 +44,6 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// That of a run that has not begun, or in which these paths and phases failed before.
-    pub fn new(direction: Direction, failures: Vec<(Place, String)>) -> Self {
-        Self {
-            direction,
-            failures,
-            verdicts: Verdicts::default(),
-            studies: Vec::new(),
-            open: BTreeSet::new(),
-            refused: BTreeMap::new(),
-            late: BTreeSet::new(),
-            scored: 0,
-            told_findings: HashSet::new(),
-            best: None,
-            submitted: HashSet::new(),
-            submission: None,
-            succeeded: None,
-            answers: HashMap::new(),
-            answer: None,
-        }
-    }
-
     /// Counts a scored solution, which may have predicted the test table. Returns what there is to announce if it is the best
     /// of the run so far.
     pub fn score(&mut self, scored: &Scored, predicts_test: bool) -> Option<Event> {
@@ -108,23 +86,11 @@ impl History {
         self.told_findings.insert((finding.rule.clone(), block.to_owned()))
     }
 
-    /// What the run tried so far and with what effect, on all paths, without the attempts of the outer step of `at`.
-    pub fn lessons(&self, at: Option<Step>) -> Vec<String> {
-        lessons(&self.verdicts, self.direction, at)
-    }
-
-    /// What ablation studies found on all paths, without those of the outer step of `at`.
-    pub fn ablation_lines(&self, at: Option<Step>) -> Vec<String> {
-        ablation_lines(&self.studies, at)
-    }
-
     /// The median standard error of the differences of scores that steps made, in the metric's unit: smaller ones cannot be seen.
     pub fn noise(&self) -> Option<f64> {
-        let errors = self.verdicts.values();
-        let mut errors: Vec<f64> = errors
-            .filter_map(|verdict| verdict.standard_error.or(verdict.unrecorded.standard_error))
-            .filter(|error| *error > 0.0)
-            .collect();
+        let error = |verdict: &Verdict| verdict.standard_error.or(verdict.unrecorded.standard_error);
+        let errors = self.verdicts.values().filter_map(error);
+        let mut errors: Vec<f64> = errors.filter(|error| *error > 0.0).collect();
         errors.sort_by(f64::total_cmp);
         errors.get(errors.len() / 2).copied()
     }
@@ -154,11 +120,6 @@ impl History {
         self.succeeded.as_ref().map(|(_, place)| place.clone())
     }
 
-    /// The steps that led to the solution of `step`, ancestors first.
-    pub fn lineage(&self, step: Step) -> Vec<Lineage> {
-        verdict::lineage(&self.verdicts, step)
-    }
-
     /// The limit because of which something is told about a step.
     pub fn limit_in(&self, step: Step) -> Option<Limit> {
         let is_late = self.late.contains(&step);
@@ -183,15 +144,15 @@ impl History {
     }
 
     /// The solution that the run would submit if it ended now.
-    pub fn answer(&self) -> Option<Best> {
-        verdict::answer(&self.verdicts, self.direction).cloned()
+    pub fn answer(&self, direction: Direction) -> Option<Best> {
+        answer(&self.verdicts, direction).cloned()
     }
 
     /// Takes the verdict of a step, and returns the solution that the run would submit now, if it has changed.
-    pub fn close(&mut self, step: Step, verdict: Verdict) -> Option<Event> {
+    pub fn close(&mut self, step: Step, verdict: Verdict, direction: Direction) -> Option<Event> {
         self.verdicts.insert(step, verdict);
         self.open.remove(&step);
-        let answer = self.answer().map(|solution| {
+        let answer = self.answer(direction).map(|solution| {
             // Its own submission before one that scores better and was left behind, as for a leak.
             let own = self.submitted.contains(&solution.run).then(|| solution.clone());
             let submission = own.or_else(|| self.submission());

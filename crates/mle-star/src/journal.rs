@@ -48,6 +48,7 @@ use crate::diagnostics::Diagnostics;
 use crate::lessons::EarlierRun;
 pub use crate::made_with::{KeptFrom, MadeWith, in_words};
 pub use crate::record::{EffectRecord, EffectState, Kind};
+use crate::stop::Stop;
 use crate::verdict::Verdict;
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::Config;
@@ -89,7 +90,6 @@ pub struct Frozen {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric_source: Option<String>,
     /// What the run's first process says before it works.
-    #[serde(default)]
     pub opening: Opening,
 }
 
@@ -167,12 +167,6 @@ pub trait Outcome: Serialize + DeserializeOwned + Send {
     }
 }
 
-/// An error that ends an effect early.
-pub trait Interruption: From<JournalError> {
-    /// What the effect cost all the same, with the reason; `None` if nothing is known about it.
-    fn paid(&self) -> Option<(&str, Usage)>;
-}
-
 impl<'a> Entry<'a> {
     /// An effect of this kind at `place`. `input` is everything that determines the outcome; on a resume, it must
     /// serialize to the same JSON. `request` is what the journal stores of it for people.
@@ -226,7 +220,8 @@ impl Journal {
         let store = Store::open(&path, Mode::of(folder))?;
         let frozen = store.frozen(&path)?;
         store.void_unfinished()?;
-        let (elapsed, continued, forked) = (store.elapsed()?, store.continued()?, store.forked_from()?);
+        let (elapsed, continued, forked) =
+            (store.elapsed()?, store.get_list("continued")?, store.get_json("forked_from")?);
         let mut journal = Self::new(store, hold, Some(elapsed));
         journal.forked = forked;
         *lock(&journal.continued) = continued;
@@ -267,19 +262,22 @@ impl Journal {
     /// # Errors
     /// When the journal cannot be written.
     pub fn heartbeat(&self) -> Result<(), JournalError> {
-        Ok(self.store().heartbeat(self.elapsed())?)
+        Ok(self.store().set("elapsed", &self.elapsed().to_string())?)
     }
 
     /// Returns the outcome recorded at this place, or performs and records `effect`.
     ///
     /// # Errors
     /// The effect returned a stop, the recorded input differs, or the place was already used in this run.
-    pub async fn once<T: Outcome, E: Interruption>(
+    pub async fn once<T: Outcome>(
         &self,
         entry: Entry<'_>,
-        effect: impl Future<Output = Result<T, E>>,
-    ) -> Result<Recorded<T>, E> {
-        self.visit(entry.place)?;
+        effect: impl Future<Output = Result<T, Stop>>,
+    ) -> Result<Recorded<T>, Stop> {
+        if !lock(&self.visited).insert(entry.place.clone()) {
+            let what = "the same place was used twice in one run".to_owned();
+            return Err(Stop::Bug { place: entry.place.clone(), what });
+        }
         if let Some(found) = self.recorded(&entry)? {
             return Ok(self.read_back(entry.place, &found)?);
         }
@@ -293,7 +291,10 @@ impl Journal {
                 Ok(Recorded { value, at, replayed: false, earlier: false })
             }
             Err(stop) => {
-                if let Some(value) = stop.paid().and_then(|(reason, usage)| T::of_paid(reason, usage)) {
+                if let Stop::Agents { trouble, usage } = &stop
+                    && usage.cost_usd.is_some()
+                    && let Some(value) = T::of_paid(&trouble.message, *usage)
+                {
                     end(&value, EffectState::Void)?;
                 }
                 Err(stop)
@@ -301,28 +302,13 @@ impl Journal {
         }
     }
 
-    /// The recorded limit that skipped the step at `place`, if any.
-    ///
-    /// # Errors
-    /// When the journal cannot be read.
-    pub fn decided(&self, place: &Place) -> Result<Option<Limit>, JournalError> {
-        Ok(self.store().decided(place)?)
-    }
-
-    /// Whether any effect below `place` has ended. If so, its step was begun, whatever the clock says now.
-    ///
-    /// # Errors
-    /// When the journal cannot be read.
-    pub fn begun_below(&self, place: &Place) -> Result<bool, JournalError> {
-        Ok(self.store().ended_below(place)?)
-    }
-
     /// Records that `limit` skips the step at `place`.
     ///
     /// # Errors
     /// When the journal cannot be written.
     pub fn decide(&self, place: &Place, limit: Limit) -> Result<(), JournalError> {
-        Ok(self.store().decide(place, limit, self.elapsed())?)
+        let record = InsertedRecord { limit: Some(limit), ..InsertedRecord::at(place) };
+        Ok(self.store().insert(&record, self.elapsed())?)
     }
 
     /// Is there a record of this effect from an earlier process?
@@ -364,14 +350,6 @@ impl Journal {
         }
     }
 
-    /// Whether an earlier process recorded a verdict of this step.
-    ///
-    /// # Errors
-    /// When the journal cannot be read.
-    pub fn is_closed(&self, step: Step) -> Result<bool, JournalError> {
-        Ok(self.has_past && self.store().recorded(&step.place(), Kind::Verdict, "")?.is_some())
-    }
-
     /// Records that the path or phase at `place` failed. If several parts of it fail, the first cause stays.
     ///
     /// # Errors
@@ -398,22 +376,6 @@ impl Journal {
         Ok(self.store().failures()?)
     }
 
-    /// The elapsed seconds at which the stage at `place` first began. The first call records them.
-    ///
-    /// # Errors
-    /// When the journal cannot be read or written.
-    pub fn mark(&self, place: &Place) -> Result<f64, JournalError> {
-        Ok(self.store().mark(place, self.elapsed())?)
-    }
-
-    /// Discards the record at `place`, which ended the run. A resume performs the effect again.
-    ///
-    /// # Errors
-    /// When the journal cannot be written.
-    pub fn void(&self, place: &Place) -> Result<(), JournalError> {
-        Ok(self.store().void(place)?)
-    }
-
     /// Records the versions of the programs that this process uses and what it keeps scripts from, unless they are those
     /// of the previous process. Returns the previous entry if it differs.
     ///
@@ -421,23 +383,22 @@ impl Journal {
     /// When the journal cannot be written.
     pub fn note_made_with(&self, now: MadeWith) -> Result<Option<MadeWith>, JournalError> {
         let store = self.store();
-        let mut all = store.made_with()?;
+        let mut all: Vec<MadeWith> = store.get_list("made_with")?;
         let before = all.last().cloned();
         if before.as_ref().is_some_and(|before| before.is_like(&now)) {
             return Ok(None);
         }
-        all.push(MadeWith { resumed: store.has_effects()?, ..now });
+        all.push(MadeWith { resumed: store.has_records(), ..now });
         store.set_json("made_with", &all)?;
         Ok(before)
     }
 
-    /// The program versions used for the run so far, one entry for each change. Empty if the journal's version did
-    /// not record them.
+    /// The program versions used for the run so far, one entry for each change.
     ///
     /// # Errors
     /// When the journal cannot be read.
     pub fn made_with(&self) -> Result<Vec<MadeWith>, JournalError> {
-        Ok(self.store().made_with()?)
+        Ok(self.store().get_list("made_with")?)
     }
 
     /// Records what ended the run early. A later call replaces it.
@@ -449,14 +410,6 @@ impl Journal {
             return Ok(());
         }
         Ok(self.store().set_json("stopped", &diagnostics)?)
-    }
-
-    /// All records, oldest first.
-    ///
-    /// # Errors
-    /// When the journal cannot be read.
-    pub fn effects(&self) -> Result<Vec<EffectRecord>, JournalError> {
-        Ok(self.store().effects()?)
     }
 
     /// All records without their texts, oldest first: a request holds who was asked or what for, an outcome the score or
@@ -479,13 +432,6 @@ impl Journal {
 
     fn store(&self) -> MutexGuard<'_, Store> {
         lock(&self.store)
-    }
-
-    fn visit(&self, place: &Place) -> Result<(), JournalError> {
-        if lock(&self.visited).insert(place.clone()) {
-            return Ok(());
-        }
-        Err(JournalError::Bug { place: place.clone(), what: "the same place was used twice in one run" })
     }
 
     fn recorded(&self, entry: &Entry<'_>) -> Result<Option<StoredOutcome>, JournalError> {
@@ -522,9 +468,10 @@ impl Journal {
 }
 
 impl Drop for Journal {
-    /// Copies the log into the database. After a failure, the next process that opens the journal does it.
+    /// Copies the log into the database, as SQLite does when it closes the file. After a failure, the next process that opens the
+    /// journal does it.
     fn drop(&mut self) {
-        drop(wait::for_disk(|| self.store().empty_log()));
+        drop(wait::for_disk(|| self.store().db.execute_batch("PRAGMA wal_checkpoint(PASSIVE)")));
     }
 }
 

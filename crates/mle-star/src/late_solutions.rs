@@ -7,7 +7,7 @@ use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::metric::sort_best_first;
 
 use crate::ctx::Ctx;
-use crate::evaluation::{Evaluation, Judged};
+use crate::evaluation::Evaluation;
 use crate::journal::Age;
 use crate::scored::Scored;
 use crate::stop::Stop;
@@ -48,19 +48,18 @@ fn no_candidate(ctx: &Ctx<'_>, models: &[RetrievedModel], count: usize) -> Resul
 
 /// The merged solution, and whether it takes the place of `best`: by the rule of the configuration, and if the run may
 /// build on it.
-pub(crate) fn judged(ctx: &Ctx<'_>, merged: Evaluation, best: &Scored) -> Result<Judged, Stop> {
+pub(crate) fn judged(ctx: &Ctx<'_>, merged: Evaluation, best: &Scored) -> Result<(Evaluation, bool), Stop> {
     let accepted = match &merged.scored {
-        Ok(merged) => merged.replaces(best, ctx.acceptance()) && may_build_on(ctx, merged)?,
-        Err(_) => false,
+        Ok(one) if one.replaces(best, ctx.acceptance()) => age(ctx, one)? != Age::Late,
+        _ => false,
     };
-    Ok(Judged { evaluation: merged, accepted })
+    Ok((merged, accepted))
 }
 
 /// The solutions that the run builds on: all, unless some came with a larger limit and none of those is better than
 /// what the run had before.
 fn to_build_on(ctx: &Ctx<'_>, solutions: Vec<Scored>) -> Result<Vec<Scored>, Stop> {
-    let age = |one: &Scored| ctx.run.journal.age(one.place(), one.score());
-    let ages = solutions.iter().map(age).collect::<Result<Vec<_>, _>>()?;
+    let ages = solutions.iter().map(|one| age(ctx, one)).collect::<Result<Vec<_>, _>>()?;
     if ages.contains(&Age::LateAndBest) {
         return Ok(solutions);
     }
@@ -68,7 +67,6 @@ fn to_build_on(ctx: &Ctx<'_>, solutions: Vec<Scored>) -> Result<Vec<Scored>, Sto
     Ok(originals.map(|(solution, _)| solution).collect())
 }
 
-/// Whether the run may build on this solution, which its rule accepts.
-fn may_build_on(ctx: &Ctx<'_>, solution: &Scored) -> Result<bool, Stop> {
-    Ok(ctx.run.journal.age(solution.place(), solution.score())? != Age::Late)
+fn age(ctx: &Ctx<'_>, solution: &Scored) -> Result<Age, Stop> {
+    Ok(ctx.run.journal.age(solution.place(), solution.score())?)
 }

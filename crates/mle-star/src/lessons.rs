@@ -28,9 +28,9 @@ pub struct EarlierRun {
 }
 
 impl EarlierRun {
-    /// The number of solutions that the lines are about.
+    /// The number of solutions that the lines are about: attempts at one block stand below its name.
     pub fn changes(&self) -> usize {
-        self.lines.iter().map(|line| solution_count(line)).sum()
+        self.lines.iter().map(|line| line.matches(BULLET).count().max(1)).sum()
     }
 }
 
@@ -39,7 +39,7 @@ pub const MAX_LINES_OF_EARLIER_RUNS: usize = 24;
 /// Maximum length of a diff in a prompt, in lines.
 const MAX_DIFF_LINES: usize = 100;
 /// Maximum number of lines about a run.
-const MAX_LINES_PER_RUN: usize = 12;
+pub(crate) const MAX_LINES_PER_RUN: usize = 12;
 /// Maximum length of what a line tells of a plan or an error, in characters; of a plan that was kept, a quarter more.
 const MAX_CHARS: usize = 280;
 /// Maximum number of lines about ablation studies, and of those about one study.
@@ -56,36 +56,29 @@ pub fn earlier_runs(runs: &[(String, Task, Verdicts)]) -> Vec<EarlierRun> {
     let most = (MAX_LINES_OF_EARLIER_RUNS / runs.len().max(1)).clamp(1, MAX_LINES_PER_RUN);
     let told = |(index, (run_id, task, verdicts)): (usize, &(String, Task, Verdicts))| {
         let most = if index < MAX_LINES_OF_EARLIER_RUNS { most } else { 0 };
-        let lines = most_useful(verdicts, task.metric_direction, None, most);
+        let lines = lessons(verdicts, task.metric_direction, None, most);
         let (task, metric) = (task.competition_id.clone(), task.evaluation_metric.clone());
         EarlierRun { run_id: run_id.clone(), task, metric, lines }
     };
     runs.iter().enumerate().map(told).collect()
 }
 
-/// How many solutions a line is about: attempts at one block stand below its name.
-fn solution_count(line: &str) -> usize {
-    line.matches(BULLET).count().max(1)
-}
-
-/// One line for each solution that was tried, in the order of the algorithms. If there are too many, the most useful ones
-/// remain. Attempts at one block stand together, one below the other. What the agents of step `at` are told in detail is
-/// left out.
-pub fn lessons(verdicts: &Verdicts, direction: Direction, at: Option<Step>) -> Vec<String> {
-    most_useful(verdicts, direction, at, MAX_LINES_PER_RUN)
-}
-
-fn most_useful(verdicts: &Verdicts, direction: Direction, at: Option<Step>, most: usize) -> Vec<String> {
+/// One line for each solution that was tried, in the order of the algorithms. If there are more than `most`, the most useful
+/// ones remain. Attempts at one block stand together, one below the other. What the agents of step `at` are told in detail
+/// is left out.
+pub(crate) fn lessons(
+    verdicts: &Verdicts,
+    direction: Direction,
+    at: Option<Step>,
+    most: usize,
+) -> Vec<String> {
     let is_own = |step: Step| matches!(step, Step::Baseline(_));
     let others = verdicts.iter().filter(|(step, _)| !is_told_in_detail(**step, at) && !is_own(**step));
-    let mut found: Vec<Line<'_>> = others
-        .filter_map(|(step, verdict)| Line::of(verdicts, direction, *step, verdict))
-        .enumerate()
-        .map(|(index, line)| Line { index, ..line })
-        .collect();
+    let mut found: Vec<Line<'_>> =
+        others.filter_map(|(step, verdict)| Line::of(verdicts, direction, *step, verdict)).collect();
     found.sort_by(|one, two| two.used.partial_cmp(&one.used).unwrap_or(Ordering::Equal));
     found.truncate(most);
-    found.sort_by_key(|line| line.index);
+    found.sort_by_key(|line| line.step);
     found.chunk_by(Line::is_at_same_block).map(group_text).collect()
 }
 
@@ -93,12 +86,10 @@ fn most_useful(verdicts: &Verdicts, direction: Direction, at: Option<Step>, most
 fn is_told_in_detail(step: Step, at: Option<Step>) -> bool {
     match (at, step) {
         (Some(Step::Outer { path, .. }), step) => step.path() == Some(path),
-        (
-            Some(Step::Attempt { path, outer, .. }),
-            Step::Attempt { path: p, outer: t, .. } | Step::Outer { path: p, outer: t },
-        ) => (path, outer) == (p, t),
-        (Some(Step::Round(_)), Step::Round(_)) => true,
-        _ => false,
+        (Some(Step::Attempt { path, outer, .. }), Step::Outer { path: p, outer: t }) => {
+            (path, outer) == (p, t)
+        }
+        (at, step) => at.is_some_and(|at| competes(at, step)),
     }
 }
 
@@ -132,8 +123,6 @@ fn group_text(group: &[Line<'_>]) -> String {
 
 /// The lesson of a step.
 struct Line<'a> {
-    /// The number of the line among all, in the order of the algorithms.
-    index: usize,
     step: Step,
     verdict: &'a Verdict,
     used: Rank,
@@ -169,7 +158,7 @@ impl<'a> Line<'a> {
             return None;
         }
         let (used, effect) = effect(verdicts, direction, step, verdict);
-        Some(Self { index: 0, step, verdict, used, subject, effect })
+        Some(Self { step, verdict, used, subject, effect })
     }
 
     /// Whether both are attempts of one outer step, and therefore at one block.
@@ -326,7 +315,7 @@ mod tests {
         });
         let verdicts: Verdicts =
             [(first, verdict(Some(0.0), &[], "LightGBM"))].into_iter().chain(many).collect();
-        let lines = single(&lessons(&verdicts, Direction::Maximize, None));
+        let lines = single(&lessons(&verdicts, Direction::Maximize, None, MAX_LINES_PER_RUN));
         assert_eq!(lines.len(), MAX_LINES_PER_RUN);
         assert!(lines[0].starts_with("first solution"), "{}", lines[0]);
         assert!(lines[1].contains("better by 89"), "{}", lines[1]);
@@ -341,7 +330,7 @@ mod tests {
         let helped = Verdict { kept: true, ..verdict(Some(0.001), &[first], "Helps.") };
         let rest = [(first, verdict(Some(0.0), &[], "LightGBM")), (attempt(1, 0), helped)];
         let verdicts: Verdicts = failed.chain(worse).chain(rest).collect();
-        let lines = single(&lessons(&verdicts, Direction::Maximize, None));
+        let lines = single(&lessons(&verdicts, Direction::Maximize, None, MAX_LINES_PER_RUN));
         assert_eq!(lines.len(), MAX_LINES_PER_RUN);
         assert!(lines[0].starts_with("first solution"), "{lines:?}");
         assert!(lines[MAX_LINES_PER_RUN - 1].contains("Helps: better by 0.001, kept"), "{lines:?}");

@@ -83,6 +83,7 @@ pub(crate) struct Limits {
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
     /// When the current phase's share ends.
     phase_ends: f64,
@@ -118,17 +119,7 @@ impl Limits {
             must_repeat: protocol.is_some_and(|protocol| protocol.holdout.is_period()),
             repeats: more_rows > 1.0 || protocol.is_some_and(|protocol| protocol.holdout.is_on()),
             ablation_timeout: (total / (f64::from(config.outer_loop_steps) * 2.0)).clamp(1.0, 600.0),
-            state: Mutex::new(State {
-                phase_ends: total,
-                allowances: Vec::new(),
-                path_used: HashMap::new(),
-                has_solution: false,
-                has_predictions: false,
-                max_rerun: 0.0,
-                script_times: VecDeque::new(),
-                call_times: VecDeque::new(),
-                ablation: None,
-            }),
+            state: Mutex::new(State { phase_ends: total, ..State::default() }),
         }
     }
 
@@ -150,14 +141,12 @@ impl Limits {
         let mut state = self.state();
         let planned = (self.total - now).max(0.0) * own / (own + later);
         let search = own + later - shares.finalization_pct;
-        let left = match phase {
-            Phase::Finalization => planned,
-            _ => {
-                (self.search_ends(&state, &Place::from(phase)) - now).max(0.0) * own
-                    / search.max(f64::EPSILON)
-            }
-        };
-        state.phase_ends = now + planned.min(left);
+        let left = (self.search_ends(&state, &Place::from(phase)) - now).max(0.0);
+        state.phase_ends = now
+            + match phase {
+                Phase::Finalization => planned,
+                _ => planned.min(left * own / search.max(f64::EPSILON)),
+            };
     }
 
     /// Divides the remaining time of Phase 2 among its paths if they share the script slots. They begin with a solution
@@ -203,20 +192,16 @@ impl Limits {
     /// The time limit that leaves out a script at this place now. A script whose writer read what length to aim at may be
     /// shorter than what it is made from.
     pub fn too_late_to_run(&self, place: &Place, built_on: Option<f64>, now: f64) -> Option<Limit> {
-        let needed = {
-            let state = self.state();
-            let aims = median(&state.call_times) >= MODEL_SECONDS && expected(place) != Expected::OnMoreRows;
-            aims.then(|| state.shortest())
-        };
-        self.limit_before(place, now, needed.unwrap_or_else(|| self.expected_seconds(place, built_on)))
+        let aims =
+            median(&self.state().call_times) >= MODEL_SECONDS && expected(place) != Expected::OnMoreRows;
+        let needed = if aims { self.state().shortest() } else { self.expected_seconds(place, built_on) };
+        self.limit_before(place, now, needed)
     }
 
     /// How long the script at this place is expected to take, with an ablation study before it.
     fn expected_seconds(&self, place: &Place, built_on: Option<f64>) -> f64 {
-        let (shortest, study) = {
-            let state = self.state();
-            (state.shortest(), self.ablation_seconds(&state))
-        };
+        let state = self.state();
+        let (shortest, study) = (state.shortest(), self.ablation_seconds(&state));
         match expected(place) {
             Expected::Shortest => shortest,
             Expected::AsBefore => built_on.unwrap_or(shortest),
@@ -265,11 +250,9 @@ impl Limits {
             Purpose::Score if self.must_repeat => (self.total - now) / (1.0 + FULL_FACTOR),
             Purpose::Score | Purpose::Submission => f64::INFINITY,
         };
-        let cap = self.script_timeout.min(own);
-        let state = self.state();
-        let path = place.path().map_or(f64::INFINITY, |path| state.allowance_left(path));
-        drop(state);
-        Duration::from_secs_f64(cap.min(path).min(self.left(place, now)).max(1.0))
+        let path = place.path().map_or(f64::INFINITY, |path| self.state().allowance_left(path));
+        let most = self.script_timeout.min(own).min(path);
+        Duration::from_secs_f64(most.min(self.left(place, now)).max(1.0))
     }
 
     /// How long the probe of the final solution at this place may take, in seconds.
@@ -287,7 +270,7 @@ impl Limits {
     /// Counts the script time of a path.
     pub fn use_script_time(&self, place: &Place, seconds: f64) {
         if let Some(path) = place.path() {
-            *self.state().path_used.entry(path).or_insert(0.0) += seconds;
+            *self.state().path_used.entry(path).or_default() += seconds;
         }
     }
 
@@ -414,10 +397,8 @@ fn expected(place: &Place) -> Expected {
 
 /// Adds the seconds of one more script or answer.
 fn push_seconds(latest: &mut VecDeque<f64>, seconds: f64) {
-    latest.push_back(seconds);
-    if latest.len() > HISTORY_LENGTH {
-        latest.pop_front();
-    }
+    latest.push_front(seconds);
+    latest.truncate(HISTORY_LENGTH);
 }
 
 /// The median; 0 of nothing.

@@ -41,11 +41,10 @@ pub struct KeptFrom {
 impl MadeWith {
     /// Whether the versions are the same and scripts could do the same, regardless of the start time.
     pub fn is_like(&self, other: &Self) -> bool {
-        let Self { at: _, mle_star, python, platform, claude, codex, kept_from, resumed: _ } = self;
-        let differ = kept_from.zip(other.kept_from).is_some_and(|(one, two)| one != two);
-        !differ
-            && (mle_star, python, platform, claude, codex)
-                == (&other.mle_star, &other.python, &other.platform, &other.claude, &other.codex)
+        // What one of them does not know is no difference.
+        let kept_from = self.kept_from.and(other.kept_from).or(self.kept_from);
+        let (at, resumed) = (self.at.clone(), self.resumed);
+        *self == Self { at, resumed, kept_from, ..other.clone() }
     }
 }
 

@@ -159,10 +159,14 @@ impl CostEstimator {
         #[expect(clippy::cast_precision_loss, reason = "no call has that many tokens")]
         let [input, output, cached, to_cache] =
             [usage.input, usage.output, usage.cache_read, usage.cache_write].map(|tokens| tokens as f64);
-        let read = input + to_cache * TO_CACHE;
-        let of_cache = price.cached_input.unwrap_or(price.input);
-        Some((read * price.input + cached * of_cache + output * price.output) / 1e6)
+        Some(cost_of_tokens(&price, input + to_cache * TO_CACHE, cached, output))
     }
+}
+
+/// What so many tokens cost that are read, read from a cache, and written, in US dollars.
+pub(crate) fn cost_of_tokens(price: &Price, read: f64, cached: f64, written: f64) -> f64 {
+    let of_cache = price.cached_input.unwrap_or(price.input);
+    (read * price.input + cached * of_cache + written * price.output) / 1e6
 }
 
 /// What a call usually costs at a price, with an answer that is longer than most.

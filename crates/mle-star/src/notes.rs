@@ -11,14 +11,10 @@ const HEAD: &str = "# Notes of the user\n\
 
 /// Adds the notes to a prompt, as quoted text: they may hold lines that look like parts of a prompt.
 pub(crate) fn add_notes(prompt: &mut String, told: &mut Map<String, Value>, notes: &[Note]) {
-    prompt.push_str("\n\n");
-    prompt.push_str(HEAD);
+    prompt.extend(["\n\n", HEAD]);
     for note in notes {
         prompt.push_str("\n\nA note of the user:");
-        for line in note.text.lines() {
-            prompt.push_str("\n> ");
-            prompt.push_str(line);
-        }
+        note.text.lines().for_each(|line| prompt.extend(["\n> ", line]));
     }
     told.insert("notes".to_owned(), json!(notes.iter().map(|note| &note.text).collect::<Vec<_>>()));
 }

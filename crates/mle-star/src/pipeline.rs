@@ -72,10 +72,12 @@ async fn solve(ctx: &Ctx<'_>) -> Result<FinishedRun, Stop> {
 /// Phases 2 and 3.
 async fn refined(ctx: &Ctx<'_>, search: Search) -> Result<Search, Stop> {
     let search = Box::pin(phases::refinement(&ctx.phase(Phase::Phase2)?, search)).await?;
-    match search.paths.len() {
-        1 => Ok(phases::without_ensemble(ctx, search)),
-        _ => Box::pin(phases::ensembles(&ctx.phase(Phase::Phase3)?, search)).await,
+    if let [(path, _)] = search.paths.as_slice() {
+        let (task, score) = (&ctx.task().competition_id, path.best.score().value());
+        ctx.info(format!("Phase 3 skipped (L=1): {task}, score {score}"));
+        return Ok(search);
     }
+    Box::pin(phases::ensembles(&ctx.phase(Phase::Phase3)?, search)).await
 }
 
 async fn heartbeat(journal: &Journal) -> Stop {

@@ -86,14 +86,11 @@ impl Visitor<'_> for ExitSearch {
 fn exit_name(function: &Expr) -> Option<&'static str> {
     match function {
         Expr::Name(name) => ["exit", "quit"].into_iter().find(|exit| name.id.as_str() == *exit),
-        Expr::Attribute(attribute) => {
-            let Expr::Name(module) = &*attribute.value else { return None };
-            match (module.id.as_str(), attribute.attr.as_str()) {
-                ("sys", "exit") => Some("sys.exit"),
-                ("os", "_exit") => Some("os._exit"),
-                _ => None,
-            }
-        }
+        Expr::Attribute(of) => match (of.value.as_name_expr()?.id.as_str(), of.attr.as_str()) {
+            ("sys", "exit") => Some("sys.exit"),
+            ("os", "_exit") => Some("os._exit"),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -6,6 +6,8 @@ use mle_star_domain::question::Question;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::verdict::Verdicts;
+
 /// One record of a journal: an effect of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EffectRecord {
@@ -90,6 +92,16 @@ impl Kind {
             _ => Self::Probe,
         }
     }
+}
+
+/// The verdicts among the records that count.
+pub(crate) fn verdicts(effects: &[EffectRecord]) -> Verdicts {
+    let verdicts = effects.iter().filter(|effect| effect.kind == Kind::Verdict && effect.counts());
+    let read = |effect: &EffectRecord| {
+        let verdict = serde_json::from_value(effect.outcome.clone()?).ok()?;
+        Some((effect.place.step()?, verdict))
+    };
+    verdicts.filter_map(read).collect()
 }
 
 /// The first limit of the whole run that skipped something, among the records that count and have a larger number than

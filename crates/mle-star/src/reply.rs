@@ -3,34 +3,23 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::about::beginning;
 use crate::python::is_code;
 use mle_star_domain::effects::{AgentReply, Answer};
 
-/// Code taken from a reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExtractedCode {
-    /// The code.
-    pub text: String,
-    /// Did it stand in a fence? If not, it is the whole reply and may be prose.
-    pub fenced: bool,
-}
-
-/// The longest fenced block by characters; without a fence, the whole reply, trimmed.
+/// The longest fenced block by characters, and `true`; without a fence, the whole reply, trimmed, which may be prose.
 ///
 /// A fence is a line of at least three backticks or tildes; an unclosed one runs to the end.
-pub fn extract_code_block(reply: &str) -> ExtractedCode {
+fn extract_code_block(reply: &str) -> (String, bool) {
     let reply = clean(reply);
-    match fenced_blocks(&reply).into_iter().max_by_key(|block| block.chars().count()) {
-        Some(text) => ExtractedCode { text, fenced: true },
-        None => ExtractedCode { text: reply.trim().to_owned(), fenced: false },
-    }
+    let longest = fenced_blocks(&reply).into_iter().max_by_key(|block| block.chars().count());
+    longest.map_or_else(|| (reply.trim().to_owned(), false), |block| (block, true))
 }
 
 /// The Python code of a reply; `None` when it is empty, or unfenced text that is not Python.
 pub fn code(reply: &AgentReply) -> Option<String> {
-    let code = extract_code_block(text(reply)?);
-    let usable = !code.text.trim().is_empty() && (code.fenced || is_code(&code.text));
-    usable.then_some(code.text)
+    let (code, is_fenced) = extract_code_block(text(reply)?);
+    (!code.trim().is_empty() && (is_fenced || is_code(&code))).then_some(code)
 }
 
 /// The prose of a reply, trimmed and without thinking; `None` when nothing is left.
@@ -52,11 +41,8 @@ pub struct Listed<T> {
 /// one item alone. `None` if no list has an item that can be read. An empty list is an answer, too; a bare `[]` in the
 /// text only if nothing else is, because quoted code is full of them.
 pub fn list<T: DeserializeOwned>(reply: &AgentReply, field: &str) -> Option<Listed<T>> {
-    let (given, found) = candidates(reply);
     let mut bare = None;
-    for (value, is_given) in
-        given.into_iter().map(|value| (value, true)).chain(found.map(|value| (value, false)))
-    {
+    for (value, is_given) in candidates(reply) {
         let is_answer = is_given || value.get(field).is_some();
         let Some(listed) = read_list(value, field) else { continue };
         if is_answer || !listed.items.is_empty() {
@@ -69,17 +55,14 @@ pub fn list<T: DeserializeOwned>(reply: &AgentReply, field: &str) -> Option<List
 
 /// The object of a structured answer: as given, or found in its text.
 pub(crate) fn object<T: DeserializeOwned>(reply: &AgentReply) -> Option<T> {
-    let (given, found) = candidates(reply);
-    given.into_iter().chain(found).find_map(|value| serde_json::from_value(value).ok())
+    candidates(reply).into_iter().find_map(|(value, _)| serde_json::from_value(value).ok())
 }
 
-/// What may be a structured answer: the given one, and what its text contains.
-fn candidates(reply: &AgentReply) -> (Option<Value>, impl Iterator<Item = Value>) {
-    let (given, found) = match &reply.answer {
-        Answer::Text { text, structured } => (structured.clone(), json_values(&clean(text))),
-        Answer::Failed { .. } | Answer::Refused { .. } => (None, Vec::new()),
-    };
-    (given, found.into_iter())
+/// What may be a structured answer, and whether it was given as one; otherwise, its text contains it.
+fn candidates(reply: &AgentReply) -> Vec<(Value, bool)> {
+    let Answer::Text { text, structured } = &reply.answer else { return Vec::new() };
+    let found = json_values(&clean(text)).into_iter().map(|value| (value, false));
+    structured.iter().map(|value| (value.clone(), true)).chain(found).collect()
 }
 
 /// The text of an answer, whatever is in it.
@@ -98,8 +81,7 @@ pub(crate) fn excerpt(reply: &AgentReply) -> String {
 /// The first characters of a failed reply, for an error.
 pub(crate) fn excerpt_of(reply: &AgentReply, characters: usize) -> String {
     match &reply.answer {
-        Answer::Text { text, .. } => text.chars().take(characters).collect(),
-        Answer::Failed { reason } => reason.chars().take(characters).collect(),
+        Answer::Text { text, .. } | Answer::Failed { reason: text } => beginning(text, characters),
         Answer::Refused { limit } => limit.name().to_owned(),
     }
 }
@@ -206,18 +188,13 @@ impl Fence {
 fn json_values(text: &str) -> Vec<Value> {
     let blocks = fenced_blocks(text);
     let sources = blocks.iter().map(String::as_str).chain([text]);
-    sources
-        .flat_map(|source| {
-            let starts = source.char_indices().filter(|(_, c)| ['{', '['].contains(c)).map(|(at, _)| at);
-            starts
-                .filter_map(|at| {
-                    let mut values = serde_json::Deserializer::from_str(&source[at..]).into_iter::<Value>();
-                    values.next()?.ok()
-                })
-                .take(50)
-                .collect::<Vec<_>>()
-        })
-        .collect()
+    let value_at = |source: &str, at: usize| -> Option<Value> {
+        serde_json::Deserializer::from_str(&source[at..]).into_iter().next()?.ok()
+    };
+    let values = |source: &'_ str| -> Vec<Value> {
+        source.match_indices(['{', '[']).filter_map(|(at, _)| value_at(source, at)).take(50).collect()
+    };
+    sources.flat_map(values).collect()
 }
 
 #[cfg(test)]
@@ -234,11 +211,7 @@ mod tests {
     #[test]
     fn the_longest_block_is_the_code() {
         let check = |reply: &str, text: &str, fenced: bool| {
-            assert_eq!(
-                extract_code_block(reply),
-                ExtractedCode { text: text.to_owned(), fenced },
-                "{reply:?}"
-            );
+            assert_eq!(extract_code_block(reply), (text.to_owned(), fenced), "{reply:?}");
         };
         check("```python\nprint('hello')\n```", "print('hello')", true);
         check("```\nprint('hello')\n```\n", "print('hello')", true);

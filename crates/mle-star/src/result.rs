@@ -15,8 +15,7 @@ use crate::spending::Spending;
 use crate::verdict::Lineage;
 use mle_star_domain::answers::{CodeBlockCategory, Contamination, Retrieval, RetrievedModel};
 use mle_star_domain::config::Config;
-use mle_star_domain::effects::{Limit, Lookup, ScriptOutcome};
-use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::effects::{Limit, Lookup};
 use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::question::{ColumnImportance, FileStem, ImportanceRows};
 use mle_star_domain::task::Task;
@@ -30,17 +29,14 @@ pub struct FinalResult {
     /// The configuration.
     pub config: Config,
     /// The program's own solutions that cost little; empty if it made none.
-    #[serde(default)]
     pub baseline: Vec<BaselineScore>,
     /// The one score to expect on the rows of the test table; `null` if nothing is known of it.
-    #[serde(default)]
     pub expected: Option<ExpectedScore>,
     /// The result of Algorithm 1.
     pub phase1: Phase1Result,
     /// The results of Algorithm 2, one per path; empty if it never began.
     pub phase2_results: Vec<Phase2Result>,
     /// How each refinement path ended, in order.
-    #[serde(default)]
     pub paths: Vec<PathRecord>,
     /// The result of Algorithm 3; `None` if it was skipped or failed.
     pub phase3: Option<Phase3Result>,
@@ -49,10 +45,8 @@ pub struct FinalResult {
     /// The absolute path of the submission; empty if there is none.
     pub submission_path: String,
     /// Why `submission.csv` was not written by `final/solution.py` in its run on the original data; `None` if it was.
-    #[serde(default)]
     pub not_run: Option<String>,
     /// Why the best solution was not submitted but another one, with both validation scores, in one sentence; `null` if it was.
-    #[serde(default)]
     pub not_best: Option<String>,
     /// Whether the solution was copied from a reference; `None` if not checked or unclear.
     pub contamination: Option<Contamination>,
@@ -61,7 +55,6 @@ pub struct FinalResult {
     /// Cost in US dollars, estimates included; `None` if nothing about it is known.
     pub total_cost_usd: Option<f64>,
     /// The part of the cost that is estimated, because a service reported none or a call was interrupted.
-    #[serde(default)]
     pub estimated_cost_usd: f64,
     /// Seconds by phase.
     pub durations: Durations,
@@ -70,7 +63,6 @@ pub struct FinalResult {
     /// Tokens of all calls.
     pub tokens: Tokens,
     /// Calls, cost and tokens by role, phase and path.
-    #[serde(default)]
     pub usage: Spending,
     /// The steps that led to the final solution, from the candidates on.
     pub lineage: Vec<Lineage>,
@@ -82,36 +74,27 @@ pub struct FinalResult {
     pub stopped_by: Option<StoppedBy>,
     /// Whether the final solution is the one from before a limit was raised, because the run went on and found nothing
     /// better. `lineage` and `trust` then describe the run before.
-    #[serde(default)]
     pub answer_is_earlier: bool,
     /// The steps that a limit cut or skipped, in the order of the algorithms.
-    #[serde(default)]
     pub cuts: Vec<Cut>,
     /// The program versions used and what scripts were kept from, one entry for each change on a resume; empty if they were
     /// not recorded.
-    #[serde(default)]
     pub made_with: Vec<MadeWith>,
     /// The run that this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
     /// How far the score can be trusted.
-    #[serde(default)]
     pub trust: Option<Trust>,
     /// How much worse the score of the final solution gets when a column is permuted on rows that it was not fitted on, for every
     /// column of the test table that is no ID, group, time or weight, strongest first; `null` if it is not known.
-    #[serde(default)]
     pub importance: Option<Vec<ColumnImportance>>,
     /// Why it is not known, in one sentence; `null` if it is.
-    #[serde(default)]
     pub importance_why: Option<String>,
     /// The number of rows that it is of.
-    #[serde(default)]
     pub importance_rows: Option<u64>,
-    /// Which rows these are; `null` if it is not known. In results of earlier versions, they are held-out rows.
-    #[serde(default)]
+    /// Which rows these are; `null` if it is not known.
     pub importance_on: Option<ImportanceRows>,
     /// What `mle-star predict` predicts other rows with.
-    #[serde(default)]
     pub model: ModelRecord,
 }
 
@@ -170,7 +153,6 @@ pub struct Cut {
 impl FinalResult {
     /// Whether a limit cut or skipped anything, so that the run can go on with a larger one.
     pub fn was_cut(&self) -> bool {
-        // Results of earlier versions have no cuts.
         self.stopped_by.is_some() || !self.cuts.is_empty()
     }
 
@@ -234,10 +216,8 @@ pub struct Phase1Result {
     /// The models that were tried.
     pub retrieved_models: Vec<RetrievedModel>,
     /// Where the models come from.
-    #[serde(default)]
     pub retrieval: Retrieval,
     /// The web searches and fetches made for them, including failed ones.
-    #[serde(default)]
     pub lookups: Vec<Lookup>,
     /// One solution per model, including failed ones, then the user's baseline, if any.
     pub candidate_solutions: Vec<SolutionScript>,
@@ -533,17 +513,6 @@ impl SolutionScript {
             source_model: solution.source_model().map(str::to_owned),
             created_at: String::new(),
         }
-    }
-
-    /// A script that ran on the original files.
-    pub(crate) fn ran(
-        solution: &Solution,
-        outcome: &ScriptOutcome,
-        at: jiff::Timestamp,
-        direction: Direction,
-    ) -> Self {
-        let score = outcome.score.and_then(|value| Score::new(value, direction)).map(Score::value);
-        Self { score, is_executable: true, created_at: at.to_string(), ..Self::failed(solution) }
     }
 }
 

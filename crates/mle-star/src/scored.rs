@@ -8,7 +8,7 @@ use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::question::{Comparison, FileStem};
 
-use crate::composition::Composition;
+use crate::composition::{Composition, Part};
 use crate::outcomes::RunFacts;
 use crate::solution::Solution;
 
@@ -87,10 +87,10 @@ impl Scored {
     }
 
     /// What it is as a member of a combination with this weight.
-    pub(crate) fn weighted(&self, weight: f64) -> (Solution, String, f64) {
+    pub(crate) fn weighted(&self, weight: f64) -> Part {
         let model = self.solution.source_model().map(|model| format!("{model}, ")).unwrap_or_default();
         let title = format!("{model}{}, validation score {}", self.step(), self.score.value());
-        (self.solution.clone(), title, weight)
+        Part { solution: self.solution.clone(), title, weight }
     }
 
     /// The step of the algorithms that made it.

@@ -107,9 +107,7 @@ impl Solution {
         }
         // Without the line ends around it, so that a replacement without them does not join lines.
         for part in [quoted.trim_matches(['\n', '\r']), quoted] {
-            if occurrences(&self.text, part) == 1
-                && let Some(at) = self.text.find(part)
-            {
+            if let [at] = occurrences(&self.text, part)[..] {
                 return Ok(CodeBlock { text: part.to_owned(), at });
             }
         }
@@ -187,7 +185,7 @@ impl Solution {
         let mut found = self.windows_like(&wanted);
         let block = found.next().ok_or(BlockError::Absent)?;
         // Equal lines can still make the text itself occur twice, as a part of longer lines.
-        if found.next().is_some() || occurrences(&self.text, &block.text) != 1 {
+        if found.next().is_some() || occurrences(&self.text, &block.text).len() != 1 {
             return Err(BlockError::Repeated);
         }
         Ok(block)
@@ -223,14 +221,9 @@ fn breaks(text: &str) -> usize {
     text.matches('\n').count()
 }
 
-fn occurrences(text: &str, part: &str) -> usize {
-    // Overlapping occurrences count too: each of them could be meant.
-    let mut count = 0;
-    let mut from = 0;
-    while let Some(at) = text[from..].find(part) {
-        count += 1;
-        let step = text[from + at..].chars().next().map_or(1, char::len_utf8);
-        from += at + step;
-    }
-    count
+/// Where a part occurs in a text. Overlapping occurrences count too: each of them could be meant.
+fn occurrences(text: &str, part: &str) -> Vec<usize> {
+    let first = part.chars().next().map_or(1, char::len_utf8);
+    let next = |from: usize| Some(from + text.get(from..)?.find(part)?);
+    std::iter::successors(next(0), |at| next(at + first)).collect()
 }

@@ -45,7 +45,16 @@ pub fn spending(effects: &[EffectRecord], config: &Config) -> Spending {
     for (effect, usage) in counted_effects(effects, CostEstimator::new(Prices::of(config))).1 {
         let interrupted = is_interrupted(effect);
         spending.interrupted_calls += u64::from(interrupted);
-        count(&mut spending, effect, Calls { calls: u64::from(!interrupted), usage });
+        let calls = Calls { calls: u64::from(!interrupted), usage };
+        if let Some(role) = role(effect) {
+            spending.by_role.entry(role).or_default().add(calls);
+        }
+        if let Some(phase) = effect.place.phase() {
+            spending.by_phase.entry(phase).or_default().add(calls);
+        }
+        if effect.place.path().is_some() {
+            spending.by_path.entry(effect.place.session()).or_default().add(calls);
+        }
     }
     spending
 }
@@ -91,18 +100,6 @@ pub fn was_made(effect: &EffectRecord) -> bool {
 fn is_interrupted(effect: &EffectRecord) -> bool {
     let ended = effect.outcome.is_some() || matches!(effect.state, EffectState::Ended | EffectState::Aside);
     effect.kind == Kind::Agent && !ended
-}
-
-fn count(spending: &mut Spending, effect: &EffectRecord, calls: Calls) {
-    if let Some(role) = role(effect) {
-        spending.by_role.entry(role).or_default().add(calls);
-    }
-    if let Some(phase) = effect.place.phase() {
-        spending.by_phase.entry(phase).or_default().add(calls);
-    }
-    if effect.place.path().is_some() {
-        spending.by_path.entry(effect.place.session()).or_default().add(calls);
-    }
 }
 
 impl Spending {

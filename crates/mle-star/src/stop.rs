@@ -5,7 +5,7 @@
 
 use std::any::Any;
 
-use crate::journal::{Interruption, JournalError};
+use crate::journal::JournalError;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::Place;
 use mle_star_domain::trouble::Trouble;
@@ -55,15 +55,6 @@ impl From<JournalError> for Stop {
         match error {
             JournalError::Bug { place, what } => Self::Bug { place, what: what.to_owned() },
             error => Self::Journal(error),
-        }
-    }
-}
-
-impl Interruption for Stop {
-    fn paid(&self) -> Option<(&str, Usage)> {
-        match self {
-            Self::Agents { trouble, usage } if usage.cost_usd.is_some() => Some((&trouble.message, *usage)),
-            _ => None,
         }
     }
 }

@@ -384,7 +384,8 @@ impl EventSink for World {
 /// The script that combines the predictions of these scripts by weights.
 pub fn composition(members: &[(&str, f64)], by: CombinedBy, id_column: Option<&str>) -> String {
     let member = |(text, weight): &(&str, f64)| Some(scored(text)?.weighted(*weight));
-    Composition::new(members.iter().filter_map(member), by, id_column).script().text().to_owned()
+    let (members, id_column) = (members.iter().filter_map(member).collect(), id_column.map(str::to_owned));
+    Composition { members, by, id_column }.script().text().to_owned()
 }
 
 /// A solution with a score and nothing else.

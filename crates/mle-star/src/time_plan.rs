@@ -16,7 +16,7 @@ pub(crate) struct TimePlan {
     pub seconds: f64,
     /// The time that it may take.
     pub allowed: f64,
-    /// How much longer than before a probe is expected to take; `None` in journals of earlier versions.
+    /// How much longer than before a probe is expected to take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longer: Option<f64>,
 }
@@ -62,18 +62,15 @@ impl TimePlan {
     async fn recorded(self, ctx: &Ctx<'_>, input: &Value) -> Result<Self, Stop> {
         let place = ctx.place().named(Name::Plan);
         let entry = Entry::new(&place, Kind::Probe, input, &json!({}))?;
-        Ok(ctx.run.journal.once(entry, async { Ok::<_, Stop>(self) }).await?.value)
+        Ok(ctx.run.journal.once(entry, async { Ok(self) }).await?.value)
     }
 
-    /// Whether a script that took this many seconds before may run.
-    pub fn has_room_for(&self, seconds: f64) -> bool {
-        seconds * self.longer.unwrap_or(1.0) <= self.allowed
-    }
-
-    /// Why a probe does not run with a script that took this many seconds before.
-    pub fn refusal(&self, seconds: f64) -> String {
-        let expected = seconds * self.longer.unwrap_or(1.0);
-        format!("it would take about {expected:.1} s, and its share of the time is {:.1} s", self.allowed)
+    /// Why a script that took this many seconds before does not run; `None` if it may.
+    pub fn refusal(&self, seconds: f64) -> Option<String> {
+        let (expected, allowed) = (seconds * self.longer.unwrap_or(1.0), self.allowed);
+        let why =
+            || format!("it would take about {expected:.1} s, and its share of the time is {allowed:.1} s");
+        (expected > allowed).then(why)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tokens of a call as services count them that report no money.
 
+use crate::money::cost_of_tokens;
 use mle_star_domain::config::Price;
 use mle_star_domain::effects::Usage;
 
@@ -21,10 +22,7 @@ impl Tokens {
         let cached = self.cached.min(input);
         let own = input - cached;
         #[expect(clippy::cast_precision_loss, reason = "no call has that many tokens")]
-        let cost = |price: &Price| {
-            let of_cache = price.cached_input.unwrap_or(price.input);
-            (own as f64 * price.input + cached as f64 * of_cache + output as f64 * price.output) / 1e6
-        };
+        let cost = |price: &Price| cost_of_tokens(price, own as f64, cached as f64, output as f64);
         Usage { cost_usd: price.map(cost), input: own, output, cache_read: cached, ..Usage::default() }
     }
 }

@@ -25,10 +25,8 @@ pub struct Verdict {
     #[serde(default)]
     pub from: Vec<Step>,
     /// The best solution after the step, of Phase 1, of the step's path, or of the ensembles.
-    #[serde(default)]
     pub best: Option<Best>,
     /// The limit that skipped the step or cut it short.
-    #[serde(default)]
     pub limit: Option<Limit>,
     /// A one-line description of what was done or what failed.
     #[serde(default)]
@@ -37,7 +35,6 @@ pub struct Verdict {
     #[serde(default)]
     pub part: String,
     /// The standard error of the difference to the first solution of `from`; `None` if predictions are not known.
-    #[serde(default)]
     pub standard_error: Option<f64>,
     /// What later agents of the run, and people, are told besides.
     #[serde(skip)]
@@ -72,11 +69,6 @@ pub struct Best {
 pub type Verdicts = BTreeMap<Step, Verdict>;
 
 impl Verdict {
-    /// The verdict of a step that a limit skipped.
-    pub(crate) fn skipped(limit: Limit) -> Self {
-        Self { limit: Some(limit), ..Self::default() }
-    }
-
     /// The verdict of a step whose solution was evaluated.
     pub(crate) fn of(evaluated: &Result<Scored, Failure>, kept: bool) -> Self {
         let score = evaluated.as_ref().ok().map(|scored| scored.score().value());

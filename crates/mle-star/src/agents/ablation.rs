@@ -14,9 +14,6 @@ use crate::stop::Stop;
 use mle_star_domain::place::Step;
 use mle_star_domain::role::AgentType;
 
-/// Length of what is told of a plan, in characters.
-const SHORT: usize = 400;
-
 /// The ablation script. Its text is empty if the reply had no code; an empty script fails when it runs.
 pub(crate) async fn ablation(
     ctx: &Ctx<'_>,
@@ -25,8 +22,7 @@ pub(crate) async fn ablation(
 ) -> Result<Solution, Stop> {
     let summaries = StepRecord::summaries(steps);
     let inputs = json!({"solution_script": current.text(), "previous_ablations": summaries});
-    let outcomes = steps.iter().flat_map(|step| outcomes(&step.inner_loop_attempts, SHORT));
-    let outcomes = outcomes.map(|(plan, outcome)| json!({"plan": plan, "outcome": outcome}));
+    let outcomes = steps.iter().flat_map(|step| outcomes(&step.inner_loop_attempts));
     let call = Call::new(AgentType::Ablation, "ablation.md", inputs)
         .telling("current", run_of(current))
         .telling("outcomes", outcomes.collect::<Value>())

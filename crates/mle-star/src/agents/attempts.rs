@@ -11,6 +11,8 @@ use mle_star_domain::effects::Limit;
 
 /// Maximum length of what planners and coders are told of a plan, in characters.
 const MAX_PLAN_CHARS: usize = 800;
+/// The same of a plan whose step has ended.
+const MAX_ENDED_PLAN_CHARS: usize = 400;
 
 /// Plans that were tried, with their scores; `None` if one failed.
 pub(super) type Plans<'a> = Vec<(&'a str, Option<f64>)>;
@@ -32,16 +34,14 @@ pub(super) fn history(heading: &str, tried: &Plans<'_>) -> String {
     std::iter::once(heading.to_owned()).chain(tried.iter().map(one)).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The plan of each attempt of a step that has ended, in at most `most` characters, and what became of it. Every
-/// attempt starts from the solution that the step began with, so only the last one that was kept is part of the solution.
-pub(super) fn outcomes(
-    attempts: &[RefinementAttempt],
-    most: usize,
-) -> impl Iterator<Item = (String, String)> {
+/// The plan of each attempt of a step that has ended, and what became of it. Every attempt starts from the solution that
+/// the step began with, so only the last one that was kept is part of the solution.
+pub(super) fn outcomes(attempts: &[RefinementAttempt]) -> impl Iterator<Item = Value> {
     let last = attempts.iter().rposition(|attempt| attempt.was_improvement);
     attempts.iter().enumerate().map(move |(index, attempt)| {
         let kept = if Some(index) == last { "kept" } else { "kept until a later attempt replaced it" };
-        (clip(&attempt.plan, most), outcome(attempt, &attempts[..index], kept))
+        let outcome = outcome(attempt, &attempts[..index], kept);
+        json!({"plan": clip(&attempt.plan, MAX_ENDED_PLAN_CHARS), "outcome": outcome})
     })
 }
 
@@ -75,27 +75,22 @@ pub(super) fn failure_text(limit: Option<Limit>, effect: &AttemptEffect) -> Stri
         (None, "") => "no script",
         (None, failure) => failure,
     };
-    let after = effect.seconds.map(|time| format!(" after {}", format_seconds(time))).unwrap_or_default();
+    let after = effect.seconds.map_or(String::new(), |time| format!(" after {}", format_seconds(time)));
     format!("failed{after}: {why}")
 }
 
-/// The attempts of a step so far, for the templates.
+/// The attempts of a step so far, for the templates. The words do not change with later attempts, so that the prompts of a
+/// step begin alike.
 pub(super) fn attempts_so_far(attempts: &[RefinementAttempt]) -> Value {
     let one = |(index, attempt): (usize, &RefinementAttempt)| {
-        let effect = &attempt.effect;
-        let (diff, printed, mishaps) = (&effect.diff, &effect.printed, &effect.mishaps);
-        let plan = clip(&attempt.plan, MAX_PLAN_CHARS);
+        let AttemptEffect { diff, printed, mishaps, .. } = &attempt.effect;
+        let outcome = outcome(attempt, &attempts[..index], "kept as the best so far");
         json!({
-            "number": index + 1, "plan": plan, "outcome": so_far(attempts, index), "diff": diff,
+            "number": index + 1, "plan": clip(&attempt.plan, MAX_PLAN_CHARS), "outcome": outcome, "diff": diff,
             "printed": printed, "mishaps": mishaps,
         })
     };
     attempts.iter().enumerate().map(one).collect()
-}
-
-/// What became of an attempt. The words do not change with later attempts, so that the prompts of a step begin alike.
-fn so_far(attempts: &[RefinementAttempt], index: usize) -> String {
-    outcome(&attempts[index], &attempts[..index], "kept as the best so far")
 }
 
 impl Repair {

@@ -7,7 +7,6 @@ use super::planner::Focus;
 use super::variants::better_code;
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::reply;
 use crate::result::RefinementAttempt;
 use crate::stop::Stop;
 use mle_star_domain::role::AgentType;
@@ -24,9 +23,5 @@ pub(crate) async fn coder(
         .telling("earlier", attempts_so_far(attempts))
         .telling("better_variants", better_code(target.summary));
     let answer = ctx.ask(target.shown(call)).await?;
-    let code = reply::code(&answer);
-    if code.is_none() {
-        ctx.warn(format!("the coder's reply holds no code: {}", reply::excerpt(&answer)));
-    }
-    Ok(code)
+    Ok(super::code_or_warn(ctx, &answer, "the coder's reply holds no code"))
 }

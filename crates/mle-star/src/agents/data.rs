@@ -21,16 +21,11 @@ pub(crate) async fn data(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Solution
     super::name_suspicious_columns(ctx, &mut inputs);
     let call = Call::new(AgentType::Data, "data.md", inputs).telling("current", run_of(best));
     let answer = ctx.ask(call).await?;
-    let code = reply::code(&answer);
     if reply::prose(&answer).is_some_and(|text| denies_revision(&text)) {
         return Ok(None);
     }
-    if code.is_none() {
-        ctx.warn(format!(
-            "the data check's reply holds neither code nor a verdict: {}",
-            reply::excerpt(&answer)
-        ));
-    }
+    let lacks = "the data check's reply holds neither code nor a verdict";
+    let code = super::code_or_warn(ctx, &answer, lacks);
     Ok(code.filter(|text| *text != solution.text()).map(|text| solution.with_text(text)))
 }
 

@@ -7,7 +7,6 @@ use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::evaluation::Failure;
 use crate::lessons::format_seconds;
-use crate::reply;
 use crate::solution::Solution;
 use crate::stop::Stop;
 use crate::traceback::failing_lines;
@@ -35,9 +34,6 @@ pub(crate) async fn debugger(
     // The phase plans for scripts that are scored.
     let call = if purpose == Purpose::Score { call } else { call.telling("aim", Value::Null) };
     let answer = ctx.ask(call).await?;
-    let code = reply::code(&answer);
-    if code.is_none() {
-        ctx.warn(format!("the debugger's reply holds no code: {}", reply::excerpt(&answer)));
-    }
+    let code = super::code_or_warn(ctx, &answer, "the debugger's reply holds no code");
     Ok(code.map(|text| broken.with_text(text)))
 }

@@ -15,7 +15,9 @@ use mle_star_domain::role::AgentType;
 pub fn definitions(config: &Config, prompts: &BTreeMap<String, String>) -> Map<String, Value> {
     let built_in = built_in(config.context);
     let definition = |agent: AgentType| {
-        let (role, file) = (agent.definition(), template(agent));
+        // The template of its first task. Only leakage has none with its own name.
+        let task = if agent == AgentType::Leakage { "leakage_detection" } else { agent.name() };
+        let (role, file) = (agent.definition(), format!("{task}.md"));
         let built_in = || built_in.get(file.as_str()).copied();
         let prompt = prompts.get(&file).map(String::as_str).or_else(built_in).unwrap_or_default();
         let model = config.agent_models.get(&agent).map_or("inherit", String::as_str);
@@ -25,14 +27,6 @@ pub fn definitions(config: &Config, prompts: &BTreeMap<String, String>) -> Map<S
         (agent.name().to_owned(), entry)
     };
     AgentType::ALL.into_iter().map(definition).collect()
-}
-
-/// The template of an agent's first task. Only leakage has no template with its own name.
-fn template(agent: AgentType) -> String {
-    match agent {
-        AgentType::Leakage => "leakage_detection.md".to_owned(),
-        agent => format!("{}.md", agent.name()),
-    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,6 @@ use serde_json::{Value, json};
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::lessons::{format_seconds, number, rounded};
-use crate::outcomes::RunFacts;
-use crate::reply;
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
@@ -28,10 +26,7 @@ pub(crate) async fn ensembler(
         .telling("members", members(solutions))
         .telling("best", best_round(best));
     let answer = ctx.ask(call).await?;
-    let code = reply::code(&answer);
-    if code.is_none() {
-        ctx.warn(format!("the ensembler's reply holds no code: {}", reply::excerpt(&answer)));
-    }
+    let code = super::code_or_warn(ctx, &answer, "the ensembler's reply holds no code");
     Ok(code.map(|text| Solution::new(text, SolutionPhase::Ensemble)))
 }
 
@@ -49,12 +44,6 @@ pub(super) fn best_round(best: Option<&Scored>) -> Value {
     })
 }
 
-/// How long a run took, and whether other scripts ran beside it.
-pub(super) fn time_taken(facts: &RunFacts) -> String {
-    let beside = if facts.beside { " beside other scripts" } else { "" };
-    format!("{}{beside}", format_seconds(facts.seconds))
-}
-
 /// The score of a solution with its standard error, and those of predictions that need no model: the same for all rows and, in a forecast, the value of the
 /// season before.
 pub(super) fn beside_simple_ones(solution: &Scored) -> String {
@@ -62,22 +51,24 @@ pub(super) fn beside_simple_ones(solution: &Scored) -> String {
     let error = measured.and_then(|measured| measured.standard_error);
     let error = error.map(|error| format!(" ± {}", rounded(error, 2))).unwrap_or_default();
     let score = format!("{}{error}", number(solution.score().value()));
-    let constant = measured.and_then(|measured| measured.constant);
-    let naive = measured.and_then(|measured| measured.seasonal_naive);
-    let constant =
-        constant.map(|constant| format!("the best constant prediction scores {}", rounded(constant, 4)));
-    let naive = naive.map(|naive| format!("a seasonal naive forecast {}", rounded(naive, 4)));
-    let simple: Vec<String> = constant.into_iter().chain(naive).collect();
+    let simple = measured.into_iter().flat_map(|measured| {
+        let naive = ("a seasonal naive forecast", measured.seasonal_naive);
+        [("the best constant prediction scores", measured.constant), naive]
+    });
+    let told = |(what, score): (&str, Option<f64>)| Some(format!("{what} {}", rounded(score?, 4)));
+    let simple: Vec<String> = simple.filter_map(told).collect();
     if simple.is_empty() { score } else { format!("{score} ({})", simple.join(", ")) }
 }
 
 /// The score of a solution, how long it took, and what it printed at the end.
 pub(super) fn run_of(solution: &Scored) -> Value {
     let facts = solution.facts();
-    let score = beside_simple_ones(solution);
-    let memory = facts.peak_memory_mib.map(|mib| format!("{mib} MiB"));
+    let beside = if facts.beside { " beside other scripts" } else { "" };
     json!({
-        "score": score, "time": time_taken(facts), "seconds": facts.seconds, "memory": memory,
+        "score": beside_simple_ones(solution),
+        "time": format!("{}{beside}", format_seconds(facts.seconds)),
+        "seconds": facts.seconds,
+        "memory": facts.peak_memory_mib.map(|mib| format!("{mib} MiB")),
         "printed": facts.printed,
     })
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::ablation::search_number;
 use super::attempts::outcomes;
 use super::ensembler::run_of;
+use crate::about::beginning;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
@@ -37,11 +38,23 @@ pub(crate) async fn extractor(
     summary: &str,
     steps: &[StepRecord],
 ) -> Result<Target, Stop> {
-    let (mut note, solution) = (String::new(), current.solution());
-    let mut seen = Vec::new();
+    let request = |call: u32, note: &str| {
+        let inputs = json!({
+            "solution_script": current.text(), "ablation_summary": summary,
+            "previous_code_blocks": StepRecord::blocks(steps), "note": note,
+        });
+        let request = Call::new(AgentType::Extractor, "extractor.md", inputs)
+            .telling("current", run_of(current))
+            .telling("studies", json!(StepRecord::summaries(steps)))
+            .telling("search_number", search_number(ctx, steps))
+            .telling("refined", steps.iter().filter_map(refined).collect::<Value>());
+        if call == 1 { request } else { request.named(Name::Again(AgentType::Extractor, call)) }
+    };
+    // Why the previous call gave no usable block.
+    let mut note = String::new();
+    let (mut seen, solution) = (Vec::new(), current.solution());
     for call in 1..=CALLS {
-        let question = Question { summary, steps, note: &note };
-        let answer = ctx.ask(call_number(ctx, call, current, &question)).await?;
+        let answer = ctx.ask(request(call, &note)).await?;
         if let Answer::Refused { limit } = answer.answer {
             ctx.warn(format!("no block is refined: {}", limit.name()));
             return Ok(Target::Missing(Some(limit)));
@@ -53,7 +66,13 @@ pub(crate) async fn extractor(
         };
         match usable(solution, first) {
             Ok(block) => {
-                report(ctx, &plans, &block, first);
+                let is_exact = block.as_str().trim() == first.code_block.trim();
+                let how = if is_exact { "exactly" } else { "by its lines" };
+                let (count, characters, plan) =
+                    (plans.len(), block.as_str().chars().count(), beginning(&first.plan, 200));
+                ctx.info(format!(
+                    "{count} plans, block of {characters} characters found {how}, plan: {plan}"
+                ));
                 return Ok(Target::Block(block, first.clone()));
             }
             Err(error) => {
@@ -61,7 +80,7 @@ pub(crate) async fn extractor(
                     "Your last answer cannot be used: {error}. Copy a part of the solution exactly \
                      as it stands there, with enough lines that it occurs only once."
                 );
-                let quoted: String = first.code_block.chars().take(100).collect();
+                let quoted = beginning(&first.code_block, 100);
                 ctx.warn(format!("extractor, call {call} of {CALLS}: {error}: {quoted}"));
             }
         }
@@ -72,13 +91,6 @@ pub(crate) async fn extractor(
     Ok(other.map_or(Target::Missing(None), |(block, plan)| Target::Block(block, plan)))
 }
 
-fn report(ctx: &Ctx<'_>, plans: &[RefinePlan], block: &CodeBlock, plan: &RefinePlan) {
-    let how = if block.as_str().trim() == plan.code_block.trim() { "exactly" } else { "by its lines" };
-    let (count, characters) = (plans.len(), block.as_str().chars().count());
-    let plan: String = plan.plan.chars().take(200).collect();
-    ctx.info(format!("{count} plans, block of {characters} characters found {how}, plan: {plan}"));
-}
-
 /// Finds the block that a plan is for.
 fn usable(solution: &Solution, plan: &RefinePlan) -> Result<CodeBlock, String> {
     if plan.plan.trim().is_empty() {
@@ -87,38 +99,8 @@ fn usable(solution: &Solution, plan: &RefinePlan) -> Result<CodeBlock, String> {
     solution.find_block(&plan.code_block).map_err(|error| error.to_string())
 }
 
-/// Call number `call` (from 1) of an outer step.
-fn call_number(ctx: &Ctx<'_>, call: u32, solution: &Scored, question: &Question<'_>) -> Call {
-    let inputs = json!({
-        "solution_script": solution.text(),
-        "ablation_summary": question.summary,
-        "previous_code_blocks": StepRecord::blocks(question.steps),
-        "note": question.note,
-    });
-    let request = Call::new(AgentType::Extractor, "extractor.md", inputs)
-        .telling("current", run_of(solution))
-        .telling("studies", json!(StepRecord::summaries(question.steps)))
-        .telling("search_number", search_number(ctx, question.steps))
-        .telling("refined", question.steps.iter().filter_map(refined).collect::<Value>());
-    if call == 1 { request } else { request.named(Name::Again(AgentType::Extractor, call)) }
-}
-
-/// The input of the extractor besides the solution.
-struct Question<'a> {
-    summary: &'a str,
-    /// The earlier steps of the path.
-    steps: &'a [StepRecord],
-    /// Why the previous call gave no usable block.
-    note: &'a str,
-}
-
-/// Maximum length of what is told of a plan, in characters.
-const MAX_PLAN_CHARS: usize = 400;
-
 /// A block that was refined, with the outcome of each plan.
 fn refined(step: &StepRecord) -> Option<Value> {
-    let attempts = outcomes(&step.inner_loop_attempts, MAX_PLAN_CHARS);
-    let attempts = attempts.map(|(plan, outcome)| json!({"plan": plan, "outcome": outcome}));
-    let told = json!({"block": step.code_block, "attempts": attempts.collect::<Value>()});
-    (!step.code_block.is_empty()).then_some(told)
+    let attempts: Value = outcomes(&step.inner_loop_attempts).collect();
+    (!step.code_block.is_empty()).then(|| json!({"block": step.code_block, "attempts": attempts}))
 }

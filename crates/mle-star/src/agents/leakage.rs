@@ -1,6 +1,8 @@
 //! `A_leakage` of the MLE-STAR paper (Figures 20 and 21): finds leakage, then corrects it block by block.
 
-use serde_json::{Value, json};
+use std::collections::HashSet;
+
+use serde_json::json;
 
 use super::ensembler::beside_simple_ones;
 use crate::call::Call;
@@ -41,13 +43,6 @@ impl Excerpt {
     }
 }
 
-impl ScoreComparison<'_> {
-    fn to_prompt_json(&self) -> Value {
-        let before = self.rival.map(|rival| number(rival.score().value()));
-        json!({"score": beside_simple_ones(self.scored), "before": before})
-    }
-}
-
 /// The blocks that leak, as the agent quotes them; none if the reply cannot be parsed. `Err` is why the call was refused or
 /// failed.
 pub(crate) async fn detect_leakage(
@@ -57,12 +52,17 @@ pub(crate) async fn detect_leakage(
 ) -> Result<Result<Vec<String>, Failure>, Stop> {
     let inputs = json!({"code": shown.code});
     let question = inputs.to_string();
+    let run = gain.map(|ScoreComparison { scored, rival, .. }| {
+        let before = rival.map(|rival| number(rival.score().value()));
+        json!({"score": beside_simple_ones(scored), "before": before})
+    });
     let call = Call::new(AgentType::Leakage, "leakage_detection.md", inputs);
-    let call = call.variant(Variant::Detection).reading_back();
     let call = call
-        .telling("run", gain.map_or(Value::Null, ScoreComparison::to_prompt_json))
+        .variant(Variant::Detection)
+        .telling("run", run)
         .telling("is_part", shown.is_part)
         .telling("notes", shown.notes.clone());
+    let call = Call { reads_back: true, ..call };
     let answer = ctx.ask(call).await?;
     if let Some(failure) = Failure::of_agent(&answer) {
         return Ok(Err(failure));
@@ -73,16 +73,12 @@ pub(crate) async fn detect_leakage(
     } else {
         ctx.history().remember_answer(question, &answer);
     }
-    let answers = found.map(|found| found.items).unwrap_or_default().into_iter();
-    let mut leaks: Vec<String> = Vec::new();
-    for LeakageAnswer { code_block, .. } in
-        answers.filter(|answer| answer.leakage_status == LeakageStatus::Yes)
-    {
-        if !leaks.contains(&code_block) {
-            leaks.push(code_block);
-        }
-    }
-    Ok(Ok(leaks))
+    let mut answers = found.map(|found| found.items).unwrap_or_default();
+    let mut known = HashSet::new();
+    answers.retain(|answer| {
+        answer.leakage_status == LeakageStatus::Yes && known.insert(answer.code_block.clone())
+    });
+    Ok(Ok(answers.into_iter().map(|answer| answer.code_block).collect()))
 }
 
 /// The correction at this place: the block without the leak; `None` if the reply had no code or the same block. The

@@ -39,13 +39,14 @@ pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
         return Ok(Retrieved { models, others: Vec::new(), retrieval: Retrieval::File, lookups: Vec::new() });
     }
     let are_rules = are_rules(ctx.config());
-    let search = if ctx.config().search == Switch::On { Search::Allowed } else { Search::Forbidden };
-    let searches = !are_rules && search == Search::Allowed;
-    let mut answer = unless_refused(retriever(ctx, FIRST_CALL, search).await?)?;
+    let search = ctx.config().search;
+    let searches = !are_rules && search == Switch::On;
+    let mut answer = retriever(ctx, FIRST_CALL, search).await?;
     let (lookups, mut asked) = (answer.lookups.clone(), vec![FIRST_CALL]);
-    if let Some(reason) = failure(&answer).filter(|_| searches) {
+    if searches && matches!(answer.answer, Answer::Failed { .. }) {
+        let reason = reply::excerpt(&answer);
         ctx.warn(format!("the retriever failed with web search ({reason}); it is asked again without"));
-        answer = unless_refused(retriever(ctx, SECOND_CALL, Search::Forbidden).await?)?;
+        answer = retriever(ctx, SECOND_CALL, Switch::Off).await?;
         asked.push(SECOND_CALL);
     }
     let retrieval = match lookups.iter().any(|lookup| lookup.failure.is_none()) {
@@ -54,7 +55,10 @@ pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
         _ => Retrieval::Knowledge,
     };
     if searches && asked.len() == 1 && retrieval == Retrieval::Knowledge {
-        ctx.warn(format!("{}; the models come from what the retriever knows", no_search(&lookups)));
+        let failure = lookups.iter().find_map(|lookup| lookup.failure.as_ref());
+        let failed = failure.map(|failure| format!("every web search failed: {failure}"));
+        let why = failed.as_deref().unwrap_or("no web search by the retriever is known");
+        ctx.warn(format!("{why}; the models come from what the retriever knows"));
     }
     match models_of(ctx, &answer) {
         Ok(mut models) => {
@@ -74,20 +78,6 @@ pub(crate) async fn retrieve(ctx: &Ctx<'_>) -> Result<Retrieved, Stop> {
     }
 }
 
-fn no_search(lookups: &[Lookup]) -> String {
-    match lookups.iter().find_map(|lookup| lookup.failure.as_ref()) {
-        Some(failure) => format!("every web search failed: {failure}"),
-        None => "no web search by the retriever is known".to_owned(),
-    }
-}
-
-fn unless_refused(answer: AgentReply) -> Result<AgentReply, Stop> {
-    match answer.answer {
-        Answer::Refused { limit } => Err(Stop::Limit(limit)),
-        Answer::Text { .. } | Answer::Failed { .. } => Ok(answer),
-    }
-}
-
 /// Keeps at most M models and warns about any other number.
 fn first_models(ctx: &Ctx<'_>, mut models: Vec<RetrievedModel>, who: &str) -> Vec<RetrievedModel> {
     let (count, wanted) = (models.len(), ctx.config().num_retrieved_models as usize);
@@ -102,20 +92,13 @@ fn first_models(ctx: &Ctx<'_>, mut models: Vec<RetrievedModel>, who: &str) -> Ve
     models
 }
 
-/// Whether the retriever may search the web.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Search {
-    Allowed,
-    Forbidden,
-}
-
 /// The reply of the retriever, called at the place `name`. Without search it has no tools and answers from its own
-/// knowledge.
-async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Result<AgentReply, Stop> {
+/// knowledge. A refused call ends the run.
+async fn retriever(ctx: &Ctx<'_>, name: Name, search: Switch) -> Result<AgentReply, Stop> {
     let mut inputs = json!({
         "task_description": ctx.task().description,
         "num_models": ctx.config().num_retrieved_models,
-        "search": search == Search::Allowed,
+        "search": search == Switch::On,
     });
     if are_rules(ctx.config()) && ctx.config().ensemble_selection == Switch::On {
         // Models beyond M are tried after refinement.
@@ -125,8 +108,12 @@ async fn retriever(ctx: &Ctx<'_>, name: Name, search: Search) -> Result<AgentRep
         .named(name)
         .telling("time_limit", ctx.config().time_limit_seconds)
         .telling("baseline_seconds", baseline_seconds(ctx)?);
-    let call = if search == Search::Allowed { call } else { call.tools(&[]) };
-    ctx.ask(call).await
+    let call = if search == Switch::On { call } else { Call { tools: &[], ..call } };
+    let answer = ctx.ask(call).await?;
+    match answer.answer {
+        Answer::Refused { limit } => Err(Stop::Limit(limit)),
+        Answer::Text { .. } | Answer::Failed { .. } => Ok(answer),
+    }
 }
 
 /// The seconds that the scripts of the baseline took, as the journal has them.
@@ -153,9 +140,4 @@ fn models_of(ctx: &Ctx<'_>, answer: &AgentReply) -> Result<Vec<RetrievedModel>, 
         valid
     });
     if models.is_empty() { Err(format!("A_retriever returned zero models{why}")) } else { Ok(models) }
-}
-
-/// Why the agent failed; `None` if it answered.
-fn failure(answer: &AgentReply) -> Option<String> {
-    matches!(answer.answer, Answer::Failed { .. }).then(|| reply::excerpt(answer))
 }

@@ -19,10 +19,7 @@ use mle_star_domain::role::{AgentType, Variant};
 pub(crate) async fn submission_script(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution, Stop> {
     let inputs = json!({"task_description": ctx.task().description, "final_solution": solution.text()});
     let answer = ctx.ask(Call::new(AgentType::Test, "test.md", inputs)).await?;
-    let code = reply::code(&answer);
-    if code.is_none() {
-        ctx.warn(format!("the reply holds no submission script: {}", reply::excerpt(&answer)));
-    }
+    let code = super::code_or_warn(ctx, &answer, "the reply holds no submission script");
     Ok(Solution::new(code.unwrap_or_default(), SolutionPhase::Final))
 }
 
@@ -48,19 +45,9 @@ pub(crate) fn subsampling_check_unneeded(ctx: &Ctx<'_>) -> Result<Option<&'stati
 
 /// The block that subsamples, exactly as in the solution.
 pub(crate) async fn find_subsampling(ctx: &Ctx<'_>, solution: &Solution) -> Result<Subsampling, Stop> {
-    let found = ask_for_subsampling(ctx, solution).await?;
-    if !matches!(found, Subsampling::Block(_)) {
-        ctx.info("no subsampling is removed");
-    }
-    Ok(found)
-}
-
-async fn ask_for_subsampling(ctx: &Ctx<'_>, solution: &Solution) -> Result<Subsampling, Stop> {
-    let inputs = json!({"final_solution": solution.text()});
+    let (inputs, task) = (json!({"final_solution": solution.text()}), Variant::SubsamplingExtract);
     let call = Call::new(AgentType::Test, "test_subsampling_extract.md", inputs);
-    let answer = ctx
-        .ask(call.variant(Variant::SubsamplingExtract).named(Name::Task(Variant::SubsamplingExtract)))
-        .await?;
+    let answer = ctx.ask(call.variant(task).named(Name::Task(task))).await?;
     let Some(quoted) = reply::code(&answer) else {
         if reply::text(&answer).is_some_and(denies_subsampling) {
             return Ok(Subsampling::None);
@@ -98,12 +85,10 @@ pub(crate) async fn remove_subsampling(
         let tenths = |seconds: f64| json!((seconds * 10.0).round() / 10.0);
         (inputs["seconds"], inputs["allowed_seconds"]) = (tenths(seconds), tenths(allowed));
     }
+    let task = Variant::SubsamplingRemove;
     let call = Call::new(AgentType::Test, "test_subsampling_remove.md", inputs);
-    let answer = ctx
-        .ask(call.variant(Variant::SubsamplingRemove).named(Name::Task(Variant::SubsamplingRemove)))
-        .await?;
-    let Some(code) = reply::code(&answer) else {
-        ctx.warn(format!("subsampling is left as it is: {}", reply::excerpt(&answer)));
+    let answer = ctx.ask(call.variant(task).named(Name::Task(task))).await?;
+    let Some(code) = super::code_or_warn(ctx, &answer, "subsampling is left as it is") else {
         return Ok(None);
     };
     let replaced = solution.replace_block(block, &code).unwrap_or_else(|_| solution.clone());

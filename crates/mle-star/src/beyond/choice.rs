@@ -23,13 +23,15 @@ use mle_star_domain::effects::Purpose;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::metric::sort_best_first;
 use mle_star_domain::place::{Place, Step};
-use mle_star_domain::protocol::{Holdout, HoldoutPart};
+use mle_star_domain::protocol::HoldoutPart;
 use mle_star_domain::trust::{Choice, ChoiceCandidate, MAX_Z_SCORE, Probe};
 
 /// The maximum number of solutions that are compared.
 pub(crate) const MAX_FINALISTS: usize = 4;
 /// The maximum number if the best validation score is contradicted.
 const MAX_COMPARED: usize = 40;
+/// The fewest held-out rows of which one half can choose and the other half still reports well.
+const MIN_HALVED_ROWS: u64 = 2_000;
 /// What chooses among solutions, in words.
 const HELD_OUT: &str = "held-out score; within one standard error, validation score";
 const ENSEMBLE: &str = "combination of solutions, better than the best of them on rows that chose neither";
@@ -79,7 +81,9 @@ pub(crate) async fn choose(
     let finalists = finalists(best, solutions);
     let all = with_all(library, &finalists);
     let looked = match ctx.config().final_choice {
-        FinalChoice::Auto if divides(ctx.holdout()) && all.len() > 1 => look_at_half(ctx, best).await?,
+        FinalChoice::Auto if all.len() > 1 && ctx.holdout().rows() >= Some(MIN_HALVED_ROWS) => {
+            look_at_half(ctx, best).await?
+        }
         _ => None,
     };
     let contradicted = looked.as_ref().filter(|(_, is_contradicted)| *is_contradicted);
@@ -100,12 +104,6 @@ pub(crate) async fn choose(
     }
 }
 
-/// Whether there are so many held-out rows that one half can choose and the other half still reports well.
-fn divides(holdout: &Holdout) -> bool {
-    const MIN_ROWS: u64 = 2_000;
-    holdout.rows().is_some_and(|rows| rows >= MIN_ROWS)
-}
-
 /// Compares the solutions on the choosing half. The first one is known if that half contradicted it.
 async fn compare(ctx: &Ctx<'_>, mut known: Option<Finalist>, solutions: Vec<Scored>) -> Result<Chosen, Stop> {
     let (mut compared, is_contradicted) = (Vec::new(), known.is_some());
@@ -116,18 +114,25 @@ async fn compare(ctx: &Ctx<'_>, mut known: Option<Finalist>, solutions: Vec<Scor
             None => scored_on_held_out(ctx, solution).await?,
         });
     }
-    let ranking = ranking(&compared.iter().map(Finalist::compared).collect::<Vec<_>>());
+    let ranked = compared.iter().map(|one| Ranked {
+        validation: one.solution.score(),
+        validated: one.solution.measured(),
+        held_out: one.measured.as_ref(),
+    });
+    let ranking = ranking(&ranked.collect::<Vec<_>>());
+    let score = |one: &Finalist| one.measured.as_ref().map(|measured| measured.score);
     let rule = if is_contradicted { CONTRADICTS } else { HELD_OUT };
     if is_contradicted {
         report_ranking(ctx, &compared, &ranking);
     }
     for (index, finalist) in (0..).zip(&compared) {
-        let score = finalist.measured.as_ref().map(|measured| measured.score);
-        let verdict = Verdict { score, kept: usize::try_from(index) == Ok(ranking[0]), ..Verdict::default() };
+        let (score, kept) = (score(finalist), usize::try_from(index) == Ok(ranking[0]));
+        let verdict = Verdict { score, kept, ..Verdict::default() };
         ctx.at(Step::Choice(index), []).close(verdict.made_from([&finalist.solution]))?;
     }
     let ranked = || ranking.iter().map(|place| &compared[*place]);
-    let choice = Choice { rule: rule.to_owned(), candidates: ranked().map(Finalist::candidate).collect() };
+    let candidates = ranked().map(|one| candidate(&one.solution, score(one))).collect();
+    let choice = Choice { rule: rule.to_owned(), candidates };
     let others = ranked().skip(1).take(MAX_FINALISTS - 1).map(|one| one.solution.clone()).collect();
     let Finalist { solution: best, predictions, measured: looked } = compared[ranking[0]].clone();
     let (reports, probes) = (HoldoutPart::Reporting, Vec::new());
@@ -261,19 +266,5 @@ impl Predictions {
     pub fn checked(&self) -> Script {
         let solution = Solution::new(self.script.clone(), SolutionPhase::Final);
         Script { leaks: self.leaks, checked: true, ..Script::new(solution) }
-    }
-}
-
-impl Finalist {
-    fn compared(&self) -> Ranked<'_> {
-        Ranked {
-            validation: self.solution.score(),
-            validated: self.solution.measured(),
-            held_out: self.measured.as_ref(),
-        }
-    }
-
-    fn candidate(&self) -> ChoiceCandidate {
-        candidate(&self.solution, self.measured.as_ref().map(|measured| measured.score))
     }
 }

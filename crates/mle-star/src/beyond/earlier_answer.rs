@@ -7,8 +7,7 @@
 use crate::ctx::Ctx;
 use crate::result::{FinalResult, FinishedRun, SearchModels};
 use crate::stop::Stop;
-use crate::verdict::Lineage;
-use mle_star_domain::metric::Score;
+use crate::verdict::{Lineage, lineage};
 use mle_star_domain::place::Step;
 use mle_star_domain::trust::Trust;
 
@@ -70,17 +69,15 @@ fn is_worse(ctx: &Ctx<'_>, new: &FinishedRun, earlier: &FinalResult) -> Result<b
     let (Some(before), Some(now)) = (score(earlier), score(&new.result)) else { return Ok(false) };
     let finalized =
         |result: &FinalResult| result.phases_completed.iter().any(|phase| phase == "finalization");
-    Ok(before.beats(now) || (is_tie(before, now) && finalized(earlier) && !finalized(&new.result)))
+    let is_at_least_as_good = before.beats_or_ties(now);
+    Ok(before.beats(now) || (is_at_least_as_good && finalized(earlier) && !finalized(&new.result)))
 }
 
 /// Whether the run still has the solution of a step of an earlier result: the step ended before a limit was raised, with this
 /// score.
 fn still_has(ctx: &Ctx<'_>, known: &Lineage) -> Result<bool, Stop> {
     let Some(step) = known.place.step() else { return Ok(false) };
-    let is_same = ctx.history().lineage(step).last().is_some_and(|now| now.score == known.score);
+    let now = lineage(&ctx.history().verdicts, step);
+    let is_same = now.last().is_some_and(|now| now.score == known.score);
     Ok(is_same && ctx.run.journal.is_from_before(step)?)
-}
-
-fn is_tie(one: Score, other: Score) -> bool {
-    one.beats_or_ties(other) && other.beats_or_ties(one)
 }

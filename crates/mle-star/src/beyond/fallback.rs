@@ -17,6 +17,7 @@ use crate::solution::{Solution, SolutionPhase};
 use crate::verdict::Best;
 use mle_star_domain::answers::Contamination;
 use mle_star_domain::measure::Measurement;
+use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::question::Importance;
 
@@ -132,7 +133,10 @@ impl Candidate {
     pub(super) fn from_run(ctx: &Ctx<'_>, best: &Scored, execution: Execution) -> Result<Self, Failure> {
         let Execution { solution: script, leaks, result, .. } = execution;
         let ran = result?;
-        let script = SolutionScript::ran(&script, &ran.outcome, ran.at, ctx.task().metric_direction);
+        let score = ran.outcome.score.and_then(|value| ctx.score(value)).map(Score::value);
+        let created_at = ran.at.to_string();
+        let failed = SolutionScript::failed(&script);
+        let script = SolutionScript { score, is_executable: true, created_at, ..failed };
         let mut made = Self::finalized(best, script, ran.place, leaks);
         if ran.outcome.is_error() {
             made.model = Err(model::failure_text(&ran.outcome.headline()));

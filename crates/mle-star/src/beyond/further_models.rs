@@ -45,21 +45,15 @@ pub(crate) async fn try_further_models(
     let config = ctx.config();
     let attempts = config.outer_loop_steps.saturating_mul(config.inner_loop_steps);
     let most = config.num_parallel_solutions.saturating_mul(attempts);
-    ctx.declare_inputs(
-        Section::Extras,
-        &models.iter().map(|one| one.model_name.as_str()).collect::<Vec<_>>(),
-    )?;
+    let names: Vec<&str> = models.iter().map(|one| one.model_name.as_str()).collect();
+    ctx.declare_inputs(Section::Extras, &names)?;
     let wanted = if config.ensemble_selection == Switch::On { most } else { 0 };
     for (index, model) in (0..wanted).zip(models) {
         let ctx = &ctx.at(Step::Extra(index), []);
         let trying = async {
             let candidate = candidate(ctx, model).await?;
-            compare(
-                ctx,
-                candidate,
-                best.as_ref().filter(|_| ctx.protocol().is_some_and(|protocol| protocol.like_rows)),
-            )
-            .await
+            let compares = ctx.protocol().is_some_and(|protocol| protocol.like_rows);
+            compare(ctx, candidate, best.as_ref().filter(|_| compares)).await
         };
         let end = |end: StepEnd<Evaluation>| {
             let candidate = end.evaluation();
@@ -73,8 +67,7 @@ pub(crate) async fn try_further_models(
         let (candidate, now) = ctx.step(trying, end).await?;
         best = now;
         library.add_evaluated([&candidate]);
-        let limit = candidate.limit();
-        if limit.is_some() {
+        if candidate.limit().is_some() {
             break;
         }
     }

@@ -29,8 +29,7 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &FinalAnswer) -> Result<Opti
     let Some(protocol) = ctx.protocol() else { return Ok(None) };
     let unknown = |why: &str| Ok(Some(Importance::unknown(why)));
     if !protocol.verifies {
-        let why = protocol.unverified.as_deref();
-        return unknown(why.unwrap_or("the program does not compute scores from predictions in this run"));
+        return unknown(protocol.unverified.as_deref().unwrap_or(super::UNVERIFIED));
     }
     let known = last.predicted_held_out(ctx).filter(|_| !last.is_fallback);
     let on = match &known {
@@ -39,9 +38,7 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &FinalAnswer) -> Result<Opti
             return unknown("the final solution did not predict the held-out rows");
         }
         None if !protocol.has_folds_file => return unknown("no rows are held out"),
-        None if last.is_fallback => {
-            return unknown("no rows are held out, and finalization failed");
-        }
+        None if last.is_fallback => return unknown("no rows are held out, and finalization failed"),
         None => ImportanceRows::LastFold,
     };
     let data = match on {
@@ -53,10 +50,9 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &FinalAnswer) -> Result<Opti
         last.holdout_run.as_ref().map_or(last.candidate.solution.facts().seconds, |one| one.seconds);
     let longer = if known.is_some() { LONGER } else { AS_LONG + LONGER };
     let time = TimePlan::for_probe(&at, seconds, longer).await?;
-    if !time.has_room_for(seconds) {
-        let (times, refusal) = (if known.is_some() { "once" } else { "twice" }, time.refusal(seconds));
-        let why = format!("the final script has no time to run {times} more: {refusal}");
-        return Ok(Some(Importance::unknown(why)));
+    if let Some(refusal) = time.refusal(seconds) {
+        let times = if known.is_some() { "once" } else { "twice" };
+        return unknown(&format!("the final script has no time to run {times} more: {refusal}"));
     }
     // The script that predicted the rows as they are: what is submitted may be a copy that keeps its model.
     let script = known.as_ref().map_or(&last.candidate.script.content, |(_, script)| script);

@@ -38,9 +38,8 @@ pub(super) async fn model(ctx: &Ctx<'_>, of: &Scored, run: KeptModel, seconds: f
     }
     let script = run.script;
     let at = ctx.below(Place::model).seeing(DataView::Whole);
-    let time = TimePlan::for_model(&at, seconds).await?;
-    if !time.has_room_for(seconds) {
-        return Ok(Err(format!("the script has no time to fit once more: {}", time.refusal(seconds))));
+    if let Some(refusal) = TimePlan::for_model(&at, seconds).await?.refusal(seconds) {
+        return Ok(Err(format!("the script has no time to fit once more: {refusal}")));
     }
     let copy = match copy(&at, of, &script).await? {
         Ok(copy) => copy,
@@ -78,9 +77,7 @@ pub(super) async fn with_model(
     let at = ctx.on_all_rows(Some(seconds)).below(Place::with_model);
     // If the copy does not predict as the script did, the script runs after it.
     let twice = 2.0 * seconds;
-    let time = TimePlan::for_model(&at, twice).await?;
-    if !time.has_room_for(twice) {
-        let refusal = time.refusal(twice);
+    if let Some(refusal) = TimePlan::for_model(&at, twice).await?.refusal(twice) {
         return leaves(format!("the script may have to run once more, and has no time for that: {refusal}"));
     }
     let copy = match copy(&at, best, submitted.solution.text()).await? {
@@ -124,7 +121,7 @@ async fn keep_one(ctx: &Ctx<'_>, solution: &Solution) -> Result<Result<Solution,
 
 /// The combination of such copies of its members.
 async fn keep_members(ctx: &Ctx<'_>, composition: &Composition) -> Result<Result<Solution, String>, Stop> {
-    let members = composition.len() as u64;
+    let members = composition.members.len() as u64;
     if members > MAX_KEPT_MODELS {
         return Ok(Err(format!(
             "{members} solutions are combined, and at most {MAX_KEPT_MODELS} are asked for their models"

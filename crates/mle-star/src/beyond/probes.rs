@@ -83,8 +83,7 @@ async fn probes_of(
         return Ok(vec![new_probe("leakage-check", (ProbeVerdict::Suspect, why.to_owned()))]);
     }
     if !ctx.verifies() {
-        let why = "the program does not compute scores from predictions in this run";
-        let skipped = |name| new_probe(name, (ProbeVerdict::Skipped, why.to_owned()));
+        let skipped = |name| new_probe(name, (ProbeVerdict::Skipped, super::UNVERIFIED.to_owned()));
         return Ok([SHUFFLED, REPLACED, FITS].map(skipped).into());
     }
     let [whole, one] = scripts(solution, library);
@@ -93,9 +92,7 @@ async fn probes_of(
     let replaced = at(REPLACED, DataView::ReplacedTestRows);
     let runs = try_join(run(&shuffled, solution, whole), run(&replaced, solution, one));
     let (shuffled, replaced) = Box::pin(runs).await?;
-    let told = |name, ran: &Ran<'_>, when, judge: fn(&Ctx<'_>, &Scored, &ScriptOutcome) -> _| {
-        new_probe(name, told(ctx, solution, ran, when, judge))
-    };
+    let told = |name, ran, when, judge: Judge| new_probe(name, told(ctx, solution, ran, when, judge));
     Ok(vec![
         told(SHUFFLED, &shuffled, "on changed data", shuffled_target),
         told(REPLACED, &replaced, "on changed data", replaced_test_rows),
@@ -145,20 +142,20 @@ async fn run<'a>(
     let seconds = |one: &Scored| one.facts().seconds;
     let mut scripts = scripts.into_iter().flatten();
     let least = scripts.clone().map(seconds).fold(f64::INFINITY, f64::min);
-    match scripts.find(|one| time.has_room_for(seconds(one))) {
+    match scripts.find(|one| time.refusal(seconds(one)).is_none()) {
         Some(probed) => Ok(Ok((probed, ctx.run(probed.text(), Purpose::Probe).await?.value))),
-        None => Ok(Err(time.refusal(least))),
+        None => Ok(Err(time.refusal(least).unwrap_or_default())),
     }
 }
 
+/// What a probe tells of a solution, and why.
+type Told = (ProbeVerdict, String);
+
+/// What the outcome of a run tells of the solution that ran.
+type Judge = fn(&Ctx<'_>, &Scored, &ScriptOutcome) -> Told;
+
 /// What the run of a probe tells of the solution. `when` says in which way the run was unusual.
-fn told(
-    ctx: &Ctx<'_>,
-    solution: &Scored,
-    ran: &Ran<'_>,
-    when: &str,
-    judge: fn(&Ctx<'_>, &Scored, &ScriptOutcome) -> (ProbeVerdict, String),
-) -> (ProbeVerdict, String) {
+fn told(ctx: &Ctx<'_>, solution: &Scored, ran: &Ran<'_>, when: &str, judge: Judge) -> Told {
     let (probed, outcome) = match ran {
         Ok(ran) => ran,
         Err(why) => return (ProbeVerdict::Skipped, why.clone()),
@@ -167,15 +164,12 @@ fn told(
         true => (ProbeVerdict::Skipped, failure_text(when, outcome)),
         false => judge(ctx, probed, outcome),
     };
-    let of = if probed.place() == solution.place() {
-        String::new()
-    } else {
-        format!(" (the member of {}, the fastest of the combination)", probed.step())
-    };
-    (verdict, format!("{detail}{of}"))
+    let of = || format!(" (the member of {}, the fastest of the combination)", probed.step());
+    let of = (probed.place() != solution.place()).then(of);
+    (verdict, detail + &of.unwrap_or_default())
 }
 
-fn new_probe(name: &str, (verdict, detail): (ProbeVerdict, String)) -> Probe {
+fn new_probe(name: &str, (verdict, detail): Told) -> Probe {
     Probe { name: name.to_owned(), verdict, detail }
 }
 
@@ -187,10 +181,9 @@ fn failure_text(when: &str, outcome: &ScriptOutcome) -> String {
     format!("the script failed {when}: {}", outcome.headline())
 }
 
-fn shuffled_target(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
+fn shuffled_target(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> Told {
     let Some(chance) = outcome.chance else {
-        let is_same = outcome.score == Some(solution.score().value());
-        return match is_same {
+        return match outcome.score == Some(solution.score().value()) {
             true => (ProbeVerdict::Suspect, "with a permuted target, the score is the same".to_owned()),
             false => (ProbeVerdict::Skipped, "the script left no predictions for validation rows".to_owned()),
         };
@@ -205,7 +198,7 @@ fn shuffled_target(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) ->
     (verdict(better, chance.standard_deviation), detail)
 }
 
-fn replaced_test_rows(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
+fn replaced_test_rows(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> Told {
     if solution.composition().is_some() {
         let why = "the program scores a combination with weights fitted on other rows, and its script has only the final weights";
         return (ProbeVerdict::Skipped, why.to_owned());
@@ -236,7 +229,7 @@ fn replaced_test_rows(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome)
     (verdict(gain, difference.standard_error), detail)
 }
 
-fn fits_of(outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
+fn fits_of(outcome: &ScriptOutcome) -> Told {
     match &outcome.fits {
         None => (ProbeVerdict::Skipped, "the script left no report of its fits".to_owned()),
         Some(Fits::Unknown { why }) => (ProbeVerdict::Skipped, why.clone()),

@@ -54,8 +54,8 @@ struct Combination {
     note: String,
     made: Result<Scored, Failure>,
     is_better: bool,
-    /// How it compares with the best solution; `None` in journals of earlier versions.
-    lead: Option<Lead>,
+    /// How it compares with the best solution, both on rows that chose neither.
+    lead: Option<String>,
 }
 
 /// The combination of the members that do not leak; `Err` says why there is none. The members of a combination that is not
@@ -74,11 +74,14 @@ async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<C
     let Some(measured) = measured else { return Ok(Err(failure)) };
     let members: Vec<(Scored, f64)> =
         members.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
-    let parts = members.iter().map(|(member, weight)| member.weighted(*weight));
-    let composition = Composition::new(parts, by, ctx.task().roles.id.as_deref());
+    let parts = members.iter().map(|(member, weight)| member.weighted(*weight)).collect();
+    let composition = Composition { members: parts, by, id_column: ctx.task().roles.id.clone() };
     let why = if why.is_empty() { why } else { format!("; {why}") };
-    let note = format!("weighted combination of {} solutions{why}", composition.len());
-    let lead = lead.map(|lead| Lead { score: measured.score, lead });
+    let note = format!("weighted combination of {} solutions{why}", members.len());
+    let lead = lead.map(|Difference { by, standard_error }| {
+        let [own, best, error] = [measured.score, measured.score - by, standard_error].map(number);
+        format!("{own} instead of {best} (± {error}) on rows that chose neither")
+    });
     let made = combine(ctx, Arc::new(composition), &members, by, measured).await?;
     Ok(Ok(Combination { members, note, made, is_better, lead }))
 }
@@ -106,28 +109,15 @@ fn closed(end: Result<Result<Combination, String>, String>, best: &Scored) -> (O
         .compared(made.as_ref().ok(), Some(best))
         .made_from(from)
         .note(note)
-        .remark(lead.as_ref().map(Lead::words));
-    let replaces = lead.as_ref().filter(|_| *is_better && made.is_ok()).map(|lead| {
-        format!("a combination of {} solutions replaces the best one: {}", members.len(), lead.words())
-    });
+        .remark(lead.clone());
+    let replaces = lead
+        .as_ref()
+        .filter(|_| *is_better && made.is_ok())
+        .map(|lead| format!("a combination of {} solutions replaces the best one: {lead}", members.len()));
     let verdict = verdict.warning(replaces);
     let kept = made.as_ref().ok().filter(|_| *is_better);
     let verdict = Verdict { best: kept.map(Best::from), ..verdict };
     (Some(combination), verdict)
-}
-
-/// A combination's score and how much larger it is than that of the best solution, both on rows that chose neither.
-struct Lead {
-    score: f64,
-    lead: Difference,
-}
-
-impl Lead {
-    fn words(&self) -> String {
-        let Difference { by, standard_error } = self.lead;
-        let [own, best, error] = [self.score, self.score - by, standard_error].map(number);
-        format!("{own} instead of {best} (± {error}) on rows that chose neither")
-    }
 }
 
 /// Checks the solutions with weight for leakage, as far as they were not. If some leak or cannot be checked, only the

@@ -20,7 +20,7 @@ use crate::evaluation::Script;
 use crate::library::Library;
 use crate::limits::RERUN_FACTOR;
 use crate::paper::finalize::without_subsampling;
-use crate::result::SolutionScript;
+use crate::result::{KeptModel, SolutionScript};
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
@@ -44,7 +44,12 @@ pub(crate) async fn finalize(
         // It is published now: what follows tells more about it, and may take as long again.
         made.last.candidate.answer().into_iter().for_each(|answer| ctx.emit(answer));
         made.last.importance = importance(ctx, &made.last).await?;
-        if let (Ok(kept), false) = (&made.last.candidate.model, made.was_asked() || made.last.is_fallback) {
+        // An agent was asked to keep the model, with the script or in a copy of it.
+        let was_asked = |kept: &KeptModel| made.asked || kept.run.is_with_model();
+        if let Ok(kept) = &made.last.candidate.model
+            && !was_asked(kept)
+            && !made.last.is_fallback
+        {
             let (solution, holdout) = (&made.last.candidate.solution, &made.last.holdout_run);
             let seconds = holdout.as_ref().map_or(solution.facts().seconds, |run| run.seconds);
             made.last.candidate.model = model::model(ctx, solution, kept.clone(), seconds).await?;
@@ -136,13 +141,6 @@ struct SubmissionRuns {
     subsampled: bool,
     /// Whether an agent was asked for the script.
     asked: bool,
-}
-
-impl SubmissionRuns {
-    /// Whether an agent was asked to keep the model, with the script or in a copy of it.
-    fn was_asked(&self) -> bool {
-        self.asked || self.last.candidate.model.as_ref().is_ok_and(|kept| kept.run.is_with_model())
-    }
 }
 
 /// Writes and runs the submission script.

@@ -8,7 +8,7 @@ use super::Ctx;
 use crate::abilities::asks_for_model;
 use crate::call::Call;
 use crate::journal::Frozen;
-use crate::lessons::{EarlierRun, mention_attempts, rounded};
+use crate::lessons::{EarlierRun, MAX_LINES_PER_RUN, ablation_lines, lessons, mention_attempts, rounded};
 use crate::prompts;
 use crate::stop::Stop;
 use mle_star_domain::config::{Context, Switch};
@@ -112,8 +112,9 @@ impl Ctx<'_> {
     /// What the run tried so far, and how many seconds the next script may run.
     fn values_of_now(&self) -> Map<String, Value> {
         let (limits, now, step) = (&self.run.limits, self.run.journal.elapsed(), self.place.step());
-        let lessons = self.history().lessons(step);
-        let found = self.history().ablation_lines(step);
+        let direction = self.task().metric_direction;
+        let lessons = lessons(&self.history().verdicts, direction, step, MAX_LINES_PER_RUN);
+        let found = ablation_lines(&self.history().studies, step);
         let noise = self.history().noise();
         let (slots, script_limit) = (self.run.outside.script_slots.most(), self.script_limit(Purpose::Score));
         let aim = limits.aim(&self.place, self.config(), slots, script_limit, now);

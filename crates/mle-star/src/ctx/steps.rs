@@ -10,7 +10,7 @@ use crate::diagnostics::Diagnostics;
 use crate::evaluation::StepEnd;
 use crate::event::Event;
 use crate::history::History;
-use crate::journal::Entry;
+use crate::journal::{EffectState, Entry, Kind};
 use crate::scored::Scored;
 use crate::spending::spending;
 use crate::stop::{Stop, words_of_panic};
@@ -131,7 +131,7 @@ impl<'a> Ctx<'a> {
     pub(crate) fn close(&self, mut verdict: Verdict) -> Result<(), Stop> {
         let step = self.current_step()?;
         std::mem::take(&mut verdict.unrecorded.warnings).into_iter().for_each(|warning| self.warn(warning));
-        if !self.run.journal.is_closed(step)? && !self.history().failed_alone(step) {
+        if !self.run.journal.has_any(&step.place(), Kind::Verdict)? && !self.history().failed_alone(step) {
             self.fence()?;
         }
         self.record(step, verdict)
@@ -150,7 +150,7 @@ impl<'a> Ctx<'a> {
         if !matches!(step, Step::Baseline(_)) {
             self.run.limits.record_verdict(&verdict);
         }
-        let answer = self.history().close(step, verdict.clone());
+        let answer = self.history().close(step, verdict.clone(), self.task().metric_direction);
         self.emit(Event::StepEnded { place: step, verdict });
         answer.into_iter().for_each(|answer| self.emit(answer));
         Ok(())
@@ -236,15 +236,20 @@ impl<'a> Ctx<'a> {
         }
         let (journal, effects) = (self.run.journal, self.run.journal.ledger().unwrap_or_default());
         let spent = spending(&effects, self.config()).total().usage;
-        let known = Diagnostics::new(stop.to_string(), journal.elapsed(), &effects, spent);
+        let reached = effects.iter().filter(|effect| effect.state != EffectState::Aside);
+        let protocol = self.run.frozen.protocol.as_ref().filter(|protocol| protocol.holdout.is_period());
+        let periods = protocol.and_then(|protocol| protocol.periods.as_ref());
         let history = self.history();
         let diagnostics = Diagnostics {
+            error: stop.to_string(),
+            elapsed_seconds: journal.elapsed(),
+            spent,
+            phase: reached.filter_map(|effect| effect.place.phase()).max(),
             last_success: history.last_success(),
-            solution: history.answer(),
-            submission: history.submission(),
             scored: history.scored,
-            predicts: self.predicted_period().cloned(),
-            ..known
+            solution: history.answer(self.task().metric_direction),
+            submission: history.submission(),
+            predicts: periods.and_then(|periods| periods.held_out.clone()),
         };
         drop(history);
         if let Err(error) = journal.note_stop(Some(&diagnostics)) {
@@ -265,6 +270,11 @@ impl<'a> Ctx<'a> {
             Err(fenced) if !self.run.journal.has(entry)? => Err(fenced),
             _ => Ok(()),
         }
+    }
+
+    /// The solution that the run would submit if it ended now.
+    pub(crate) fn answer(&self) -> Option<Best> {
+        self.history().answer(self.task().metric_direction)
     }
 
     /// What happened so far. Hold the guard for one statement only.

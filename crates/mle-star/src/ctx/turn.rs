@@ -27,7 +27,7 @@ impl<'a> Ctx<'a> {
             }
             (request.timeout, request.time_left) = limits.agent_timeout(&request.place, request.agent, now);
             if let Some(reserve) = reserve {
-                request.max_usd = reserve.max_usd();
+                request.max_usd = reserve.max_usd;
                 return Ok(Ok(Turn { _lease: lease, reserve }));
             }
             let reserved = tokio::time::timeout(request.time_left, limits.purse.reserve(request));

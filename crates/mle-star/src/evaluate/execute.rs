@@ -2,6 +2,7 @@
 
 use super::gate;
 use super::leakage::without_leakage;
+use crate::about::beginning;
 use crate::agents::{self, Repair};
 use crate::ctx::Ctx;
 use crate::evaluation::{Failure, Script};
@@ -11,6 +12,9 @@ use crate::stop::Stop;
 use crate::traceback::fails_while_saving;
 use mle_star_domain::effects::{Purpose, ScriptEnd, ScriptOutcome, Submission};
 use mle_star_domain::place::{Name, Place};
+
+/// The most characters of an error in a line that later agents read.
+const MAX_ERROR_CHARS: usize = 120;
 
 /// The outcome of a script after all repairs.
 pub(crate) struct Execution {
@@ -47,7 +51,7 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Script, purpose: Purpose) ->
     let (mut repairs, mut mishaps): (Vec<Repair>, Vec<String>) = Default::default();
     for count in 1..=ctx.config().max_debug_attempts {
         let Err(failure) = &execution.result else { break };
-        if failure.is_final() {
+        if failure.is_final {
             break;
         }
         if purpose == Purpose::Submission {
@@ -67,16 +71,15 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Script, purpose: Purpose) ->
         };
         // The same text would fail the same way.
         if repaired.solution != execution.solution {
-            let before = beginning(failure.headline());
+            let before = beginning(failure.headline(), MAX_ERROR_CHARS);
             repairs.push(Repair::of(failure, &execution.solution, &repaired.solution));
             execution = attempt(ctx, repaired, purpose).await?;
-            let again =
-                execution.result.as_ref().err().is_some_and(|now| beginning(now.headline()) == before);
-            mishaps.extend((!again).then(|| format!("repaired after {before}")));
+            let now = execution.result.as_ref().err().map(|now| beginning(now.headline(), MAX_ERROR_CHARS));
+            mishaps.extend((now.as_ref() != Some(&before)).then(|| format!("repaired after {before}")));
         }
     }
     if let Err(failure) = execution.result.as_ref().map(drop)
-        && !failure.is_final()
+        && !failure.is_final
     {
         let repairs = ctx.config().max_debug_attempts;
         ctx.warn(format!(
@@ -85,11 +88,6 @@ pub(crate) async fn execute(ctx: &Ctx<'_>, checked: Script, purpose: Purpose) ->
         ));
     }
     Ok(Execution { mishaps, ..execution })
-}
-
-/// An error in a line that later agents read.
-fn beginning(headline: &str) -> String {
-    headline.chars().take(120).collect()
 }
 
 /// Runs a script once, without repairs.
@@ -103,7 +101,8 @@ pub(crate) async fn run_once(ctx: &Ctx<'_>, script: Script, purpose: Purpose) ->
     let Script { solution, leaks, checked, refused, blocked, .. } = script;
     let rejected = rejection(solution.text()).map(Failure::new);
     let rejected = refused.filter(|_| purpose == Purpose::Score).map(Failure::refused).or(rejected);
-    let rejected = blocked.map(Failure::leaking).or(rejected);
+    let leaking = |leak| Failure::beyond_repair(format!("not scored, because it leaks: {leak}"));
+    let rejected = blocked.map(leaking).or(rejected);
     if let Some(failure) = rejected {
         return Ok(Execution { solution, leaks, checked, result: Err(failure), mishaps: Vec::new() });
     }
@@ -151,7 +150,7 @@ pub(super) fn failure(outcome: &ScriptOutcome, purpose: Purpose) -> Option<Failu
         return Some(Failure::refused(limit));
     }
     if outcome.loss().is_some() {
-        return Some(Failure::lost(outcome));
+        return Some(Failure::beyond_repair(outcome.headline()));
     }
     let failed = |error: String| Some(Failure::new(error));
     // A study prints each effect as soon as it is known.
@@ -197,10 +196,7 @@ fn error_text(outcome: &ScriptOutcome) -> String {
     let memory = outcome
         .out_of_memory
         .map(|how| format!("the script ran out of memory: {}. Reduce its memory use.", how.words()));
-    for note in memory.iter().chain(&outcome.notes) {
-        text.push_str("\nNote: ");
-        text.push_str(note);
-    }
+    memory.iter().chain(&outcome.notes).for_each(|note| text.extend(["\nNote: ", note]));
     text.trim_end().to_owned()
 }
 

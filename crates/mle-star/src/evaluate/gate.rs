@@ -17,7 +17,7 @@ use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::config::LeakageGate;
 use mle_star_domain::place::Name;
-use mle_star_domain::trust::{Finding, Severity};
+use mle_star_domain::trust::Severity;
 
 /// How often a script is examined, and corrected in between.
 const EXAMINATIONS: u32 = 3;
@@ -80,12 +80,11 @@ async fn findings(ctx: &Ctx<'_>, round: u32, solution: &Solution) -> Result<Find
         return Ok(found);
     }
     let entry = Entry::new(&place, Kind::Gate, &json!({"script": solution.text()}), &json!({}))?;
-    let findings = journal.once(entry, async { Ok::<_, Stop>(found) }).await?;
-    for CodeFinding { rule, severity, line, text, block, .. } in &findings.value.found {
-        let (rule, text) = (rule.clone(), text.clone());
-        let finding = Finding { rule, severity: *severity, place: run.clone(), line: *line, text };
+    let findings = journal.once(entry, async { Ok(found) }).await?;
+    for found in &findings.value.found {
+        let finding = found.at(&run);
         // Most scripts are made from others, and would repeat their warnings.
-        if ctx.history().is_news(&finding, block) || finding.severity == Severity::Block {
+        if ctx.history().is_news(&finding, &found.block) || finding.severity == Severity::Block {
             ctx.emit(Event::Finding { finding, replayed: findings.replayed });
         }
     }

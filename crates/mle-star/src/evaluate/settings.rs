@@ -96,23 +96,23 @@ fn name(expression: &Expr) -> &str {
     }
 }
 
-/// Whether a new model is made of constants and variables.
-fn is_model(expression: &Expr) -> bool {
+/// Whether something of such a name is called with such values.
+fn is_call(expression: &Expr, is_named: impl Fn(&str) -> bool, is_plain: impl Fn(&Expr) -> bool) -> bool {
     expression.as_call_expr().is_some_and(|call| {
         let named = call.arguments.keywords.iter().map(|keyword| &keyword.value);
-        let mut values = call.arguments.args.iter().chain(named);
-        let is_class = MODELS.iter().any(|end| name(&call.func).ends_with(end));
-        is_class
-            && values.all(|value| is_constant(value) || value.is_name_expr() || value.is_attribute_expr())
+        is_named(name(&call.func)) && call.arguments.args.iter().chain(named).all(is_plain)
     })
+}
+
+/// Whether a new model is made of constants and variables.
+fn is_model(expression: &Expr) -> bool {
+    let is_plain = |value: &Expr| is_constant(value) || value.is_name_expr() || value.is_attribute_expr();
+    is_call(expression, |name| MODELS.iter().any(|end| name.ends_with(end)), is_plain)
 }
 
 /// Whether it is a `range` of constants and variables.
 fn is_count(expression: &Expr) -> bool {
-    expression.as_call_expr().is_some_and(|call| {
-        let mut values = call.arguments.args.iter();
-        name(&call.func) == "range" && values.all(|value| is_constant(value) || value.is_name_expr())
-    })
+    is_call(expression, |name| name == "range", |value| is_constant(value) || value.is_name_expr())
 }
 
 fn is_constant(expression: &Expr) -> bool {
@@ -131,9 +131,7 @@ fn is_print(expression: &Expr) -> bool {
         Expr::StringLiteral(text) => !text.value.to_str().contains(SCORE),
         value => is_constant(value) || value.is_name_expr(),
     };
-    expression
-        .as_call_expr()
-        .is_some_and(|call| name(&call.func) == "print" && call.arguments.args.iter().all(is_plain))
+    is_call(expression, |name| name == "print", is_plain)
 }
 
 #[cfg(test)]

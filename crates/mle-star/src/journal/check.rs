@@ -5,22 +5,20 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::files::log_of;
-use super::tables::TABLES;
+use super::tables::{TABLES, pragma};
 use super::{JournalError, checksum, copy};
 
 /// Checks SQLite's structures and every record, in a copy.
 pub(super) fn check(path: &Path) -> Result<(), JournalError> {
     let (db, _folder) = copy::open(path)?;
-    let log_is_read = pragma_text(&db, "journal_mode").is_ok_and(|mode| mode == "wal");
-    let found = first_damage(&db).unwrap_or_else(|error| Some(error.to_string()));
-    match found {
-        Some(what) => Err(JournalError::damaged(path, what)),
-        None if !log_is_read && length(&log_of(path)) > 0 => Err(JournalError::damaged(
-            path,
-            "its header says that there is no log, and there is one".to_owned(),
-        )),
-        None => Ok(()),
-    }
+    let log_is_read = pragma::<String>(&db, "journal_mode").is_ok_and(|mode| mode == "wal");
+    let has_log = std::fs::metadata(log_of(path)).is_ok_and(|meta| meta.len() > 0);
+    let unread = || {
+        let is_unread = has_log && !log_is_read;
+        is_unread.then(|| "its header says that there is no log, and there is one".to_owned())
+    };
+    let found = first_damage(&db).unwrap_or_else(|error| Some(error.to_string())).or_else(unread);
+    found.map_or(Ok(()), |what| Err(JournalError::damaged(path, what)))
 }
 
 fn first_damage(db: &Connection) -> rusqlite::Result<Option<String>> {
@@ -28,7 +26,9 @@ fn first_damage(db: &Connection) -> rusqlite::Result<Option<String>> {
     if structure != "ok" {
         return Ok(Some(structure.lines().collect::<Vec<_>>().join(", ")));
     }
-    if schema(db)? != schema_as_made()? {
+    let new = Connection::open_in_memory()?;
+    new.execute_batch(TABLES)?;
+    if schema(db)? != schema(&new)? {
         return Ok(Some("its tables are not those of a journal".to_owned()));
     }
     let meta = format!("SELECT key FROM meta WHERE seal IS NOT {} LIMIT 1", checksum::META);
@@ -44,18 +44,4 @@ fn first_damage(db: &Connection) -> rusqlite::Result<Option<String>> {
 fn schema(db: &Connection) -> rusqlite::Result<Vec<(String, Option<String>)>> {
     let sql = "SELECT name, sql FROM sqlite_schema ORDER BY name";
     db.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-}
-
-fn schema_as_made() -> rusqlite::Result<Vec<(String, Option<String>)>> {
-    let db = Connection::open_in_memory()?;
-    db.execute_batch(TABLES)?;
-    schema(&db)
-}
-
-fn pragma_text(db: &Connection, name: &str) -> rusqlite::Result<String> {
-    db.pragma_query_value(None, name, |row| row.get(0))
-}
-
-fn length(path: &Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |meta| meta.len())
 }

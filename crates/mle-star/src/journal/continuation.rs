@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::store::{InsertedRecord, Store};
+use super::store::InsertedRecord;
 use super::{Frozen, Journal, JournalError, lock, tables};
-use crate::record::{EffectRecord, EffectState, Kind, first_limit};
+use crate::record::{EffectRecord, EffectState, Kind, first_limit, verdicts};
 use crate::result::{Cut, FinalResult};
-use crate::verdict::{self, Verdict, Verdicts};
+use crate::verdict;
 use mle_star_domain::effects::{Limit, Purpose};
 use mle_star_domain::metric::{Direction, Score, last_best};
 use mle_star_domain::place::{Phase, Place, Section, Step};
@@ -38,7 +38,7 @@ pub enum Age {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Continuation {
     /// The number of the last record before that moment.
-    last: i64,
+    pub last: i64,
     /// The score of the best solution before that moment; `None` without one.
     floor: Option<f64>,
 }
@@ -142,11 +142,7 @@ impl Journal {
             let what = "the solutions before it".to_owned();
             return Err(JournalError::OtherInput { place, what });
         }
-        // A journal of an earlier version records no inputs: then those of the section are not known to be others.
-        let changes = match (&known, last) {
-            (None, None) => Vec::new(),
-            _ => set_aside(&store.ledger()?, section),
-        };
+        let changes = if last.is_some() { set_aside(&store.ledger()?, section) } else { Vec::new() };
         let changed = !changes.is_empty();
         let changes: Vec<_> =
             changes.into_iter().chain(known.map(|known| (known.seq, EffectState::Void))).collect();
@@ -187,7 +183,7 @@ impl Journal {
 
     /// The number of the last record before the limit was raised for the last time; 0 if it never was.
     pub(super) fn continued_after(&self) -> i64 {
-        continued_after(&lock(&self.continued))
+        lock(&self.continued).last().map_or(0, |continuation| continuation.last)
     }
 
     /// The steps that a limit cut or skipped.
@@ -204,24 +200,6 @@ impl Journal {
     /// When the journal cannot be read.
     pub fn first_limit(&self) -> Result<Option<Limit>, JournalError> {
         Ok(first_limit(&self.ledger()?, self.continued_after()))
-    }
-}
-
-impl Store {
-    pub(super) fn continued(&self) -> rusqlite::Result<Vec<Continuation>> {
-        Ok(self.get_json("continued")?.unwrap_or_default())
-    }
-}
-
-/// The number of the last record before the limit was raised for the last time; 0 if it never was.
-pub(super) fn continued_after(continued: &[Continuation]) -> i64 {
-    continued.last().map_or(0, |continuation| continuation.last)
-}
-
-impl Continuation {
-    /// The number of the last record before it.
-    pub(super) fn last(&self) -> i64 {
-        self.last
     }
 }
 
@@ -306,13 +284,8 @@ fn is_scored(record: &EffectRecord) -> bool {
 
 /// The score of the solution that the run would submit now; before the end of Phase 1, that of its last merge.
 fn best_so_far(records: &[EffectRecord], direction: Direction) -> Option<f64> {
-    let verdicts = records.iter().filter(|record| record.counts() && record.kind == Kind::Verdict);
-    let read = |record: &EffectRecord| {
-        let verdict: Verdict = serde_json::from_value(record.outcome.clone()?).ok()?;
-        let step = record.place.step().filter(|step| !matches!(step, Step::Baseline(_)))?;
-        Some((step, verdict))
-    };
-    let verdicts: Verdicts = verdicts.filter_map(read).collect();
+    let mut verdicts = verdicts(records);
+    verdicts.retain(|step, _| !matches!(step, Step::Baseline(_)));
     let merged = || {
         let merges = verdicts.iter().rev().filter(|(step, _)| matches!(step, Step::Merge(_)));
         merges.filter_map(|(_, verdict)| verdict.best.as_ref()).next()

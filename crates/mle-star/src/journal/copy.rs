@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use super::JournalError;
 use super::files::{log_of, open_regular, rollback_of};
 use super::store::FILE;
-use super::tables::is_known;
-use super::{JournalError, checksum};
+use super::tables::prepare;
 
 /// The largest file that is copied, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
@@ -38,11 +38,13 @@ const COUNTER: Range<usize> = 24..28;
 
 /// Opens a copy of a journal, which lies in the folder.
 pub(super) fn open(path: &Path) -> Result<(Connection, TempDir), JournalError> {
+    let folder = copied(path).map_err(|error| match error.raw_os_error() {
+        Some(libc::ELOOP) => JournalError::damaged(path, "it is a link"),
+        _ => JournalError::damaged(path, error.to_string()),
+    })?;
     let broken = |error: rusqlite::Error| JournalError::damaged(path, error.to_string());
-    let folder = copied(path).map_err(|error| unreadable(path, &error))?;
     let db = Connection::open(folder.path().join(FILE)).map_err(broken)?;
-    checksum::provide(&db).map_err(broken)?;
-    is_known(&db, path)?;
+    prepare(&db, path)?;
     Ok((db, folder))
 }
 
@@ -98,13 +100,6 @@ fn if_there<T: Default>(found: io::Result<T>) -> io::Result<T> {
     }
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> JournalError {
-    match error.raw_os_error() {
-        Some(libc::ELOOP) => JournalError::damaged(path, "it is a link"),
-        _ => JournalError::damaged(path, error.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -113,7 +108,7 @@ mod tests {
     use super::*;
     use crate::journal::check;
     use crate::journal::storage::Mode;
-    use crate::journal::store::{self, Store};
+    use crate::journal::store::{self, InsertedRecord, Store};
     use crate::testing::frozen;
     use mle_star_domain::effects::Limit;
     use mle_star_domain::place::Place;
@@ -122,6 +117,12 @@ mod tests {
         let structure: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(structure, "ok");
         db.query_row("SELECT count(*) FROM effects", [], |row| row.get(0)).unwrap()
+    }
+
+    fn decide(store: &mut Store, place: &str) {
+        let place = Place::from(place);
+        let record = InsertedRecord { limit: Some(Limit::Time), ..InsertedRecord::at(&place) };
+        store.insert(&record, 0.0).unwrap();
     }
 
     #[test]
@@ -138,7 +139,7 @@ mod tests {
         let readings = thread::scope(|scope| {
             scope.spawn(|| {
                 for number in 0..count {
-                    store.decide(&Place::from(format!("{number}").as_str()), Limit::Time, 0.0).unwrap();
+                    decide(&mut store, &number.to_string());
                 }
                 is_over.store(true, Ordering::SeqCst);
             });
@@ -163,8 +164,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(store::FILE);
         let mut store = Store::create(&path, &frozen(), Mode::Rollback).unwrap();
-        store.decide(&Place::from("before"), Limit::Time, 0.0).unwrap();
-        let transaction = store.db_ref().unchecked_transaction().unwrap();
+        decide(&mut store, "before");
+        let transaction = store.db.unchecked_transaction().unwrap();
         // More than the cache holds, so pages are written before the end.
         transaction.pragma_update(None, "cache_size", 1).unwrap();
         let sql = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 2000)

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use super::{Interruption, tables};
+use super::tables;
 use crate::shell;
-use mle_star_domain::effects::Usage;
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::trouble::Trouble;
 
@@ -90,12 +89,6 @@ pub enum JournalError {
     Io(#[from] std::io::Error),
 }
 
-impl Interruption for JournalError {
-    fn paid(&self) -> Option<(&str, Usage)> {
-        None
-    }
-}
-
 impl JournalError {
     /// The error for a damaged file.
     pub(super) fn damaged(path: &Path, what: impl Into<String>) -> Self {
@@ -132,7 +125,11 @@ impl JournalError {
             Self::OtherVerdict { .. } => "use the version of mle-star that wrote the run, or start a new run",
             Self::NotReached { .. } => "`mle-star show RUN` lists its places",
             Self::Bug { .. } => "report it, with the journal of the run",
-            Self::Io(error) => system_hint(error.kind()),
+            Self::Io(error) => match error.kind() {
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FULL,
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => CLOSED,
+                _ => UNCLEAR,
+            },
             Self::Write(error) => match error.sqlite_error_code() {
                 Some(ErrorCode::DiskFull) => FULL,
                 Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => CLOSED,
@@ -140,13 +137,5 @@ impl JournalError {
             },
         };
         hint.to_owned()
-    }
-}
-
-fn system_hint(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FULL,
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => CLOSED,
-        _ => UNCLEAR,
     }
 }

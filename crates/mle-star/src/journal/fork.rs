@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::continuation::Continuation;
 use super::store::{self, Store};
 use super::tables::{json_error, to_json};
-use super::{Frozen, Journal, JournalError, RunLock, Snapshot, birth, checksum, lock, reader};
+use super::{Frozen, Journal, JournalError, Note, RunLock, Snapshot, birth, checksum, lock, reader};
 use crate::forked::ForkedFrom;
 use crate::record::{EffectRecord, EffectState, Kind};
 use crate::spending::spending;
@@ -32,9 +32,9 @@ impl Journal {
         place: &Place,
     ) -> Result<Vec<Place>, JournalError> {
         let from = reader::read_whole(parent)?;
-        let Some(anchor) = anchor(&from.effects, place) else {
-            return Err(JournalError::NotReached { place: place.clone() });
-        };
+        let at = from.effects.iter().filter(|record| record.counts() && record.place.is_within(place));
+        let anchor = at.map(|record| record.seq).min();
+        let anchor = anchor.ok_or_else(|| JournalError::NotReached { place: place.clone() })?;
         let kept: Vec<&EffectRecord> =
             from.effects.iter().filter(|record| is_before(record, place, anchor)).collect();
         let paid: Vec<EffectRecord> = kept.iter().map(|record| (*record).clone()).collect();
@@ -58,11 +58,8 @@ impl Journal {
     }
 
     /// The run that this one was forked from.
-    ///
-    /// # Errors
-    /// When the journal cannot be read.
-    pub fn forked_from(&self) -> Result<Option<ForkedFrom>, JournalError> {
-        Ok(self.store().forked_from()?)
+    pub fn forked_from(&self) -> Option<ForkedFrom> {
+        self.forked.clone()
     }
 
     /// The model that answered the call at `place` before the run was forked: the settings may name another one since.
@@ -87,10 +84,6 @@ impl Journal {
 }
 
 impl Store {
-    pub(super) fn forked_from(&self) -> rusqlite::Result<Option<ForkedFrom>> {
-        self.get_json("forked_from")
-    }
-
     /// The model of the call that counts at `place`, among the first records.
     fn model_of(&self, place: &Place, last: i64) -> rusqlite::Result<Option<String>> {
         #[derive(Deserialize)]
@@ -99,7 +92,7 @@ impl Store {
         }
         let sql = "SELECT request FROM effects
                    WHERE place = ?1 AND kind = 'agent' AND state = 'ended' AND seq <= ?2";
-        let mut statement = self.db_ref().prepare_cached(sql)?;
+        let mut statement = self.db.prepare_cached(sql)?;
         let mut rows = statement.query(params![place.as_str(), last])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let request: Request = serde_json::from_str(row.get_ref(0)?.as_str()?).map_err(json_error)?;
@@ -107,13 +100,7 @@ impl Store {
     }
 }
 
-/// The number of the first record at or below the place that counts.
-fn anchor(records: &[EffectRecord], place: &Place) -> Option<i64> {
-    let at = records.iter().filter(|record| record.counts() && record.place.is_within(place));
-    at.map(|record| record.seq).min()
-}
-
-/// Whether a record comes before `place`, whose first record is `anchor`.
+/// Whether a record comes before `place`, whose first record that counts is `anchor`.
 fn is_before(record: &EffectRecord, place: &Place, anchor: i64) -> bool {
     let of = &record.place;
     if !matches!(record.state, EffectState::Ended | EffectState::Aside) || of.is_within(place) {
@@ -124,12 +111,8 @@ fn is_before(record: &EffectRecord, place: &Place, anchor: i64) -> bool {
         return false;
     }
     if of.is_mark() {
-        let begins = of.last() != "end";
-        return if begins {
-            of.phase() <= place.phase()
-        } else {
-            of.phase().is_some() && of.phase() < place.phase()
-        };
+        let (own, other) = (of.phase(), place.phase());
+        return if of.last() == "end" { own.is_some() && own < other } else { own <= other };
     }
     // The end of a step, path or phase that the place is a part of.
     if matches!(record.kind, Kind::Verdict | Kind::Failure) && place.is_within(of) {
@@ -164,7 +147,7 @@ fn cut(copy: &Path, kept: &[&EffectRecord], frozen: &Frozen, forked: &ForkedFrom
     let mut store = Store::reading(db, None);
     let notes = kept.iter().filter_map(|record| record.request["notes"].as_u64()).max().unwrap_or_default();
     store.atomically(|store| {
-        let db = store.db_ref();
+        let db = &store.db;
         db.execute_batch("CREATE TEMP TABLE kept (seq INTEGER PRIMARY KEY)")?;
         for record in kept {
             db.prepare_cached("INSERT INTO kept VALUES (?1)")?.execute([record.seq])?;
@@ -176,9 +159,9 @@ fn cut(copy: &Path, kept: &[&EffectRecord], frozen: &Frozen, forked: &ForkedFrom
         for record in kept.iter().filter(|record| record.kind == Kind::Agent) {
             make_free(db, record)?;
         }
-        let mut continued = store.continued()?;
-        continued.retain(|continuation: &Continuation| continuation.last() < forked.last);
-        let mut known = store.notes()?;
+        let mut continued: Vec<Continuation> = store.get_list("continued")?;
+        continued.retain(|continuation| continuation.last < forked.last);
+        let mut known: Vec<Note> = store.get_list("notes")?;
         known.truncate(usize::try_from(notes).unwrap_or(usize::MAX));
         store.set_json("continued", &continued)?;
         store.set_json("notes", &known)?;

@@ -109,11 +109,6 @@ pub(super) fn is_ours(folder: &Path) -> bool {
     is_held && file.take(64).read_to_string(&mut holder).is_ok() && holder == this_process()
 }
 
-/// Whether the lock of the folder is one of the kernel.
-pub(super) fn is_of_kernel(folder: &Path) -> bool {
-    !owner::file_of(&folder.join(FILE)).exists()
-}
-
 fn this_process() -> String {
     format!("{PROCESS}{}", std::process::id())
 }

@@ -53,7 +53,7 @@ impl Journal {
     /// The notes cannot be read, or the journal cannot be written.
     pub fn take_notes(&self) -> Result<Vec<Note>, JournalError> {
         let store = self.store();
-        let mut notes = store.notes()?;
+        let mut notes = store.get_list("notes")?;
         let new = new_notes(self.folder(), &notes)?;
         if !new.is_empty() {
             notes.extend(new);

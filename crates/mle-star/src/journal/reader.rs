@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::continuation::continued_after;
+use super::continuation::Continuation;
 use super::storage::Mode;
 use super::store::{self, Store};
-use super::tables::is_known;
-use super::{ForkedFrom, Frozen, JournalError, NoteRow, checksum, copy, lock, notes};
+use super::tables::prepare;
+use super::{ForkedFrom, Frozen, JournalError, NoteRow, copy, lock, notes};
 use crate::diagnostics::Diagnostics;
 use crate::made_with::MadeWith;
-use crate::record::{EffectRecord, Kind, first_limit};
+use crate::record::{EffectRecord, Kind, first_limit, verdicts};
 use crate::verdict::Verdicts;
 use mle_star_domain::effects::Limit;
 use mle_star_domain::place::{Place, Step};
@@ -44,14 +44,9 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The verdicts of the steps that have ended. A journal of an older format has none.
+    /// The verdicts of the steps that have ended.
     pub fn verdicts(&self) -> Verdicts {
-        let verdicts = self.effects.iter().filter(|effect| effect.kind == Kind::Verdict && effect.counts());
-        let read = |effect: &EffectRecord| {
-            let verdict = serde_json::from_value(effect.outcome.clone()?).ok()?;
-            Some((effect.place.step()?, verdict))
-        };
-        verdicts.filter_map(read).collect()
+        verdicts(&self.effects)
     }
 
     /// The first limit of the whole run that cut or skipped something since the limits are what they are.
@@ -61,11 +56,8 @@ impl Snapshot {
 
     /// The steps in which a leak was found after the first run, so that a corrected script ran again.
     pub fn corrected(&self) -> BTreeSet<Step> {
-        let scripts = self.effects.iter().filter(|effect| effect.kind == Kind::Script);
-        scripts
-            .filter(|effect| effect.place.is_corrected())
-            .filter_map(|effect| effect.place.step())
-            .collect()
+        let is_one = |effect: &&EffectRecord| effect.kind == Kind::Script && effect.place.is_corrected();
+        self.effects.iter().filter(is_one).filter_map(|effect| effect.place.step()).collect()
     }
 
     /// The paths and phases that failed, each with its cause.
@@ -101,23 +93,17 @@ fn read_with_damage(folder: &Path) -> Result<(Snapshot, Option<JournalError>), J
     let frozen = store.frozen(&path)?;
     let (effects, damage) = store.readable_effects();
     let damage = damage.map(|what| JournalError::damaged(&path, what));
-    let elapsed = store.elapsed().unwrap_or_default();
-    let created_at = store.get("created_at").unwrap_or_default().unwrap_or_default();
-    let made_with = store.made_with().unwrap_or_default();
-    let stopped = store.stopped().unwrap_or_default();
-    let continued_after = continued_after(&store.continued().unwrap_or_default());
-    let forked_from = store.forked_from().unwrap_or_default();
-    let notes = notes::rows(folder, store.notes().unwrap_or_default(), &effects);
+    let continued: Vec<Continuation> = store.get_list("continued").unwrap_or_default();
     let snapshot = Snapshot {
         frozen,
-        created_at,
-        made_with,
-        elapsed,
+        created_at: store.get("created_at").unwrap_or_default().unwrap_or_default(),
+        made_with: store.get_list("made_with").unwrap_or_default(),
+        elapsed: store.elapsed().unwrap_or_default(),
+        stopped: store.get_json::<Option<Diagnostics>>("stopped").unwrap_or_default().flatten(),
+        forked_from: store.get_json("forked_from").unwrap_or_default(),
+        notes: notes::rows(folder, store.get_list("notes").unwrap_or_default(), &effects),
+        continued_after: continued.last().map_or(0, |continuation| continuation.last),
         effects,
-        stopped,
-        forked_from,
-        notes,
-        continued_after,
         damage: None,
     };
     Ok((snapshot, damage))
@@ -143,7 +129,6 @@ fn open_in_place(path: &Path) -> Result<Connection, JournalError> {
     let broken = |error: rusqlite::Error| JournalError::damaged(path, error.to_string());
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(broken)?;
     db.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
-    checksum::provide(&db).map_err(broken)?;
-    is_known(&db, path)?;
+    prepare(&db, path)?;
     Ok(db)
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::lock;
+use super::owner;
+use mle_star_domain::layout::LOCK;
 
 /// File systems of which other machines may have the same files. Also those of programs (FUSE), because many of them
 /// lead to another machine.
@@ -39,11 +40,9 @@ pub(super) enum Mode {
 impl Mode {
     /// The mode for a folder that this process has locked.
     pub fn of(folder: &Path) -> Self {
-        if lock::is_of_kernel(folder) && !is_of_network(kind(folder).as_deref()) {
-            Self::Log
-        } else {
-            Self::Rollback
-        }
+        let lock_is_of_kernel = !owner::file_of(&folder.join(LOCK)).exists();
+        let has_log = lock_is_of_kernel && !is_of_network(kind(folder).as_deref());
+        if has_log { Self::Log } else { Self::Rollback }
     }
 }
 

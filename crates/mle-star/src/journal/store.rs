@@ -9,18 +9,15 @@ use tempfile::TempDir;
 
 use super::storage::Mode;
 use super::tables::{SET_META, json_error, to_json};
-use super::{Entry, Frozen, JournalError, Note, Outcome, birth, check, checksum, wait};
-use crate::diagnostics::Diagnostics;
-use crate::made_with::MadeWith;
-use crate::record::Kind;
-use crate::record::{EffectRecord, EffectState};
+use super::{Entry, Frozen, Journal, JournalError, Outcome, birth, check, checksum, wait};
+use crate::record::{EffectRecord, EffectState, Kind};
 use mle_star_domain::effects::{Limit, Usage};
 use mle_star_domain::place::Place;
 
 pub(super) use mle_star_domain::layout::JOURNAL as FILE;
 
 pub(super) struct Store {
-    db: Connection,
+    pub db: Connection,
     /// Where the database lies, if it is a copy.
     _copy: Option<TempDir>,
     /// The number of the next record; unused by readers.
@@ -62,6 +59,66 @@ pub(super) struct StoredOutcome {
     pub ended_at: String,
 }
 
+/// What the run asks of its records, each in one statement.
+impl Journal {
+    /// The recorded limit that skipped the step at `place`, if any.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn decided(&self, place: &Place) -> Result<Option<Limit>, JournalError> {
+        let sql = "SELECT limit_hit FROM effects
+                   WHERE place = ?1 AND kind = 'decision' AND state = 'ended' AND limit_hit IS NOT NULL";
+        let store = self.store();
+        let mut statement = store.db.prepare_cached(sql)?;
+        let text: Option<String> = statement.query_row([place.as_str()], |row| row.get(0)).optional()?;
+        Ok(text.map(|text| parse(&text)).transpose()?)
+    }
+
+    /// Whether any effect below `place` has ended. If so, its step was begun, whatever the clock says now.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn begun_below(&self, place: &Place) -> Result<bool, JournalError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM effects WHERE place > ?1 AND place < ?2
+                   AND state = 'ended' AND kind IN ('agent', 'script'))";
+        Ok(self.store().db.prepare_cached(sql)?.query_row(below(place), |row| row.get(0))?)
+    }
+
+    /// The elapsed seconds at which the stage at `place` first began. The first call records them.
+    ///
+    /// # Errors
+    /// When the journal cannot be read or written.
+    pub fn mark(&self, place: &Place) -> Result<f64, JournalError> {
+        let sql =
+            "SELECT elapsed_begun FROM effects WHERE place = ?1 AND kind = 'decision' AND state = 'ended'";
+        let (mut store, elapsed) = (self.store(), self.elapsed());
+        let first = store.db.prepare_cached(sql)?.query_row([place.as_str()], |row| row.get(0)).optional()?;
+        if first.is_none() {
+            store.insert(&InsertedRecord::at(place), elapsed)?;
+        }
+        Ok(first.unwrap_or(elapsed))
+    }
+
+    /// Discards the record at `place`, which ended the run. A resume performs the effect again.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn void(&self, place: &Place) -> Result<(), JournalError> {
+        let sql = "UPDATE effects SET state = 'void' WHERE place = ?1 AND state = 'ended' AND kind IN ('agent', 'script')";
+        Ok(self.store().db.execute(sql, [place.as_str()]).map(drop)?)
+    }
+
+    /// All records, oldest first.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn effects(&self) -> Result<Vec<EffectRecord>, JournalError> {
+        let store = self.store();
+        let mut statement = store.db.prepare(&records("1"))?;
+        Ok(statement.query_map([], |row| effect_record(row, whole, whole))?.collect::<Result<_, _>>()?)
+    }
+}
+
 impl Store {
     pub fn create(path: &Path, frozen: &Frozen, mode: Mode) -> Result<Self, JournalError> {
         birth::make(path, frozen)?;
@@ -70,7 +127,7 @@ impl Store {
         // record includes everything before it.
         store.force(Force::Nothing)?;
         store.start_log(mode)?;
-        store.heartbeat(0.0)?;
+        store.set("elapsed", "0")?;
         store.force(Force::Checkpoints)?;
         Ok(store)
     }
@@ -96,25 +153,18 @@ impl Store {
     fn connect(path: &Path, mode: Mode) -> rusqlite::Result<Self> {
         let db = match mode {
             Mode::Log => Connection::open(path)?,
-            Mode::Rollback => Self::without_log(path)?,
+            Mode::Rollback => {
+                let db = Connection::open_with_flags_and_vfs(path, OpenFlags::default(), "unix-none")?;
+                // A log that the run has from another file system is read without shared memory, written into the
+                // database and removed.
+                db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+                db.pragma_update(None, "journal_mode", "TRUNCATE")?;
+                db
+            }
         };
         db.busy_timeout(Duration::from_secs(10))?;
         checksum::provide(&db)?;
         Ok(Self { db, next: 1, _copy: None })
-    }
-
-    fn without_log(path: &Path) -> rusqlite::Result<Connection> {
-        let db = Connection::open_with_flags_and_vfs(path, OpenFlags::default(), "unix-none")?;
-        // A log that the run has from another file system is read without shared memory, written into the database and
-        // removed.
-        db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-        db.pragma_update(None, "journal_mode", "TRUNCATE")?;
-        Ok(db)
-    }
-
-    /// The connection to SQLite.
-    pub fn db_ref(&self) -> &Connection {
-        &self.db
     }
 
     /// A journal to which no record is added.
@@ -128,23 +178,9 @@ impl Store {
         serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))
     }
 
-    /// One entry for each change; empty in a journal whose version did not record them.
-    pub fn made_with(&self) -> rusqlite::Result<Vec<MadeWith>> {
-        Ok(self.get_json("made_with")?.unwrap_or_default())
-    }
-
-    /// What last ended the run early.
-    pub fn stopped(&self) -> rusqlite::Result<Option<Diagnostics>> {
-        Ok(self.get_json::<Option<Diagnostics>>("stopped")?.flatten())
-    }
-
-    /// The notes of the user that the run took.
-    pub fn notes(&self) -> rusqlite::Result<Vec<Note>> {
-        Ok(self.get_json("notes")?.unwrap_or_default())
-    }
-
-    pub fn has_effects(&self) -> rusqlite::Result<bool> {
-        self.db.query_row("SELECT EXISTS (SELECT 1 FROM effects)", [], |row| row.get(0))
+    /// Whether there is any record; for writers.
+    pub fn has_records(&self) -> bool {
+        self.next > 1
     }
 
     pub fn void_unfinished(&self) -> rusqlite::Result<()> {
@@ -153,12 +189,7 @@ impl Store {
 
     pub fn void_unfinished_below(&self, place: &Place) -> rusqlite::Result<()> {
         let sql = "UPDATE effects SET state = 'void' WHERE state = 'begun' AND place > ?1 AND place < ?2";
-        self.db.execute(sql, [format!("{place}/"), format!("{place}0")]).map(drop)
-    }
-
-    pub fn void(&self, place: &Place) -> rusqlite::Result<()> {
-        let sql = "UPDATE effects SET state = 'void' WHERE place = ?1 AND state = 'ended' AND kind IN ('agent', 'script')";
-        self.db.execute(sql, [place.as_str()]).map(drop)
+        self.db.execute(sql, below(place)).map(drop)
     }
 
     pub fn elapsed(&self) -> rusqlite::Result<f64> {
@@ -166,10 +197,6 @@ impl Store {
         let recorded: Option<f64> = self.db.query_row(sql, [], |row| row.get(0))?;
         let beat: Option<f64> = self.get("elapsed")?.and_then(|text| text.parse().ok());
         Ok(recorded.unwrap_or(0.0).max(beat.unwrap_or(0.0)))
-    }
-
-    pub fn heartbeat(&self, elapsed: f64) -> rusqlite::Result<()> {
-        self.set("elapsed", &elapsed.to_string())
     }
 
     /// The record that counts at `place`, or one that was set aside and counts again because the request is
@@ -219,26 +246,18 @@ impl Store {
                    ended_seal = seal(seq, place, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) WHERE seq = ?1";
         let at = jiff::Timestamp::now();
         let usage = value.usage();
-        let tokens = |pick: fn(&Usage) -> u64| {
-            usage.as_ref().map(pick).map(|count| i64::try_from(count).unwrap_or(i64::MAX))
-        };
+        let tokens =
+            usage.map(|usage| [usage.input, usage.output, usage.cache_read, usage.cache_write].map(Some));
+        let [input, output, cached, to_cache] = tokens
+            .unwrap_or_default()
+            .map(|count| count.map(|count| i64::try_from(count).unwrap_or(i64::MAX)));
         // SQLite stores NaN as NULL, and the checksum covers the stored value.
         let cost = usage.and_then(|usage| usage.cost_usd).filter(|cost| !cost.is_nan());
         let outcome = to_json(value)?;
         let limit = value.limit().map(|limit| name(&limit)).transpose()?;
-        let values = params![
-            seq,
-            outcome,
-            limit,
-            cost,
-            tokens(|u| u.input),
-            tokens(|u| u.output),
-            tokens(|u| u.cache_read),
-            tokens(|u| u.cache_write),
-            at.to_string(),
-            elapsed,
-            name(&state)?
-        ];
+        let (ended_at, state) = (at.to_string(), name(&state)?);
+        let values =
+            params![seq, outcome, limit, cost, input, output, cached, to_cache, ended_at, elapsed, state];
         // A call that cost money, or may have, must survive a power failure. Other records keep the setting,
         // because a change makes SQLite parse every statement again.
         let write = || self.db.prepare_cached(sql)?.execute(values);
@@ -250,37 +269,6 @@ impl Store {
             write()?;
         }
         Ok(at)
-    }
-
-    pub fn decided(&self, place: &Place) -> rusqlite::Result<Option<Limit>> {
-        let sql = "SELECT limit_hit FROM effects
-                   WHERE place = ?1 AND kind = 'decision' AND state = 'ended' AND limit_hit IS NOT NULL";
-        let text: Option<String> =
-            self.db.prepare_cached(sql)?.query_row([place.as_str()], |row| row.get(0)).optional()?;
-        text.map(|text| parse(&text)).transpose()
-    }
-
-    pub fn decide(&mut self, place: &Place, limit: Limit, elapsed: f64) -> rusqlite::Result<()> {
-        self.insert(&InsertedRecord { limit: Some(limit), ..InsertedRecord::at(place) }, elapsed)
-    }
-
-    pub fn mark(&mut self, place: &Place, elapsed: f64) -> rusqlite::Result<f64> {
-        let sql =
-            "SELECT elapsed_begun FROM effects WHERE place = ?1 AND kind = 'decision' AND state = 'ended'";
-        let first = self.db.prepare_cached(sql)?.query_row([place.as_str()], |row| row.get(0)).optional()?;
-        if let Some(first) = first {
-            return Ok(first);
-        }
-        self.insert(&InsertedRecord::at(place), elapsed)?;
-        Ok(elapsed)
-    }
-
-    pub fn ended_below(&self, place: &Place) -> rusqlite::Result<bool> {
-        let sql = "SELECT EXISTS (SELECT 1 FROM effects WHERE place > ?1 AND place < ?2
-                   AND state = 'ended' AND kind IN ('agent', 'script'))";
-        // '0' is the character after '/': everything that starts with "PLACE/".
-        let (from, to) = (format!("{place}/"), format!("{place}0"));
-        self.db.prepare_cached(sql)?.query_row([from, to], |row| row.get(0))
     }
 
     /// Changes the states of these records.
@@ -335,16 +323,8 @@ impl Store {
         self.db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()
     }
 
-    /// All records, oldest first.
-    pub fn effects(&self) -> rusqlite::Result<Vec<EffectRecord>> {
-        self.db.prepare(&records("1"))?.query_map([], |row| effect_record(row, whole, whole))?.collect()
-    }
-
     /// All records without their texts, oldest first: who was asked, purposes, scores and verdicts.
     pub fn ledger(&self) -> rusqlite::Result<Vec<EffectRecord>> {
-        if self.next == 1 {
-            return Ok(Vec::new());
-        }
         let record = |row: &Row<'_>| effect_record(row, request_alone, outline);
         self.db.prepare_cached(&records("1"))?.query_map([], record)?.collect()
     }
@@ -367,6 +347,11 @@ impl Store {
         };
         let damage = read(&mut effects).unwrap_or_else(|error| Some(error.to_string()));
         (effects, damage)
+    }
+
+    /// The items of a list under a key; none without such an entry.
+    pub fn get_list<T: serde::de::DeserializeOwned>(&self, key: &str) -> rusqlite::Result<Vec<T>> {
+        Ok(self.get_json(key)?.unwrap_or_default())
     }
 
     pub fn get_json<T: serde::de::DeserializeOwned>(&self, key: &str) -> rusqlite::Result<Option<T>> {
@@ -410,14 +395,14 @@ impl Store {
         Ok(())
     }
 
-    /// Copies the log into the database, as SQLite does when it closes the file.
-    pub fn empty_log(&self) -> rusqlite::Result<()> {
-        self.db.execute_batch("PRAGMA wal_checkpoint(PASSIVE)")
-    }
-
     fn force(&self, what: Force) -> rusqlite::Result<()> {
         self.db.pragma_update(None, "synchronous", what as i64)
     }
+}
+
+/// The bounds of all places that begin with "PLACE/": '0' is the character after '/'.
+fn below(place: &Place) -> [String; 2] {
+    [format!("{place}/"), format!("{place}0")]
 }
 
 fn records(is_whole: &str) -> String {

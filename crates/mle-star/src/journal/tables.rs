@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use rusqlite::types::FromSql;
 
-use super::JournalError;
+use super::{JournalError, checksum};
 
 /// The version of the tables below.
 pub(super) const FORMAT: i64 = 3;
@@ -37,10 +38,11 @@ CREATE INDEX by_place ON effects (place);
 pub(super) const SET_META: &str = "INSERT INTO meta VALUES (?1, ?2, seal(?1, ?2))
     ON CONFLICT (key) DO UPDATE SET value = excluded.value, seal = excluded.seal";
 
-/// Checks that this is a journal of a supported format.
-pub(super) fn is_known(db: &Connection, path: &Path) -> Result<(), JournalError> {
+/// Prepares a connection for reading: checks that this is a journal of a supported format.
+pub(super) fn prepare(db: &Connection, path: &Path) -> Result<(), JournalError> {
     let broken = |error: rusqlite::Error| JournalError::damaged(path, error.to_string());
-    if pragma(db, "application_id").map_err(broken)? != APPLICATION_ID {
+    checksum::provide(db).map_err(broken)?;
+    if pragma::<i64>(db, "application_id").map_err(broken)? != APPLICATION_ID {
         return Err(JournalError::damaged(path, "it is another kind of file"));
     }
     match pragma(db, "user_version").map_err(broken)? {
@@ -58,6 +60,6 @@ pub(super) fn json_error(error: serde_json::Error) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
-fn pragma(db: &Connection, name: &str) -> rusqlite::Result<i64> {
+pub(super) fn pragma<T: FromSql>(db: &Connection, name: &str) -> rusqlite::Result<T> {
     db.pragma_query_value(None, name, |row| row.get(0))
 }

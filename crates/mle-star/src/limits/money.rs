@@ -56,15 +56,9 @@ pub(crate) struct Reserve<'a> {
     prompt_bytes: usize,
     most: f64,
     expected: f64,
-    max_usd: Option<f64>,
+    /// US dollars that the call may cost by itself.
+    pub max_usd: Option<f64>,
     is_settled: bool,
-}
-
-/// Whether a call may begin now.
-enum Answer {
-    Yes,
-    Later,
-    No,
 }
 
 impl Budget {
@@ -101,9 +95,9 @@ impl Budget {
         let mut state = self.state();
         let (most, expected) = (state.estimator.most(&call), state.estimator.expected(&call));
         match self.may_begin(&state, &request.place, expected) {
-            Answer::Yes => {}
-            Answer::Later => return None,
-            Answer::No => return Some(Err(Limit::Budget)),
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(limit) => return Some(Err(limit)),
         }
         let max_usd = self.max_usd.map(|max| state.left_for(max, most));
         state.in_flight += 1;
@@ -116,16 +110,17 @@ impl Budget {
         Some(Ok(reserve))
     }
 
-    /// As long as nothing was spent, an estimate refuses nobody.
-    fn may_begin(&self, state: &State, place: &Place, expected: f64) -> Answer {
-        let Some(max) = self.max_usd else { return Answer::Yes };
+    /// Whether a call may begin now, or later if not; the limit if there will be no money for it. As long as nothing was spent,
+    /// an estimate refuses nobody.
+    fn may_begin(&self, state: &State, place: &Place, expected: f64) -> Result<bool, Limit> {
+        let Some(max) = self.max_usd else { return Ok(true) };
         let finalizing = place.phase() == Some(Phase::Finalization);
         let max = if finalizing { max } else { max * (1.0 - FINALIZATION_SHARE) };
         if state.spent >= max || state.spent > 0.0 && state.spent + expected > max {
-            return Answer::No;
+            return Err(Limit::Budget);
         }
         let fits = state.spent + state.reserved <= max && state.spent + state.expected + expected <= max;
-        if state.in_flight == 0 || fits { Answer::Yes } else { Answer::Later }
+        Ok(state.in_flight == 0 || fits)
     }
 
     /// Counts the cost of earlier processes, including calls whose answers were discarded or never came. Returns new
@@ -161,11 +156,6 @@ impl State {
 }
 
 impl Reserve<'_> {
-    /// US dollars that the call may cost by itself.
-    pub fn max_usd(&self) -> Option<f64> {
-        self.max_usd
-    }
-
     /// Counts what the call used. Returns it with an estimate of what is unknown, and new warnings.
     pub fn settle(mut self, usage: Usage) -> (Usage, Vec<Warning>) {
         self.is_settled = true;

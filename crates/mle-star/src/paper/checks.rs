@@ -34,7 +34,7 @@ async fn use_all_data(ctx: &Ctx<'_>, best: Scored, library: &mut Library) -> Res
     let ctx = &ctx.at(Step::DataCheck, [&best]);
     let revising = async {
         let Some(revised) = agents::data(ctx, &best).await? else { return Ok(None) };
-        evaluate(ctx, revised, None).await.map(Some)
+        evaluate(ctx, Ok(revised), None).await.map(Some)
     };
     let revised = ctx.step_always(revising, |end| revision(end, &best)).await?;
     revised.iter().for_each(|revised| library.add(revised));

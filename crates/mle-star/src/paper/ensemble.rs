@@ -52,10 +52,12 @@ async fn attempt(
     plan: Option<String>,
     best: Option<&Scored>,
 ) -> Result<Round, Stop> {
-    let Some(plan) = plan else { return Ok(Round::failed(EnsembleAttempt::without_plan())) };
+    let Some(plan) = plan else {
+        return Ok(Round::failed(EnsembleAttempt::without_script("[ens_planner failed]".to_owned())));
+    };
     let Some(script) = agents::ensembler(ctx, &plan, solutions, best).await? else {
         return Ok(Round::failed(EnsembleAttempt::without_script(plan)));
     }; // 2, 6
-    let evaluation = evaluate(ctx, script, best).await?; // 3, 7
+    let evaluation = evaluate(ctx, Ok(script), best).await?; // 3, 7
     Ok(Round::evaluated(plan, evaluation, solutions))
 }

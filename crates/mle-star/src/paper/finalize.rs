@@ -18,10 +18,10 @@ pub(crate) async fn without_subsampling(
         ctx.info(format!("no subsampling is looked for: {why}"));
         return Ok((solution.clone(), true));
     }
-    let block = match test_agent::find_subsampling(ctx, solution).await? {
-        Subsampling::Block(block) => block,
-        Subsampling::None => return Ok((solution.clone(), true)),
-        Subsampling::Unknown => return Ok((solution.clone(), false)),
+    let found = test_agent::find_subsampling(ctx, solution).await?;
+    let Subsampling::Block(block) = found else {
+        ctx.info("no subsampling is removed");
+        return Ok((solution.clone(), matches!(found, Subsampling::None)));
     };
     let time = TimePlan::for_more_rows(ctx, seconds).await?;
     let removed = test_agent::remove_subsampling(ctx, solution, &block, time).await?;

@@ -55,7 +55,7 @@ async fn candidates(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<Vec<Eval
     if let Some(baseline) = &ctx.task().baseline_solution {
         let ctx = &ctx.at(Step::Candidate(u32::try_from(models.len()).unwrap_or(u32::MAX)), []);
         let solution = Solution::new(baseline.clone(), SolutionPhase::Init).of_model("baseline");
-        let evaluated = evaluate(ctx, solution, None);
+        let evaluated = evaluate(ctx, Ok(solution), None);
         candidates
             .push(ctx.step_always(evaluated, |end| Evaluation::candidate(end.into(), "baseline")).await?);
     }

@@ -100,14 +100,15 @@ async fn attempt(
 ) -> Result<Attempt, Stop> {
     let Some(plan) = plan else { return Ok(Attempt::failed(RefinementAttempt::without_plan())) };
     let Some(code) = agents::coder(ctx, focus, &plan, earlier).await? else {
-        return Ok(Attempt::failed(RefinementAttempt::without_code(plan)));
+        let why = "no code in the reply".to_owned();
+        return Ok(Attempt::failed(RefinementAttempt::failed(plan, String::new(), why)));
     }; // 9, 18
     let current = focus.current.solution();
     let solution = match current.replace_block(focus.block, &code) {
         Ok(solution) if solution != *current => solution.in_phase(SolutionPhase::Refined), // 10, 19
         unusable => return Ok(Attempt::unusable(plan, code, unusable.err())),
     };
-    let evaluation = evaluate_change(ctx, solution, Some(best), Some(focus.current)).await?; // 11, 20
+    let evaluation = evaluate_change(ctx, Ok(solution), Some(best), Some(focus.current)).await?; // 11, 20
     Ok(Attempt::evaluated(plan, code, evaluation, focus.current))
 }
 

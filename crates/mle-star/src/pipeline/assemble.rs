@@ -2,20 +2,21 @@
 
 use super::search::{Ensemble, Search};
 use crate::beyond::fallback::FinalAnswer;
+use crate::composition::Part;
 use crate::ctx::Ctx;
-use crate::findings::{CodeFinding, Findings};
+use crate::findings::Findings;
 use crate::library::Library;
 use crate::paper::refine::Refinement;
 use crate::record::{EffectRecord, Kind};
 use crate::result::{
     BaselineScore, CodeBlockRecord, Costs, Durations, FinalPredictions, FinalResult, FinishedRun, KeptModel,
     ModelRecord, PathRecord, PathStatus, Phase1Result, Phase2Result, Phase3Result, SearchModels,
-    SolutionScript, StoppedBy, Tokens,
+    SolutionScript, StepRecord, StoppedBy, Tokens,
 };
 use crate::scored::Scored;
 use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
-use crate::verdict::Lineage;
+use crate::verdict::{Lineage, lineage};
 use mle_star_domain::effects::Usage;
 use mle_star_domain::measure::interval::few_periods;
 use mle_star_domain::measure::{FoldScore, Measurement};
@@ -28,19 +29,19 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Res
     let (refined, ensemble) = (&search.paths, search.ensemble.as_ref());
     let effects = ctx.run.journal.ledger()?;
     let durations = durations(ctx, &effects)?;
-    let lineage = ctx.history().lineage(last.candidate.step);
+    let lineage = lineage(&ctx.history().verdicts, last.candidate.step);
     for Lineage { place, score, note, .. } in &lineage {
         ctx.info(format!("lineage: {place}, score {score:?}, {note}"));
     }
     let usage = spending(&effects, ctx.config());
-    let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
+    let total = usage.total().usage;
+    let Usage { input, output, cache_read, cache_write, .. } = total;
     let findings = findings(ctx, &search.library, &last.candidate.solution)?;
     let trust =
         ctx.run.frozen.protocol.as_ref().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
-    let known_importance = last.importance.as_ref().filter(|one| one.failure.is_empty());
-    let search_models = search_models(ctx, &search.library, &last.candidate.solution);
     let held_out = last.predicted_held_out(ctx).map(|(run, script)| FileStem::new(&run, &script));
-    let predictions = FinalPredictions { held_out, validation: last.candidate.solution.kept() };
+    let importance = last.importance.unwrap_or_else(|| Importance::unknown("this run does not compute it"));
+    let known_importance = Some(&importance).filter(|one| one.failure.is_empty());
     let result = FinalResult {
         task: ctx.task().clone(),
         config: ctx.config().clone(),
@@ -55,11 +56,11 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Res
         not_best: last.not_best,
         contamination: last.contamination,
         total_duration_seconds: durations.total_duration_seconds,
-        total_cost_usd: costs.total_cost_usd,
-        estimated_cost_usd: usage.total().usage.estimated_usd,
+        total_cost_usd: total.cost_usd,
+        estimated_cost_usd: total.estimated_usd,
         durations,
-        costs,
-        tokens: tokens(&usage),
+        costs: costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX)),
+        tokens: Tokens { input, output, cache_read, cache_write },
         usage,
         lineage,
         leakage_suspected: search.initial.leakage_suspected || last.candidate.leaks,
@@ -69,9 +70,9 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Res
         cuts: ctx.run.journal.cuts()?,
         final_solution: last.candidate.script,
         made_with: ctx.run.journal.made_with()?,
-        forked_from: ctx.run.journal.forked_from()?,
+        forked_from: ctx.run.journal.forked_from(),
         trust,
-        importance_why: importance_why(last.importance.as_ref()),
+        importance_why: Some(importance.failure.clone()).filter(|why| !why.is_empty()),
         importance_rows: known_importance.map(|known| known.rows),
         importance_on: known_importance.map(|known| known.on),
         importance: known_importance.map(|known| known.columns.clone()),
@@ -81,9 +82,9 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: FinalAnswer) -> Res
         result,
         submission: last.candidate.submission,
         model: last.candidate.model,
-        search_models,
+        search_models: search_models(ctx, &search.library, &last.candidate.solution),
         keeps_earlier_answer: false,
-        predictions: Some(predictions),
+        predictions: Some(FinalPredictions { held_out, validation: last.candidate.solution.kept() }),
     })
 }
 
@@ -93,26 +94,18 @@ fn search_models(ctx: &Ctx<'_>, library: &Library, chosen: &Scored) -> SearchMod
         return SearchModels::default();
     }
     let kept = |one: &Scored| KeptModel { run: one.place().clone(), script: one.text().to_owned() };
-    let member = |(solution, weight)| {
-        let one = library.iter().find(|one| one.solution() == solution)?;
-        Some((kept(one), weight))
+    let member = |part: &Part| {
+        let one = library.iter().find(|one| *one.solution() == part.solution)?;
+        Some((kept(one), part.weight))
     };
     let combined = chosen.composition().and_then(|whole| {
-        let members: Option<Vec<_>> = whole.members().map(member).collect();
+        let members: Option<Vec<_>> = whole.members.iter().map(member).collect();
         Some((whole.rule(), members?))
     });
     let solutions = library.best_first();
     SearchModels {
         combined,
         solutions: solutions.iter().map(|one| (one.step().title(), kept(one))).collect(),
-    }
-}
-
-/// Why the importance of columns is not known.
-fn importance_why(importance: Option<&Importance>) -> Option<String> {
-    match importance {
-        None => Some("this run does not compute it".to_owned()),
-        Some(known) => Some(known.failure.clone()).filter(|why| !why.is_empty()),
     }
 }
 
@@ -130,14 +123,7 @@ fn findings(ctx: &Ctx<'_>, library: &Library, chosen: &Scored) -> Result<Vec<Fin
     {
         let run = record.place.parent().named(Name::Run);
         let found = record.outcome.and_then(|outcome| serde_json::from_value::<Findings>(outcome).ok());
-        let finding = |CodeFinding { rule, severity, line, text, .. }| Finding {
-            rule,
-            severity,
-            place: run.clone(),
-            line,
-            text,
-        };
-        findings.extend(found.unwrap_or_default().found.into_iter().map(finding));
+        findings.extend(found.unwrap_or_default().found.iter().map(|found| found.at(&run)));
     }
     findings.retain(|found| found.severity == Severity::Block || runs.contains(&&found.place));
     // Paths run side by side, so the order of their findings may differ in a resume.
@@ -254,9 +240,14 @@ fn phase1(search: &Search) -> Phase1Result {
 }
 
 fn phase2(path: &Refinement) -> Phase2Result {
+    let block = |StepRecord { code_block, category, outer_step, .. }: &StepRecord| CodeBlockRecord {
+        content: code_block.clone(),
+        category: *category,
+        outer_step: *outer_step,
+    };
     Phase2Result {
         ablation_summaries: path.steps.iter().map(|step| step.ablation_summary.clone()).collect(),
-        refined_blocks: path.steps.iter().map(CodeBlockRecord::from).collect(),
+        refined_blocks: path.steps.iter().map(block).collect(),
         best_solution: SolutionScript::from(&path.best),
         best_score: path.best.score().value(),
         step_history: path.steps.clone(),
@@ -311,11 +302,6 @@ fn costs(usage: &Spending, paths: u32) -> Costs {
         finalization_cost_usd: phase(Phase::Finalization),
         total_cost_usd: usage.total().usage.cost_usd,
     }
-}
-
-fn tokens(usage: &Spending) -> Tokens {
-    let Usage { input, output, cache_read, cache_write, .. } = usage.total().usage;
-    Tokens { input, output, cache_read, cache_write }
 }
 
 /// The phases that did not fail and in which no limit skipped anything.

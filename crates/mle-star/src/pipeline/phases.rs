@@ -33,10 +33,8 @@ pub(super) async fn initial(ctx: &Ctx<'_>) -> Result<Search, Stop> {
     compare_tables(ctx).await?;
     match (Box::pin(solutions(ctx, &baseline)).await, baseline.best()) {
         (Err(Stop::Limit(limit)), Some(best)) => {
-            let limit = limit.name();
-            ctx.warn(format!(
-                "the {limit} ended the search before its first solution, so the baseline stands"
-            ));
+            let before = format!("the {} ended the search before its first solution", limit.name());
+            ctx.warn(format!("{before}, so the baseline stands"));
             Ok(Search::of_baseline(baseline, best))
         }
         (made, _) => made,
@@ -98,7 +96,7 @@ pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Sear
         search.library.extend(std::mem::take(&mut path.library));
     }
     ctx.isolated(best_on_like_rows(ctx, &search.refined())).await?.ok();
-    let best = search.solution_of(ctx.history().answer(), ctx.acceptance());
+    let best = search.solution_of(ctx.answer(), ctx.acceptance());
     search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(Some(&best))?;
     Ok(search)
@@ -120,13 +118,6 @@ fn end_path(ctx: &Ctx<'_>, path: &mut Refinement, cause: Option<String>) -> Resu
     Ok(record)
 }
 
-/// Without Phase 3: an ensemble needs at least two solutions.
-pub(super) fn without_ensemble(ctx: &Ctx<'_>, search: Search) -> Search {
-    let score = search.refined().first().map_or(f64::NAN, |one| one.score().value());
-    ctx.info(format!("Phase 3 skipped (L=1): {}, score {score}", ctx.task().competition_id));
-    search
-}
-
 /// Phase 3: solutions for further models, Algorithm 3, and ensemble selection over all solutions of the run. If one fails,
 /// the run continues without it.
 pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Search, Stop> {
@@ -142,18 +133,20 @@ pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Searc
     let made: Vec<Scored> = further.into_iter().chain(made).collect();
     let all: Vec<Scored> = solutions.iter().chain(&made).cloned().collect();
     let compared = ctx.isolated(best_on_like_rows(ctx, &all)).await?.ok().flatten();
-    let answer = ctx.history().answer().map(|best| best.run);
+    let answer = ctx.answer().map(|best| best.run);
     let is_answer = |one: &&Scored| Some(one.place()) == answer.as_ref();
-    let best = all.iter().find(is_answer);
-    let selected = match best {
+    let selected = match all.iter().find(is_answer) {
         Some(best) => ctx.isolated(selection::select(ctx, best, &mut search.library)).await?.ok().flatten(),
         None => None,
     };
     let compared = compared.filter(|best| made.iter().any(|one| one.place() == best.place()));
     let made = compared.or_else(|| last_best(made, Scored::score));
-    let rounds = all_rounds(ctx, rounds.attempts);
+    let mut rounds = rounds.attempts;
+    // Those that never began have neither plan nor script.
+    let all = usize::try_from(ctx.config().ensemble_rounds).unwrap_or(usize::MAX);
+    rounds.resize_with(all, || EnsembleAttempt::without_script(String::new()));
     search.ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
-    let best = search.solution_of(ctx.history().answer(), ctx.acceptance());
+    let best = search.solution_of(ctx.answer(), ctx.acceptance());
     search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(search.ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(search)
@@ -188,16 +181,9 @@ pub(super) async fn ensemble_of(
     Ok(Some(best))
 }
 
-/// The rounds as they are recorded, which are always R: those that never began have neither plan nor script.
-fn all_rounds(ctx: &Ctx<'_>, mut rounds: Vec<EnsembleAttempt>) -> Vec<EnsembleAttempt> {
-    let all = usize::try_from(ctx.config().ensemble_rounds).unwrap_or(usize::MAX);
-    rounds.resize_with(all, || EnsembleAttempt::without_script(String::new()));
-    rounds
-}
-
 /// Finalization: chooses, probes and finalizes the answer.
 pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<FinalAnswer, Stop> {
-    let best = &search.solution_of(ctx.history().answer(), ctx.acceptance());
+    let best = &search.solution_of(ctx.answer(), ctx.acceptance());
     let before = search.provisional.as_ref();
     let mut stands = choice::Chosen::by_validation(best, std::slice::from_ref(best));
     let last = Box::pin(async {

@@ -1,12 +1,11 @@
 //! Constructors of the records in the run's result: merges, refinement and ensemble attempts, steps.
 
 use super::{
-    AttemptEffect, CodeBlockRecord, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt,
-    SolutionScript, StepRecord,
+    AttemptEffect, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt, SolutionScript,
+    StepRecord,
 };
 use crate::agents::without_code;
 use crate::evaluation::Evaluation;
-use crate::lessons::diff;
 use crate::scored::Scored;
 use crate::solution::{CodeBlock, Solution, SolutionPhase};
 use mle_star_domain::answers::RefinePlan;
@@ -14,12 +13,6 @@ use mle_star_domain::effects::Limit;
 use mle_star_domain::metric::last_best;
 
 impl Merge {
-    /// The record of a merge of `reference`.
-    pub(crate) fn of(reference: &Scored, merged: Option<&Scored>, accepted: bool) -> Self {
-        let reference_model = reference.solution().source_model().unwrap_or_default().to_owned();
-        Self { reference_model, score: merged.map(|merged| merged.score().value()), accepted }
-    }
-
     /// What was done, and why it was not kept; `best` is what it was to replace.
     pub(crate) fn describe(&self, best: &Scored, merged: Option<&Scored>, mishaps: &[String]) -> String {
         let why = match merged {
@@ -84,48 +77,21 @@ impl StepRecord {
 }
 
 impl RefinementAttempt {
-    /// An attempt that `limit` skipped.
-    pub(crate) fn skipped(limit: Limit) -> Self {
-        Self { limit: Some(limit), ..Self::failed(String::new(), String::new()) }
-    }
-
     /// An attempt without a plan from the planner.
     pub(crate) fn without_plan() -> Self {
-        Self::failed("[planner failed]".to_owned(), String::new())
+        Self { plan: "[planner failed]".to_owned(), ..Self::default() }
     }
 
-    /// An attempt without a block from the coder.
-    pub(crate) fn without_code(plan: String) -> Self {
-        Self::failed(plan, String::new()).with_failure("no code in the reply")
-    }
-
-    /// An attempt that produced no solution to evaluate; `block` is empty if there is none.
-    pub(crate) fn failed(plan: String, code_block: String) -> Self {
-        Self { plan, code_block, ..Self::default() }
-    }
-
-    /// The attempt, with the reason why it failed.
-    pub(crate) fn with_failure(self, failure: impl Into<String>) -> Self {
-        Self { effect: AttemptEffect { failure: failure.into(), ..self.effect }, ..self }
-    }
-
-    /// An attempt whose solution was evaluated, compared with the solution that the step began with.
-    pub(crate) fn evaluated(
-        plan: String,
-        code_block: String,
-        evaluation: &Evaluation,
-        current: &Scored,
-    ) -> Self {
-        let score = evaluation.scored.as_ref().ok().map(|scored| scored.score().value());
-        let diff = diff(current.text(), evaluation.solution.text());
-        let effect = AttemptEffect { diff, ..AttemptEffect::of(evaluation, Some(current)) };
-        Self { score, limit: evaluation.limit(), effect, ..Self::failed(plan, code_block) }
+    /// An attempt that produced no solution to evaluate, and why; `code_block` is empty if there is none.
+    pub(crate) fn failed(plan: String, code_block: String, failure: String) -> Self {
+        let effect = AttemptEffect { failure, ..AttemptEffect::default() };
+        Self { plan, code_block, effect, ..Self::default() }
     }
 }
 
 impl AttemptEffect {
     /// The effect of a solution that was evaluated, compared with another one.
-    fn of(evaluation: &Evaluation, other: Option<&Scored>) -> Self {
+    pub(crate) fn of(evaluation: &Evaluation, other: Option<&Scored>) -> Self {
         let both = evaluation.scored.as_ref().ok().zip(other);
         let facts = match &evaluation.scored {
             Ok(scored) => Some(scored.facts()),
@@ -145,27 +111,10 @@ impl AttemptEffect {
 }
 
 impl EnsembleAttempt {
-    /// A round that `limit` skipped.
-    pub(crate) fn skipped(limit: Limit) -> Self {
-        Self { limit: Some(limit), ..Self::without_script(String::new()) }
-    }
-
-    /// A round without a plan from the planner.
-    pub(crate) fn without_plan() -> Self {
-        Self::without_script("[ens_planner failed]".to_owned())
-    }
-
     /// A round without a script from the ensembler.
     pub(crate) fn without_script(plan: String) -> Self {
         let solution = SolutionScript::failed(&Solution::new(String::new(), SolutionPhase::Ensemble));
         Self { plan, score: None, solution, limit: None, effect: AttemptEffect::default() }
-    }
-
-    /// A round whose script was evaluated, compared with the best of `solutions`, which it combines.
-    pub(crate) fn evaluated(plan: String, evaluation: &Evaluation, solutions: &[Scored]) -> Self {
-        let solution = SolutionScript::from(evaluation);
-        let effect = AttemptEffect::of(evaluation, best_first(solutions).next());
-        Self { plan, score: solution.score, solution, limit: evaluation.limit(), effect }
     }
 
     /// Whether the round did not begin.
@@ -191,13 +140,6 @@ impl PathRecord {
             (None, None) => PathStatus::Finished,
         };
         Self { path, status, cause: cause.or_else(|| limit.map(str::to_owned)) }
-    }
-}
-
-impl From<&StepRecord> for CodeBlockRecord {
-    fn from(step: &StepRecord) -> Self {
-        let (content, category, outer_step) = (step.code_block.clone(), step.category, step.outer_step);
-        Self { content, category, outer_step }
     }
 }
 

@@ -29,7 +29,7 @@ fn begins(purse: &Budget, place: &Place, agent: AgentType) -> Option<Result<f64,
         Ok(reserve) => reserve,
         Err(limit) => return Some(Err(limit)),
     };
-    let max = reserve.max_usd().unwrap_or(f64::INFINITY);
+    let max = reserve.max_usd.unwrap_or(f64::INFINITY);
     reserve.settle(Usage::free());
     Some(Ok((max * 100.0).round() / 100.0))
 }
@@ -72,7 +72,7 @@ fn a_call_may_cost_what_is_left_and_the_calls_in_progress_do_not_hold() {
     let max = |agent| purse.try_reserve(&call(&last, agent)).unwrap().ok().unwrap();
     let first = max(AgentType::Coder);
     let second = max(AgentType::Coder);
-    let cents = |reserve: &Reserve<'_>| (reserve.max_usd().unwrap() * 100.0).round();
+    let cents = |reserve: &Reserve<'_>| (reserve.max_usd.unwrap() * 100.0).round();
     assert_eq!((cents(&first), cents(&second)), (500.0, 307.0));
     // The third has room for one answer.
     assert_eq!(cents(&max(AgentType::Coder)), 193.0);
