@@ -23,12 +23,19 @@ FEW, CUTS, MANY_CUTS = 4_000, (0.33, 0.67), (0.1, 0.3, 0.5, 0.7, 0.9)
 """Quantiles between the levels of a number, up to so many rows and for more."""
 RARER, MISSING, LEVELS = 6, 7, 8
 """The code of levels after the most frequent ones of a category, and of missing values."""
-FINE, ROWS_OF_LEVEL, SWEEPS, FURTHEST = 64, 20, 6, 2.0
-"""The most levels of a column in the additive model, and the rows of one on average; passes over the columns; the
-greatest step of log odds."""
-NOTABLE, TESTED, SHOWN, ALIKE, MIN_UNITS, TINY = 2.0, 40, 8, 0.5, 60, 1e-12
-"""Standard errors beyond chance of pairs that are measured; pairs that are measured and shown; the least correlation of
-two of which one is shown; the fewest units."""
+FINE, ROWS_OF_LEVEL = 64, 20
+"""The most levels of a column in the additive model, and the rows of one on average."""
+SWEEPS, FURTHEST = 6, 2.0
+"""Passes of the additive model over the columns, and its greatest step of log odds."""
+NOTABLE = 2.0
+"""Standard errors beyond chance, on the first half, of pairs that are measured on the second."""
+TESTED, SHOWN = 40, 8
+"""Pairs that are measured, and shown."""
+ALIKE = 0.5
+"""The correlation of two pairs of which one is shown."""
+MIN_UNITS = 60
+"""The fewest units in which pairs are looked for."""
+TINY = 1e-12
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 /// What stands before the score; blanks and line ends may follow.
-const LABEL: &[u8] = b"Final Validation Performance:";
+pub const LABEL: &str = "Final Validation Performance:";
 
 /// Bytes kept between pieces. A longer match is not found.
 const OVERLAP: usize = 4096;
@@ -73,7 +73,7 @@ pub fn parse_score(stdout: &str) -> Option<f64> {
 /// Outer `None`: no line matches. Inner `None`: the last match is not a finite number.
 fn last_match(text: &[u8]) -> Option<Option<Printed>> {
     let mut before = text;
-    while let Some(at) = memmem::rfind(before, LABEL) {
+    while let Some(at) = memmem::rfind(before, LABEL.as_bytes()) {
         if let Some(number) = number(&text[at + LABEL.len()..]) {
             return Some(Printed::parse(number));
         }

@@ -9,7 +9,7 @@ use crate::conditions::UNKNOWN;
 use crate::info::{How, Kind};
 use crate::machine::Machine;
 use crate::rows::DRAWN;
-use crate::syntax::key;
+use crate::syntax::{key, without_table};
 use crate::table::{Mask, Table};
 use crate::value::{Names, Number, Value};
 
@@ -179,11 +179,6 @@ fn variable_of(value: &Expr) -> Option<&str> {
         Expr::Call(call) if call.arguments.is_empty() => variable_of(&call.func.as_attribute_expr()?.value),
         _ => None,
     }
-}
-
-/// A key without the name of the table: only its rows matter.
-pub(crate) fn without_table(key: &str) -> &str {
-    key.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_')
 }
 
 /// The key of a condition on values that were drawn at random: the sign and what follows it.

@@ -6,12 +6,11 @@ use std::rc::Rc;
 use ruff_python_ast::{CmpOp, ExprCall};
 
 use crate::calls::Arguments;
-use crate::comparisons::without_table;
 use crate::effects::Test;
 use crate::machine::Machine;
 use crate::rows::{DivisionId, RowsId};
 use crate::site::Site;
-use crate::syntax::key;
+use crate::syntax::{key, without_table};
 use crate::table::Table;
 
 /// What is required of one column, or of the position of a row.

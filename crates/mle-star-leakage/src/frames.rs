@@ -5,12 +5,12 @@ use std::rc::Rc;
 use ruff_python_ast::CmpOp;
 
 use crate::calls::Arguments;
-use crate::comparisons::{Sides, without_table};
+use crate::comparisons::Sides;
 use crate::effects::{self, Best, Columns, Effect, Receiver, Rows, Statistic, Test, Values};
 use crate::info::{Dependencies, Dependency, Kind};
 use crate::machine::{Machine, row_of};
 use crate::rows::RowsId;
-use crate::syntax::key_of_call;
+use crate::syntax::{key_of_call, without_table};
 use crate::table::{Column, Table};
 use crate::value::{Number, Object, Value};
 

@@ -7,11 +7,9 @@ use crate::calls::Arguments;
 use crate::effects::{self, Effect, File, New, Receiver};
 use crate::info::{Dependencies, How};
 use crate::machine::{Final, Machine};
+use crate::score_words::FINAL;
 use crate::table::UNKNOWN_PART;
 use crate::value::{Bound, Number, Text, Value};
-
-/// What the line with the score begins with.
-pub(crate) const FINAL: &str = "Final Validation Performance";
 
 impl Machine<'_> {
     /// Calls a function of a library, or one that is built in.

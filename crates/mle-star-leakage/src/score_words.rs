@@ -3,6 +3,9 @@
 use ruff_python_ast::token::Tokens;
 use ruff_text_size::Ranged;
 
+/// What the line with the score begins with.
+pub(crate) const FINAL: &str = "Final Validation Performance";
+
 /// Words in names and texts of scores, and of searches that print their own.
 const WORDS: &str = "
         score scores scored scorer scoring accuracy acc auc auroc roc rmse mse mae mape rmsle smape logloss loss losses error

@@ -10,7 +10,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
 
 use crate::effects::{self, Effect, Expression, Items, Learn, Receiver, Values};
-use crate::library::FINAL;
+use crate::score_words::FINAL;
 
 /// What the syntax tree of a script tells.
 #[derive(Debug, Default)]
@@ -203,4 +203,9 @@ fn part_key(part: &Expr) -> String {
 
 fn other_key(expression: &Expr) -> String {
     format!("#{:x}", FxBuildHasher.hash_one(ComparableExpr::from(expression)))
+}
+
+/// A key without the name of the table: only its rows matter.
+pub(crate) fn without_table(key: &str) -> &str {
+    key.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_')
 }

@@ -44,7 +44,7 @@ pub(crate) use self::{
     planner::{Focus, planner},
     retriever::{Retrieved, retrieve},
     summarize::summarize,
-    variants::{with_variants, without_code},
+    variants::with_variants,
 };
 
 /// Adds the columns that scripts must not use to an agent's inputs, if there are any.

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::attempts::outcomes;
 use super::ensembler::run_of;
+use super::variants::summaries;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
@@ -20,7 +21,7 @@ pub(crate) async fn ablation(
     current: &Scored,
     steps: &[StepRecord],
 ) -> Result<Solution, Stop> {
-    let summaries = StepRecord::summaries(steps);
+    let summaries = summaries(steps);
     let inputs = json!({"solution_script": current.text(), "previous_ablations": summaries});
     let outcomes = steps.iter().flat_map(|step| outcomes(&step.inner_loop_attempts));
     let call = Call::new(AgentType::Ablation, "ablation.md", inputs)

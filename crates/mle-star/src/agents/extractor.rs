@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::ablation::search_number;
 use super::attempts::outcomes;
 use super::ensembler::run_of;
+use super::variants::summaries;
 use crate::about::beginning;
 use crate::call::Call;
 use crate::ctx::Ctx;
@@ -45,7 +46,7 @@ pub(crate) async fn extractor(
         });
         let request = Call::new(AgentType::Extractor, "extractor.md", inputs)
             .telling("current", run_of(current))
-            .telling("studies", json!(StepRecord::summaries(steps)))
+            .telling("studies", json!(summaries(steps)))
             .telling("search_number", search_number(ctx, steps))
             .telling("refined", steps.iter().filter_map(refined).collect::<Value>());
         if call == 1 { request } else { request.named(Name::Again(AgentType::Extractor, call)) }

@@ -3,6 +3,7 @@
 
 use crate::evaluate::Execution;
 use crate::lessons::{gain_text, number};
+use crate::result::StepRecord;
 use mle_star_domain::effects::VariantScore;
 use mle_star_domain::metric::Direction;
 
@@ -36,8 +37,14 @@ pub(crate) fn with_variants(summary: String, study: &Execution, direction: Direc
     [Some(summary), Some(measured), better].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Such a summary without this code, which a later solution has or has left out.
-pub(crate) fn without_code(summary: &str) -> &str {
+/// T_abl of the MLE-STAR paper: the summaries of the studies in these steps, without code, which later solutions have or have
+/// left out.
+pub(super) fn summaries(steps: &[StepRecord]) -> Vec<&str> {
+    let summaries = steps.iter().map(|step| without_code(&step.ablation_summary));
+    summaries.filter(|summary| !summary.is_empty()).collect()
+}
+
+fn without_code(summary: &str) -> &str {
     summary.split_once(BETTER).map_or(summary, |(words, _)| words.trim_end())
 }
 

@@ -9,11 +9,11 @@ use ruff_python_ast::{Expr, Stmt};
 use ruff_python_parser::parse_module;
 use ruff_text_size::{Ranged as _, TextRange};
 
+use mle_star_domain::score::LABEL;
+
 /// How the names of classes of models end.
 const MODELS: [&str; 9] =
     ["Regressor", "Classifier", "Ranker", "Ridge", "Lasso", "ElasticNet", "Regression", "SVC", "SVR"];
-/// What a script prints with its score.
-const SCORE: &str = "Final Validation Performance";
 
 /// The lines (from 1) of each statement that has a changed line and may leak; of one that cannot be parsed, all lines.
 pub(super) fn may_leak(script: &str, changed: &[RangeInclusive<usize>]) -> Vec<RangeInclusive<usize>> {
@@ -128,7 +128,7 @@ fn is_constant(expression: &Expr) -> bool {
 /// Whether it prints texts and variables, and not the score of the script.
 fn is_print(expression: &Expr) -> bool {
     let is_plain = |value: &Expr| match value {
-        Expr::StringLiteral(text) => !text.value.to_str().contains(SCORE),
+        Expr::StringLiteral(text) => !text.value.to_str().contains(LABEL),
         value => is_constant(value) || value.is_name_expr(),
     };
     is_call(expression, |name| name == "print", is_plain)

@@ -4,7 +4,6 @@ use super::{
     AttemptEffect, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt, SolutionScript,
     StepRecord,
 };
-use crate::agents::without_code;
 use crate::evaluation::Evaluation;
 use crate::scored::Scored;
 use crate::solution::{CodeBlock, Solution, SolutionPhase};
@@ -57,12 +56,6 @@ impl StepRecord {
             effect.gain.zip(effect.standard_error).is_none_or(|(gain, error)| gain > error)
         };
         self.inner_loop_attempts.iter().any(|one| one.was_improvement && is_visible(&one.effect))
-    }
-
-    /// T_abl of the MLE-STAR paper: the summaries of the studies in these steps.
-    pub(crate) fn summaries(steps: &[Self]) -> Vec<String> {
-        let summaries = steps.iter().map(|step| without_code(&step.ablation_summary));
-        summaries.filter(|summary| !summary.is_empty()).map(str::to_owned).collect()
     }
 
     /// C of the MLE-STAR paper: the blocks refined in these steps.
@@ -149,5 +142,25 @@ impl From<&Evaluation> for SolutionScript {
             Ok(scored) => Self::from(scored),
             Err(_) => Self::failed(&evaluation.solution),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_helped_if_chance_does_not_explain_its_gain() {
+        let check = |kept: bool, gain: f64, error: Option<f64>, expected: bool| {
+            let effect =
+                AttemptEffect { gain: Some(gain), standard_error: error, ..AttemptEffect::default() };
+            let attempt = RefinementAttempt { was_improvement: kept, effect, ..RefinementAttempt::default() };
+            let step = StepRecord { inner_loop_attempts: vec![attempt], ..StepRecord::default() };
+            assert_eq!(step.helped(), expected, "{kept} {gain} {error:?}");
+        };
+        check(true, 0.02, Some(0.01), true);
+        check(true, 0.01, Some(0.02), false);
+        check(false, 0.02, Some(0.01), false);
+        check(true, 0.0, None, true);
     }
 }
